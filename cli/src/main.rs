@@ -1,0 +1,2 @@
+//! The `ojs` command.
+fn main() {}

@@ -1,0 +1,120 @@
+//! The error object of a failed attempt: what a nack carries and a job's history keeps (protocol sections 4.6, 7.6).
+use serde_json::{Map, Value, json};
+
+use crate::error::OjsError;
+use crate::limits::{MAX_BACKTRACE_CHARS, MAX_BACKTRACE_FRAMES};
+use crate::time::Timestamp;
+
+/// Why an attempt failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobError {
+    /// Machine-readable; `handler_error` when the worker named none.
+    pub code: String,
+    /// For people; never empty.
+    pub message: String,
+    /// The error's type: `type`, else `details.error_class`, else `code`.
+    pub kind: String,
+    /// False ends the job.
+    pub retryable: bool,
+    /// Anything the worker added.
+    pub details: Option<Value>,
+    /// Stack frames, innermost first as the worker sent them.
+    pub backtrace: Vec<String>,
+    /// For time-outs: `execution`, `total`, `enqueue_ttl`, `stalled`.
+    pub timeout_kind: Option<&'static str>,
+}
+
+impl JobError {
+    /// An error that the engine itself records.
+    #[must_use]
+    pub fn engine(code: crate::ErrorCode, message: impl Into<String>) -> Self {
+        let entry = code.entry();
+        Self {
+            code: entry.wire.to_owned(),
+            message: message.into(),
+            kind: entry.wire.to_owned(),
+            retryable: entry.retryable,
+            details: None,
+            backtrace: Vec::new(),
+            timeout_kind: None,
+        }
+    }
+
+    /// Reads the `error` member of a nack.
+    ///
+    /// # Errors
+    /// 400 `invalid_payload` when it is not an object, or `message` and `code` are both missing.
+    pub fn parse(value: &Value) -> Result<Self, OjsError> {
+        let object = value
+            .as_object()
+            .ok_or_else(|| OjsError::invalid_field("error", "error is required and must be an object with code and message."))?;
+        let text = |key: &str| object.get(key).and_then(Value::as_str).filter(|s| !s.is_empty());
+        let details = object.get("details").filter(|d| !d.is_null()).cloned();
+        let code = text("code").or_else(|| text("type"));
+        let message = text("message").or(code);
+        let Some(message) = message else {
+            return Err(OjsError::invalid_field("error.message", "error.message is required and must be a non-empty string."));
+        };
+        let retryable = match object.get("retryable") {
+            None | Some(Value::Null) => true,
+            Some(Value::Bool(b)) => *b,
+            Some(_) => return Err(OjsError::invalid_field("error.retryable", "error.retryable must be true or false.")),
+        };
+        let code = code.unwrap_or("handler_error");
+        let class = details.as_ref().and_then(|d| d.get("error_class")).and_then(Value::as_str);
+        Ok(Self {
+            code: code.to_owned(),
+            message: truncate(message, MAX_BACKTRACE_CHARS),
+            kind: text("type").or(class).unwrap_or(code).to_owned(),
+            retryable,
+            backtrace: backtrace(object),
+            details,
+            timeout_kind: None,
+        })
+    }
+
+    /// The stored form, an entry of `errors[]`.
+    #[must_use]
+    pub fn to_entry(&self, attempt: u32, occurred_at: Timestamp) -> Value {
+        let mut entry = json!({
+            "attempt": attempt, "type": self.kind, "code": self.code, "message": self.message,
+            "retryable": self.retryable, "occurred_at": occurred_at.to_string(),
+        });
+        if let Some(object) = entry.as_object_mut() {
+            if let Some(details) = &self.details {
+                object.insert("details".into(), details.clone());
+            }
+            if !self.backtrace.is_empty() {
+                object.insert("backtrace".into(), json!(self.backtrace));
+            }
+            if let Some(kind) = self.timeout_kind {
+                object.insert("timeout_kind".into(), json!(kind));
+            }
+        }
+        entry
+    }
+}
+
+/// `backtrace` as an array, or `stack_trace` as one string; cut to the limits.
+fn backtrace(object: &Map<String, Value>) -> Vec<String> {
+    let frames: Vec<&str> = match (object.get("backtrace"), object.get("stack_trace")) {
+        (Some(Value::Array(frames)), _) => frames.iter().filter_map(Value::as_str).collect(),
+        (Some(Value::String(text)), _) | (_, Some(Value::String(text))) => text.lines().collect(),
+        _ => Vec::new(),
+    };
+    let mut left = MAX_BACKTRACE_CHARS;
+    let mut kept = Vec::new();
+    for frame in frames.into_iter().take(MAX_BACKTRACE_FRAMES) {
+        if left == 0 {
+            break;
+        }
+        let frame = truncate(frame, left);
+        left -= frame.chars().count().min(left);
+        kept.push(frame);
+    }
+    kept
+}
+
+fn truncate(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
+}

@@ -1,0 +1,40 @@
+//! The rules of Open Job Spec as plain functions over plain data: no I/O, no clock, no async.
+//!
+//! Everything that must behave the same in the engine, in the SDK and in every language lives here once:
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`envelope`] | a validated enqueue request, [`NewJob`](envelope::NewJob) |
+//! | [`state`] | the eight states and their one transition table |
+//! | [`error`] | structured errors and the catalogue of codes |
+//! | [`retry`] | retry policy, back-off formulae, decision on failure |
+//! | [`failure`] | the error object of a failed attempt |
+//! | [`duration`], [`time`] | ISO 8601 durations, RFC 3339 times |
+//! | [`id`] | UUIDv7 job ids |
+//! | [`json`] | checks on raw JSON text, fragments |
+//! | [`limits`] | sizes, with the reason for each |
+#![forbid(unsafe_code)]
+
+pub mod duration;
+pub mod envelope;
+pub mod error;
+pub mod failure;
+pub mod id;
+pub mod json;
+pub mod limits;
+pub mod retry;
+pub mod state;
+pub mod time;
+
+pub use envelope::NewJob;
+pub use error::{ErrorCode, OjsError};
+pub use failure::JobError;
+pub use id::JobId;
+pub use retry::RetryPolicy;
+pub use state::JobState;
+pub use time::Timestamp;
+
+/// The protocol version spoken on the wire (`specversion`, `OJS-Version`).
+pub const SPEC_VERSION: &str = "1.0";
+/// The media type of every request and response (HTTP binding section 3.1).
+pub const MEDIA_TYPE: &str = "application/openjobspec+json";

@@ -1,0 +1,28 @@
+//! Sizes that the protocol fixes or advises (protocol section 1.6).
+
+/// Largest accepted envelope in bytes: the 10 MiB that the specification recommends.
+pub const MAX_ENVELOPE_BYTES: usize = 10 * 1024 * 1024;
+/// Largest accepted request body in bytes. A batch holds many envelopes; this bounds memory per connection.
+pub const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+/// Largest `meta` object in bytes, measured as sent.
+pub const MAX_META_BYTES: usize = 65_536;
+/// Longest job type in bytes.
+pub const MAX_TYPE_BYTES: usize = 255;
+/// Longest queue name in bytes.
+pub const MAX_QUEUE_BYTES: usize = 128;
+/// Deepest nesting of arrays and objects. Protects every recursive parser behind us (serde_json stops at 128 as well).
+pub const MAX_DEPTH: usize = 128;
+/// Largest stored result in bytes.
+pub const MAX_RESULT_BYTES: usize = 1024 * 1024;
+/// Most jobs in one batch: the schema's cap.
+pub const MAX_BATCH_JOBS: usize = 10_000;
+/// Most jobs handed out by one fetch. More only makes one worker sit on leases.
+pub const MAX_FETCH_COUNT: usize = 1_000;
+/// Entries kept in a job's error history; the oldest go first.
+pub const MAX_ERROR_HISTORY: usize = 50;
+/// Frames kept of a backtrace.
+pub const MAX_BACKTRACE_FRAMES: usize = 50;
+/// Characters kept of a backtrace, and of an error message.
+pub const MAX_BACKTRACE_CHARS: usize = 10_000;
+/// Lowest and highest priority.
+pub const PRIORITY_RANGE: std::ops::RangeInclusive<i64> = -100..=100;
