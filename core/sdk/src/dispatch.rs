@@ -81,6 +81,41 @@ pub struct HandlerFailure {
     pub backtrace: Vec<String>,
 }
 
+impl HandlerFailure {
+    /// A failure that may be tried again: code `handler_error`.
+    pub fn error(kind: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: "handler_error".to_owned(),
+            kind: kind.into(),
+            message: message.into(),
+            retryable: true,
+            details: None,
+            backtrace: Vec::new(),
+        }
+    }
+
+    /// Nobody runs jobs of this type here: final, so that the job does not circle for ever (seed "Implement an SDK").
+    #[must_use]
+    pub fn no_handler(job_type: &str) -> Self {
+        Self {
+            code: "no_handler".to_owned(),
+            retryable: false,
+            ..Self::error("NoHandler", format!("No handler is registered for job type '{job_type}'."))
+        }
+    }
+
+    /// The handler panicked, or died in the manner of its language.
+    pub fn panic(message: impl Into<String>) -> Self {
+        Self { code: "handler_panic".to_owned(), ..Self::error("Panic", message) }
+    }
+
+    /// The attempt's time was up.
+    #[must_use]
+    pub fn timeout() -> Self {
+        Self { code: "timeout".to_owned(), ..Self::error("Timeout", "The attempt took longer than timeout_ms.") }
+    }
+}
+
 /// Why a handler is asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelReason {

@@ -1,4 +1,11 @@
 //! Open Job Spec SDK for Rust.
 #![forbid(unsafe_code)]
 
+pub mod client;
 pub mod dispatch;
+pub mod error;
+pub mod transport;
+pub mod worker;
+
+pub use client::Client;
+pub use error::Error;

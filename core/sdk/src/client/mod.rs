@@ -1,0 +1,137 @@
+//! The producer's side: enqueue, look up, cancel, administer.
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::error::Error;
+use crate::transport::{ConnectOptions, MANIFEST_PATH, Method, Request, Response, Transport, connect};
+
+mod identity;
+
+/// Talks to an OJS server, or to an engine in this process. Cheap to clone; share one per program.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    transport: Arc<dyn Transport>,
+}
+
+impl Client {
+    /// A client over a transport of your own.
+    pub fn new(transport: Arc<dyn Transport>) -> Self {
+        Self { inner: Arc::new(Inner { transport }) }
+    }
+
+    /// Connects by URL: `http://host:8080`, `https://…`, and with the feature `embedded` `sqlite:jobs.db` or `memory:`.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] when the URL cannot be used or the store cannot be opened. An HTTP server is first
+    /// contacted by the first call.
+    pub async fn connect(url: &str) -> Result<Self, Error> {
+        Ok(Self::new(connect(url, ConnectOptions::default()).await?))
+    }
+
+    /// The transport, for a worker on the same connection.
+    #[must_use]
+    pub fn transport(&self) -> &Arc<dyn Transport> {
+        &self.inner.transport
+    }
+
+    /// Releases the connection; an embedded engine that nobody else uses is flushed and closed.
+    pub async fn close(&self) {
+        self.inner.transport.close().await;
+    }
+
+    // --- raw calls: JSON text in, JSON text out, no value tree between ---
+
+    /// Any call of the protocol: `path` is relative to `/ojs/v1`. Returns the body of a 2xx answer.
+    ///
+    /// # Errors
+    /// [`Error::Ojs`] for an answer that is not 2xx, [`Error::Transport`] when there was none.
+    pub async fn call(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Bytes, Error> {
+        let mut request = Request::new(method, path.to_owned());
+        request.body = body;
+        Ok(self.send(request).await?.body)
+    }
+
+    /// Enqueues a job given as the JSON text of an enqueue request; returns the answer, `{"job": …}`.
+    /// Middleware does not run: the caller has its own.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] when the text is no JSON object, else as [`call`](Self::call).
+    pub async fn enqueue_raw(&self, job: Bytes) -> Result<Bytes, Error> {
+        let job = identity::job(job, self.inner.transport.resends())?;
+        let request = Request::post("/jobs", job.text).with_resend(job.id.is_some());
+        let response = self.inner.transport.request(request).await?;
+        match (response.is_success(), job.id) {
+            (true, _) => Ok(response.body),
+            (false, Some(id)) if response.sends > 1 => self.own_job(&id, Error::from_response(&response)).await,
+            (false, _) => Err(Error::from_response(&response)),
+        }
+    }
+
+    /// Enqueues jobs given as the JSON text of an array of enqueue requests, all or none; returns the answer,
+    /// `{"jobs": […], "count": n}`. Middleware does not run.
+    ///
+    /// # Errors
+    /// As [`enqueue_raw`](Self::enqueue_raw); `details.index` names the job that was refused.
+    pub async fn enqueue_batch_raw(&self, jobs: Bytes) -> Result<Bytes, Error> {
+        let batch = identity::batch(&jobs, self.inner.transport.resends())?;
+        let request = Request::post("/jobs/batch", batch.text).with_resend(batch.ids.is_some());
+        let response = self.inner.transport.request(request).await?;
+        match (response.is_success(), batch.ids) {
+            (true, _) => Ok(response.body),
+            (false, Some(ids)) if response.sends > 1 => self.own_batch(&ids, Error::from_response(&response)).await,
+            (false, _) => Err(Error::from_response(&response)),
+        }
+    }
+
+    /// The server's manifest as JSON text.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn manifest_raw(&self) -> Result<Bytes, Error> {
+        self.call(Method::GET, MANIFEST_PATH, None).await
+    }
+
+    async fn send(&self, request: Request) -> Result<Response, Error> {
+        let response = self.inner.transport.request(request).await?;
+        if response.is_success() { Ok(response) } else { Err(Error::from_response(&response)) }
+    }
+
+    /// A job that was sent twice and is refused as a duplicate *of itself* was stored by the first send.
+    async fn own_job(&self, id: &str, refusal: Error) -> Result<Bytes, Error> {
+        if !identity::may_be_own(&refusal, |existing| existing == id) {
+            return Err(refusal);
+        }
+        match self.call(Method::GET, &format!("/jobs/{id}"), None).await {
+            Ok(body) => Ok(body),
+            Err(error) if error.is_not_found() => Err(refusal),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A batch is stored whole or not at all: when the refused duplicate is one of its own, the first send stored it.
+    async fn own_batch(&self, ids: &[String], refusal: Error) -> Result<Bytes, Error> {
+        if !identity::may_be_own(&refusal, |existing| ids.iter().any(|id| id == existing)) {
+            return Err(refusal);
+        }
+        let mut jobs = Vec::with_capacity(ids.len());
+        for id in ids {
+            match self.call(Method::GET, &format!("/jobs/{id}"), None).await {
+                Ok(body) => jobs.push(body),
+                Err(error) if error.is_not_found() => return Err(refusal),
+                Err(error) => return Err(error),
+            }
+        }
+        identity::batch_answer(&jobs)
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}

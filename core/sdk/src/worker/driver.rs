@@ -1,0 +1,23 @@
+//! The worker's engine room, generic over who runs the handlers.
+use std::sync::Arc;
+
+use super::handle::WorkerHandle;
+use super::options::WorkerOptions;
+use super::shared::Shared;
+use crate::dispatch::Dispatch;
+use crate::transport::Transport;
+
+/// Fetches jobs, hands them to a [`Dispatch`], and reports outcomes. Language bindings use it directly; Rust programs
+/// use [`Worker`](crate::Worker).
+#[derive(Debug)]
+pub struct WorkerDriver;
+
+impl WorkerDriver {
+    /// Starts a worker on the current tokio runtime and returns at once.
+    pub fn start(transport: Arc<dyn Transport>, options: WorkerOptions, dispatch: Arc<dyn Dispatch>) -> WorkerHandle {
+        let shared = Arc::new(Shared::new(transport, options, dispatch));
+        let beats = Arc::clone(&shared);
+        tokio::spawn(async move { super::heartbeat::run(&beats).await });
+        WorkerHandle { shared }
+    }
+}

@@ -1,0 +1,181 @@
+//! Heartbeats: they extend leases and carry the server's directives back (protocol section 5.2).
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use ojs_model::json::{push_bare, push_member, push_string, push_text};
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::event::WorkerEvent;
+use super::held::{Entry, Stage};
+use super::shared::Shared;
+use crate::dispatch::{CancelReason, DeliveryKey, Phase};
+use crate::error::Error;
+use crate::transport::{Request, Response};
+
+/// Longest wait for the answer: a heartbeat that hangs for longer than this is worth less than a new one.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// Beats until the worker has stopped, and at once when it goes quiet or starts to drain.
+pub(super) async fn run(shared: &Shared) {
+    let mut control = shared.control();
+    let mut told = Phase::Running;
+    let mut next = Instant::now() + shared.options.heartbeat_interval;
+    loop {
+        let changed = control.wait_for(|control| control.phase != told);
+        tokio::select! {
+            _ = changed => {}
+            () = tokio::time::sleep_until(next) => {}
+        }
+        told = shared.phase();
+        if told == Phase::Stopped {
+            return;
+        }
+        next = Instant::now() + shared.options.heartbeat_interval;
+        let held = shared.held().snapshot();
+        if let Err(error) = beat(shared, &held).await {
+            tracing::warn!(worker = %shared.worker_id, %error, held = held.len(), "heartbeat failed");
+            shared.emit(WorkerEvent::HeartbeatFailed(error.into()));
+        }
+    }
+}
+
+/// Sends one heartbeat for these deliveries and acts on the answer.
+pub(super) async fn beat(shared: &Shared, held: &[(DeliveryKey, Entry)]) -> Result<(), Error> {
+    let sent = Instant::now();
+    let response = send(shared, held).await?;
+    let answer: Answer = if response.body.is_empty() {
+        Answer::default()
+    } else {
+        serde_json::from_slice(&response.body).map_err(|e| Error::json("heartbeat answer", e))?
+    };
+    obey(shared, &answer);
+    mark(shared, held, &answer, sent);
+    Ok(())
+}
+
+/// In the seed's form first; a server that answers 400 gets the list form from then on.
+async fn send(shared: &Shared, held: &[(DeliveryKey, Entry)]) -> Result<Response, Error> {
+    let list = shared.list_heartbeats.load(Ordering::Relaxed);
+    let response = post(shared, body(shared, held, list)).await?;
+    if response.is_success() {
+        return Ok(response);
+    }
+    if response.status != 400 || list {
+        return Err(Error::from_response(&response));
+    }
+    let second = post(shared, body(shared, held, true)).await?;
+    if !second.is_success() {
+        return Err(Error::from_response(&response));
+    }
+    tracing::debug!(worker = %shared.worker_id, "this server takes heartbeats in the list form");
+    shared.list_heartbeats.store(true, Ordering::Relaxed);
+    Ok(second)
+}
+
+async fn post(shared: &Shared, body: String) -> Result<Response, Error> {
+    let request = Request::post("/workers/heartbeat", body).with_resend(true);
+    let late = |_| Error::Transport(crate::transport::TransportError::new(crate::transport::TransportErrorKind::Timeout, "no answer to a heartbeat"));
+    Ok(tokio::time::timeout(ANSWER_WITHIN, shared.transport.request(request)).await.map_err(late)??)
+}
+
+/// `{worker_id, state, active_jobs, active_job_ids}`, and the lease tokens where the server gave some.
+fn body(shared: &Shared, held: &[(DeliveryKey, Entry)], list: bool) -> String {
+    let mut sorted: Vec<_> = held.iter().collect();
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+    let mut ids = String::from("[");
+    let mut tokens = String::from("{");
+    for (_, entry) in sorted {
+        if ids.len() > 1 {
+            ids.push(',');
+        }
+        push_string(&mut ids, &entry.id);
+        if let Some(token) = entry.lease_token {
+            push_bare(&mut tokens, &entry.id, token);
+        }
+    }
+    ids.push(']');
+    let mut body = String::from("{");
+    push_text(&mut body, "worker_id", &shared.worker_id);
+    push_text(&mut body, "state", word(shared.phase()));
+    if list {
+        push_member(&mut body, "active_jobs", &ids);
+    } else {
+        push_bare(&mut body, "active_jobs", held.len());
+    }
+    push_member(&mut body, "active_job_ids", &ids);
+    if tokens.len() > 1 {
+        tokens.push('}');
+        push_member(&mut body, "lease_tokens", &tokens);
+    }
+    if !shared.options.labels.is_empty() {
+        let labels: Vec<_> = shared.options.labels.iter().map(String::as_str).collect();
+        push_member(&mut body, "labels", &serde_json::json!(labels).to_string());
+    }
+    body.push('}');
+    body
+}
+
+fn word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Running => "running",
+        Phase::Quiet => "quiet",
+        Phase::Draining | Phase::Stopped => "terminate",
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    state: Option<String>,
+    directive: Option<String>,
+    jobs_extended: Option<Vec<String>>,
+    cancelled_jobs: Option<Vec<String>>,
+}
+
+/// The stronger of `state` and `directive`; words that are not known mean "go on".
+fn obey(shared: &Shared, answer: &Answer) {
+    let says = |word: &str| [&answer.state, &answer.directive].into_iter().any(|said| said.as_deref() == Some(word));
+    if says("terminate") {
+        // Told again at every beat of the drain: only the first one counts, a second stop would end the grace period.
+        if shared.phase() < Phase::Draining {
+            tracing::info!(worker = %shared.worker_id, "the server asks the worker to terminate");
+            shared.stop(None);
+        }
+    } else if says("quiet") {
+        shared.quiet();
+    }
+}
+
+/// Notes extended leases, and asks handlers to stop whose job was cancelled or handed to another worker.
+fn mark(shared: &Shared, held: &[(DeliveryKey, Entry)], answer: &Answer, sent: Instant) {
+    let extended: Option<HashSet<&str>> = answer.jobs_extended.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
+    let cancelled: HashSet<&str> = answer.cancelled_jobs.iter().flatten().map(String::as_str).collect();
+    let mut stop = Vec::new();
+    let mut table = shared.held();
+    for (key, _) in held {
+        let Some(entry) = table.get_mut(*key) else { continue };
+        let is_extended = extended.as_ref().is_none_or(|ids| ids.contains(entry.id.as_str()));
+        let reason = if cancelled.contains(entry.id.as_str()) {
+            CancelReason::Cancelled
+        } else if is_extended {
+            entry.lease_until = shared.options.visibility_timeout.map(|lease| sent + lease).or(entry.lease_until);
+            continue;
+        } else if entry.lease_token.is_some() {
+            // Only a server that fences its leases is trusted to list every extended job.
+            CancelReason::LeaseLost
+        } else {
+            continue;
+        };
+        if entry.stage == Stage::Running && entry.cancelled.is_none() {
+            entry.cancelled = Some(reason);
+            stop.push((*key, entry.id.clone(), reason));
+        }
+    }
+    drop(table);
+    for (key, job_id, reason) in stop {
+        tracing::warn!(worker = %shared.worker_id, %job_id, ?reason, "the server no longer wants this run");
+        shared.cancel(key, &job_id, reason);
+    }
+}

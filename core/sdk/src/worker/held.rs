@@ -1,0 +1,93 @@
+//! The deliveries a worker holds: from the fetch until the server has taken the outcome.
+//!
+//! | stage | handler | in heartbeats |
+//! |---|---|---|
+//! | `Running` | works | yes |
+//! | `Reporting` | has ended, or timed out | yes, until the server has answered |
+//! | removed | – | no |
+use std::collections::HashMap;
+
+use tokio::time::Instant;
+
+use crate::dispatch::{CancelReason, DeliveryKey};
+
+/// How far a delivery is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// With the handler.
+    Running,
+    /// The outcome is fixed and on its way.
+    Reporting,
+}
+
+/// One held delivery.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub id: String,
+    pub lease_token: Option<u64>,
+    /// When the lease runs out unless a heartbeat extends it; `None` when its length is unknown.
+    pub lease_until: Option<Instant>,
+    /// When the attempt times out locally.
+    pub deadline: Option<Instant>,
+    pub stage: Stage,
+    /// The handler was asked to stop, and why.
+    pub cancelled: Option<CancelReason>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    entries: HashMap<DeliveryKey, Entry>,
+    /// Entries in stage `Running`.
+    running: usize,
+}
+
+impl Held {
+    pub fn insert(&mut self, key: DeliveryKey, entry: Entry) {
+        self.running += usize::from(entry.stage == Stage::Running);
+        self.entries.insert(key, entry);
+    }
+
+    pub fn get(&self, key: DeliveryKey) -> Option<&Entry> {
+        self.entries.get(&key)
+    }
+
+    pub fn get_mut(&mut self, key: DeliveryKey) -> Option<&mut Entry> {
+        self.entries.get_mut(&key)
+    }
+
+    /// The outcome of a running delivery is fixed. `false` when it was fixed before: the first outcome counts.
+    pub fn settle(&mut self, key: DeliveryKey) -> bool {
+        match self.entries.get_mut(&key) {
+            Some(entry) if entry.stage == Stage::Running => {
+                entry.stage = Stage::Reporting;
+                self.running -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The server has taken the outcome, or never will.
+    pub fn remove(&mut self, key: DeliveryKey) -> Option<Entry> {
+        let entry = self.entries.remove(&key)?;
+        self.running -= usize::from(entry.stage == Stage::Running);
+        Some(entry)
+    }
+
+    /// Deliveries whose handler still works.
+    pub fn running(&self) -> usize {
+        self.running
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (DeliveryKey, &Entry)> {
+        self.entries.iter().map(|(key, entry)| (*key, entry))
+    }
+
+    pub fn snapshot(&self) -> Vec<(DeliveryKey, Entry)> {
+        self.entries.iter().map(|(key, entry)| (*key, entry.clone())).collect()
+    }
+}
