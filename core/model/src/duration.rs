@@ -1,4 +1,5 @@
 //! ISO 8601 durations (protocol section 6): `PT1S`, `PT0.5S`, `PT5M`, `P1D`. Years are 365 days, months 30, weeks 7.
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -6,8 +7,11 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 pub struct IsoDuration {
     value: Duration,
-    text: String,
+    text: Cow<'static, str>,
 }
+
+/// Longest duration read from a text: 2^63 − 1 milliseconds, what a stored time can hold.
+const MAX_MILLIS: u128 = i64::MAX as u128;
 
 /// The text is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,11 +19,16 @@ pub struct IsoDuration {
 pub struct InvalidDuration;
 
 impl IsoDuration {
+    /// A known duration with its spelling: no allocation.
+    pub(crate) const fn fixed(seconds: u64, text: &'static str) -> Self {
+        Self { value: Duration::from_secs(seconds), text: Cow::Borrowed(text) }
+    }
+
     /// Whole milliseconds, with the normal spelling (`PT1M30S`).
     #[must_use]
     pub fn from_millis(millis: u64) -> Self {
         let value = Duration::from_millis(millis);
-        Self { value, text: format(value) }
+        Self { value, text: Cow::Owned(format(value)) }
     }
 
     /// Reads ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h` that older clients send.
@@ -28,10 +37,10 @@ impl IsoDuration {
     /// [`InvalidDuration`] when it is neither.
     pub fn parse(text: &str) -> Result<Self, InvalidDuration> {
         match parse(text) {
-            Ok(value) => Ok(Self { value, text: text.to_owned() }),
+            Ok(value) => Ok(Self { value, text: Cow::Owned(text.to_owned()) }),
             Err(invalid) => {
                 let value = parse_short(text).ok_or(invalid)?;
-                Ok(Self { value, text: format(value) })
+                Ok(Self { value, text: Cow::Owned(format(value)) })
             }
         }
     }
@@ -40,6 +49,12 @@ impl IsoDuration {
     #[must_use]
     pub fn value(&self) -> Duration {
         self.value
+    }
+
+    /// The text: the client's own spelling, or the normal one.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 
     /// Seconds as a float: what the back-off formulae work with.
@@ -79,7 +94,7 @@ pub fn parse(text: &str) -> Result<Duration, InvalidDuration> {
     let days = section(date, &[('Y', 365 * 86_400), ('M', 30 * 86_400), ('W', 7 * 86_400), ('D', 86_400)], false)?;
     let clock = section(time, &[('H', 3600), ('M', 60), ('S', 1)], true)?;
     let total = days.checked_add(clock).ok_or(InvalidDuration)?;
-    if total.as_millis() > i64::MAX as u128 { Err(InvalidDuration) } else { Ok(total) }
+    if total.as_millis() > MAX_MILLIS { Err(InvalidDuration) } else { Ok(total) }
 }
 
 /// One side of the `T`: numbers with unit letters in the given order, each at most once.
@@ -113,6 +128,10 @@ fn amount(number: &str, seconds: u64, fractional: bool) -> Result<Duration, Inva
 fn parse_short(text: &str) -> Option<Duration> {
     let split = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(split);
+    // The float parser also reads signs.
+    if !number.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return None;
+    }
     let value: f64 = number.parse().ok()?;
     let seconds = match unit {
         "ms" => value / 1000.0,
@@ -121,7 +140,7 @@ fn parse_short(text: &str) -> Option<Duration> {
         "h" => value * 3600.0,
         _ => return None,
     };
-    Duration::try_from_secs_f64(seconds).ok()
+    Duration::try_from_secs_f64(seconds).ok().filter(|d| d.as_millis() <= MAX_MILLIS)
 }
 
 /// The normal spelling: days, hours, minutes, seconds, zero parts left out; `PT0S` for zero.
@@ -173,7 +192,9 @@ mod tests {
             assert_eq!(IsoDuration::parse(text).unwrap().to_string(), iso);
         }
         assert!(IsoDuration::parse("5 apples").is_err());
-        assert!(IsoDuration::parse("-1s").is_err());
+        for text in ["-1s", "+1s", "1e3s", "s", "1", "1d", "99999999999999999h", "infs", "1.2.3s", ""] {
+            assert!(IsoDuration::parse(text).is_err(), "{text}");
+        }
     }
 
     proptest! {

@@ -1,18 +1,22 @@
 //! Structured errors: the body of every refusal, and the catalogue of codes (protocol section 4).
+mod catalogue;
+
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
 /// A code that a server sends or a client meets. The catalogue is [`ErrorCode::CATALOGUE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the catalogue below gives number, name, status and meaning of each")]
+#[expect(missing_docs, reason = "the catalogue gives number, name, status and meaning of each")]
 #[non_exhaustive]
 pub enum ErrorCode {
     InvalidPayload, InvalidRequest, ValidationError, SchemaValidation, NotFound, MethodNotAllowed, Conflict,
     Duplicate, ResultPruned, PayloadTooLarge, MetadataTooLarge, ResultTooLarge, BatchSizeExceeded,
-    UnsupportedCompression, Unsupported, QueuePaused, RateLimited, QueueFull, RequestTimeout, InternalError, BackendError,
-    BackendUnavailable, BackendTimeout, Unauthenticated, PermissionDenied, HandlerError, HandlerPanic, Timeout,
-    NonRetryable, Cancelled, NoHandler, Shutdown, VisibilityTimeout, WorkerDeath, Expired,
+    UnsupportedCompression, ChecksumMismatch, Unsupported, QueuePaused, RateLimited, QueueFull, RequestTimeout,
+    InternalError, BackendError, BackendUnavailable, BackendTimeout, Unauthenticated, PermissionDenied, HandlerError,
+    HandlerPanic, Timeout, NonRetryable, Cancelled, NoHandler, Shutdown, VisibilityTimeout, WorkerDeath, Expired,
+    ConnectionError, SerializationError, ChainStepFailed, GroupTimeout, DependencyFailed, BatchCallbackFailed,
+    MiddlewareError, MiddlewareTimeout,
 }
 
 /// One row of the catalogue.
@@ -34,61 +38,14 @@ pub struct CatalogueEntry {
     pub hint: &'static str,
 }
 
-const fn entry(
-    code: ErrorCode, wire: &'static str, numeric: &'static str, status: u16, retryable: bool,
-    aliases: &'static [&'static str], hint: &'static str,
-) -> CatalogueEntry {
-    CatalogueEntry { code, wire, numeric, status, retryable, aliases, hint }
-}
-
 impl ErrorCode {
     /// Every code with number, status, retryability, aliases and advice (protocol section 4.7).
-    pub const CATALOGUE: &'static [CatalogueEntry] = {
-        use ErrorCode as C;
-        &[
-            entry(C::InvalidPayload, "invalid_payload", "OJS-1000", 400, false, &["INVALID_PAYLOAD", "INVALID_JOB_TYPE", "INVALID_QUEUE", "INVALID_ARGS", "INVALID_METADATA", "VALIDATION_FAILED", "VALIDATION_ERROR", "INVALID_CRON_EXPRESSION", "UNIQUE_KEY_INVALID"], "Correct the field named in details.field and send the request again."),
-            entry(C::InvalidRequest, "invalid_request", "OJS-1000", 400, false, &["INVALID_REQUEST"], "Check the query parameters and the Content-Type header."),
-            entry(C::ValidationError, "validation_error", "OJS-1006", 422, false, &["INVALID_RETRY_POLICY"], "Correct the retry policy field named in details.field."),
-            entry(C::SchemaValidation, "schema_validation", "OJS-1008", 400, false, &["SCHEMA_VALIDATION_FAILED"], "Make args match the registered schema."),
-            entry(C::NotFound, "not_found", "OJS-3000", 404, false, &["NOT_FOUND", "QUEUE_NOT_FOUND", "JOB_NOT_FOUND"], "Check the identifier: it may be misspelt, or the resource may have been pruned."),
-            entry(C::MethodNotAllowed, "method_not_allowed", "OJS-1000", 405, false, &[], "Use a method from the Allow header."),
-            entry(C::Conflict, "conflict", "OJS-1005", 409, false, &["invalid_state_transition", "INVALID_STATE_TRANSITION", "JOB_ALREADY_COMPLETED", "JOB_ALREADY_CANCELLED"], "Read details.current_state: the job is no longer in a state that allows this."),
-            entry(C::Duplicate, "duplicate", "OJS-3001", 409, false, &["DUPLICATE_JOB", "duplicate_job"], "The job exists already: see details.existing_job_id."),
-            entry(C::ResultPruned, "result_pruned", "OJS-3000", 410, false, &["RESULT_PRUNED"], "Raise result_ttl to keep results for longer."),
-            entry(C::PayloadTooLarge, "payload_too_large", "OJS-1009", 413, false, &["PAYLOAD_TOO_LARGE", "envelope_too_large", "PayloadTooLarge"], "Store the data elsewhere and pass a reference in args."),
-            entry(C::MetadataTooLarge, "metadata_too_large", "OJS-1010", 413, false, &["METADATA_TOO_LARGE"], "Keep meta below 64 KiB."),
-            entry(C::ResultTooLarge, "result_too_large", "OJS-1009", 413, false, &["RESULT_TOO_LARGE"], "Store the result elsewhere and ack again with a reference."),
-            entry(C::BatchSizeExceeded, "batch_size_exceeded", "OJS-1009", 413, false, &["BATCH_SIZE_EXCEEDED"], "Split the batch."),
-            entry(C::UnsupportedCompression, "unsupported_compression", "OJS-1017", 415, false, &["UNSUPPORTED_COMPRESSION"], "Send the body uncompressed."),
-            entry(C::Unsupported, "unsupported", "OJS-7000", 422, false, &["UNSUPPORTED_FEATURE"], "See /ojs/manifest for what this server supports."),
-            entry(C::QueuePaused, "queue_paused", "OJS-3004", 422, true, &["QUEUE_PAUSED"], "Wait until the queue is resumed."),
-            entry(C::RateLimited, "rate_limited", "OJS-6000", 429, true, &["RATE_LIMITED", "RATE_LIMIT_EXCEEDED"], "Wait for Retry-After seconds."),
-            entry(C::QueueFull, "queue_full", "OJS-6001", 429, true, &["QUEUE_FULL"], "Wait until workers have caught up."),
-            entry(C::RequestTimeout, "request_timeout", "OJS-1012", 408, true, &["REQUEST_TIMEOUT"], "Send the request again, faster."),
-            entry(C::InternalError, "internal_error", "OJS-2004", 500, true, &["INTERNAL_ERROR", "InternalServerError"], "Try again; if it persists, look for the request id in the server's log."),
-            entry(C::BackendError, "backend_error", "OJS-2000", 500, true, &["BACKEND_ERROR"], "Try again; the store's own message is in the server's log."),
-            entry(C::BackendUnavailable, "backend_unavailable", "OJS-2001", 503, true, &["BACKEND_UNAVAILABLE"], "Try again after Retry-After seconds."),
-            entry(C::BackendTimeout, "backend_timeout", "OJS-2002", 504, true, &["BACKEND_TIMEOUT"], "Try again."),
-            entry(C::Unauthenticated, "unauthenticated", "OJS-5000", 401, false, &["UNAUTHENTICATED", "TOKEN_EXPIRED"], "Send a valid bearer token."),
-            entry(C::PermissionDenied, "permission_denied", "OJS-5001", 403, false, &["PERMISSION_DENIED", "TENANT_ACCESS_DENIED"], "Use a key with the right role."),
-            entry(C::HandlerError, "handler_error", "OJS-3005", 0, true, &["HANDLER_ERROR"], "Read the error history of the job."),
-            entry(C::HandlerPanic, "handler_panic", "OJS-3007", 0, true, &["HANDLER_PANIC"], "Read the backtrace in the error history."),
-            entry(C::Timeout, "timeout", "OJS-3006", 0, true, &["HANDLER_TIMEOUT"], "Raise timeout_ms or make the handler faster."),
-            entry(C::NonRetryable, "non_retryable", "OJS-3008", 0, false, &["NON_RETRYABLE_ERROR", "DISCARD"], "The handler refused the job for good."),
-            entry(C::Cancelled, "cancelled", "OJS-3009", 0, false, &["JOB_CANCELLED"], "The job was cancelled."),
-            entry(C::NoHandler, "no_handler", "OJS-3010", 0, false, &["NO_HANDLER"], "Register a handler for this job type, or remove its queue from this worker."),
-            entry(C::Shutdown, "shutdown", "OJS-3005", 0, true, &["ShutdownError"], "The worker stopped; the job runs again elsewhere."),
-            entry(C::VisibilityTimeout, "visibility_timeout", "OJS-3006", 0, true, &[], "The worker stopped extending its lease."),
-            entry(C::WorkerDeath, "worker_death", "OJS-3005", 0, true, &[], "The worker stopped sending heartbeats."),
-            entry(C::Expired, "expired", "OJS-3006", 0, false, &["enqueue_ttl_expired"], "The job expired before it was started."),
-        ]
-    };
+    pub const CATALOGUE: &'static [CatalogueEntry] = catalogue::CATALOGUE;
 
     /// This code's row.
     #[must_use]
     pub fn entry(self) -> &'static CatalogueEntry {
-        const INTERNAL: &CatalogueEntry =
-            &entry(ErrorCode::InternalError, "internal_error", "OJS-2004", 500, true, &[], "Try again.");
+        const INTERNAL: &CatalogueEntry = &catalogue::entry(ErrorCode::InternalError, "internal_error", "OJS-2004", 500, true, &[], "Try again.");
         Self::CATALOGUE.iter().find(|e| e.code == self).unwrap_or(INTERNAL)
     }
 
@@ -98,10 +55,18 @@ impl ErrorCode {
         self.entry().wire
     }
 
-    /// Recognises every spelling in the catalogue; `None` for a custom code.
+    /// Recognises every spelling in the catalogue, canonical names (`INVALID_QUEUE`) included; `None` for a custom code.
     #[must_use]
     pub fn recognise(word: &str) -> Option<Self> {
-        Self::CATALOGUE.iter().find(|e| e.wire == word || e.aliases.contains(&word)).map(|e| e.code)
+        let spelt = Self::CATALOGUE.iter().find(|e| e.wire == word || e.aliases.contains(&word)).map(|e| e.code);
+        spelt.or_else(|| catalogue::CANONICAL.iter().find(|row| row.1 == word).map(|row| row.2))
+    }
+
+    /// The number of a word: `OJS-1002` for `INVALID_QUEUE`, `OJS-1000` for `invalid_payload`; `None` for a custom code.
+    #[must_use]
+    pub fn numeric(word: &str) -> Option<&'static str> {
+        let canonical = catalogue::CANONICAL.iter().find(|row| row.1 == word).map(|row| row.0);
+        canonical.or_else(|| Self::recognise(word).map(|code| code.entry().numeric))
     }
 }
 
@@ -177,11 +142,13 @@ impl OjsError {
         Self::new(ErrorCode::InvalidPayload, message).with_details(json!({"field": field}))
     }
 
-    /// A retry policy out of range: 422, `type: "validation_error"`; the message names the field.
+    /// A retry policy out of range: 422, `type: "validation_error"`; the message names the field. An empty `field` is the policy itself.
     #[must_use]
     pub fn invalid_retry(field: &str, message: impl std::fmt::Display) -> Self {
-        Self::new(ErrorCode::ValidationError, format!("retry.{field} {message}"))
-            .with_details(json!({"field": format!("retry.{field}"), "rule": "validation.retry_policy_invalid"}))
+        let path = if field.is_empty() { "retry".to_owned() } else { format!("retry.{field}") };
+        let mut error = Self::new(ErrorCode::ValidationError, format!("{path} {message}."));
+        error.details = Some(json!({"field": path, "rule": "validation.retry_policy_invalid"}));
+        error
     }
 
     /// 404 for a resource.
@@ -258,7 +225,8 @@ impl OjsError {
             _ => (value.as_object()?, value.get("code")?.as_str()?),
         };
         let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
-        let by_status = matches!(status, 408 | 429 | 500..=599);
+        // A custom code says nothing about retries; a bare `{"error": "Bad Gateway"}` is a proxy's, and its status does.
+        let by_status = value.get("error").is_some_and(Value::is_string) && matches!(status, 408 | 429 | 500..=599);
         let known = ErrorCode::recognise(code).map_or(by_status, |c| c.entry().retryable);
         Some(Self {
             code: Cow::Owned(code.to_owned()),
@@ -272,11 +240,19 @@ impl OjsError {
         })
     }
 
-    /// True for every published spelling of "the job's state does not allow this" (protocol section 4.4).
+    /// True for every published spelling of "the job's state does not allow this" (protocol section 4.4). A stale lease
+    /// ([`is_stale_lease`](Self::is_stale_lease)) is something else: the job is active, for another worker.
     #[must_use]
     pub fn is_invalid_state_transition(&self) -> bool {
         self.status == 409
+            && !self.is_stale_lease()
             && matches!(ErrorCode::recognise(&self.code), Some(ErrorCode::Conflict | ErrorCode::InvalidRequest))
+    }
+
+    /// True for an outcome that arrived under a lease which another claim has replaced (decision D5).
+    #[must_use]
+    pub fn is_stale_lease(&self) -> bool {
+        self.details.as_ref().and_then(|d| d.get("reason")).and_then(Value::as_str) == Some("stale_lease")
     }
 
     /// True for 409 `duplicate`.
@@ -315,6 +291,25 @@ mod tests {
     }
 
     #[test]
+    fn a_stale_lease_is_no_wrong_state() {
+        let stale = OjsError::stale_lease("x", "stale_lease");
+        assert!(stale.is_stale_lease() && !stale.is_invalid_state_transition());
+        let wrong = OjsError::wrong_state("x", crate::JobState::Completed, "active");
+        assert!(!wrong.is_stale_lease() && wrong.is_invalid_state_transition());
+    }
+
+    #[test]
+    fn canonical_names_have_their_own_numbers() {
+        assert_eq!(ErrorCode::numeric("INVALID_QUEUE"), Some("OJS-1002"));
+        assert_eq!(ErrorCode::numeric("invalid_payload"), Some("OJS-1000"));
+        assert_eq!(ErrorCode::numeric("x_custom"), None);
+        for (numeric, name, code) in catalogue::CANONICAL {
+            assert_eq!(ErrorCode::numeric(name), Some(*numeric));
+            assert_eq!(ErrorCode::recognise(name), Some(*code));
+        }
+    }
+
+    #[test]
     fn all_published_shapes_are_read() {
         let nested = OjsError::from_body(409, br#"{"error":{"code":"INVALID_STATE_TRANSITION","message":"no"}}"#).unwrap();
         assert!(nested.is_invalid_state_transition());
@@ -323,6 +318,9 @@ mod tests {
         let named = OjsError::from_body(413, br#"{"error":"PayloadTooLarge","message":"big"}"#).unwrap();
         assert_eq!(ErrorCode::recognise(&named.code), Some(ErrorCode::PayloadTooLarge));
         assert_eq!(OjsError::from_body(502, b"<html>"), None);
+        let custom = OjsError::from_body(500, br#"{"error":{"code":"x_custom","message":"?"}}"#).unwrap();
+        assert!(!custom.retryable, "an unknown code is final unless it says otherwise");
+        assert!(OjsError::from_body(503, br#"{"error":"Service Unavailable"}"#).unwrap().retryable, "a proxy's answer");
         let own = OjsError::duplicate_id("x", crate::JobState::Active);
         assert!(OjsError::from_body(409, own.to_body().as_bytes()).unwrap().is_duplicate());
     }

@@ -22,6 +22,8 @@ pub struct JobError {
     pub backtrace: Vec<String>,
     /// For time-outs: `execution`, `total`, `enqueue_ttl`, `stalled`.
     pub timeout_kind: Option<&'static str>,
+    /// For time-outs: milliseconds allowed and milliseconds taken.
+    pub timeout_ms: Option<(u64, u64)>,
 }
 
 impl JobError {
@@ -37,21 +39,32 @@ impl JobError {
             details: None,
             backtrace: Vec::new(),
             timeout_kind: None,
+            timeout_ms: None,
         }
     }
 
-    /// Reads the `error` member of a nack.
+    /// A time-out that the engine records: its kind, and the milliseconds allowed and taken.
+    #[must_use]
+    pub fn timed_out(kind: &'static str, limit_ms: u64, elapsed_ms: u64) -> Self {
+        let message = format!("The {kind} time-out of {limit_ms} ms passed.");
+        Self { timeout_kind: Some(kind), timeout_ms: Some((limit_ms, elapsed_ms)), ..Self::engine(crate::ErrorCode::Timeout, message) }
+    }
+
+    /// Reads the `error` member of a nack (protocol section 4.6).
+    ///
+    /// Exceptions with an empty text are common, and a refused nack would keep the job from its retry until the lease
+    /// ends: an empty or missing `message` is replaced by the most telling name that the object has.
     ///
     /// # Errors
-    /// 400 `invalid_payload` when it is not an object, or `message` and `code` are both missing.
+    /// 400 `invalid_payload` when it is not an object, when it names nothing at all, or when `retryable` is no boolean.
     pub fn parse(value: &Value) -> Result<Self, OjsError> {
         let object = value
             .as_object()
             .ok_or_else(|| OjsError::invalid_field("error", "error is required and must be an object with code and message."))?;
         let text = |key: &str| object.get(key).and_then(Value::as_str).filter(|s| !s.is_empty());
-        let details = object.get("details").filter(|d| !d.is_null()).cloned();
-        let code = text("code").or_else(|| text("type"));
-        let message = text("message").or(code);
+        let details = object.get("details").filter(|d| !d.is_null());
+        let class = details.and_then(|d| d.get("error_class")).and_then(Value::as_str).filter(|s| !s.is_empty());
+        let message = text("message").or(text("type")).or(class).or(text("code"));
         let Some(message) = message else {
             return Err(OjsError::invalid_field("error.message", "error.message is required and must be a non-empty string."));
         };
@@ -60,16 +73,16 @@ impl JobError {
             Some(Value::Bool(b)) => *b,
             Some(_) => return Err(OjsError::invalid_field("error.retryable", "error.retryable must be true or false.")),
         };
-        let code = code.unwrap_or("handler_error");
-        let class = details.as_ref().and_then(|d| d.get("error_class")).and_then(Value::as_str);
+        let code = text("code").unwrap_or("handler_error");
         Ok(Self {
             code: code.to_owned(),
             message: truncate(message, MAX_BACKTRACE_CHARS),
             kind: text("type").or(class).unwrap_or(code).to_owned(),
             retryable,
             backtrace: backtrace(object),
-            details,
+            details: details.cloned(),
             timeout_kind: None,
+            timeout_ms: None,
         })
     }
 
@@ -90,9 +103,18 @@ impl JobError {
             if let Some(kind) = self.timeout_kind {
                 object.insert("timeout_kind".into(), json!(kind));
             }
+            if let Some((limit, elapsed)) = self.timeout_ms {
+                object.insert("limit_seconds".into(), seconds(limit));
+                object.insert("elapsed_seconds".into(), seconds(elapsed));
+            }
         }
         entry
     }
+}
+
+/// Milliseconds as a number of seconds, whole where they are.
+fn seconds(ms: u64) -> Value {
+    if ms.is_multiple_of(1000) { json!(ms / 1000) } else { json!(ms as f64 / 1000.0) }
 }
 
 /// `backtrace` as an array, or `stack_trace` as one string; cut to the limits.

@@ -34,6 +34,12 @@ impl JobId {
         self.0.as_bytes()
     }
 
+    /// Writes the 36 characters into `buffer`: no allocation, no formatter.
+    #[must_use]
+    pub fn encode<'a>(&self, buffer: &'a mut [u8; 36]) -> &'a str {
+        self.0.as_hyphenated().encode_lower(buffer)
+    }
+
     /// Reads back what [`as_bytes`](Self::as_bytes) gave. No version check: the value was ours.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
@@ -57,7 +63,7 @@ impl FromStr for JobId {
 
 impl fmt::Display for JobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0.as_hyphenated(), f)
+        f.pad(self.encode(&mut [0; 36]))
     }
 }
 
@@ -69,8 +75,7 @@ impl fmt::Debug for JobId {
 
 impl serde::Serialize for JobId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = [0_u8; 36];
-        serializer.serialize_str(self.0.as_hyphenated().encode_lower(&mut text))
+        serializer.serialize_str(self.encode(&mut [0; 36]))
     }
 }
 

@@ -10,8 +10,11 @@ pub const MAX_META_BYTES: usize = 65_536;
 pub const MAX_TYPE_BYTES: usize = 255;
 /// Longest queue name in bytes.
 pub const MAX_QUEUE_BYTES: usize = 128;
-/// Deepest nesting of arrays and objects. Protects every recursive parser behind us (serde_json stops at 128 as well).
-pub const MAX_DEPTH: usize = 128;
+/// Deepest nesting of arrays and objects. Many parsers stop at 128, serde_json among them, and what is accepted here comes back inside a
+/// few levels more: `{"jobs":[{"parent_results":[…]}]}`. A job that no client could read would be poison.
+pub const MAX_DEPTH: usize = 120;
+/// Largest integer that travels as a JSON number, 2^53 − 1 (protocol section 6).
+pub const MAX_INTEGER: u64 = (1 << 53) - 1;
 /// Largest stored result in bytes.
 pub const MAX_RESULT_BYTES: usize = 1024 * 1024;
 /// Most jobs in one batch: the schema's cap.

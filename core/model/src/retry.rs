@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::duration::IsoDuration;
 use crate::error::OjsError;
 use crate::failure::JobError;
+use crate::json::{push_bare, push_member, push_string, push_text};
 
 /// What happens to a job whose attempts are spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +58,9 @@ impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             max_attempts: 3,
-            initial_interval: IsoDuration::from_millis(1000),
+            initial_interval: IsoDuration::fixed(1, "PT1S"),
             backoff_coefficient: 2.0,
-            max_interval: IsoDuration::from_millis(300_000),
+            max_interval: IsoDuration::fixed(300, "PT5M"),
             jitter: true,
             non_retryable_errors: Vec::new(),
             on_exhaustion: OnExhaustion::Discard,
@@ -89,13 +90,13 @@ impl RetryPolicy {
     /// # Errors
     /// 422 with `type: "validation_error"` and the name of the field in the message (protocol section 7.5).
     pub fn parse(value: &Value, defaults: &Self) -> Result<Self, OjsError> {
-        let object = value.as_object().ok_or_else(|| OjsError::invalid_retry("policy", "must be an object"))?;
+        let object = value.as_object().ok_or_else(|| OjsError::invalid_retry("", "must be an object"))?;
         let mut policy = defaults.clone();
         if let Some((field, v)) = first(object, &["max_attempts", "max_retries"]) {
             policy.max_attempts = v
                 .as_u64()
                 .and_then(|n| u32::try_from(n).ok())
-                .ok_or_else(|| OjsError::invalid_retry("max_attempts", format!("({field}) must be an integer of at least 0, got {v}")))?;
+                .ok_or_else(|| OjsError::invalid_retry("max_attempts", format!("({field}) must be an integer of at least 0, got {}", shorten(v))))?;
         }
         let initial = interval(object, "initial_interval", &["initial_interval_ms", "base_delay_ms"])?;
         let max = interval(object, "max_interval", &["max_interval_ms"])?;
@@ -104,7 +105,7 @@ impl RetryPolicy {
             policy.backoff_coefficient = v
                 .as_f64()
                 .filter(|c| *c >= 1.0 && c.is_finite())
-                .ok_or_else(|| OjsError::invalid_retry("backoff_coefficient", format!("must be a number of at least 1.0, got {v}")))?;
+                .ok_or_else(|| OjsError::invalid_retry("backoff_coefficient", format!("must be a number of at least 1.0, got {}", shorten(v))))?;
         }
         if let Some((_, v)) = first(object, &["jitter"]) {
             policy.jitter = v.as_bool().ok_or_else(|| OjsError::invalid_retry("jitter", "must be true or false"))?;
@@ -208,14 +209,47 @@ impl RetryPolicy {
     pub fn to_value(&self) -> Value {
         json!({
             "max_attempts": self.max_attempts,
-            "initial_interval": self.initial_interval.to_string(),
+            "initial_interval": self.initial_interval.as_str(),
             "backoff_coefficient": self.backoff_coefficient,
-            "max_interval": self.max_interval.to_string(),
+            "max_interval": self.max_interval.as_str(),
             "jitter": self.jitter,
             "non_retryable_errors": self.non_retryable_errors,
-            "on_exhaustion": match self.on_exhaustion { OnExhaustion::Discard => "discard", OnExhaustion::DeadLetter => "dead_letter" },
+            "on_exhaustion": self.on_exhaustion.as_str(),
             "backoff_strategy": self.backoff_strategy.as_str(),
         })
+    }
+
+    /// Appends the policy in official names as JSON text: [`to_value`](Self::to_value) without the tree.
+    pub fn push_json(&self, out: &mut String) {
+        out.push('{');
+        push_bare(out, "max_attempts", self.max_attempts);
+        push_text(out, "initial_interval", self.initial_interval.as_str());
+        // Debug keeps the `.0` that tells a float from an integer.
+        push_bare(out, "backoff_coefficient", format_args!("{:?}", self.backoff_coefficient));
+        push_text(out, "max_interval", self.max_interval.as_str());
+        push_bare(out, "jitter", self.jitter);
+        push_member(out, "non_retryable_errors", "[");
+        for (i, name) in self.non_retryable_errors.iter().enumerate() {
+            if i > 0 {
+                out.push(',');
+            }
+            push_string(out, name);
+        }
+        out.push(']');
+        push_text(out, "on_exhaustion", self.on_exhaustion.as_str());
+        push_text(out, "backoff_strategy", self.backoff_strategy.as_str());
+        out.push('}');
+    }
+}
+
+impl OnExhaustion {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Discard => "discard",
+            Self::DeadLetter => "dead_letter",
+        }
     }
 }
 
@@ -245,12 +279,17 @@ fn first<'a>(object: &'a Map<String, Value>, names: &[&'static str]) -> Option<(
 fn interval(object: &Map<String, Value>, iso: &'static str, millis: &[&'static str]) -> Result<Option<IsoDuration>, OjsError> {
     let fault = |detail: String| OjsError::invalid_retry(iso, detail);
     if let Some((_, v)) = first(object, &[iso]) {
-        let text = v.as_str().ok_or_else(|| fault(format!("must be an ISO 8601 duration such as PT1S, got {v}")))?;
-        return IsoDuration::parse(text).map(Some).map_err(|e| fault(format!("is {e}, got '{text}'")));
+        let text = v.as_str().ok_or_else(|| fault(format!("must be an ISO 8601 duration such as PT1S, got {}", shorten(v))))?;
+        return IsoDuration::parse(text).map(Some).map_err(|e| fault(format!("is {e}, got {}", shorten(v))));
     }
     let Some((name, v)) = first(object, millis) else { return Ok(None) };
-    let n = v.as_u64().ok_or_else(|| fault(format!("({name}) must be an integer of milliseconds, got {v}")))?;
+    let n = v.as_u64().ok_or_else(|| fault(format!("({name}) must be an integer of milliseconds, got {}", shorten(v))))?;
     Ok(Some(IsoDuration::from_millis(n)))
+}
+
+/// A value as the client sent it, cut where it is long.
+fn shorten(value: &Value) -> String {
+    value.to_string().chars().take(80).collect()
 }
 
 fn strings(value: &Value) -> Option<Vec<String>> {

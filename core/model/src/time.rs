@@ -13,7 +13,13 @@ pub struct Timestamp(i64);
 #[error("not an RFC 3339 time with a zone (for example 2026-02-12T10:30:00Z)")]
 pub struct InvalidTime;
 
+/// The last millisecond with a four-digit year: RFC 3339 ends here.
+const MAX_MILLIS: i64 = 253_402_300_799_999;
+
 impl Timestamp {
+    /// `9999-12-31T23:59:59.999Z`, the last time that can be written. Sums stop here.
+    pub const MAX: Self = Self(MAX_MILLIS);
+
     /// From milliseconds since the Unix epoch.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
@@ -26,16 +32,16 @@ impl Timestamp {
         self.0
     }
 
-    /// This time plus a duration, saturating.
+    /// This time plus a duration, at most [`Timestamp::MAX`].
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+        self.plus_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// This time plus whole milliseconds, saturating.
+    /// This time plus whole milliseconds, at most [`Timestamp::MAX`].
     #[must_use]
     pub fn plus_millis(self, millis: u64) -> Self {
-        Self(self.0.saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)))
+        Self(self.0.saturating_add_unsigned(millis)).min(Self::MAX)
     }
 
     /// Milliseconds from `earlier` to this time; zero when it lies behind.
@@ -44,47 +50,141 @@ impl Timestamp {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
-    /// Reads RFC 3339 with a mandatory zone.
+    /// Reads RFC 3339 with a mandatory zone. Digits behind the millisecond are dropped; a leap second reads as the
+    /// second after it.
     ///
     /// # Errors
     /// [`InvalidTime`] for anything else, a missing zone included.
     pub fn parse(text: &str) -> Result<Self, InvalidTime> {
-        // jiff also reads a blank in place of `T` and a zone in brackets: the wire does not.
-        let strict = text.len() >= 20 && matches!(text.as_bytes().get(10), Some(b'T' | b't')) && !text.contains('[');
-        if !strict {
-            return Err(InvalidTime);
-        }
-        let time: jiff::Timestamp = text.parse().map_err(|_| InvalidTime)?;
-        Ok(Self(time.as_millisecond()))
+        parse(text.as_bytes()).map(Self).ok_or(InvalidTime)
     }
 
     /// Reads an RFC 3339 time, or `+<ISO 8601 duration>` relative to `now`.
     ///
     /// # Errors
-    /// [`InvalidTime`] for anything else.
+    /// [`InvalidTime`] for anything else, and for a time behind the year 9999.
     pub fn parse_from(text: &str, now: Self) -> Result<Self, InvalidTime> {
         match text.strip_prefix('+') {
-            Some(relative) => Ok(now.plus(duration::parse(relative).map_err(|_| InvalidTime)?)),
+            Some(relative) => {
+                let at = now.plus(duration::parse(relative).map_err(|_| InvalidTime)?);
+                if at < Self::MAX { Ok(at) } else { Err(InvalidTime) }
+            }
             None => Self::parse(text),
         }
     }
 }
 
+impl Timestamp {
+    /// Appends the text form. Rendering a job prints several times, so this goes around the formatter.
+    pub fn push(self, out: &mut String) {
+        let (year, month, day) = civil_from_days(self.0.div_euclid(DAY_MS));
+        let ms = self.0.rem_euclid(DAY_MS);
+        let second = ms / 1000;
+        push_digits(out, year, 4);
+        for (before, part, width) in [
+            ('-', month, 2), ('-', day, 2), ('T', second / 3600, 2), (':', second / 60 % 60, 2), (':', second % 60, 2), ('.', ms % 1000, 3),
+        ] {
+            out.push(before);
+            push_digits(out, part, width);
+        }
+        out.push('Z');
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let days = self.0.div_euclid(86_400_000);
-        let ms = self.0.rem_euclid(86_400_000);
-        let (year, month, day) = civil_from_days(days);
-        let (s, milli) = (ms / 1000, ms % 1000);
-        let (hour, minute, second) = (s / 3600, s / 60 % 60, s % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+        let mut text = String::with_capacity(24);
+        self.push(&mut text);
+        f.pad(&text)
     }
+}
+
+/// Appends at least `width` digits.
+fn push_digits(out: &mut String, value: i64, width: u32) {
+    if value >= 10_i64.pow(width) {
+        push_digits(out, value / 10, width);
+    } else if value < 0 {
+        out.push('-');
+        return push_digits(out, value.saturating_neg(), width);
+    } else if width > 1 {
+        push_digits(out, value / 10, width - 1);
+    }
+    out.push(char::from(b'0' + (value % 10).unsigned_abs() as u8));
 }
 
 impl serde::Serialize for Timestamp {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let mut text = String::with_capacity(24);
+        self.push(&mut text);
+        serializer.serialize_str(&text)
     }
+}
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 86_400_000;
+
+/// `YYYY-MM-DDThh:mm:ss[.f…](Z|±hh:mm)` to milliseconds. By hand: general parsers also read blanks for `T`, missing seconds,
+/// zones in brackets and more that the wire does not have.
+fn parse(text: &[u8]) -> Option<i64> {
+    let (date_time, rest) = text.split_at_checked(19)?;
+    let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T' | b't', h1, h2, b':', n1, n2, b':', s1, s2] = date_time else { return None };
+    let year = number(&[y1, y2, y3, y4])?;
+    let month = number(&[m1, m2]).filter(|m| (1..=12).contains(m))?;
+    let day = number(&[d1, d2]).filter(|d| (1..=days_in_month(year, month)).contains(d))?;
+    let hour = number(&[h1, h2]).filter(|h| *h <= 23)?;
+    let minute = number(&[n1, n2]).filter(|m| *m <= 59)?;
+    let second = number(&[s1, s2]).filter(|s| *s <= 60)?;
+    let (millis, zone) = fraction(rest)?;
+    let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone)?;
+    Some(seconds * 1000 + millis)
+}
+
+/// Digits only; no sign, no blank.
+fn number(digits: &[u8]) -> Option<i64> {
+    digits.iter().try_fold(0, |n, b| b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0')))
+}
+
+/// The optional `.fff…` in milliseconds, and what follows it.
+fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
+    let Some(digits) = text.strip_prefix(b".") else { return Some((0, text)) };
+    let len = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+    let (digits, rest) = digits.split_at_checked(len)?;
+    let padded = digits.iter().chain(std::iter::repeat(&b'0')).take(3);
+    (len > 0).then(|| (padded.fold(0, |n, b| n * 10 + i64::from(b - b'0')), rest))
+}
+
+/// Seconds east of UTC.
+fn offset(zone: &[u8]) -> Option<i64> {
+    match *zone {
+        [b'Z' | b'z'] => Some(0),
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
+            let hours = number(&[h1, h2]).filter(|h| *h <= 23)?;
+            let minutes = number(&[m1, m2]).filter(|m| *m <= 59)?;
+            let seconds = hours * 3600 + minutes * 60;
+            Some(if sign == b'-' { -seconds } else { seconds })
+        }
+        _ => None,
+    }
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Day number of a date, counted from 1970-01-01: the inverse of [`civil_from_days`].
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let shifted_year = if month <= 2 { year - 1 } else { year };
+    let shifted_month = (month + 9) % 12;
+    let era = shifted_year.div_euclid(400);
+    let year_of_era = shifted_year.rem_euclid(400);
+    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
 }
 
 /// Proleptic Gregorian date of a day number counted from 1970-01-01. Printed several times per job, hence by hand.
@@ -115,10 +215,58 @@ mod tests {
         }
 
         #[test]
-        fn reads_what_it_prints(millis in 0_i64..253_402_300_799_999) {
+        fn reads_what_it_prints(millis in -62_135_596_800_000_i64..253_402_300_799_999) {
             let time = Timestamp(millis);
             prop_assert_eq!(Timestamp::parse(&time.to_string()), Ok(time));
         }
+
+        #[test]
+        fn reads_what_jiff_reads(
+            (year, month, day) in (1_i32..9999, 0_u32..14, 0_u32..33), (hour, minute, second) in (0_u32..26, 0_u32..62, 0_u32..60),
+            fraction in "(\\.[0-9]{1,9})?", zone in "Z|z|[+-][01][0-9]:[0-5][0-9]",
+        ) {
+            let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}{zone}");
+            // jiff rounds towards zero, so does a clock before 1970 towards the future: compare after it.
+            let jiff = text.parse::<jiff::Timestamp>().ok().filter(|t| t.as_second() > 0).map(|t| t.as_millisecond());
+            let ours = Timestamp::parse(&text).ok().map(Timestamp::as_millis).filter(|ms| *ms >= 1000);
+            prop_assert_eq!(ours, jiff, "{}", text);
+        }
+
+        #[test]
+        fn never_panics(text in "\\PC{0,40}|[0-9TZ:.+-]{15,40}", now in any::<i64>()) {
+            let _ = Timestamp::parse_from(&text, Timestamp(now));
+            let _ = Timestamp(now).to_string();
+        }
+    }
+
+    #[test]
+    fn only_rfc_3339_is_read() {
+        for text in [
+            "2026-02-12T10:30:00", "2026-02-12", "2026-02-12 10:30:00Z", "2026-02-12T10:30Z", "2026-02-12T10:30:00.Z",
+            "2026-02-12T10:30:00,5Z", "2026-02-12T10:30:00+02", "2026-02-12T10:30:00+0200", "2026-02-12T10:30:00+02:00:00",
+            "2026-02-12T10:30:00Z[UTC]", "20260212T103000Z", "2026-02-30T10:30:00Z", "2025-02-29T10:30:00Z", "2026-13-01T00:00:00Z",
+            "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z",
+            "2026-01-01T00:00:00+24:00", "+2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z ", " 2026-01-01T00:00:00Z", "٢026-01-01T00:00:00Z", "",
+            "tomorrow", "1760000000",
+        ] {
+            assert_eq!(Timestamp::parse(text), Err(InvalidTime), "{text}");
+        }
+        for (text, millis) in [
+            ("1970-01-01T00:00:00Z", 0), ("1970-01-01T00:00:00.0019Z", 1), ("1970-01-01t01:00:00.5+01:00", 500),
+            ("1969-12-31T23:59:59-00:00", -1000), ("2024-02-29T00:00:00Z", 1_709_164_800_000), ("2016-12-31T23:59:60Z", 1_483_228_800_000),
+            ("9999-12-31T23:59:59.999Z", MAX_MILLIS), ("0000-01-01T00:00:00Z", -62_167_219_200_000),
+        ] {
+            assert_eq!(Timestamp::parse(text), Ok(Timestamp(millis)), "{text}");
+        }
+    }
+
+    #[test]
+    fn sums_stop_at_the_last_year() {
+        assert_eq!(Timestamp(0).plus(Duration::MAX), Timestamp::MAX);
+        assert_eq!(Timestamp(i64::MAX).plus_millis(1), Timestamp::MAX);
+        assert_eq!(Timestamp::MAX.to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::parse_from("+P9000Y", Timestamp(0)), Err(InvalidTime));
+        assert!(Timestamp(i64::MIN).to_string().starts_with("-292275055-"), "nothing for the wire, but no panic either");
     }
 
     #[test]
