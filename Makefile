@@ -1,0 +1,44 @@
+# One entry per thing a person does here. `make` alone explains them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup build python demo test bench lint fmt soak clean
+
+# rustup's own place: there even when this shell has not been told.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+help: ## This text
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: ## Install what a bare Debian or Ubuntu machine lacks (quick when nothing is missing)
+	@scripts/setup.sh
+
+build: setup ## Build the `ojs` binary (release)
+	@cargo build --release --locked -p ojs-cli
+	@echo "built $(TARGET)/release/ojs"
+
+python: setup ## Build the Python package into .venv
+	@scripts/python.sh
+
+demo: python ## See it work: real jobs, retries, a dead letter and its replay
+	@.venv/bin/python examples/demo/demo.py
+
+test: setup ## Everything: lints, all suites, conformance, documentation
+	@python3 scripts/check.py
+
+lint: setup ## Formatting, clippy, mypy, layering: the checks without the tests
+	@python3 scripts/check.py --only lint
+
+fmt: ## Format all Rust
+	@cargo fmt --all
+
+bench: setup ## Measure against rivals and ceilings; the report is in target/bench
+	@cargo run --release --locked -p ojs-bench -- all
+
+soak: build ## kill -9 in a loop, 200 rounds instead of 20 (about half an hour)
+	@OJS_FAULT_ROUNDS=$${OJS_FAULT_ROUNDS:-200} cargo test --release --locked -p ojs-tests --test kill9 -- --nocapture
+
+clean: ## Remove everything that was built
+	@cargo clean
+	@rm -rf .venv .mypy_cache .pytest_cache

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Runs every check of this repository: builds once, runs what is independent side by side, sums up (`make test`).
+
+    check.py                 everything
+    check.py --only rust     the suites whose name or group matches (repeatable), with what they need
+    check.py --list          the suites, what each needs
+
+Each suite writes target/test-logs/<name>.log. The last line is "N passed, N failed"; the exit status is 0 only when
+nothing failed. Python 3.10, standard library only.
+"""
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+LOGS = ROOT / "target" / "test-logs"
+PYTHON = ROOT / ".venv" / "bin" / "python"
+CONFORMANCE = ROOT.parent / "shared" / "conformance"
+
+# Two suites at a time: the reference machine has two cores. A suite that measures time takes both places.
+PLACES = 2
+
+COUNTERS = [
+    re.compile(r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed"),
+    re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, \d+ skipped)?$"),
+    # pytest: "=== 3 failed, 12 passed, 1 error in 0.5s ===", in any order.
+    re.compile(r"^=* ?(?=.* in [\d.]+s)(?:(?P<failed>\d+) failed,? ?)?(?:(?P<passed>\d+) passed)?.* in [\d.]+s"),
+]
+
+
+@dataclass
+class Suite:
+    """One command, and what it needs."""
+
+    name: str
+    group: str
+    command: list[str]
+    needs: tuple[str, ...] = ()
+    places: int = 1
+    minutes: float = 10
+    state: str = "waiting"  # then running, and passed, failed, or blocked (by a failed need)
+    passed: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    note: str = ""
+    group_id: int | None = None  # of the processes, while running
+    log: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.log = LOGS / f"{self.name}.log"
+
+
+def suites() -> list[Suite]:
+    """Everything there is, in the order of preference when several could start."""
+    cargo = ["cargo"]
+    release = ["--release", "--locked"]
+    ojs = TARGET / "release" / "ojs"
+    all_ = [
+        Suite("format", "lint", cargo + ["fmt", "--all", "--check"]),
+        Suite("build", "build", cargo + ["test", *release, "--workspace", "--no-run"], places=2, minutes=25),
+        Suite("clippy", "lint", cargo + ["clippy", *release, "--workspace", "--all-targets", "--", "-D", "warnings"],
+              needs=("build",), minutes=15),
+        Suite("layers", "lint", ["python3", "scripts/layers.py"]),
+        Suite("python-build", "build", ["scripts/python.sh"], needs=("build",), minutes=15),
+        Suite("mypy", "lint", [str(PYTHON), "-m", "mypy", "--config-file", "python/pyproject.toml", "python/openjobspec"],
+              needs=("python-build",)),
+        Suite("rust", "rust", cargo + ["test", *release, "--workspace", "--exclude", "ojs-tests", "--no-fail-fast"],
+              needs=("build", "clippy"), minutes=15),
+        Suite("wire", "rust", cargo + ["test", *release, "-p", "ojs-tests", "--no-fail-fast"],
+              needs=("build", "clippy"), minutes=15),
+        Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "python"], needs=("python-build",)),
+        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build")),
+    ]
+    if CONFORMANCE.is_dir():
+        for store in ("memory", "sqlite"):
+            all_.append(Suite(f"conformance-{store}", "conformance",
+                              ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,
+                               "--cases", str(CONFORMANCE)], needs=("build",), places=2))
+    return all_
+
+
+def count(suite: Suite) -> None:
+    """Reads the totals a test runner printed; a command that prints none counts as one check."""
+    for line in suite.log.read_text(errors="replace").splitlines():
+        for pattern in COUNTERS:
+            if match := pattern.match(line.strip()):
+                suite.passed += int(match["passed"] or 0)
+                suite.failed += int(match["failed"] or 0)
+                break
+    if suite.state == "passed" and suite.passed == 0 and suite.failed == 0:
+        suite.passed = 1
+    if suite.state == "failed" and suite.failed == 0:
+        suite.failed = 1
+
+
+def run(suite: Suite) -> None:
+    """Runs one suite in a process group of its own, so that nothing it started can outlive it."""
+    started = time.monotonic()
+    with suite.log.open("wb") as log:
+        log.write(f"$ {' '.join(suite.command)}\n".encode())
+        log.flush()
+        try:
+            process = subprocess.Popen(suite.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+        except OSError as error:
+            suite.note, code = f"could not start: {error}", 1
+        else:
+            suite.group_id = process.pid
+            try:
+                code = process.wait(timeout=suite.minutes * 60)
+            except subprocess.TimeoutExpired:
+                suite.note, code = f"no end after {suite.minutes:g} minutes", 1
+            if reap(process.pid) and code == 0:
+                suite.note, code = "left processes behind", 1
+            process.wait()
+            suite.group_id = None
+    suite.seconds = time.monotonic() - started
+    suite.state = "passed" if code == 0 else "failed"
+    count(suite)
+    if suite.failed and suite.state == "passed":
+        suite.state, suite.note = "failed", "failures reported, exit status 0"
+
+
+def reap(group: int) -> bool:
+    """Ends what is left of a process group; true if anything was."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def closure(all_: list[Suite], patterns: list[str]) -> list[Suite]:
+    """The suites that match, and those they need."""
+    by_name = {suite.name: suite for suite in all_}
+    wanted: set[str] = set()
+
+    def add(suite: Suite) -> None:
+        if suite.name not in wanted:
+            wanted.add(suite.name)
+            for need in suite.needs:
+                add(by_name[need])
+
+    for suite in all_:
+        if not patterns or any(p in (suite.group, suite.name) or suite.name.startswith(p) for p in patterns):
+            add(suite)
+    return [suite for suite in all_ if suite.name in wanted]
+
+
+def schedule(plan: list[Suite]) -> None:
+    """Starts each suite as soon as what it needs has passed and a place is free."""
+    by_name = {suite.name: suite for suite in plan}
+    done = threading.Condition()
+    free = PLACES
+
+    def finish(suite: Suite) -> None:
+        nonlocal free
+        run(suite)
+        with done:
+            free += suite.places
+            report(suite)
+            done.notify()
+
+    with done:
+        while any(suite.state in ("waiting", "running") for suite in plan):
+            for suite in plan:
+                if suite.state != "waiting":
+                    continue
+                needs = [by_name[name].state for name in suite.needs]
+                if any(state in ("failed", "blocked") for state in needs):
+                    suite.state, suite.failed, suite.note = "blocked", 1, "needs " + ", ".join(suite.needs)
+                    report(suite)
+                elif all(state == "passed" for state in needs) and free >= suite.places:
+                    free -= suite.places
+                    suite.state = "running"
+                    threading.Thread(target=finish, args=(suite,), daemon=True).start()
+            if any(suite.state == "running" for suite in plan):
+                done.wait()
+
+
+def report(suite: Suite) -> None:
+    """One line as soon as a suite ends; the end of its log if it failed."""
+    print(f"{suite.state:>8}  {suite.name:<20} {suite.seconds:7.1f} s  {suite.note}", flush=True)
+    if suite.state == "failed":
+        tail = suite.log.read_text(errors="replace").splitlines()[-60:]
+        print("\n".join(f"    | {line}" for line in tail), flush=True)
+
+
+def summary(plan: list[Suite], seconds: float) -> int:
+    """The table and the closing line; returns the exit status."""
+    print(f"\n{'suite':<20} {'result':<8} {'passed':>7} {'failed':>7} {'time':>9}")
+    for suite in plan:
+        print(f"{suite.name:<20} {suite.state:<8} {suite.passed:>7} {suite.failed:>7} {suite.seconds:>7.1f} s  {suite.note}")
+    if not CONFORMANCE.is_dir():
+        print("conformance          absent: no ../shared/conformance beside this repository")
+    passed, failed = sum(s.passed for s in plan), sum(s.failed for s in plan)
+    print(f"\nlogs in {LOGS.relative_to(ROOT)}, {seconds / 60:.1f} minutes\n{passed} passed, {failed} failed", flush=True)
+    return 1 if failed else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="suite or group (repeatable)")
+    parser.add_argument("--list", action="store_true", help="name the suites and stop")
+    options = parser.parse_args()
+    plan = closure(suites(), options.only)
+    if options.list:
+        for suite in plan:
+            print(f"{suite.name:<20} {suite.group:<12} needs {', '.join(suite.needs) or 'nothing'}")
+        return 0
+    if not plan:
+        parser.error(f"no suite matches {options.only}; see --list")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    try:
+        schedule(plan)
+    except KeyboardInterrupt:
+        # The suites are in groups of their own and did not get the interrupt.
+        for suite in plan:
+            if suite.group_id is not None:
+                reap(suite.group_id)
+        return 130
+    return summary(plan, time.monotonic() - started)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

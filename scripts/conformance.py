@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Plays the public conformance cases against the real server, a fresh one per case.
+
+    conformance.py --ojs target/release/ojs --store sqlite|memory --cases DIR
+
+DIR holds run.py and cases/. The suites in GATED must pass; the others are played for the record, and a line says how far
+they are. The last line is "N passed, N failed" of the gated cases.
+"""
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# A suite joins this list when it passes fully; it never leaves.
+GATED = ["level-0-core", "level-1-reliable"]
+
+
+def play(options: argparse.Namespace, suites: list[str], report: Path) -> subprocess.CompletedProcess[str]:
+    """One run of the runner over some suites."""
+    store = "memory:" if options.store == "memory" else "sqlite:{dir}/jobs.db"
+    server = f"{options.ojs.resolve()} server --listen 127.0.0.1:{{port}} --store {store} --test-mode --log-level error"
+    command = [sys.executable, str(options.cases / "run.py"), "--spawn", server, "--suites", str(options.cases / "cases"),
+               "--jobs", str(options.jobs), "--json", str(report)]
+    for suite in suites:
+        command += ["--only", suite]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def closing(run: subprocess.CompletedProcess[str]) -> str:
+    """The runner's last line."""
+    lines = run.stdout.strip().splitlines()
+    return lines[-1] if lines else f"no output, exit status {run.returncode}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ojs", type=Path, required=True, help="the binary")
+    parser.add_argument("--store", choices=["memory", "sqlite"], required=True)
+    parser.add_argument("--cases", type=Path, required=True, help="directory with run.py and cases/")
+    parser.add_argument("--jobs", type=int, default=4, help="cases at a time")
+    parser.add_argument("--report", action="store_true", help="play the suites that are not gated, too")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        gated = play(options, GATED, Path(directory) / "gated.json")
+        print(gated.stderr, file=sys.stderr)
+        if options.report:
+            for suite in sorted(p.name for p in (options.cases / "cases").iterdir() if p.name not in GATED):
+                print(f"for the record: {suite:<24} {closing(play(options, [suite], Path(directory) / 'other.json'))}", flush=True)
+        print(gated.stdout, end="")
+    return gated.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

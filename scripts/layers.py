@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Dependencies point downwards only: the core and the host layer know no foreign-language binding.
+
+Reads `cargo tree` of every crate in core/ and of bindings/abi. Prints one line per crate, then "N passed, N failed".
+"""
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What glue crates may use and nothing below them may.
+FOREIGN = {"pyo3", "pyo3-ffi", "napi", "napi-sys", "magnus", "rb-sys", "cbindgen", "jni", "uniffi"}
+
+# Crates of this workspace that a layer may use: nobody reaches up, or sideways.
+ALLOWED = {
+    "ojs-model": set(),
+    "ojs-engine": {"ojs-model"},
+    "ojs": {"ojs-model", "ojs-engine"},
+    "ojs-abi": {"ojs-model", "ojs-engine", "ojs"},
+}
+OURS = {*ALLOWED, "ojs-cli", "ojs-python", "ojs-tests", "ojs-bench"}
+
+
+def tree(crate: str, *arguments: str) -> set[str]:
+    """Names of all crates that the crate is built from, itself excepted."""
+    command = ["cargo", "tree", "--locked", "--package", crate, "--edges", "normal,build", "--prefix", "none", "--format", "{p}", *arguments]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {line.split()[0] for line in listing.splitlines() if line.strip()} - {crate}
+
+
+def main() -> int:
+    failed = 0
+    for crate, allowed in ALLOWED.items():
+        names = tree(crate, "--all-features")
+        wrong = (names & FOREIGN) | ((names & OURS) - allowed)
+        failed += bool(wrong)
+        print(f"{crate:<12} {'uses ' + ', '.join(sorted(wrong)) if wrong else 'ok'}")
+    plain = tree("ojs")
+    if "ojs-engine" in plain:
+        failed += 1
+        print("ojs          needs ojs-engine without the feature `embedded`")
+    print(f"{len(ALLOWED) + 1 - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs what the build needs and this machine lacks. Safe to run again; takes no time when nothing is missing.
+#
+# Wanted: a C compiler and make (SQLite, ring), git, Python 3.10 or newer with venv, Rust as rust-toolchain.toml says.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else die "cannot install as this user: run as root, or install by hand: ${missing[*]}"
+  fi
+}
+
+missing=()
+command -v cc   >/dev/null || missing+=(gcc libc6-dev)
+command -v make >/dev/null || missing+=(make)
+command -v git  >/dev/null || missing+=(git)
+if ! command -v python3 >/dev/null; then
+  missing+=(python3 python3-venv)
+elif ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+  missing+=(python3-venv)
+fi
+
+# A machine with a rustup but without the toolchain is served by rustup itself, at the first cargo call.
+PATH="$HOME/.cargo/bin:$PATH"
+if ! command -v cargo >/dev/null; then
+  missing+=(rustup)
+fi
+
+if [ "${#missing[@]}" -gt 0 ]; then
+  command -v apt-get >/dev/null || die "install these with your package manager: ${missing[*]}"
+  say "installing ${missing[*]}"
+  as_root apt-get -qq update
+  if [[ " ${missing[*]} " == *" rustup "* ]] && ! apt-cache show rustup >/dev/null 2>&1; then
+    die "no cargo, and this release has no package rustup: install Rust first (https://rustup.rs)"
+  fi
+  DEBIAN_FRONTEND=noninteractive as_root apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || die "python3 is $(python3 -V), 3.10 or newer is needed"
+cargo --version >/dev/null 2>&1 || die "cargo does not start; rust-toolchain.toml names the toolchain to install"
