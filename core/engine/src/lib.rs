@@ -1,2 +1,45 @@
-//! See the crate description.
+//! A durable job engine that speaks Open Job Spec over HTTP: embedded in a process, or behind the `ojs` server.
+//!
+//! ```no_run
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use ojs_engine::{Engine, EngineOptions, Server};
+//! let engine = Engine::open(EngineOptions::new("sqlite:jobs.db".parse()?)).await?;
+//! let server = Server::bind(engine, "127.0.0.1:8080").await?;
+//! println!("listening on http://{}", server.local_addr());
+//! server.run(std::future::pending()).await;
+//! # Ok(()) }
+//! ```
+//!
+//! | module | noun |
+//! |---|---|
+//! | `engine` | [`Engine`]: opens a store, waits for jobs, closes |
+//! | `http` | the HTTP binding as an axum router |
+//! | `server` | [`Server`]: a listener with limits |
+//! | [`command`], [`store`] | what the engine asks, and the seam to whoever keeps jobs |
+//! | `apply` | the rules, over [`tables`] |
+//! | `writer` | group commit over tables |
+//! | `sqlite`, `memory` | tables |
+//! | `event`, `render` | what is printed |
 #![forbid(unsafe_code)]
+
+mod apply;
+pub mod clock;
+pub mod command;
+mod engine;
+mod event;
+mod http;
+pub mod job;
+mod memory;
+mod options;
+mod render;
+mod server;
+mod sqlite;
+pub mod store;
+pub mod tables;
+mod wake;
+mod writer;
+
+pub use engine::{Engine, OpenError};
+pub use event::{Event, EventFilter, Place};
+pub use options::{Durability, EngineOptions, InvalidStoreUrl, Retention, StoreUrl};
+pub use server::Server;

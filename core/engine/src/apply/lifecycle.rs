@@ -1,0 +1,96 @@
+//! Commands of people: cancel, activate, dead-letter retry and delete, pause and resume.
+use ojs_model::state::Trigger;
+use ojs_model::{JobId, JobState, OjsError, Timestamp};
+
+use super::{Applied, Turn};
+use crate::command::Reply;
+use crate::job::{JobRow, flag};
+
+impl Turn<'_> {
+    pub(super) fn cancel(&mut self, id: JobId) -> Applied<Reply> {
+        let before = self.require(id)?;
+        if !before.state.accepts(Trigger::Cancel) {
+            return Err(OjsError::wrong_state(id, before.state, "not completed, cancelled or discarded").into());
+        }
+        let mut row = before.clone();
+        row.finished_at = self.now.as_millis();
+        row.pos = row.finished_at;
+        (row.worker, row.expires_at) = (0, 0);
+        let row = self.shift(&before, row, Trigger::Cancel, JobState::Cancelled)?;
+        self.journal.job("job.cancelled", self.now, &row, "");
+        self.changed(row, before.state)
+    }
+
+    pub(super) fn activate(&mut self, id: JobId) -> Applied<Reply> {
+        let before = self.require(id)?;
+        if !before.state.accepts(Trigger::Activate) {
+            return Err(OjsError::wrong_state(id, before.state, "pending").into());
+        }
+        let mut row = before.clone();
+        row.activated_at = self.now.as_millis();
+        let row = if before.pos > self.now.as_millis() {
+            let row = self.shift(&before, row, Trigger::Activate, JobState::Scheduled)?;
+            let at = Timestamp::from_millis(row.pos);
+            self.journal.job("job.scheduled", self.now, &row, &format!("\"scheduled_at\":\"{at}\""));
+            row
+        } else {
+            self.make_available(&before, row, Trigger::Activate)?
+        };
+        self.changed(row, before.state)
+    }
+
+    /// Dead-letter retry: same id, fresh attempts, history kept (protocol section 8.9).
+    pub(super) fn replay(&mut self, id: JobId) -> Applied<Reply> {
+        let before = match self.tables.row(id)? {
+            Some(row) => row,
+            None => return Err(OjsError::not_found("dead letter", &id.to_string()).into()),
+        };
+        if !before.state.accepts(Trigger::Replay) {
+            return Err(OjsError::wrong_state(id, before.state, "discarded").into());
+        }
+        let mut row = before.clone();
+        (row.attempt, row.releases, row.started_at, row.finished_at, row.retry_delay) = (0, 0, 0, 0, 0);
+        row.flags &= !(flag::DEAD | flag::EXPIRED | flag::ERROR);
+        let row = self.make_available(&before, row, Trigger::Replay)?;
+        self.journal.job("dead_letter.retried", self.now, &row, "");
+        self.changed(row, before.state)
+    }
+
+    pub(super) fn bury(&mut self, id: JobId) -> Applied<Reply> {
+        let row = self.tables.row(id)?.filter(|row| row.has(flag::DEAD));
+        let Some(row) = row else {
+            return Err(OjsError::not_found("dead letter", &id.to_string()).into());
+        };
+        self.erase(&row)?;
+        self.journal.job("dead_letter.deleted", self.now, &row, "");
+        Ok(Reply::Done)
+    }
+
+    /// Removes a terminal job.
+    pub(super) fn erase(&mut self, row: &JobRow) -> Applied<()> {
+        self.tables.delete(row)?;
+        self.count(row.queue, row.state, -1);
+        Ok(())
+    }
+
+    pub(super) fn set_paused(&mut self, name: &str, paused: bool) -> Applied<Reply> {
+        let mut queue = self.tables.queue(name, self.now)?;
+        if queue.paused != paused {
+            self.tables.set_paused(queue.num, paused)?;
+            queue.paused = paused;
+            let mut extra = String::new();
+            ojs_model::json::push_text(&mut extra, "queue", name);
+            self.journal.other(if paused { "queue.paused" } else { "queue.resumed" }, self.now, name, &extra);
+        }
+        let counts = self.tables.counts(queue.num)?;
+        let available = counts.get(JobState::Available as usize).copied().unwrap_or(0);
+        if !paused && available > 0 {
+            *self.ready.entry(queue.num).or_default() += usize::try_from(available).unwrap_or(1);
+        }
+        Ok(Reply::Queue(queue, counts))
+    }
+
+    fn changed(&mut self, row: JobRow, previous: JobState) -> Applied<Reply> {
+        Ok(Reply::Changed { job: Box::new(self.view(row)?), previous })
+    }
+}

@@ -1,0 +1,209 @@
+//! The rules of the job engine, written once over [`Tables`]: what each command does to rows.
+//!
+//! A [`Turn`] is one transaction. It collects events, count changes and wake-ups while commands run, and writes the first
+//! two before the commit.
+mod claim;
+mod enqueue;
+mod lifecycle;
+mod outcome;
+mod upkeep;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ojs_model::state::Trigger;
+use ojs_model::{JobId, JobState, OjsError, Timestamp};
+
+use crate::command::{Command, Query, Reply};
+use crate::event::{self, Journal};
+use crate::job::{JobRow, JobView, flag};
+use crate::options::Retention;
+use crate::store::Refusal;
+use crate::tables::{Counts, StoreError, Tables};
+
+pub use upkeep::Sweeper;
+
+/// A result that tells refusals from store faults.
+pub type Applied<T> = Result<T, Refusal>;
+
+/// Hands out lease tokens and tickets: numbers that only grow.
+#[derive(Debug, Default)]
+pub struct Counters {
+    next_lease: i64,
+    last_lease: i64,
+    last_ticket: i64,
+}
+
+/// Lease tokens reserved at a time. Large, so that a restart is the only time a range is reserved in practice.
+pub const LEASE_RANGE: i64 = 1 << 32;
+
+impl Counters {
+    /// Takes a new range of lease tokens.
+    pub fn reserve(&mut self, tables: &mut dyn Tables) -> Result<(), StoreError> {
+        self.next_lease = tables.reserve_leases()?;
+        self.last_lease = self.next_lease + LEASE_RANGE;
+        Ok(())
+    }
+
+    /// The next lease token.
+    fn lease(&mut self, tables: &mut dyn Tables) -> Result<i64, StoreError> {
+        if self.next_lease >= self.last_lease {
+            self.reserve(tables)?;
+        }
+        let lease = self.next_lease;
+        self.next_lease += 1;
+        Ok(lease)
+    }
+
+    /// A place in the line of available jobs: time of entry, then order of arrival.
+    fn ticket(&mut self, now: Timestamp) -> i64 {
+        /// Room for a million entries a millisecond.
+        const PER_MILLI: i64 = 1 << 20;
+        self.last_ticket = (now.as_millis() * PER_MILLI).max(self.last_ticket + 1);
+        self.last_ticket
+    }
+}
+
+/// One transaction's worth of commands.
+pub struct Turn<'a> {
+    /// Rows.
+    pub tables: &'a mut dyn Tables,
+    /// One time for the whole transaction.
+    pub now: Timestamp,
+    counters: &'a mut Counters,
+    journal: Journal,
+    counts: HashMap<i64, Counts>,
+    /// Jobs that became available, by queue number.
+    ready: HashMap<i64, usize>,
+}
+
+impl<'a> Turn<'a> {
+    /// Starts a turn on an open transaction.
+    pub fn new(tables: &'a mut dyn Tables, counters: &'a mut Counters, now: Timestamp) -> Self {
+        Self { tables, now, counters, journal: Journal::default(), counts: HashMap::new(), ready: HashMap::new() }
+    }
+
+    /// Carries out one command.
+    pub fn apply(&mut self, command: &Command) -> Applied<Reply> {
+        match command {
+            Command::Enqueue(jobs) => self.enqueue(jobs),
+            Command::Exchange { outcomes, claim } => self.exchange(outcomes, claim.as_ref()),
+            Command::Heartbeat(beat) => self.heartbeat(beat),
+            Command::Cancel(id) => self.cancel(*id),
+            Command::Activate(id) => self.activate(*id),
+            Command::Replay(id) => self.replay(*id),
+            Command::Bury(id) => self.bury(*id),
+            Command::SetPaused { queue, paused } => self.set_paused(queue, *paused),
+            Command::Reset => {
+                self.tables.reset()?;
+                self.journal = Journal::default();
+                self.counts.clear();
+                Ok(Reply::Done)
+            }
+        }
+    }
+
+    /// Writes events and counts; the caller commits next. Returns names of queues with new jobs, and how many.
+    pub fn finish(mut self) -> Result<Vec<(Arc<str>, usize)>, StoreError> {
+        for (queue, delta) in &self.counts {
+            self.tables.add_counts(*queue, delta)?;
+        }
+        self.journal.write(self.now, self.tables)?;
+        let mut ready = Vec::with_capacity(self.ready.len());
+        for (queue, jobs) in self.ready {
+            ready.push((self.tables.queue_by_num(queue)?.name, jobs));
+        }
+        Ok(ready)
+    }
+
+    /// Moves a job to another state, as the transition table allows, and keeps counts and wake-ups in step.
+    fn shift(&mut self, before: &JobRow, mut after: JobRow, trigger: Trigger, to: JobState) -> Result<JobRow, StoreError> {
+        if !before.state.allows(trigger, to) {
+            return Err(StoreError::Failed(format!("illegal transition {} to {to} of job {}", before.state, before.id)));
+        }
+        after.state = to;
+        self.tables.update(before, &after)?;
+        self.count(before.queue, before.state, -1);
+        self.count(after.queue, to, 1);
+        if to == JobState::Available {
+            *self.ready.entry(after.queue).or_default() += 1;
+        }
+        Ok(after)
+    }
+
+    /// Puts a job back in line: ticket, time, event.
+    fn make_available(&mut self, before: &JobRow, mut after: JobRow, trigger: Trigger) -> Result<JobRow, StoreError> {
+        after.pos = self.counters.ticket(self.now);
+        after.enqueued_at = self.now.as_millis();
+        after.worker = 0;
+        let row = self.shift(before, after, trigger, JobState::Available)?;
+        self.journal.job("job.enqueued", self.now, &row, "");
+        Ok(row)
+    }
+
+    fn count(&mut self, queue: i64, state: JobState, delta: i64) {
+        if let Some(cell) = self.counts.entry(queue).or_default().get_mut(state as usize) {
+            *cell += delta;
+        }
+    }
+
+    /// The row of a job, or 404.
+    fn require(&mut self, id: JobId) -> Applied<JobRow> {
+        let row = self.tables.row(id)?;
+        row.ok_or_else(|| OjsError::not_found("job", &id.to_string()).into())
+    }
+
+    fn view(&mut self, row: JobRow) -> Result<JobView, StoreError> {
+        view(self.tables, row)
+    }
+}
+
+/// A job with everything needed to print it.
+pub fn view(tables: &mut dyn Tables, row: JobRow) -> Result<JobView, StoreError> {
+    let body = tables.body(row.seq)?;
+    view_with(tables, row, body)
+}
+
+fn view_with(tables: &mut dyn Tables, row: JobRow, body: crate::job::Body) -> Result<JobView, StoreError> {
+    let history = if row.has(flag::ERRORS) || row.has(flag::RESULT) { tables.history(row.seq)? } else { Default::default() };
+    let queue = tables.queue_by_num(row.queue)?.name;
+    let worker = if row.worker == 0 { None } else { tables.worker_name(row.worker)? };
+    Ok(JobView { row, body, history, queue, worker })
+}
+
+/// Answers a query.
+pub fn answer(tables: &mut dyn Tables, query: &Query, _retention: &Retention) -> Applied<Reply> {
+    match query {
+        Query::Job(id) => match tables.row(*id)? {
+            Some(row) => Ok(Reply::Job(Box::new(view(tables, row)?))),
+            None => Err(OjsError::not_found("job", &id.to_string()).into()),
+        },
+        Query::Queues => Ok(Reply::Queues(tables.queues()?)),
+        Query::Queue(name) => {
+            let unused = || crate::tables::QueueRow { num: 0, name: name.as_str().into(), paused: false, created_at: 0 };
+            let queue = tables.find_queue(name)?.unwrap_or_else(unused);
+            let counts = tables.counts(queue.num)?;
+            Ok(Reply::Queue(queue, counts))
+        }
+        Query::Dead(filter) => {
+            let (rows, total) = tables.dead(filter)?;
+            let mut jobs = Vec::with_capacity(rows.len());
+            for row in rows {
+                jobs.push(view(tables, row)?);
+            }
+            Ok(Reply::Page(jobs, total))
+        }
+        Query::DeadLetter(id) => match tables.row(*id)?.filter(|row| row.has(flag::DEAD)) {
+            Some(row) => Ok(Reply::Job(Box::new(view(tables, row)?))),
+            None => Err(OjsError::not_found("dead letter", &id.to_string()).into()),
+        },
+        Query::Events(filter) => {
+            let (events, cursor, has_more) = event::read(tables, filter)?;
+            Ok(Reply::Events { events, cursor, has_more })
+        }
+        Query::Ping => {
+            tables.queues()?;
+            Ok(Reply::Done)
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Outcomes: ack, nack, release; and heartbeats. Every one is fenced by the lease.
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+use ojs_model::limits::MAX_ERROR_HISTORY;
+use ojs_model::retry::{OnExhaustion, Verdict};
+use ojs_model::state::Trigger;
+use ojs_model::{JobError, JobState, OjsError, RetryPolicy, Timestamp};
+use serde_json::Value;
+
+use super::{Applied, Turn};
+use crate::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
+use crate::job::{JobRow, flag};
+use crate::store::Refusal;
+use crate::tables::StoreError;
+
+static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
+
+impl Turn<'_> {
+    pub(super) fn exchange(&mut self, outcomes: &[OutcomeReport], claim: Option<&Claim>) -> Applied<Reply> {
+        let mut results = Vec::with_capacity(outcomes.len());
+        for report in outcomes {
+            results.push(match self.settle(report) {
+                Ok(finished) => Ok(finished),
+                Err(Refusal::Ojs(error)) => Err(*error),
+                Err(fault) => return Err(fault),
+            });
+        }
+        let jobs = match claim {
+            Some(claim) => self.claim(claim)?,
+            None => Vec::new(),
+        };
+        Ok(Reply::Exchanged { results, jobs })
+    }
+
+    /// Writes one outcome.
+    fn settle(&mut self, report: &OutcomeReport) -> Applied<Finished> {
+        let row = self.require(report.job)?;
+        let row = if let Some(settled) = self.settled_before(&row, report) {
+            settled
+        } else {
+            self.check_lease(&row, report)?;
+            match &report.outcome {
+                Outcome::Ack(result) => self.complete(&row, result.as_deref())?,
+                Outcome::Nack(error) => self.fail(&row, error)?,
+                Outcome::Release(delay) => self.release(&row, *delay)?,
+            }
+        };
+        let job = if report.want_job { Some(Box::new(self.view(row.clone())?)) } else { None };
+        Ok(Finished { row, job, at: self.now })
+    }
+
+    /// The same outcome again under the same token: its first answer was lost on the wire, so it is answered again.
+    fn settled_before(&self, row: &JobRow, report: &OutcomeReport) -> Option<JobRow> {
+        let same = report.lease == Some(row.lease) && row.lease != 0;
+        let repeated = match &report.outcome {
+            Outcome::Ack(_) => row.state == JobState::Completed,
+            Outcome::Nack(_) => row.has(flag::ERROR) && matches!(row.state, JobState::Retryable | JobState::Discarded),
+            Outcome::Release(_) => matches!(row.state, JobState::Available | JobState::Scheduled | JobState::Retryable),
+        };
+        (same && repeated).then(|| row.clone())
+    }
+
+    fn check_lease(&mut self, row: &JobRow, report: &OutcomeReport) -> Applied<()> {
+        if report.lease.is_some_and(|lease| lease != row.lease) {
+            return Err(OjsError::stale_lease(row.id, "stale_lease").into());
+        }
+        if row.state != JobState::Active {
+            return Err(OjsError::wrong_state(row.id, row.state, "active").into());
+        }
+        if let (None, Some(worker), true) = (report.lease, &report.worker, row.worker != 0) {
+            let holder = self.tables.worker_name(row.worker)?;
+            if holder.is_some_and(|holder| *holder != **worker) {
+                return Err(OjsError::stale_lease(row.id, "lease_owner").into());
+            }
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, before: &JobRow, result: Option<&[u8]>) -> Applied<JobRow> {
+        let mut row = before.clone();
+        row.finished_at = self.now.as_millis();
+        row.pos = row.finished_at;
+        row.worker = 0;
+        row.flags &= !flag::ERROR;
+        if let Some(result) = result {
+            let mut history = if row.has(flag::ERRORS) { self.tables.history(row.seq)? } else { Default::default() };
+            history.result = String::from_utf8_lossy(result).into_owned();
+            row.flags |= flag::RESULT;
+            self.tables.set_history(row.seq, &history)?;
+        }
+        let row = self.shift(before, row, Trigger::Ack, JobState::Completed)?;
+        let duration = row.finished_at.saturating_sub(row.started_at);
+        let extra = format!("\"duration_ms\":{duration},\"attempt\":{}", row.attempt);
+        self.journal.job("job.completed", self.now, &row, &extra);
+        Ok(row)
+    }
+
+    /// A failed attempt: history, then retry or discard as the policy says.
+    pub(super) fn fail(&mut self, before: &JobRow, error: &JobError) -> Result<JobRow, StoreError> {
+        let mut row = before.clone();
+        let policy = self.policy(before)?;
+        self.remember(&mut row, error)?;
+        self.tell_failure(&row, error);
+        match policy.judge(error, row.charged(), row.charged(), rand::random()) {
+            Verdict::Retry(delay) => {
+                row.retry_delay = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
+                row.pos = self.now.plus(delay).as_millis();
+                row.worker = 0;
+                let row = self.shift(before, row, Trigger::Fail, JobState::Retryable)?;
+                let mut extra = format!("\"attempt\":{},\"max_attempts\":{}", row.attempt, row.max_attempts);
+                let _ = write!(extra, ",\"next_retry_at\":\"{}\",\"error\":{}", Timestamp::from_millis(row.pos), brief(error));
+                self.journal.job("job.retrying", self.now, &row, &extra);
+                Ok(row)
+            }
+            Verdict::Discard { dead_letter } => self.discard(before, row, error, dead_letter),
+        }
+    }
+
+    /// Ends a job for good. The order of the events is fixed: retry_exhausted before dead_lettered (interactions, section 10).
+    fn discard(&mut self, before: &JobRow, mut row: JobRow, error: &JobError, dead: bool) -> Result<JobRow, StoreError> {
+        row.finished_at = self.now.as_millis();
+        row.pos = row.finished_at;
+        row.worker = 0;
+        if dead {
+            row.flags |= flag::DEAD;
+        }
+        let spent = row.charged() >= row.max_attempts;
+        let row = self.shift(before, row, Trigger::Exhaust, JobState::Discarded)?;
+        let with_error = format!("\"attempt\":{},\"error\":{}", row.attempt, brief(error));
+        if spent || dead {
+            self.journal.job("job.retry_exhausted", self.now, &row, &with_error);
+        }
+        let extra = format!("\"total_attempts\":{},\"last_error\":{}", row.attempt, brief(error));
+        self.journal.job("job.discarded", self.now, &row, &extra);
+        if dead {
+            self.journal.job("job.dead_lettered", self.now, &row, &with_error);
+        }
+        Ok(row)
+    }
+
+    /// Gives a claim back without charge.
+    fn release(&mut self, before: &JobRow, delay_ms: u64) -> Result<JobRow, StoreError> {
+        let mut row = before.clone();
+        row.releases += 1;
+        if delay_ms == 0 {
+            return self.make_available(before, row, Trigger::Release);
+        }
+        row.pos = self.now.plus_millis(delay_ms).as_millis();
+        row.retry_delay = i64::try_from(delay_ms).unwrap_or(i64::MAX);
+        row.worker = 0;
+        self.shift(before, row, Trigger::Fail, JobState::Retryable)
+    }
+
+    /// The lease ran out, or the worker died: back in line at once, or discarded when attempts are spent.
+    pub(super) fn lose(&mut self, before: &JobRow, error: &JobError) -> Result<JobRow, StoreError> {
+        let mut row = before.clone();
+        self.remember(&mut row, error)?;
+        if row.charged() < row.max_attempts {
+            return self.make_available(before, row, Trigger::Release);
+        }
+        self.tell_failure(&row, error);
+        let dead = self.policy(before)?.on_exhaustion == OnExhaustion::DeadLetter;
+        self.discard(before, row, error, dead)
+    }
+
+    fn tell_failure(&mut self, row: &JobRow, error: &JobError) {
+        let duration = self.now.as_millis().saturating_sub(row.started_at);
+        let extra = format!("\"attempt\":{},\"duration_ms\":{duration},\"error\":{}", row.attempt, brief(error));
+        self.journal.job("job.failed", self.now, row, &extra);
+    }
+
+    /// Adds an error to the history and makes it the current one.
+    pub(super) fn remember(&mut self, row: &mut JobRow, error: &JobError) -> Result<(), StoreError> {
+        let mut history = if row.has(flag::ERRORS | flag::RESULT) { self.tables.history(row.seq)? } else { Default::default() };
+        let mut entries: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(&history.errors).unwrap_or_default();
+        let entry = error.to_entry(row.attempt, self.now).to_string();
+        if let Ok(raw) = serde_json::value::RawValue::from_string(entry) {
+            entries.push(raw);
+        }
+        let surplus = entries.len().saturating_sub(MAX_ERROR_HISTORY);
+        entries.drain(..surplus);
+        history.errors = serde_json::to_string(&entries).unwrap_or_default();
+        row.flags |= flag::ERRORS | flag::ERROR;
+        self.tables.set_history(row.seq, &history)
+    }
+
+    fn policy(&mut self, row: &JobRow) -> Result<RetryPolicy, StoreError> {
+        let own = self.tables.body(row.seq)?.retry;
+        let parsed = own.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let policy = parsed.and_then(|value| RetryPolicy::parse(&value, &DEFAULT_POLICY).ok());
+        Ok(policy.unwrap_or_else(|| DEFAULT_POLICY.clone()))
+    }
+
+    pub(super) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Reply> {
+        let mut worker = self.tables.worker(&beat.worker)?;
+        if worker.beat_at == 0 {
+            self.tell_worker("worker.started", &beat.worker);
+        }
+        worker.beat_at = self.now.as_millis();
+        worker.phase = beat.phase;
+        self.tables.save_worker(&worker)?;
+        let (mut extended, mut cancelled, mut directive) = (Vec::new(), Vec::new(), "running");
+        for (id, lease) in &beat.jobs {
+            let Some(before) = self.tables.row(*id)? else { continue };
+            let held = lease.is_none_or(|lease| lease == before.lease) && (before.worker == worker.num || before.worker == 0 || lease.is_some());
+            match before.state {
+                JobState::Active if held => {
+                    self.extend(&before, beat)?;
+                    extended.push(*id);
+                    if beat.test_directives {
+                        directive = self.test_directive(before.seq)?.unwrap_or(directive);
+                    }
+                }
+                JobState::Cancelled if lease.is_none_or(|lease| lease == before.lease) => cancelled.push(*id),
+                _ => {}
+            }
+        }
+        Ok(Reply::Beat { extended, cancelled, directive })
+    }
+
+    /// Sets the lease to its full length again; the execution deadline stays.
+    fn extend(&mut self, before: &JobRow, beat: &Heartbeat) -> Result<(), StoreError> {
+        let mut row = before.clone();
+        if let Some(ms) = beat.visibility_ms {
+            row.lease_ms = i64::try_from(ms).unwrap_or(i64::MAX);
+        }
+        row.lease_until = self.now.as_millis().saturating_add(row.lease_ms);
+        row.pos = row.lease_until.min(row.deadline);
+        self.tables.update(before, &row)?;
+        let mut extra = format!("\"attempt\":{},\"visible_until\":\"{}\"", row.attempt, Timestamp::from_millis(row.lease_until));
+        ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);
+        self.journal.job("job.heartbeat", self.now, &row, &extra);
+        Ok(())
+    }
+
+    fn test_directive(&mut self, seq: i64) -> Result<Option<&'static str>, StoreError> {
+        let body = self.tables.body(seq)?;
+        let envelope: Value = serde_json::from_str(&format!("{{{}}}", body.text)).unwrap_or_default();
+        Ok(match envelope.pointer("/meta/test_directive").and_then(Value::as_str) {
+            Some("quiet") => Some("quiet"),
+            Some("terminate") => Some("terminate"),
+            _ => None,
+        })
+    }
+
+    pub(super) fn tell_worker(&mut self, event: &str, worker: &str) {
+        let mut extra = String::new();
+        ojs_model::json::push_text(&mut extra, "worker_id", worker);
+        self.journal.other(event, self.now, &worker.replace(['|', '\n'], "_"), &extra);
+    }
+}
+
+/// The error as events carry it.
+fn brief(error: &JobError) -> Value {
+    serde_json::json!({"code": error.code, "message": error.message, "type": error.kind, "retryable": error.retryable})
+}

@@ -1,0 +1,160 @@
+//! What time does to jobs: promotion, lease expiry, time-outs, expiry, worker death, pruning.
+//!
+//! Each sweep works in slices, so that a backlog never holds up the writer for long.
+use std::time::Duration;
+
+use ojs_model::state::Trigger;
+use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
+
+use super::{Applied, Turn};
+use crate::job::{JobRow, flag};
+use crate::options::Retention;
+use crate::tables::{DeadFilter, StoreError};
+
+/// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
+const SLICE: usize = 500;
+/// How often worker death is judged.
+const DEATH_EVERY_MS: i64 = 1000;
+/// How often terminal jobs are pruned (protocol section 2.3).
+const PRUNE_EVERY_MS: i64 = 300_000;
+
+/// Remembers where the slow sweeps are.
+#[derive(Debug)]
+pub struct Sweeper {
+    worker_timeout: Duration,
+    retention: Retention,
+    next_death: i64,
+    next_prune: i64,
+    prune_after: Option<i64>,
+}
+
+impl Sweeper {
+    /// A sweeper with these periods.
+    #[must_use]
+    pub fn new(worker_timeout: Duration, retention: Retention) -> Self {
+        Self { worker_timeout, retention, next_death: 0, next_prune: 0, prune_after: None }
+    }
+
+    /// Whether anything may be due. Cheap: index probes only.
+    pub fn is_due(&self, tables: &mut dyn crate::tables::Tables, now: Timestamp) -> Result<bool, StoreError> {
+        let now = now.as_millis();
+        Ok(now >= self.next_death
+            || self.prune_after.is_some()
+            || !tables.due(now, 1)?.is_empty()
+            || !tables.overdue(now, 1)?.is_empty()
+            || !tables.expired(now, 1)?.is_empty())
+    }
+
+    /// One slice of every sweep.
+    pub fn sweep(&mut self, turn: &mut Turn<'_>) -> Applied<()> {
+        let now = turn.now.as_millis();
+        turn.promote()?;
+        turn.judge_overdue()?;
+        for row in turn.tables.expired(now, SLICE)? {
+            turn.expire(&row)?;
+        }
+        if now >= self.next_death {
+            self.next_death = now + DEATH_EVERY_MS;
+            let timeout = i64::try_from(self.worker_timeout.as_millis()).unwrap_or(i64::MAX);
+            turn.bury_workers(now.saturating_sub(timeout))?;
+        }
+        if now >= self.next_prune {
+            self.next_prune = now + PRUNE_EVERY_MS;
+            self.prune_after = Some(0);
+        }
+        if let Some(after) = self.prune_after {
+            self.prune_after = turn.prune(after, &self.retention)?;
+        }
+        Ok(())
+    }
+}
+
+impl Turn<'_> {
+    fn promote(&mut self) -> Result<(), StoreError> {
+        for before in self.tables.due(self.now.as_millis(), SLICE)? {
+            if before.expires_at > 0 && before.expires_at <= self.now.as_millis() {
+                self.expire(&before)?;
+            } else {
+                self.make_available(&before, before.clone(), Trigger::Promote)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn judge_overdue(&mut self) -> Result<(), StoreError> {
+        let now = self.now.as_millis();
+        for row in self.tables.overdue(now, SLICE)? {
+            if row.deadline <= now && row.deadline <= row.lease_until {
+                self.time_out(&row)?;
+            } else {
+                let message = format!("The lease ran out after {} ms without a heartbeat.", row.lease_ms);
+                self.lose(&row, &JobError::engine(ErrorCode::VisibilityTimeout, message))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn time_out(&mut self, row: &JobRow) -> Result<(), StoreError> {
+        let limit = row.deadline.saturating_sub(row.started_at);
+        let elapsed = self.now.as_millis().saturating_sub(row.started_at);
+        let message = format!("The attempt ran longer than its limit of {limit} ms.");
+        let mut error = JobError::engine(ErrorCode::Timeout, message);
+        error.timeout_kind = Some("execution");
+        error.details = Some(serde_json::json!({"limit_seconds": limit as f64 / 1000.0, "elapsed_seconds": elapsed as f64 / 1000.0}));
+        let extra = format!("\"attempt\":{},\"timeout_kind\":\"execution\",\"limit_ms\":{limit}", row.attempt);
+        self.journal.job("job.timeout", self.now, row, &extra);
+        self.fail(row, &error)?;
+        Ok(())
+    }
+
+    /// Workers that have sent heartbeats and then fell silent: what they hold returns at once. The worker is forgotten only
+    /// when it holds nothing any more, so that a crash in between loses no job.
+    fn bury_workers(&mut self, since: i64) -> Result<(), StoreError> {
+        for worker in self.tables.silent_workers(since)? {
+            let held = self.tables.held_by(worker.num, SLICE)?;
+            let done = held.len() < SLICE;
+            for row in held {
+                let message = format!("Worker '{}' stopped sending heartbeats.", worker.id);
+                self.lose(&row, &JobError::engine(ErrorCode::WorkerDeath, message))?;
+            }
+            if done {
+                self.tables.forget_worker(worker.num)?;
+                self.tell_worker("worker.stopped", &worker.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes terminal jobs past their retention, one slice; returns where to go on.
+    fn prune(&mut self, after: i64, keep: &Retention) -> Applied<Option<i64>> {
+        let now = self.now.as_millis();
+        let before = |period: Duration| now.saturating_sub(i64::try_from(period.as_millis()).unwrap_or(i64::MAX));
+        if after == 0 {
+            self.tables.prune_events(before(keep.events), keep.max_events)?;
+            self.tables.prune_workers()?;
+            self.prune_dead_letters(keep.max_dead_letters)?;
+        }
+        let (rows, next) = self.tables.terminal(after, SLICE)?;
+        for row in rows {
+            let limit = match row.state {
+                JobState::Discarded if row.has(flag::DEAD) => before(keep.dead_letters),
+                JobState::Discarded => before(keep.discarded),
+                _ => before(keep.finished),
+            };
+            if row.finished_at < limit {
+                self.erase(&row)?;
+            }
+        }
+        Ok(next)
+    }
+
+    fn prune_dead_letters(&mut self, max: u64) -> Applied<()> {
+        let offset = usize::try_from(max).unwrap_or(usize::MAX);
+        let (surplus, _) = self.tables.dead(&DeadFilter { offset, limit: SLICE, ..DeadFilter::default() })?;
+        for row in surplus {
+            self.erase(&row)?;
+            self.journal.job("dead_letter.pruned", self.now, &row, "");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! What the engine asks of a store, and what it answers.
+use std::sync::Arc;
+
+use bytes::Bytes;
+use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
+
+use crate::event::{Event, EventFilter};
+use crate::job::JobView;
+use crate::tables::{Counts, DeadFilter, QueueRow};
+
+/// A change. Each is atomic: it happens whole or not at all.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Store jobs, all or none.
+    Enqueue(Vec<Arc<NewJob>>),
+    /// Write outcomes, each on its own, then claim jobs.
+    Exchange {
+        /// Outcomes of earlier claims.
+        outcomes: Vec<OutcomeReport>,
+        /// What to claim afterwards.
+        claim: Option<Claim>,
+    },
+    /// Extend leases, report a worker's state.
+    Heartbeat(Heartbeat),
+    /// Cancel a job.
+    Cancel(JobId),
+    /// Activate a pending job.
+    Activate(JobId),
+    /// Run a dead letter, or another discarded job, again.
+    Replay(JobId),
+    /// Delete a dead letter.
+    Bury(JobId),
+    /// Stop or start handing out the jobs of a queue.
+    SetPaused {
+        /// Name of the queue.
+        queue: String,
+        /// Whether it hands out nothing.
+        paused: bool,
+    },
+    /// Remove everything (test mode).
+    Reset,
+}
+
+impl Command {
+    /// False when losing the change in a power cut is harmless: jobs become available again.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        match self {
+            Self::Exchange { outcomes, .. } => !outcomes.is_empty(),
+            Self::Heartbeat(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Rows touched, roughly: what bounds a group.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Enqueue(jobs) => jobs.len(),
+            Self::Exchange { outcomes, claim } => outcomes.len() + claim.as_ref().map_or(0, |c| c.count),
+            Self::Heartbeat(beat) => beat.jobs.len(),
+            _ => 1,
+        }
+    }
+}
+
+/// Jobs wanted by a worker.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// Queues, strictly in this order.
+    pub queues: Vec<String>,
+    /// At most this many.
+    pub count: usize,
+    /// The worker, if it named itself.
+    pub worker: Option<String>,
+    /// Lease length that overrides the job's own.
+    pub visibility_ms: Option<u64>,
+}
+
+/// The outcome of one claim.
+#[derive(Debug, Clone)]
+pub struct OutcomeReport {
+    /// Which job.
+    pub job: JobId,
+    /// Token of the claim, when the worker knows it.
+    pub lease: Option<i64>,
+    /// The worker, if it named itself.
+    pub worker: Option<String>,
+    /// What happened.
+    pub outcome: Outcome,
+    /// Whether the answer shall carry the whole job.
+    pub want_job: bool,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// Done; the result is JSON text.
+    Ack(Option<Bytes>),
+    /// Failed.
+    Nack(Box<JobError>),
+    /// Given back, not charged, kept back for so many milliseconds.
+    Release(u64),
+}
+
+/// A sign of life.
+#[derive(Debug, Clone)]
+pub struct Heartbeat {
+    /// The worker.
+    pub worker: String,
+    /// 0 running, 1 quiet, 2 terminate.
+    pub phase: i64,
+    /// Jobs it holds, with tokens where known.
+    pub jobs: Vec<(JobId, Option<i64>)>,
+    /// Lease length that overrides the one of the claim.
+    pub visibility_ms: Option<u64>,
+    /// Whether to look for `meta.test_directive` (test mode).
+    pub test_directives: bool,
+}
+
+/// A reading, answered from a consistent snapshot.
+#[derive(Debug, Clone)]
+pub enum Query {
+    /// One job.
+    Job(JobId),
+    /// All queues.
+    Queues,
+    /// One queue with its counts.
+    Queue(String),
+    /// A page of dead letters.
+    Dead(DeadFilter),
+    /// One dead letter.
+    DeadLetter(JobId),
+    /// A page of events.
+    Events(EventFilter),
+    /// Whether the store answers.
+    Ping,
+}
+
+/// The answer to a command or a query.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    /// Rows of the stored jobs, in order.
+    Enqueued(Vec<JobView>),
+    /// Answers to outcomes, in order, and claimed jobs.
+    Exchanged {
+        /// One per outcome.
+        results: Vec<Result<Finished, OjsError>>,
+        /// Claimed jobs.
+        jobs: Vec<JobView>,
+    },
+    /// Answer to a heartbeat.
+    Beat {
+        /// Leases that were extended.
+        extended: Vec<JobId>,
+        /// Jobs of the worker that were cancelled while it held them.
+        cancelled: Vec<JobId>,
+        /// What the worker shall do.
+        directive: &'static str,
+    },
+    /// A changed job and the state it was in before.
+    Changed {
+        /// The job now.
+        job: Box<JobView>,
+        /// The state before.
+        previous: ojs_model::JobState,
+    },
+    /// A job.
+    Job(Box<JobView>),
+    /// A queue with counts.
+    Queue(QueueRow, Counts),
+    /// Queues.
+    Queues(Vec<QueueRow>),
+    /// A page of jobs and the number in all.
+    Page(Vec<JobView>, usize),
+    /// A page of events, the cursor behind it, whether there is more.
+    Events {
+        /// Oldest first.
+        events: Vec<Event>,
+        /// Where to go on.
+        cursor: String,
+        /// Whether more are there already.
+        has_more: bool,
+    },
+    /// Done.
+    Done,
+}
+
+/// An accepted outcome.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// The row after it.
+    pub row: crate::job::JobRow,
+    /// The whole job, when asked for.
+    pub job: Option<Box<JobView>>,
+    /// When it was written.
+    pub at: Timestamp,
+}

@@ -1,0 +1,205 @@
+//! The engine: a store, the waiting for jobs, and an orderly end.
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ojs_model::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::apply::Sweeper;
+use crate::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
+use crate::job::JobView;
+use crate::memory::MemoryTables;
+use crate::options::{EngineOptions, StoreUrl};
+use crate::sqlite::SqliteTables;
+use crate::store::{Refusal, Store};
+use crate::tables::{StoreError, Tables};
+use crate::wake::Wakeups;
+use crate::writer::{Ledger, WriterParts};
+
+/// Longest wait for jobs that a request may ask for: below the idle time-outs of common proxies.
+pub const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// The engine could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store could not be opened.
+    #[error("cannot open {store}: {fault}. Check that the folder exists and is writable and that the file is an ojs database")]
+    Store {
+        /// Which store.
+        store: String,
+        /// What it said.
+        fault: StoreError,
+    },
+    /// The runtime is shutting down.
+    #[error("cannot open the store: {0}")]
+    Runtime(#[from] tokio::task::JoinError),
+}
+
+/// A job engine. Cheap to clone; all clones are the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    wakeups: Arc<Wakeups>,
+    options: EngineOptions,
+    opened: Instant,
+    closing: CancellationToken,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("options", &self.inner.options).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Opens the store and starts its writer thread. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the store cannot be opened.
+    pub async fn open(options: EngineOptions) -> Result<Self, OpenError> {
+        let wakeups = Arc::new(Wakeups::default());
+        let (url, waker) = (options.store.clone(), Arc::clone(&wakeups));
+        let prepared = options.clone();
+        // Opening reads and may recover a file: not on a runtime thread.
+        let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker)).await;
+        let ledger = opened??;
+        let inner = Inner { store: Arc::new(ledger), wakeups, options, opened: Instant::now(), closing: CancellationToken::new() };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
+    pub fn router(&self) -> axum::Router {
+        crate::http::router(self.clone())
+    }
+
+    /// Stops waiting fetches, finishes what was accepted, closes the files. Later requests get 503. Idempotent.
+    pub async fn close(&self) {
+        self.stop_waiting();
+        self.inner.store.close().await;
+    }
+
+    /// Answers waiting fetches with what there is, now and from now on.
+    pub(crate) fn stop_waiting(&self) {
+        self.inner.closing.cancel();
+    }
+
+    pub(crate) fn options(&self) -> &EngineOptions {
+        &self.inner.options
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.inner.options.clock.now()
+    }
+
+    pub(crate) fn uptime(&self) -> Duration {
+        self.inner.opened.elapsed()
+    }
+
+    pub(crate) fn store_name(&self) -> &'static str {
+        self.inner.store.name()
+    }
+
+    pub(crate) async fn execute(&self, command: Command) -> Result<Reply, Refusal> {
+        self.inner.store.execute(command).await
+    }
+
+    pub(crate) async fn query(&self, query: Query) -> Result<Reply, Refusal> {
+        self.inner.store.query(query).await
+    }
+
+    /// Writes outcomes, then claims jobs, waiting up to `wait` for the first.
+    pub(crate) async fn exchange(&self, outcomes: Vec<OutcomeReport>, claim: Option<Claim>, wait: Duration) -> Exchanged {
+        let claim = match claim {
+            Some(claim) if !wait.is_zero() => claim,
+            claim => return exchanged(self.execute(Command::Exchange { outcomes, claim }).await),
+        };
+        // Registered before the first look: a job that arrives in between is not missed.
+        let registration = self.inner.wakeups.register(&claim.queues, claim.count);
+        let deadline = tokio::time::Instant::now() + wait.min(MAX_WAIT);
+        let (results, mut jobs) = self.claim_for_caller(outcomes, &claim).await?;
+        while jobs.is_empty() {
+            tokio::select! {
+                () = registration.woken() => {}
+                () = tokio::time::sleep_until(deadline) => break,
+                () = self.inner.closing.cancelled() => break,
+            }
+            jobs = self.claim_for_caller(Vec::new(), &claim).await?.1;
+        }
+        Ok((results, jobs))
+    }
+
+    /// Claims in a task of its own: when the caller hangs up while the claim is under way, the jobs are given back at once
+    /// instead of waiting for their leases to run out.
+    async fn claim_for_caller(&self, outcomes: Vec<OutcomeReport>, claim: &Claim) -> Exchanged {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let (engine, claim) = (self.clone(), claim.clone());
+        tokio::spawn(async move {
+            let reply = exchanged(engine.execute(Command::Exchange { outcomes, claim: Some(claim) }).await);
+            if let Err(Ok((_, jobs))) = sender.send(reply) {
+                engine.give_back(jobs).await;
+            }
+        });
+        receiver.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+    }
+
+    async fn give_back(&self, jobs: Vec<JobView>) {
+        let release = |job: JobView| OutcomeReport {
+            job: job.row.id,
+            lease: Some(job.row.lease),
+            worker: None,
+            outcome: Outcome::Release(0),
+            want_job: false,
+        };
+        let outcomes: Vec<_> = jobs.into_iter().map(release).collect();
+        if !outcomes.is_empty()
+            && let Err(refusal) = self.execute(Command::Exchange { outcomes, claim: None }).await
+        {
+            tracing::warn!(?refusal, "jobs of a caller that hung up come back when their leases run out");
+        }
+    }
+}
+
+/// Answers to outcomes, and claimed jobs.
+type Exchanged = Result<(Vec<Result<crate::command::Finished, ojs_model::OjsError>>, Vec<JobView>), Refusal>;
+
+fn exchanged(reply: Result<Reply, Refusal>) -> Exchanged {
+    match reply? {
+        Reply::Exchanged { results, jobs } => Ok((results, jobs)),
+        other => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+    }
+}
+
+fn open_ledger(url: &StoreUrl, options: &EngineOptions, wakeups: Arc<Wakeups>) -> Result<Ledger, OpenError> {
+    type Opened = (Box<dyn Tables>, Option<Box<dyn Tables>>, &'static str);
+    let open = || -> Result<Opened, StoreError> {
+        Ok(match url {
+            StoreUrl::Memory => (Box::new(MemoryTables::default()), None, "memory"),
+            StoreUrl::Sqlite { path, durability } => {
+                let writer = SqliteTables::open(path, *durability)?;
+                (Box::new(writer), Some(Box::new(SqliteTables::open_reader(path)?)), "sqlite")
+            }
+        })
+    };
+    let (tables, reader, name) = open().map_err(|fault| OpenError::Store { store: describe(url), fault })?;
+    let parts = WriterParts {
+        tables,
+        reader,
+        clock: Arc::clone(&options.clock),
+        sweeper: Sweeper::new(options.worker_timeout, options.retention),
+        retention: options.retention,
+        wakeups,
+        name,
+    };
+    Ledger::start(parts).map_err(|fault| OpenError::Store { store: describe(url), fault })
+}
+
+fn describe(url: &StoreUrl) -> String {
+    match url {
+        StoreUrl::Memory => "memory:".to_owned(),
+        StoreUrl::Sqlite { path, .. } => format!("sqlite:{}", path.display()),
+    }
+}

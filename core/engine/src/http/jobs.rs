@@ -1,0 +1,143 @@
+//! `/jobs`: enqueue, read, cancel, activate.
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use ojs_model::json::{push_bare, push_member, push_text, push_time};
+use ojs_model::limits::MAX_BATCH_JOBS;
+use ojs_model::{ErrorCode, JobState, NewJob, OjsError, Timestamp, envelope};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::reply::{Failure, Json};
+use super::request::{job_id, parse, read_body};
+use crate::command::{Command, Query, Reply};
+use crate::engine::Engine;
+use crate::job::JobView;
+use crate::render;
+use crate::store::Refusal;
+use crate::tables::StoreError;
+
+pub async fn enqueue(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let job = NewJob::parse(envelope::check_body(&body)?, engine.now())?;
+    if engine.options().test_mode {
+        reject_for_test(&job)?;
+    }
+    let id = job.id;
+    let views = store(&engine, vec![Arc::new(job)]).await?;
+    let mut out = String::with_capacity(512);
+    out.push_str("{\"job\":");
+    for view in &views {
+        render::job(&mut out, view);
+    }
+    out.push('}');
+    Ok(Json::created(out, Some(format!("/ojs/v1/jobs/{id}"))))
+}
+
+#[derive(Deserialize)]
+struct Batch<'a> {
+    #[serde(borrow)]
+    jobs: Option<Vec<&'a RawValue>>,
+}
+
+pub async fn enqueue_batch(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let jobs = parse_batch(&body, engine.now())?;
+    let views = store(&engine, jobs).await?;
+    let mut out = String::with_capacity(512 * views.len());
+    out.push_str("{\"jobs\":[");
+    for (index, view) in views.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        render::job(&mut out, view);
+    }
+    out.push(']');
+    push_bare(&mut out, "count", views.len());
+    out.push('}');
+    Ok(Json::created(out, None))
+}
+
+fn parse_batch(body: &[u8], now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError> {
+    let batch: Batch<'_> = parse(body)?;
+    let jobs = batch.jobs.filter(|jobs| !jobs.is_empty());
+    let jobs = jobs.ok_or_else(|| OjsError::invalid_field("jobs", "jobs is required: an array of at least one job."))?;
+    if jobs.len() > MAX_BATCH_JOBS {
+        let message = format!("The batch has {} jobs; the limit is {MAX_BATCH_JOBS}.", jobs.len());
+        return Err(OjsError::new(ErrorCode::BatchSizeExceeded, message).with_details(json!({"max_batch_size": MAX_BATCH_JOBS})));
+    }
+    let parsed = jobs.iter().enumerate().map(|(index, raw)| {
+        NewJob::parse(raw.get(), now).map(Arc::new).map_err(|mut error| {
+            // Which element: without it a client with 1000 jobs is lost.
+            error.message = format!("jobs[{index}]: {}", error.message);
+            let details = error.details.get_or_insert_with(|| json!({}));
+            if let Some(details) = details.as_object_mut() {
+                details.insert("index".into(), json!(index));
+            }
+            error
+        })
+    });
+    parsed.collect()
+}
+
+async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>) -> Result<Vec<JobView>, Refusal> {
+    match engine.execute(Command::Enqueue(jobs)).await? {
+        Reply::Enqueued(views) => Ok(views),
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// The conformance suite's stand-in for a validating middleware; present in test mode only.
+fn reject_for_test(job: &NewJob) -> Result<(), OjsError> {
+    if job.job_type == "test.middleware.reject" && job.body.contains("\"ojs_validate\":true") {
+        return Err(OjsError::new(ErrorCode::ValidationError, "Rejected by the test middleware."));
+    }
+    Ok(())
+}
+
+pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    match engine.query(Query::Job(job_id("job", &id)?)).await? {
+        Reply::Job(view) => Ok(Json::ok(wrapped(&view, |_| {}))),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+pub async fn cancel(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    changed(&engine, Command::Cancel(job_id("job", &id)?), None).await
+}
+
+pub async fn activate(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    changed(&engine, Command::Activate(job_id("job", &id)?), None).await
+}
+
+/// Runs a command that changes one job and prints the job; `stamp` names a member that carries the time of the change.
+pub async fn changed(engine: &Engine, command: Command, stamp: Option<&str>) -> Result<Json, Failure> {
+    let (view, previous): (Box<JobView>, JobState) = match engine.execute(command).await? {
+        Reply::Changed { job, previous } => (job, previous),
+        other => return Err(unexpected(&other).into()),
+    };
+    let at = Timestamp::from_millis(view.row.enqueued_at);
+    Ok(Json::ok(wrapped(&view, |out| {
+        push_text(out, "previous_state", previous.as_str());
+        if let Some(name) = stamp {
+            push_time(out, name, at);
+        }
+    })))
+}
+
+/// `{"job": {…}}`
+pub fn wrapped(view: &JobView, more: impl FnOnce(&mut String)) -> String {
+    let mut out = String::from("{");
+    push_member(&mut out, "job", "");
+    render::object(&mut out, view, more);
+    out.push('}');
+    out
+}
+
+/// A reply of another kind than the command's: a fault of ours.
+pub fn unexpected(reply: &Reply) -> Refusal {
+    StoreError::Failed(format!("unexpected answer {reply:?}")).into()
+}

@@ -1,0 +1,60 @@
+//! What this server is and how it is.
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::{HOST, HeaderMap};
+use ojs_model::limits::{MAX_ENVELOPE_BYTES, MAX_META_BYTES, MAX_QUEUE_BYTES, MAX_TYPE_BYTES};
+use ojs_model::{MEDIA_TYPE, SPEC_VERSION};
+use serde_json::json;
+
+use super::reply::Json;
+use crate::command::Query;
+use crate::engine::Engine;
+
+pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
+    let body = json!({
+        "specversion": SPEC_VERSION, "ojs_version": SPEC_VERSION,
+        "implementation": {
+            "name": "ojs", "version": env!("CARGO_PKG_VERSION"), "language": "rust",
+            "homepage": "https://openjobspec.org", "repository": env!("CARGO_PKG_REPOSITORY"),
+        },
+        "conformance_level": 1, "conformance_tier": "runtime", "protocols": ["http"], "backend": engine.store_name(),
+        "capabilities": {
+            "batch_enqueue": true, "cron_jobs": false, "dead_letter": true, "delayed_jobs": true, "job_ttl": true,
+            "priority_queues": true, "rate_limiting": false, "schema_validation": false, "unique_jobs": false,
+            "workflows": false, "pause_resume": true,
+        },
+        "extensions": {
+            "official": [{"name": "dead-letter", "uri": "urn:ojs:ext:dead-letter", "version": "1.0.0"}],
+            "experimental": [{"name": "x-worker-exchange", "uri": "urn:ojs:ext:x-worker-exchange", "version": "1.0.0"}],
+            "payload_limits": {
+                "max_envelope_bytes": MAX_ENVELOPE_BYTES, "max_meta_bytes": MAX_META_BYTES,
+                "max_queue_name_bytes": MAX_QUEUE_BYTES, "max_job_type_bytes": MAX_TYPE_BYTES,
+                "supported_compression": [], "external_references": true, "chunking": false, "per_queue_limits": false,
+            },
+        },
+        "schema_validation": false, "media_type": MEDIA_TYPE,
+        "endpoints": {"base_url": format!("http://{host}/ojs/v1"), "manifest": "/ojs/manifest", "health": "/ojs/v1/health"},
+    });
+    Json::ok(body.to_string())
+}
+
+pub async fn health(State(engine): State<Engine>) -> Json {
+    let started = std::time::Instant::now();
+    let answered = engine.query(Query::Ping).await;
+    let latency = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let mut body = json!({"version": SPEC_VERSION, "uptime_seconds": engine.uptime().as_secs()});
+    let (status, word, backend) = match answered {
+        Ok(_) => (StatusCode::OK, "ok", json!({"type": engine.store_name(), "status": "connected", "latency_ms": latency})),
+        Err(refusal) => {
+            tracing::error!(?refusal, "health");
+            let backend = json!({"type": engine.store_name(), "status": "disconnected", "error": "the store does not answer; see the server's log"});
+            (StatusCode::SERVICE_UNAVAILABLE, "degraded", backend)
+        }
+    };
+    if let Some(object) = body.as_object_mut() {
+        object.insert("status".into(), json!(word));
+        object.insert("backend".into(), backend);
+    }
+    Json::with_status(status, body.to_string())
+}

@@ -1,0 +1,104 @@
+//! The HTTP binding (protocol section 3) as an axum router.
+mod dead_letters;
+mod events;
+mod jobs;
+mod manifest;
+mod queues;
+mod reply;
+mod request;
+mod workers;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use ojs_model::{ErrorCode, OjsError};
+
+use crate::command::Command;
+use crate::engine::Engine;
+use reply::{Failure, Json, finish};
+use request::Incoming;
+
+/// All routes, with uniform headers and error bodies.
+pub fn router(engine: Engine) -> Router {
+    let mut v1 = Router::new()
+        .route("/health", get(manifest::health))
+        .route("/jobs", post(jobs::enqueue))
+        .route("/jobs/batch", post(jobs::enqueue_batch))
+        .route("/jobs/{id}", get(jobs::get).delete(jobs::cancel))
+        .route("/jobs/{id}/activate", post(jobs::activate))
+        .route("/workers/fetch", post(workers::fetch))
+        .route("/workers/ack", post(workers::ack))
+        .route("/workers/nack", post(workers::nack))
+        .route("/workers/heartbeat", post(workers::heartbeat))
+        .route("/workers/beat", post(workers::heartbeat))
+        .route("/workers/exchange", post(workers::exchange))
+        .route("/queues", get(queues::list))
+        .route("/queues/{name}/stats", get(queues::stats))
+        .route("/queues/{name}/pause", post(queues::pause))
+        .route("/queues/{name}/resume", post(queues::resume))
+        .route("/events", get(events::poll))
+        .route("/dead-letter", get(dead_letters::list))
+        .route("/dead-letter/{id}", get(dead_letters::get).delete(dead_letters::delete))
+        .route("/dead-letter/{id}/retry", post(dead_letters::retry));
+    if engine.options().test_mode {
+        v1 = v1.route("/admin/reset", post(reset));
+    }
+    Router::new()
+        .route("/ojs/manifest", get(manifest::manifest))
+        .nest("/ojs/v1", v1)
+        .method_not_allowed_fallback(wrong_method)
+        .fallback(unknown_path)
+        .layer(from_fn(frame))
+        .with_state(engine)
+}
+
+/// What every exchange has in common: version check, request id, media type, error body.
+async fn frame(request: Request, next: Next) -> Response {
+    let incoming = Incoming::of(&request);
+    let response = match incoming.check() {
+        Ok(()) => next.run(request).await,
+        Err(error) => Failure::from(error).into_response(),
+    };
+    finish(response, &incoming.request_id)
+}
+
+async fn reset(State(engine): State<Engine>) -> Result<Json, Failure> {
+    engine.execute(Command::Reset).await?;
+    Ok(Json::ok("{\"reset\":true}".to_owned()))
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Failure {
+    OjsError::new(ErrorCode::MethodNotAllowed, format!("{method} is not allowed on {}.", uri.path())).into()
+}
+
+async fn unknown_path(uri: Uri) -> Failure {
+    let path = uri.path();
+    let error = OjsError::new(ErrorCode::NotFound, format!("There is no {path}."))
+        .with_details(serde_json::json!({"resource_type": "path", "resource_id": path}));
+    match likely_route(path) {
+        Some(route) => error.with_hint(format!("Use {route}.")).into(),
+        None => error.with_hint("See /ojs/manifest for the endpoints of this server.").into(),
+    }
+}
+
+/// Routes that clients are known to look for in the wrong place (dialects, section E.4).
+fn likely_route(path: &str) -> Option<&'static str> {
+    const ROUTES: &[(&str, &str)] = &[
+        ("/ack", "POST /ojs/v1/workers/ack with {\"job_id\": …}"),
+        ("/nack", "POST /ojs/v1/workers/nack with {\"job_id\": …, \"error\": {…}}"),
+        ("/fetch", "POST /ojs/v1/workers/fetch"),
+        ("/cancel", "DELETE /ojs/v1/jobs/{id}"),
+        ("/manifest", "GET /ojs/manifest"),
+        ("/health", "GET /ojs/v1/health"),
+        ("/jobs", "/ojs/v1/jobs"),
+    ];
+    ROUTES.iter().find(|(end, _)| path.ends_with(end)).map(|(_, route)| *route)
+}
+
+/// The status of a refusal, whatever an unknown code says.
+fn status_of(error: &OjsError) -> StatusCode {
+    StatusCode::from_u16(error.status).ok().filter(|s| s.is_client_error() || s.is_server_error()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}

@@ -1,0 +1,94 @@
+//! `/queues`: list, stats, pause, resume.
+use axum::extract::{Path, RawQuery, State};
+use ojs_model::{JobState, Timestamp, envelope};
+use serde_json::{Value, json};
+
+use super::jobs::unexpected;
+use super::reply::{Failure, Json};
+use super::request::Params;
+use crate::command::{Command, Query, Reply};
+use crate::engine::Engine;
+use crate::tables::{Counts, QueueRow};
+
+/// Largest page (protocol section 3.10).
+const MAX_PAGE: usize = 200;
+
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
+    let offset = params.number("offset", 0, usize::MAX)?;
+    let mut queues = match engine.query(Query::Queues).await? {
+        Reply::Queues(queues) => queues,
+        other => return Err(unexpected(&other).into()),
+    };
+    if !queues.iter().any(|queue| &*queue.name == "default") {
+        queues.push(QueueRow { num: 0, name: "default".into(), paused: false, created_at: 0 });
+        queues.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    let page: Vec<Value> = queues.iter().skip(offset).take(limit).map(describe).collect();
+    Ok(Json::ok(json!({"queues": page, "pagination": pagination(queues.len(), limit, offset)}).to_string()))
+}
+
+fn describe(queue: &QueueRow) -> Value {
+    let created = (queue.created_at > 0).then(|| Timestamp::from_millis(queue.created_at).to_string());
+    json!({"name": &*queue.name, "status": status(queue), "paused": queue.paused, "created_at": created})
+}
+
+fn status(queue: &QueueRow) -> &'static str {
+    if queue.paused { "paused" } else { "active" }
+}
+
+/// The `pagination` object of every list.
+pub fn pagination(total: usize, limit: usize, offset: usize) -> Value {
+    let next = offset.saturating_add(limit);
+    let mut object = json!({"total": total, "limit": limit, "offset": offset, "has_more": next < total});
+    if let (true, Some(object)) = (next < total, object.as_object_mut()) {
+        object.insert("next_cursor".into(), json!(next.to_string()));
+    }
+    object
+}
+
+pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    envelope::check_queue(&name)?;
+    let (queue, counts) = match engine.query(Query::Queue(name)).await? {
+        Reply::Queue(queue, counts) => (queue, counts),
+        other => return Err(unexpected(&other).into()),
+    };
+    let states = by_state(&counts);
+    let mut object = json!({"name": &*queue.name, "status": status(&queue), "paused": queue.paused, "total": counts.iter().sum::<i64>()});
+    let depth = counts.get(JobState::Available as usize).copied().unwrap_or(0);
+    let mut stats = json!({"queue": &*queue.name, "depth": depth});
+    for target in [&mut object, &mut stats] {
+        if let Some(target) = target.as_object_mut() {
+            target.extend(states.clone());
+        }
+    }
+    let body = json!({"queue": object, "status": status(&queue), "stats": stats, "computed_at": engine.now().to_string()});
+    Ok(Json::ok(body.to_string()))
+}
+
+fn by_state(counts: &Counts) -> serde_json::Map<String, Value> {
+    JobState::ALL.into_iter().zip(counts).map(|(state, count)| (state.as_str().to_owned(), json!(count))).collect()
+}
+
+pub async fn pause(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    set_paused(&engine, name, true).await
+}
+
+pub async fn resume(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    set_paused(&engine, name, false).await
+}
+
+async fn set_paused(engine: &Engine, name: String, paused: bool) -> Result<Json, Failure> {
+    envelope::check_queue(&name)?;
+    let queue = match engine.execute(Command::SetPaused { queue: name, paused }).await? {
+        Reply::Queue(queue, _) => queue,
+        other => return Err(unexpected(&other).into()),
+    };
+    let at = if paused { "paused_at" } else { "resumed_at" };
+    let body = json!({
+        "queue": {"name": &*queue.name, "paused": queue.paused, "status": status(&queue)},
+        "status": status(&queue), at: engine.now().to_string(),
+    });
+    Ok(Json::ok(body.to_string()))
+}

@@ -1,0 +1,102 @@
+//! Responses: JSON text with the headers that every answer carries, and refusals as error bodies.
+use axum::body::Body;
+use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderName, LOCATION, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError, SPEC_VERSION};
+
+use super::status_of;
+use crate::store::Refusal;
+use crate::tables::StoreError;
+
+const OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// A JSON answer.
+#[derive(Debug)]
+pub struct Json {
+    status: StatusCode,
+    body: String,
+    location: Option<String>,
+}
+
+impl Json {
+    /// 200.
+    pub fn ok(body: String) -> Self {
+        Self { status: StatusCode::OK, body, location: None }
+    }
+
+    /// 201, with a place to look for what was created.
+    pub fn created(body: String, location: Option<String>) -> Self {
+        Self { status: StatusCode::CREATED, body, location }
+    }
+
+    /// Any status.
+    pub fn with_status(status: StatusCode, body: String) -> Self {
+        Self { status, body, location: None }
+    }
+}
+
+impl IntoResponse for Json {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.body));
+        *response.status_mut() = self.status;
+        if let Some(location) = self.location.and_then(|l| HeaderValue::try_from(l).ok()) {
+            response.headers_mut().insert(LOCATION, location);
+        }
+        response
+    }
+}
+
+/// A refusal on its way out. The body is written in [`finish`], where the request id is known.
+#[derive(Debug, Clone)]
+pub struct Failure(Box<OjsError>);
+
+impl From<OjsError> for Failure {
+    fn from(error: OjsError) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Ojs(error) => Self(error),
+            Refusal::Store(fault) => {
+                tracing::error!(%fault, "store");
+                let code = match &fault {
+                    StoreError::Unavailable(_) | StoreError::Closed => ErrorCode::BackendUnavailable,
+                    StoreError::Failed(_) => ErrorCode::BackendError,
+                };
+                OjsError::new(code, format!("The request was not carried out: {fault}.")).into()
+            }
+        }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = status_of(&self.0);
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Adds the common headers; writes the body of a refusal.
+pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
+    if let Some(Failure(mut error)) = response.extensions_mut().remove::<Failure>() {
+        error.request_id = request_id.to_str().ok().map(str::to_owned);
+        if matches!(error.status, 429 | 503) {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        *response.body_mut() = Body::from(error.to_body());
+    } else if response.status() == StatusCode::METHOD_NOT_ALLOWED && !response.headers().contains_key(ALLOW) {
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+    }
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+    headers.insert(OJS_VERSION, HeaderValue::from_static(SPEC_VERSION));
+    headers.insert(REQUEST_ID, request_id.clone());
+    response
+}

@@ -1,0 +1,323 @@
+//! `/workers`: fetch, ack, nack, heartbeat, and the exchange that does all of it in one request (decision record 1).
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use bytes::Bytes;
+use ojs_model::json::{push_bare, push_member, push_text, push_time};
+use ojs_model::limits::{MAX_FETCH_COUNT, MAX_RESULT_BYTES};
+use ojs_model::{ErrorCode, JobError, JobState, OjsError, Timestamp, envelope};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::jobs::unexpected;
+use super::reply::{Failure, Json};
+use super::request::{job_id, parse, read_body};
+use crate::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
+use crate::engine::Engine;
+use crate::job::JobView;
+use crate::render;
+
+/// What a worker wants. Also the claiming half of an exchange.
+#[derive(Deserialize)]
+struct ClaimBody<'a> {
+    #[serde(borrow, default)]
+    queues: Vec<Cow<'a, str>>,
+    #[serde(alias = "batch_size")]
+    count: Option<u64>,
+    #[serde(borrow)]
+    worker_id: Option<Cow<'a, str>>,
+    visibility_timeout_ms: Option<u64>,
+    wait_ms: Option<u64>,
+    #[serde(borrow, default)]
+    outcomes: Vec<OutcomeBody<'a>>,
+}
+
+/// One outcome: the body of ack and nack, an element of an exchange.
+#[derive(Deserialize)]
+struct OutcomeBody<'a> {
+    #[serde(borrow)]
+    job_id: Option<Cow<'a, str>>,
+    lease_token: Option<i64>,
+    #[serde(borrow)]
+    worker_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<Value>,
+    #[serde(default)]
+    requeue: bool,
+    delay_ms: Option<u64>,
+}
+
+impl ClaimBody<'_> {
+    fn claim(&self, default_count: u64) -> Result<Claim, OjsError> {
+        for queue in &self.queues {
+            envelope::check_queue(queue).map_err(|mut error| {
+                error.details = Some(json!({"field": "queues"}));
+                error
+            })?;
+        }
+        if self.visibility_timeout_ms.is_some_and(|ms| ms < 1000) {
+            return Err(OjsError::invalid_field("visibility_timeout_ms", "visibility_timeout_ms must be at least 1000."));
+        }
+        let count = usize::try_from(self.count.unwrap_or(default_count)).unwrap_or(usize::MAX);
+        Ok(Claim {
+            queues: self.queues.iter().map(|queue| queue.clone().into_owned()).collect(),
+            count: count.min(MAX_FETCH_COUNT),
+            worker: self.worker().map(str::to_owned),
+            visibility_ms: self.visibility_timeout_ms,
+        })
+    }
+
+    fn worker(&self) -> Option<&str> {
+        self.worker_id.as_deref().filter(|id| !id.is_empty())
+    }
+
+    fn wait(&self) -> Duration {
+        Duration::from_millis(self.wait_ms.unwrap_or(0))
+    }
+}
+
+pub async fn fetch(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let request: ClaimBody<'_> = parse(&body)?;
+    if request.queues.is_empty() {
+        return Err(OjsError::invalid_field("queues", "queues is required: an array of at least one queue name.").into());
+    }
+    if request.count == Some(0) {
+        return Err(OjsError::invalid_field("count", "count must be at least 1.").into());
+    }
+    let (claim, wait) = (request.claim(1)?, request.wait());
+    let (_, jobs) = engine.exchange(Vec::new(), Some(claim), wait).await?;
+    let mut out = String::from("{");
+    push_jobs(&mut out, &jobs);
+    if let Some(first) = jobs.first() {
+        push_member(&mut out, "job", "");
+        render::leased(&mut out, first);
+    }
+    out.push('}');
+    Ok(Json::ok(out))
+}
+
+pub async fn exchange(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let request: ClaimBody<'_> = parse(&body)?;
+    let claim = request.claim(0)?;
+    let claim = (claim.count > 0 && !claim.queues.is_empty()).then_some(claim);
+    let wait = request.wait();
+    // An outcome that cannot be read is answered in its place; the others are written all the same.
+    let mut reports = Vec::with_capacity(request.outcomes.len());
+    let mut places = Vec::with_capacity(request.outcomes.len());
+    for outcome in &request.outcomes {
+        places.push(match outcome.report(request.worker(), false) {
+            Ok(report) => {
+                reports.push(report);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        });
+    }
+    let ids: Vec<String> = request.outcomes.iter().map(|o| o.job_id.clone().unwrap_or_default().into_owned()).collect();
+    let (results, jobs) = engine.exchange(reports, claim, wait).await?;
+    let mut results = results.into_iter();
+    let mut out = String::with_capacity(128 + ids.len() * 80 + jobs.len() * 512);
+    out.push_str("{\"results\":[");
+    for (index, (id, place)) in ids.iter().zip(places).enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        let result = place.and_then(|()| results.next().unwrap_or_else(|| Err(OjsError::new(ErrorCode::InternalError, "No answer."))));
+        out.push('{');
+        push_text(&mut out, "job_id", id);
+        match result {
+            Ok(finished) => push_text(&mut out, "state", finished.row.state.as_str()),
+            Err(error) => push_member(&mut out, "error", &error.to_object().to_string()),
+        }
+        out.push('}');
+    }
+    out.push(']');
+    push_jobs(&mut out, &jobs);
+    push_text(&mut out, "state", "running");
+    push_text(&mut out, "directive", "running");
+    push_time(&mut out, "server_time", engine.now());
+    out.push('}');
+    Ok(Json::ok(out))
+}
+
+fn push_jobs(out: &mut String, jobs: &[JobView]) {
+    push_member(out, "jobs", "[");
+    for (index, view) in jobs.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        render::leased(out, view);
+    }
+    out.push(']');
+}
+
+impl OutcomeBody<'_> {
+    fn report(&self, worker: Option<&str>, want_job: bool) -> Result<OutcomeReport, OjsError> {
+        let id = self.job_id.as_deref().ok_or_else(|| OjsError::invalid_field("job_id", "job_id is required: the id of the job."))?;
+        let outcome = if self.requeue {
+            Outcome::Release(self.delay())
+        } else if let Some(error) = &self.error {
+            Outcome::Nack(Box::new(JobError::parse(error)?))
+        } else {
+            Outcome::Ack(self.result()?)
+        };
+        let own = self.worker_id.as_deref().filter(|id| !id.is_empty());
+        Ok(OutcomeReport {
+            job: job_id("job", id)?,
+            lease: self.lease_token,
+            worker: own.or(worker).map(str::to_owned),
+            outcome,
+            want_job,
+        })
+    }
+
+    /// Milliseconds that a released job is kept back: `delay_ms`, or `error.details.snooze_ms`.
+    fn delay(&self) -> u64 {
+        let snooze = || self.error.as_ref()?.pointer("/details/snooze_ms")?.as_u64();
+        self.delay_ms.or_else(snooze).unwrap_or(0)
+    }
+
+    fn result(&self) -> Result<Option<Bytes>, OjsError> {
+        let Some(raw) = self.result else { return Ok(None) };
+        let bytes = raw.get().len();
+        if bytes > MAX_RESULT_BYTES {
+            let message = format!("The result has {bytes} bytes; the limit is {MAX_RESULT_BYTES}. The job stays active.");
+            let details = json!({"field": "result", "actual_bytes": bytes, "max_bytes": MAX_RESULT_BYTES});
+            return Err(OjsError::new(ErrorCode::ResultTooLarge, message).with_details(details));
+        }
+        Ok(Some(Bytes::copy_from_slice(raw.get().as_bytes())))
+    }
+}
+
+pub async fn ack(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let mut request: OutcomeBody<'_> = parse(&body)?;
+    (request.error, request.requeue) = (None, false);
+    settle(&engine, request.report(None, true)?).await
+}
+
+pub async fn nack(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let request: OutcomeBody<'_> = parse(&body)?;
+    if request.error.is_none() && !request.requeue {
+        let message = "error is required: an object with code and message.";
+        return Err(OjsError::invalid_field("error", message).into());
+    }
+    settle(&engine, request.report(None, true)?).await
+}
+
+/// Writes one outcome and answers in the union of the documented forms (protocol section 3.6).
+async fn settle(engine: &Engine, report: OutcomeReport) -> Result<Json, Failure> {
+    let (results, _) = engine.exchange(vec![report], None, Duration::ZERO).await?;
+    let answer = results.into_iter().next().unwrap_or_else(|| Err(OjsError::new(ErrorCode::InternalError, "No answer.")));
+    let Finished { row, job, .. } = answer?;
+    let mut out = String::from("{");
+    let id = row.id.to_string();
+    if row.state == JobState::Completed {
+        push_bare(&mut out, "acknowledged", true);
+    }
+    push_text(&mut out, "id", &id);
+    push_text(&mut out, "job_id", &id);
+    push_text(&mut out, "state", row.state.as_str());
+    if row.state != JobState::Completed {
+        push_bare(&mut out, "attempt", row.attempt);
+        push_bare(&mut out, "max_attempts", row.max_attempts);
+    }
+    match row.state {
+        JobState::Completed => push_time(&mut out, "completed_at", Timestamp::from_millis(row.finished_at)),
+        JobState::Discarded => {
+            push_time(&mut out, "discarded_at", Timestamp::from_millis(row.finished_at));
+            push_time(&mut out, "completed_at", Timestamp::from_millis(row.finished_at));
+        }
+        JobState::Retryable => {
+            push_time(&mut out, "next_attempt_at", Timestamp::from_millis(row.pos));
+            push_bare(&mut out, "retry_delay_ms", row.retry_delay);
+        }
+        _ => {}
+    }
+    if let Some(view) = &job {
+        push_member(&mut out, "job", "");
+        render::job(&mut out, view);
+    }
+    out.push('}');
+    Ok(Json::ok(out))
+}
+
+/// All published shapes of a heartbeat.
+#[derive(Deserialize)]
+struct BeatBody<'a> {
+    #[serde(borrow)]
+    worker_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    state: Option<Cow<'a, str>>,
+    active_jobs: Option<Value>,
+    #[serde(default)]
+    active_job_ids: Vec<String>,
+    job_id: Option<String>,
+    #[serde(default)]
+    lease_tokens: HashMap<String, i64>,
+    visibility_timeout_ms: Option<u64>,
+}
+
+impl BeatBody<'_> {
+    /// The ids held: `active_job_ids`, `active_jobs` when it is an array, `job_id`.
+    fn held(&self) -> Result<Vec<String>, OjsError> {
+        let mut ids = self.active_job_ids.clone();
+        match &self.active_jobs {
+            Some(Value::Array(list)) => ids.extend(list.iter().filter_map(Value::as_str).map(str::to_owned)),
+            None | Some(Value::Number(_) | Value::Null) => {}
+            Some(_) => return Err(OjsError::invalid_field("active_jobs", "active_jobs must be a number or an array of job ids.")),
+        }
+        ids.extend(self.job_id.clone());
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
+    }
+}
+
+pub async fn heartbeat(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let request: BeatBody<'_> = parse(&body)?;
+    let worker = request.worker_id.as_deref().filter(|id| !id.is_empty());
+    let worker = worker.ok_or_else(|| OjsError::invalid_field("worker_id", "worker_id is required: a non-empty string."))?;
+    let phase = match request.state.as_deref() {
+        Some("quiet") => 1,
+        Some("terminate") => 2,
+        _ => 0,
+    };
+    if request.visibility_timeout_ms.is_some_and(|ms| ms < 1000) {
+        return Err(OjsError::invalid_field("visibility_timeout_ms", "visibility_timeout_ms must be at least 1000.").into());
+    }
+    let held = request.held()?;
+    let count = match &request.active_jobs {
+        Some(Value::Number(n)) => n.as_u64().unwrap_or(0),
+        _ => held.len() as u64,
+    };
+    // Ids of foreign shapes name no job of ours and are left out of the answer.
+    let jobs = held.iter().filter_map(|id| Some((id.parse().ok()?, request.lease_tokens.get(id).copied()))).collect();
+    let beat = Heartbeat {
+        worker: worker.to_owned(),
+        phase,
+        jobs,
+        visibility_ms: request.visibility_timeout_ms,
+        test_directives: engine.options().test_mode,
+    };
+    match engine.execute(Command::Heartbeat(beat)).await? {
+        Reply::Beat { extended, cancelled, directive } => {
+            let body = json!({
+                "state": directive, "directive": directive, "acknowledged": true, "active_jobs": count,
+                "jobs_extended": extended, "cancelled_jobs": cancelled, "server_time": engine.now().to_string(),
+            });
+            Ok(Json::ok(body.to_string()))
+        }
+        other => Err(unexpected(&other).into()),
+    }
+}

@@ -1,0 +1,324 @@
+//! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use ojs_model::{JobId, JobState, NewJob, Timestamp};
+
+use crate::apply::LEASE_RANGE;
+use crate::job::{Body, History, JobRow, flag};
+use crate::tables::{Counts, DeadFilter, EventBatch, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
+
+#[derive(Debug)]
+struct Stored {
+    row: JobRow,
+    body: Body,
+    history: History,
+}
+
+/// Jobs in maps, with one ordered set for each index that SQLite has.
+#[derive(Debug, Default)]
+pub struct MemoryTables {
+    jobs: BTreeMap<i64, Stored>,
+    ids: HashMap<JobId, i64>,
+    /// (queue, −priority, ticket, seq)
+    ready: BTreeSet<(i64, i32, i64, i64)>,
+    /// (due, seq)
+    due: BTreeSet<(i64, i64)>,
+    /// (deadline, seq)
+    leases: BTreeSet<(i64, i64)>,
+    /// (expires_at, seq)
+    expiring: BTreeSet<(i64, i64)>,
+    /// (discarded_at, seq)
+    dead: BTreeSet<(i64, i64)>,
+    last_seq: i64,
+    queues: Vec<QueueRow>,
+    counts: HashMap<i64, Counts>,
+    kinds: Vec<Arc<str>>,
+    kind_nums: HashMap<Arc<str>, i64>,
+    workers: BTreeMap<i64, WorkerRow>,
+    worker_nums: HashMap<Arc<str>, i64>,
+    last_worker: i64,
+    events: Vec<(EventBatch, usize)>,
+    last_event: i64,
+    next_lease: i64,
+}
+
+impl MemoryTables {
+    fn index(&mut self, row: &JobRow) {
+        let (pos, seq) = (row.pos, row.seq);
+        match row.state {
+            JobState::Available => _ = self.ready.insert((row.queue, -row.priority, pos, seq)),
+            JobState::Scheduled | JobState::Retryable => _ = self.due.insert((pos, seq)),
+            JobState::Active => _ = self.leases.insert((pos, seq)),
+            _ => {}
+        }
+        if row.expires_at > 0 {
+            self.expiring.insert((row.expires_at, seq));
+        }
+        if row.has(flag::DEAD) {
+            self.dead.insert((row.finished_at, seq));
+        }
+    }
+
+    fn unindex(&mut self, row: &JobRow) {
+        let (pos, seq) = (row.pos, row.seq);
+        self.ready.remove(&(row.queue, -row.priority, pos, seq));
+        self.due.remove(&(pos, seq));
+        self.leases.remove(&(pos, seq));
+        self.expiring.remove(&(row.expires_at, seq));
+        self.dead.remove(&(row.finished_at, seq));
+    }
+
+    fn stored(&mut self, seq: i64) -> Result<&mut Stored> {
+        self.jobs.get_mut(&seq).ok_or_else(|| StoreError::Failed(format!("no job with number {seq}")))
+    }
+
+    fn rows(&self, seqs: impl Iterator<Item = i64>) -> Vec<JobRow> {
+        seqs.filter_map(|seq| self.jobs.get(&seq)).map(|stored| stored.row.clone()).collect()
+    }
+
+    fn first(&self, index: &BTreeSet<(i64, i64)>, until: i64, limit: usize) -> Vec<JobRow> {
+        self.rows(index.range(..=(until, i64::MAX)).take(limit).map(|(_, seq)| *seq))
+    }
+}
+
+impl Tables for MemoryTables {
+    fn begin(&mut self, _durable: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn rollback(&mut self) {}
+
+    fn insert(&mut self, job: &NewJob, row: &mut JobRow) -> Result<bool> {
+        if self.ids.contains_key(&row.id) {
+            return Ok(false);
+        }
+        self.last_seq += 1;
+        row.seq = self.last_seq;
+        self.ids.insert(row.id, row.seq);
+        self.index(row);
+        self.jobs.insert(row.seq, Stored { row: row.clone(), body: fresh_body(job), history: History::default() });
+        Ok(true)
+    }
+
+    fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {
+        Ok(self.ids.get(&id).and_then(|seq| self.jobs.get(seq)).map(|stored| stored.row.clone()))
+    }
+
+    fn update(&mut self, before: &JobRow, after: &JobRow) -> Result<()> {
+        self.unindex(before);
+        self.index(after);
+        self.stored(after.seq)?.row = after.clone();
+        Ok(())
+    }
+
+    fn delete(&mut self, row: &JobRow) -> Result<()> {
+        self.unindex(row);
+        self.ids.remove(&row.id);
+        self.jobs.remove(&row.seq);
+        Ok(())
+    }
+
+    fn body(&mut self, seq: i64) -> Result<Body> {
+        Ok(self.stored(seq)?.body.clone())
+    }
+
+    fn set_body(&mut self, seq: i64, body: &Body) -> Result<()> {
+        self.stored(seq)?.body = body.clone();
+        Ok(())
+    }
+
+    fn history(&mut self, seq: i64) -> Result<History> {
+        Ok(self.stored(seq)?.history.clone())
+    }
+
+    fn set_history(&mut self, seq: i64, history: &History) -> Result<()> {
+        self.stored(seq)?.history = history.clone();
+        Ok(())
+    }
+
+    fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>> {
+        let range = self.ready.range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue + 1, i32::MIN, i64::MIN, i64::MIN));
+        let found = range.take(limit).filter_map(|(_, _, _, seq)| self.jobs.get(seq));
+        Ok(found.map(|stored| (stored.row.clone(), stored.body.clone())).collect())
+    }
+
+    fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        Ok(self.first(&self.due, now, limit))
+    }
+
+    fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        Ok(self.first(&self.leases, now, limit))
+    }
+
+    fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        Ok(self.first(&self.expiring, now, limit))
+    }
+
+    fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>> {
+        let active = self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq));
+        Ok(active.filter(|stored| stored.row.worker == worker).take(limit).map(|stored| stored.row.clone()).collect())
+    }
+
+    fn terminal(&mut self, after: i64, limit: usize) -> Result<(Vec<JobRow>, Option<i64>)> {
+        let slice: Vec<&Stored> = self.jobs.range(after + 1..).take(limit).map(|(_, stored)| stored).collect();
+        let next = if slice.len() < limit { None } else { slice.last().map(|stored| stored.row.seq) };
+        let rows = slice.into_iter().filter(|stored| stored.row.state.is_terminal()).map(|stored| stored.row.clone()).collect();
+        Ok((rows, next))
+    }
+
+    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
+        let queue = match &filter.queue {
+            Some(name) => Some(self.find_queue(name)?.map_or(0, |queue| queue.num)),
+            None => None,
+        };
+        let kind = filter.job_type.as_ref().map(|name| self.kind_nums.get(name.as_str()).copied().unwrap_or(0));
+        let newest = self.dead.iter().rev().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| &stored.row);
+        let matching: Vec<&JobRow> = newest
+            .filter(|row| queue.is_none_or(|queue| queue == row.queue) && kind.is_none_or(|kind| kind == row.kind))
+            .filter(|row| filter.since.is_none_or(|at| row.finished_at >= at) && filter.until.is_none_or(|at| row.finished_at < at))
+            .collect();
+        let total = matching.len();
+        Ok((matching.into_iter().skip(filter.offset).take(filter.limit).cloned().collect(), total))
+    }
+
+    fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
+        if let Some(queue) = self.find_queue(name)? {
+            return Ok(queue);
+        }
+        let num = i64::try_from(self.queues.len()).unwrap_or(i64::MAX) + 1;
+        let queue = QueueRow { num, name: name.into(), paused: false, created_at: now.as_millis() };
+        self.queues.push(queue.clone());
+        Ok(queue)
+    }
+
+    fn find_queue(&mut self, name: &str) -> Result<Option<QueueRow>> {
+        Ok(self.queues.iter().find(|queue| *queue.name == *name).cloned())
+    }
+
+    fn queue_by_num(&mut self, num: i64) -> Result<QueueRow> {
+        let found = self.queues.iter().find(|queue| queue.num == num).cloned();
+        found.ok_or_else(|| StoreError::Failed(format!("no queue with number {num}")))
+    }
+
+    fn queues(&mut self) -> Result<Vec<QueueRow>> {
+        let mut queues = self.queues.clone();
+        queues.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(queues)
+    }
+
+    fn set_paused(&mut self, num: i64, paused: bool) -> Result<()> {
+        for queue in self.queues.iter_mut().filter(|queue| queue.num == num) {
+            queue.paused = paused;
+        }
+        Ok(())
+    }
+
+    fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
+        for (cell, delta) in self.counts.entry(queue).or_default().iter_mut().zip(delta) {
+            *cell += delta;
+        }
+        Ok(())
+    }
+
+    fn counts(&mut self, queue: i64) -> Result<Counts> {
+        Ok(self.counts.get(&queue).copied().unwrap_or_default())
+    }
+
+    fn kind(&mut self, name: &str) -> Result<i64> {
+        if let Some(num) = self.kind_nums.get(name) {
+            return Ok(*num);
+        }
+        let name: Arc<str> = name.into();
+        self.kinds.push(Arc::clone(&name));
+        let num = i64::try_from(self.kinds.len()).unwrap_or(i64::MAX);
+        self.kind_nums.insert(name, num);
+        Ok(num)
+    }
+
+    fn kind_name(&mut self, num: i64) -> Result<Arc<str>> {
+        let index = usize::try_from(num - 1).unwrap_or(usize::MAX);
+        self.kinds.get(index).cloned().ok_or_else(|| StoreError::Failed(format!("no job type with number {num}")))
+    }
+
+    fn worker(&mut self, id: &str) -> Result<WorkerRow> {
+        if let Some(worker) = self.worker_nums.get(id).and_then(|num| self.workers.get(num)) {
+            return Ok(worker.clone());
+        }
+        self.last_worker += 1;
+        let worker = WorkerRow { num: self.last_worker, id: id.into(), phase: 0, beat_at: 0 };
+        self.worker_nums.insert(Arc::clone(&worker.id), worker.num);
+        self.workers.insert(worker.num, worker.clone());
+        Ok(worker)
+    }
+
+    fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>> {
+        Ok(self.workers.get(&num).map(|worker| Arc::clone(&worker.id)))
+    }
+
+    fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
+        self.workers.insert(worker.num, worker.clone());
+        Ok(())
+    }
+
+    fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>> {
+        Ok(self.workers.values().filter(|worker| worker.beat_at > 0 && worker.beat_at <= since).cloned().collect())
+    }
+
+    fn forget_worker(&mut self, num: i64) -> Result<()> {
+        if let Some(worker) = self.workers.remove(&num) {
+            self.worker_nums.remove(&worker.id);
+        }
+        Ok(())
+    }
+
+    fn prune_workers(&mut self) -> Result<()> {
+        let holding: std::collections::HashSet<i64> = self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| stored.row.worker).collect();
+        self.workers.retain(|num, worker| worker.beat_at > 0 || holding.contains(num));
+        self.worker_nums.retain(|_, num| self.workers.contains_key(num));
+        Ok(())
+    }
+
+    fn append_events(&mut self, at: i64, lines: &str, count: usize) -> Result<()> {
+        self.last_event += 1;
+        self.events.push((EventBatch { seq: self.last_event, at, lines: lines.to_owned() }, count));
+        Ok(())
+    }
+
+    fn events_from(&mut self, seq: i64, limit: usize) -> Result<Vec<EventBatch>> {
+        let start = self.events.partition_point(|(batch, _)| batch.seq < seq);
+        Ok(self.events.iter().skip(start).take(limit).map(|(batch, _)| batch.clone()).collect())
+    }
+
+    fn prune_events(&mut self, before: i64, max: u64) -> Result<()> {
+        let total: u64 = self.events.iter().map(|(_, count)| *count as u64).sum();
+        let mut surplus = total.saturating_sub(max);
+        let keep = self.events.iter().position(|(batch, count)| {
+            let drop = batch.at < before || surplus > 0;
+            surplus = surplus.saturating_sub(*count as u64);
+            !drop
+        });
+        self.events.drain(..keep.unwrap_or(self.events.len()));
+        Ok(())
+    }
+
+    fn reserve_leases(&mut self) -> Result<i64> {
+        let first = self.next_lease.max(1);
+        self.next_lease = first + LEASE_RANGE;
+        Ok(first)
+    }
+
+    fn changed_elsewhere(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        let next_lease = self.next_lease;
+        *self = Self { next_lease, ..Self::default() };
+        Ok(())
+    }
+}

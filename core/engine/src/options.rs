@@ -1,0 +1,132 @@
+//! What an engine is opened with.
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::{Clock, SystemClock};
+
+/// Where jobs are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreUrl {
+    /// `memory:`: gone when the engine closes.
+    Memory,
+    /// `sqlite:PATH[?durability=relaxed]`: one file, shared by any number of local processes.
+    Sqlite {
+        /// The database file; created when missing.
+        path: PathBuf,
+        /// When a write is confirmed.
+        durability: Durability,
+    },
+}
+
+/// When a write is confirmed to the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// After fsync: survives a power cut.
+    #[default]
+    Full,
+    /// After the write reached the operating system: survives `kill -9` of the process, not a power cut.
+    Relaxed,
+}
+
+/// The text is not the URL of a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a store: use memory:, sqlite:PATH or sqlite:PATH?durability=relaxed")]
+pub struct InvalidStoreUrl(String);
+
+impl FromStr for StoreUrl {
+    type Err = InvalidStoreUrl;
+
+    /// ```
+    /// use ojs_engine::StoreUrl;
+    /// assert!("sqlite:jobs.db".parse::<StoreUrl>().is_ok());
+    /// assert!("oracle:jobs".parse::<StoreUrl>().is_err());
+    /// ```
+    fn from_str(text: &str) -> Result<Self, InvalidStoreUrl> {
+        let invalid = || InvalidStoreUrl(text.to_owned());
+        if text == "memory:" {
+            return Ok(Self::Memory);
+        }
+        let rest = text.strip_prefix("sqlite:").ok_or_else(invalid)?;
+        // `sqlite:///abs/path` and `sqlite://rel/path` are spelt that way by users of other libraries.
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let durability = match query {
+            "" | "durability=full" => Durability::Full,
+            "durability=relaxed" => Durability::Relaxed,
+            _ => return Err(invalid()),
+        };
+        if path.is_empty() || path == ":memory:" {
+            return Err(invalid());
+        }
+        Ok(Self::Sqlite { path: PathBuf::from(path), durability })
+    }
+}
+
+/// How long terminal jobs are kept before they are pruned.
+#[derive(Debug, Clone, Copy)]
+pub struct Retention {
+    /// Completed and cancelled jobs: 7 days.
+    pub finished: Duration,
+    /// Discarded jobs that are no dead letters: 30 days.
+    pub discarded: Duration,
+    /// Dead letters: 180 days.
+    pub dead_letters: Duration,
+    /// Most dead letters kept; the oldest go first.
+    pub max_dead_letters: u64,
+    /// Events: 7 days.
+    pub events: Duration,
+    /// Most events kept.
+    pub max_events: u64,
+}
+
+impl Default for Retention {
+    /// The periods of protocol sections 1.5, 8.7, 8.9, 8.12.
+    fn default() -> Self {
+        let days = |n: u64| Duration::from_secs(n * 86_400);
+        Self {
+            finished: days(7),
+            discarded: days(30),
+            dead_letters: days(180),
+            max_dead_letters: 10_000,
+            events: days(7),
+            max_events: 1_000_000,
+        }
+    }
+}
+
+/// Options of [`Engine::open`](crate::Engine::open). The defaults are the tuned values.
+#[derive(Clone)]
+pub struct EngineOptions {
+    /// Where jobs are kept.
+    pub store: StoreUrl,
+    /// Adds `POST /ojs/v1/admin/reset` and the test directives of the conformance suite. Never in production.
+    pub test_mode: bool,
+    /// Silence after which a worker that has sent heartbeats counts as dead: 30 s.
+    pub worker_timeout: Duration,
+    /// How long terminal jobs are kept.
+    pub retention: Retention,
+    /// Source of time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl EngineOptions {
+    /// Default options for a store.
+    #[must_use]
+    pub fn new(store: StoreUrl) -> Self {
+        Self {
+            store,
+            test_mode: false,
+            worker_timeout: Duration::from_secs(30),
+            retention: Retention::default(),
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+impl std::fmt::Debug for EngineOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EngineOptions").field("store", &self.store).field("test_mode", &self.test_mode).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,110 @@
+//! A listener in front of the router: limits on connections and on slow clients, and an orderly end.
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::engine::Engine;
+
+/// Connections served at a time; further ones wait in the backlog of the operating system.
+const MAX_CONNECTIONS: usize = 10_000;
+/// A client gets this long to send its request line and headers.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long requests under way may take once the server stops (protocol section 5.8: all within 30 s).
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(25);
+
+/// The engine behind a TCP socket.
+#[derive(Debug)]
+pub struct Server {
+    engine: Engine,
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Binds an address; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// When the address is taken or not ours.
+    pub async fn bind(engine: Engine, address: &str) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { engine, listener, address })
+    }
+
+    /// The address it listens on, with the real port.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `shutdown` resolves; then stops accepting, answers requests under way, and closes the engine.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
+        let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let router = self.engine.router();
+        tokio::pin!(shutdown);
+        loop {
+            let permit = tokio::select! {
+                () = &mut shutdown => break,
+                permit = Arc::clone(&permits).acquire_owned() => permit,
+            };
+            let accepted = tokio::select! {
+                () = &mut shutdown => break,
+                accepted = self.listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    let serving = serve(stream, router.clone(), stop.clone());
+                    tasks.spawn(async move {
+                        serving.await;
+                        drop(permit);
+                    });
+                }
+                // Out of file descriptors, or the client is gone already: the next one may do better.
+                Err(error) => {
+                    tracing::warn!(%error, "accept failed");
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            }
+        }
+        drop(self.listener);
+        stop.cancel();
+        self.engine.stop_waiting();
+        tasks.close();
+        if tokio::time::timeout(DRAIN_TIMEOUT, tasks.wait()).await.is_err() {
+            tracing::warn!(connections = tasks.len(), "connections still busy after the drain time were cut");
+        }
+        self.engine.close().await;
+    }
+}
+
+async fn serve(stream: TcpStream, router: axum::Router, stop: CancellationToken) {
+    // Answers are small and somebody waits for each.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "set_nodelay");
+    }
+    let mut builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).pipeline_flush(true);
+    builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(20));
+    let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended");
+    }
+}

@@ -1,0 +1,77 @@
+//! Rows to and from SQLite columns, in the order of the `.sql` files.
+use ojs_model::{JobId, JobState};
+use rusqlite::{CachedStatement, Row, params};
+
+use crate::job::{Body, JobRow};
+use crate::tables::{QueueRow, WorkerRow};
+
+/// Columns of a job in every `SELECT`.
+pub const JOB_COLUMNS: usize = 23;
+
+pub fn read_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
+    let id: [u8; 16] = row.get(1)?;
+    let state: u8 = row.get(4)?;
+    let nprio: i32 = row.get(5)?;
+    Ok(JobRow {
+        seq: row.get(0)?,
+        id: JobId::from_bytes(id),
+        queue: row.get(2)?,
+        kind: row.get(3)?,
+        state: JobState::from_number(state).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, i64::from(state)))?,
+        priority: -nprio,
+        pos: row.get(6)?,
+        attempt: row.get(7)?,
+        releases: row.get(8)?,
+        max_attempts: row.get(9)?,
+        lease: row.get(10)?,
+        worker: row.get(11)?,
+        lease_ms: row.get(12)?,
+        lease_until: row.get(13)?,
+        deadline: row.get(14)?,
+        created_at: row.get(15)?,
+        enqueued_at: row.get(16)?,
+        started_at: row.get(17)?,
+        finished_at: row.get(18)?,
+        activated_at: row.get(19)?,
+        expires_at: row.get(20)?,
+        retry_delay: row.get(21)?,
+        flags: row.get(22)?,
+    })
+}
+
+pub fn read_body(row: &Row<'_>, from: usize) -> rusqlite::Result<Body> {
+    Ok(Body {
+        text: row.get(from)?,
+        retry: row.get(from + 1)?,
+        timeout_ms: row.get(from + 2)?,
+        grace_ms: row.get(from + 3)?,
+        visibility_ms: row.get(from + 4)?,
+    })
+}
+
+pub fn read_queue(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
+    let name: String = row.get(1)?;
+    Ok(QueueRow { num: row.get(0)?, name: name.into(), paused: row.get(2)?, created_at: row.get(3)? })
+}
+
+pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
+    let id: String = row.get(1)?;
+    Ok(WorkerRow { num: row.get(0)?, id: id.into(), phase: row.get(2)?, beat_at: row.get(3)? })
+}
+
+pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlite::Result<usize> {
+    statement.execute(params![
+        &row.id.as_bytes()[..], row.queue, row.kind, row.state as u8, -row.priority, row.pos,
+        row.attempt, row.releases, row.max_attempts, row.lease, row.worker, row.lease_ms, row.lease_until,
+        row.deadline, row.created_at, row.enqueued_at, row.started_at, row.finished_at, row.activated_at,
+        row.expires_at, row.retry_delay, row.flags,
+    ])
+}
+
+pub fn bind_update(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlite::Result<usize> {
+    statement.execute(params![
+        row.seq, row.state as u8, row.pos, row.attempt, row.releases, row.lease, row.worker, row.lease_ms,
+        row.lease_until, row.deadline, row.enqueued_at, row.started_at, row.finished_at, row.activated_at,
+        row.expires_at, row.retry_delay, row.flags,
+    ])
+}

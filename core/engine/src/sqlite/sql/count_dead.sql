@@ -1,0 +1,4 @@
+SELECT count(*) FROM jobs
+WHERE flags & 1
+  AND (?1 IS NULL OR queue = ?1) AND (?2 IS NULL OR kind = ?2)
+  AND (?3 IS NULL OR finished_at >= ?3) AND (?4 IS NULL OR finished_at < ?4)

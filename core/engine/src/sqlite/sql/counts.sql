@@ -1,0 +1,1 @@
+SELECT state, jobs FROM counts WHERE queue = ?1

@@ -1,0 +1,1 @@
+DELETE FROM histories WHERE seq = ?1

@@ -1,0 +1,1 @@
+SELECT errors, result FROM histories WHERE seq = ?1

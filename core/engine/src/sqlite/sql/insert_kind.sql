@@ -1,0 +1,1 @@
+INSERT INTO kinds (name) VALUES (?1)

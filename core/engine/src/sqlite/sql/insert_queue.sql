@@ -1,0 +1,1 @@
+INSERT INTO queues (name, paused, created_at) VALUES (?1, 0, ?2)

@@ -1,0 +1,1 @@
+SELECT num FROM kinds WHERE name = ?1

@@ -1,0 +1,1 @@
+SELECT num, name, paused, created_at FROM queues WHERE num = ?1

@@ -1,0 +1,1 @@
+SELECT id FROM workers WHERE num = ?1

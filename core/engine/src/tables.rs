@@ -1,0 +1,215 @@
+//! The seam that SQLite and memory implement: rows in, rows out, inside one transaction at a time. No rules here.
+use std::sync::Arc;
+
+use ojs_model::{JobId, JobState, NewJob, Timestamp};
+
+use crate::job::{Body, History, JobRow};
+
+/// A fault of the store itself, as opposed to a refusal of a command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The store cannot take writes now: disk full, locked by another process for too long.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// The store answered with an error.
+    #[error("the store failed: {0}")]
+    Failed(String),
+    /// The engine is closing or closed.
+    #[error("the engine is closed")]
+    Closed,
+}
+
+/// Result of a store operation.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// A queue as stores keep it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueRow {
+    /// Number of its name.
+    pub num: i64,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Hands out nothing.
+    pub paused: bool,
+    /// First use.
+    pub created_at: i64,
+}
+
+/// A worker as stores keep it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerRow {
+    /// Number of its id.
+    pub num: i64,
+    /// Its id.
+    pub id: Arc<str>,
+    /// What it last reported: 0 running, 1 quiet, 2 terminate.
+    pub phase: i64,
+    /// Latest heartbeat; 0 when it never sent one.
+    pub beat_at: i64,
+}
+
+/// Jobs per state of a queue, indexed by [`JobState`] number.
+pub type Counts = [i64; 8];
+
+/// Which dead letters to list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DeadFilter {
+    /// Only this queue.
+    pub queue: Option<String>,
+    /// Only this job type.
+    pub job_type: Option<String>,
+    /// Discarded at or after, milliseconds.
+    pub since: Option<i64>,
+    /// Discarded before, milliseconds.
+    pub until: Option<i64>,
+    /// Page size.
+    pub limit: usize,
+    /// Rows to skip.
+    pub offset: usize,
+}
+
+/// One row of the event log: all events of one commit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventBatch {
+    /// Number of the batch.
+    pub seq: i64,
+    /// Time of the commit.
+    pub at: i64,
+    /// One event a line.
+    pub lines: String,
+}
+
+/// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
+pub trait Tables: Send {
+    /// Starts a transaction. `durable` asks for fsync at commit.
+    fn begin(&mut self, durable: bool) -> Result<()>;
+    /// Makes the changes permanent.
+    fn commit(&mut self) -> Result<()>;
+    /// Undoes the changes since `begin`.
+    fn rollback(&mut self);
+
+    /// Stores a job and sets `row.seq`; false when the id exists.
+    fn insert(&mut self, job: &NewJob, row: &mut JobRow) -> Result<bool>;
+    /// The row of an id.
+    fn row(&mut self, id: JobId) -> Result<Option<JobRow>>;
+    /// Writes the changing part of a row; `before` is what the store holds.
+    fn update(&mut self, before: &JobRow, after: &JobRow) -> Result<()>;
+    /// Removes a job with all its parts.
+    fn delete(&mut self, row: &JobRow) -> Result<()>;
+    /// The fixed part.
+    fn body(&mut self, seq: i64) -> Result<Body>;
+    /// Replaces the fixed part.
+    fn set_body(&mut self, seq: i64, body: &Body) -> Result<()>;
+    /// Errors and result.
+    fn history(&mut self, seq: i64) -> Result<History>;
+    /// Replaces errors and result.
+    fn set_history(&mut self, seq: i64, history: &History) -> Result<()>;
+
+    /// Available jobs of a queue, best first.
+    fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>>;
+    /// Scheduled and retryable jobs whose time has come, earliest first.
+    fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
+    /// Active jobs whose next deadline has passed, earliest first.
+    fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
+    /// Jobs whose `expires_at` has passed; started jobs have none any more.
+    fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
+    /// Active jobs of a worker.
+    fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>>;
+    /// Terminal jobs with `seq` above `after`, in order, at most `limit` rows looked at; and where to go on (`None`: at the end).
+    fn terminal(&mut self, after: i64, limit: usize) -> Result<(Vec<JobRow>, Option<i64>)>;
+    /// A page of dead letters, newest first, and how many there are in all.
+    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)>;
+
+    /// The queue of a name, created when missing.
+    fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow>;
+    /// The queue of a name, if it was ever used.
+    fn find_queue(&mut self, name: &str) -> Result<Option<QueueRow>>;
+    /// The queue of a number.
+    fn queue_by_num(&mut self, num: i64) -> Result<QueueRow>;
+    /// All queues by name.
+    fn queues(&mut self) -> Result<Vec<QueueRow>>;
+    /// Pauses or resumes.
+    fn set_paused(&mut self, num: i64, paused: bool) -> Result<()>;
+    /// Adds to the counts of a queue.
+    fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()>;
+    /// Jobs per state.
+    fn counts(&mut self, queue: i64) -> Result<Counts>;
+
+    /// Number of a job type, made when missing.
+    fn kind(&mut self, name: &str) -> Result<i64>;
+    /// Job type of a number.
+    fn kind_name(&mut self, num: i64) -> Result<Arc<str>>;
+
+    /// The worker of an id, created when missing.
+    fn worker(&mut self, id: &str) -> Result<WorkerRow>;
+    /// Id of a worker number.
+    fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>>;
+    /// Writes phase and heartbeat time.
+    fn save_worker(&mut self, worker: &WorkerRow) -> Result<()>;
+    /// Workers that have sent heartbeats, but none since.
+    fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>>;
+    /// Forgets a worker that holds nothing.
+    fn forget_worker(&mut self, num: i64) -> Result<()>;
+    /// Forgets workers that never sent a heartbeat and hold nothing.
+    fn prune_workers(&mut self) -> Result<()>;
+
+    /// Appends the events of a commit, one a line.
+    fn append_events(&mut self, at: i64, lines: &str, count: usize) -> Result<()>;
+    /// Batches from `seq` on (inclusive), oldest first.
+    fn events_from(&mut self, seq: i64, limit: usize) -> Result<Vec<EventBatch>>;
+    /// Drops batches older than `before`, and the oldest beyond `max` events.
+    fn prune_events(&mut self, before: i64, max: u64) -> Result<()>;
+
+    /// Reserves a range of lease tokens above all handed out before, durably; returns its first.
+    fn reserve_leases(&mut self) -> Result<i64>;
+    /// True when another process has changed the store since the last call.
+    fn changed_elsewhere(&mut self) -> Result<bool>;
+    /// Removes everything.
+    fn reset(&mut self) -> Result<()>;
+}
+
+/// A row for a job about to be stored.
+#[must_use]
+pub fn fresh_row(job: &NewJob, queue: i64, kind: i64, state: JobState, pos: i64, now: Timestamp) -> JobRow {
+    JobRow {
+        seq: 0,
+        id: job.id,
+        queue,
+        kind,
+        state,
+        priority: job.priority,
+        pos,
+        attempt: 0,
+        releases: 0,
+        max_attempts: job.retry.as_ref().map_or(DEFAULT_MAX_ATTEMPTS, |r| r.max_attempts),
+        lease: 0,
+        worker: 0,
+        lease_ms: 0,
+        lease_until: 0,
+        deadline: 0,
+        created_at: now.as_millis(),
+        enqueued_at: 0,
+        started_at: 0,
+        finished_at: 0,
+        activated_at: 0,
+        expires_at: job.expires_at.map_or(0, Timestamp::as_millis),
+        retry_delay: 0,
+        flags: 0,
+    }
+}
+
+/// `max_attempts` of the default retry policy.
+const DEFAULT_MAX_ATTEMPTS: u32 = 3;
+
+/// The fixed part of a job about to be stored.
+#[must_use]
+pub fn fresh_body(job: &NewJob) -> Body {
+    let millis = |value: Option<u64>| value.map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX));
+    Body {
+        text: job.body.clone(),
+        retry: job.retry.as_ref().map(|r| r.to_value().to_string()),
+        timeout_ms: millis(job.timeout_ms),
+        grace_ms: millis(job.grace_period_ms),
+        visibility_ms: millis(job.visibility_timeout_ms),
+    }
+}

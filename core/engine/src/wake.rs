@@ -1,0 +1,146 @@
+//! Wakes waiting fetches when jobs become available: as many as there are jobs, the longest waiting first.
+//!
+//! A fetch registers *before* it looks, so that a job that arrives between look and wait is not missed.
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Fetches that wait, by queue.
+#[derive(Debug, Default)]
+pub struct Wakeups {
+    queues: Mutex<HashMap<String, Vec<Arc<Waiter>>>>,
+    waiting: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    notify: Notify,
+    want: usize,
+    /// Called and not yet looked: the next jobs call somebody else.
+    called: AtomicBool,
+}
+
+/// A registered fetch; forgotten when dropped.
+#[derive(Debug)]
+pub struct Registration {
+    wakeups: Arc<Wakeups>,
+    queues: Vec<String>,
+    waiter: Arc<Waiter>,
+}
+
+impl Wakeups {
+    /// Registers a fetch that wants up to `want` jobs of these queues.
+    #[must_use]
+    pub fn register(self: &Arc<Self>, queues: &[String], want: usize) -> Registration {
+        let waiter = Arc::new(Waiter { notify: Notify::new(), want: want.max(1), called: AtomicBool::new(false) });
+        let mut map = self.lock();
+        for queue in queues {
+            map.entry(queue.clone()).or_default().push(Arc::clone(&waiter));
+        }
+        drop(map);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        Registration { wakeups: Arc::clone(self), queues: queues.to_vec(), waiter }
+    }
+
+    /// `jobs` jobs became available in a queue.
+    pub fn ready(&self, queue: &str, jobs: usize) {
+        if !self.has_waiters() {
+            return;
+        }
+        let map = self.lock();
+        let mut left = jobs;
+        for waiter in map.get(queue).into_iter().flatten() {
+            if waiter.called.swap(true, Ordering::SeqCst) {
+                continue;
+            }
+            waiter.notify.notify_one();
+            left = left.saturating_sub(waiter.want);
+            if left == 0 {
+                break;
+            }
+        }
+    }
+
+    /// Something changed that cannot be told more precisely.
+    pub fn all(&self) {
+        for waiter in self.lock().values().flatten() {
+            waiter.called.store(true, Ordering::SeqCst);
+            waiter.notify.notify_one();
+        }
+    }
+
+    /// Whether any fetch waits.
+    #[must_use]
+    pub fn has_waiters(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) > 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Vec<Arc<Waiter>>>> {
+        // The map is valid after every statement: a panic elsewhere cannot have left it half changed.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Registration {
+    /// Resolves when it is worth looking again.
+    pub async fn woken(&self) {
+        self.waiter.notify.notified().await;
+        self.waiter.called.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut map = self.wakeups.lock();
+        for queue in &self.queues {
+            if let Some(waiters) = map.get_mut(queue) {
+                waiters.retain(|waiter| !Arc::ptr_eq(waiter, &self.waiter));
+                if waiters.is_empty() {
+                    map.remove(queue);
+                }
+            }
+        }
+        drop(map);
+        self.wakeups.waiting.fetch_sub(1, Ordering::SeqCst);
+        // Called but gone before it looked (timed out, hung up): somebody else takes the call.
+        if self.waiter.called.load(Ordering::SeqCst) {
+            for queue in &self.queues {
+                self.wakeups.ready(queue, self.waiter.want);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn queues() -> Vec<String> {
+        vec!["q".to_owned()]
+    }
+
+    #[tokio::test]
+    async fn two_jobs_wake_two_waiters() {
+        let wakeups = Arc::new(Wakeups::default());
+        let (first, second) = (wakeups.register(&queues(), 1), wakeups.register(&queues(), 1));
+        wakeups.ready("q", 1);
+        wakeups.ready("q", 1);
+        first.woken().await;
+        second.woken().await;
+    }
+
+    #[tokio::test]
+    async fn one_job_wakes_one_waiter_and_a_call_is_handed_on() {
+        let wakeups = Arc::new(Wakeups::default());
+        let (first, second) = (wakeups.register(&queues(), 1), wakeups.register(&queues(), 1));
+        wakeups.ready("q", 1);
+        assert!(second.woken().now_or_never().is_none());
+        drop(first);
+        second.woken().await;
+        drop(second);
+        assert!(!wakeups.has_waiters());
+    }
+}
