@@ -1,2 +1,42 @@
-//! The `ojs` command.
-fn main() {}
+//! The `ojs` command: a job server, and the tools of whoever operates one.
+//!
+//! Exit status: 0 done, 1 the server refused, 2 wrong usage or a setting that cannot work, 3 no server answers.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod args;
+mod command;
+mod failure;
+mod log;
+mod output;
+mod remote;
+mod server;
+
+use args::{Cli, Command};
+use failure::Failure;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("ojs: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+async fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Server(options) => server::run(options).await,
+        Command::Jobs(action) => command::jobs::run(action, cli.remote.connect().await?).await,
+        Command::Queues(action) => command::queues::run(action, cli.remote.connect().await?).await,
+        Command::DeadLetter(action) => command::dead_letter::run(action, cli.remote.connect().await?).await,
+        Command::Health => command::about::health(cli.remote.connect().await?).await,
+        Command::Manifest => command::about::manifest(cli.remote.connect().await?).await,
+    }
+}

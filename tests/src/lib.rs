@@ -1,1 +1,21 @@
-//! Helpers for the tests.
+//! What the tests of this directory share: the real server as a process, and a client that can say anything.
+//!
+//! This crate is test code throughout: it unwraps, because a failed unwrap here is a failed test.
+#![forbid(unsafe_code)]
+
+mod server;
+mod wire;
+
+pub use server::{ServerProcess, binary};
+pub use wire::{Answer, Wire};
+
+use std::time::Duration;
+
+/// How long anything may take that ought to happen soon. Generous: it only ends a test that has failed already.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A new job id, as clients make them.
+#[must_use]
+pub fn job_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}

@@ -1,0 +1,194 @@
+//! `ojs jobs`: one job at a time.
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::output::{items, pairs, text};
+use crate::remote::{Remote, segment};
+
+const ENQUEUE_EXAMPLES: &str = "\
+Examples:
+  ojs jobs enqueue report.build                                  no arguments
+  ojs jobs enqueue email.send '[\"a@example.com\", \"welcome\"]'     two arguments
+  ojs jobs enqueue email.send '{\"to\": \"a@example.com\"}'          one argument, an object
+  ojs jobs enqueue report.build --delay 10m --queue slow --max-attempts 5
+  ojs jobs enqueue report.build --options '{\"tags\": [\"nightly\"], \"timeout_ms\": 60000}'";
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Show a job, with the history of its failures.
+    Get {
+        /// The job's id.
+        id: String,
+    },
+    /// Cancel a job that is not finished.
+    Cancel {
+        /// The job's id.
+        id: String,
+    },
+    /// Enqueue a job.
+    #[command(after_help = ENQUEUE_EXAMPLES)]
+    Enqueue(Box<NewJob>),
+}
+
+/// A job to enqueue.
+#[derive(Debug, clap::Args)]
+pub struct NewJob {
+    /// The job's type, for example email.send.
+    #[arg(value_name = "TYPE")]
+    kind: String,
+    /// Arguments as JSON: an array, or one value that becomes the only argument.
+    #[arg(default_value = "[]", value_parser = json_value)]
+    args: Value,
+    /// The queue. [default: default]
+    #[arg(long)]
+    queue: Option<String>,
+    /// -100 to 100, higher first.
+    #[arg(long, allow_negative_numbers = true)]
+    priority: Option<i64>,
+    /// Not before this time from now: 90s, 10m, 2h, 1d, or ISO 8601 (PT90S).
+    #[arg(long, value_name = "DURATION", value_parser = relative_time)]
+    delay: Option<String>,
+    /// How often it is tried at most.
+    #[arg(long, value_name = "N")]
+    max_attempts: Option<u32>,
+    /// A UUIDv7 of your own: sending the command again then cannot make a second job.
+    #[arg(long)]
+    id: Option<String>,
+    /// Metadata, as a JSON object.
+    #[arg(long, value_name = "JSON", value_parser = json_object)]
+    meta: Option<Map<String, Value>>,
+    /// Further options, as a JSON object; those above win.
+    #[arg(long, value_name = "JSON", value_parser = json_object)]
+    options: Option<Map<String, Value>>,
+}
+
+/// Carries out one of the actions.
+///
+/// # Errors
+/// As [`Remote::call`].
+pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
+    let answer = match action {
+        Action::Get { id } => remote.get(format!("/jobs/{}", segment(&id))).await?,
+        Action::Cancel { id } => remote.delete(format!("/jobs/{}", segment(&id))).await?,
+        Action::Enqueue(job) => remote.post("/jobs", &job.request()).await?,
+    };
+    remote.output.show(&answer, |value| value.get("job").map(describe).unwrap_or_default())
+}
+
+impl NewJob {
+    /// The body of `POST /jobs`.
+    fn request(self) -> Value {
+        let args = if self.args.is_array() { self.args } else { json!([self.args]) };
+        let mut options = self.options.unwrap_or_default();
+        if let Some(queue) = self.queue {
+            options.insert("queue".into(), queue.into());
+        }
+        if let Some(priority) = self.priority {
+            options.insert("priority".into(), priority.into());
+        }
+        if let Some(delay) = self.delay {
+            options.insert("scheduled_at".into(), delay.into());
+        }
+        if let Some(attempts) = self.max_attempts {
+            let retry = options.entry("retry").or_insert_with(|| json!({}));
+            if let Some(retry) = retry.as_object_mut() {
+                retry.insert("max_attempts".into(), attempts.into());
+            }
+        }
+        let mut body = Map::from_iter([("type".to_owned(), Value::from(self.kind)), ("args".to_owned(), args)]);
+        if let Some(id) = self.id {
+            body.insert("id".into(), id.into());
+        }
+        if let Some(meta) = self.meta {
+            body.insert("meta".into(), meta.into());
+        }
+        if !options.is_empty() {
+            body.insert("options".into(), options.into());
+        }
+        body.into()
+    }
+}
+
+/// A job as pairs, its failures below.
+pub fn describe(job: &Value) -> String {
+    let attempts = match (text(job, "/attempt"), text(job, "/max_attempts")) {
+        (attempt, max) if max.is_empty() => attempt,
+        (attempt, max) => format!("{attempt} of {max}"),
+    };
+    let mut out = pairs([
+        ("id", text(job, "/id")),
+        ("type", text(job, "/type")),
+        ("queue", text(job, "/queue")),
+        ("state", text(job, "/state")),
+        ("priority", text(job, "/priority")),
+        ("attempt", attempts),
+        ("args", text(job, "/args")),
+        ("meta", text(job, "/meta")),
+        ("result", text(job, "/result")),
+        ("worker", text(job, "/worker_id")),
+        ("created", text(job, "/created_at")),
+        ("scheduled", text(job, "/scheduled_at")),
+        ("enqueued", text(job, "/enqueued_at")),
+        ("started", text(job, "/started_at")),
+        ("next attempt", text(job, "/next_attempt_at")),
+        ("completed", text(job, "/completed_at")),
+        ("cancelled", text(job, "/cancelled_at")),
+        ("discarded", text(job, "/discarded_at")),
+    ]);
+    for failure in items(job, "/errors") {
+        let line = ["/attempt", "/occurred_at", "/type", "/message"].map(|path| text(failure, path));
+        out.push_str(&format!("\nfailed: attempt {}, {}, {}: {}", line[0], line[1], line[2], line[3]));
+    }
+    out
+}
+
+fn json_value(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("not JSON ({error}); a plain text needs quotes: '\"{text}\"'"))
+}
+
+fn json_object(text: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text).map_err(|error| format!("not a JSON object ({error}); for example '{{\"key\": \"value\"}}'"))
+}
+
+/// `10m` or `PT10M` → `+PT10M`, the wire's form of "from now".
+fn relative_time(text: &str) -> Result<String, String> {
+    if text.starts_with('P') {
+        return Ok(format!("+{text}"));
+    }
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &text.strip_prefix(digits).unwrap_or_default();
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err("use a number and a unit, for example 90s, 10m, 2h, 1d".into());
+    }
+    match *unit {
+        "s" => Ok(format!("+PT{digits}S")),
+        "m" => Ok(format!("+PT{digits}M")),
+        "h" => Ok(format!("+PT{digits}H")),
+        "d" => Ok(format!("+P{digits}D")),
+        _ => Err("the unit is s, m, h or d".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_become_relative_times() {
+        assert_eq!(relative_time("90s").as_deref(), Ok("+PT90S"));
+        assert_eq!(relative_time("2d").as_deref(), Ok("+P2D"));
+        assert_eq!(relative_time("PT0.5S").as_deref(), Ok("+PT0.5S"));
+        for wrong in ["", "m", "10", "10x", "1.5h", "-5s", "é"] {
+            assert!(relative_time(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_job_in_words_names_every_failure() {
+        let job = json!({"id": "1", "state": "retryable", "attempt": 1, "max_attempts": 3,
+            "errors": [{"attempt": 1, "occurred_at": "t", "type": "Oops", "message": "no"}]});
+        let words = describe(&job);
+        assert!(words.contains("1 of 3") && words.ends_with("failed: attempt 1, t, Oops: no"), "{words}");
+    }
+}

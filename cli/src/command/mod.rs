@@ -1,0 +1,5 @@
+//! One file per family of commands.
+pub mod about;
+pub mod dead_letter;
+pub mod jobs;
+pub mod queues;

@@ -1,0 +1,124 @@
+//! The server that the tools talk to.
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use ojs::transport::{self, ConnectOptions, Method, Request, Transport};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::output::Output;
+
+const DEFAULT_URL: &str = "http://127.0.0.1:8080";
+
+/// Options of every command that talks to a server.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Talking to a server")]
+pub struct RemoteArgs {
+    /// The server; also `sqlite:PATH`, to work on a store directly. [default: http://127.0.0.1:8080]
+    #[arg(long, global = true, value_name = "URL", env = "OJS_URL")]
+    url: Option<String>,
+    /// Bearer token, if the server asks for one.
+    #[arg(long, global = true, value_name = "TOKEN", env = "OJS_AUTH_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// Longest wait for an answer, in seconds.
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Print the server's JSON instead of a table.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl RemoteArgs {
+    /// Connects, or opens the store.
+    ///
+    /// # Errors
+    /// A URL that cannot be used, a store that cannot be opened.
+    pub async fn connect(self) -> Result<Remote, Failure> {
+        let url = self.url.or_else(|| std::env::var("OJS_BACKEND_URL").ok()).unwrap_or_else(|| DEFAULT_URL.to_owned());
+        let mut options = ConnectOptions::default();
+        options.auth_token = self.token;
+        options.timeout = Duration::from_secs(self.timeout);
+        let transport = transport::connect(&url, options).await.map_err(ojs::Error::from)?;
+        Ok(Remote { transport, output: Output { json: self.json } })
+    }
+}
+
+/// A connected server.
+pub struct Remote {
+    transport: Arc<dyn Transport>,
+    /// How results are shown.
+    pub output: Output,
+}
+
+/// An answer: its text as it came, and what it means.
+pub struct Answer {
+    /// As received. What `--json` prints: numbers and order of members stay as the server wrote them.
+    pub text: String,
+    /// The same, read.
+    pub value: Value,
+}
+
+impl Remote {
+    /// Sends a request and reads the answer.
+    ///
+    /// # Errors
+    /// The server's refusal, no answer, an answer that is no JSON.
+    pub async fn call(&self, request: Request) -> Result<Answer, Failure> {
+        let response = self.transport.request(request).await.map_err(ojs::Error::from)?;
+        if !response.is_success() {
+            return Err(ojs::Error::from_response(&response).into());
+        }
+        let value = serde_json::from_slice(&response.body)
+            .map_err(|error| Failure::foreign(format!("the answer is no JSON: {error}")))?;
+        Ok(Answer { text: String::from_utf8_lossy(&response.body).into_owned(), value })
+    }
+
+    /// `GET path`.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn get(&self, path: impl Into<String>) -> Result<Answer, Failure> {
+        self.call(Request::get(path.into())).await
+    }
+
+    /// `POST path` with a JSON body.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn post(&self, path: impl Into<String>, body: &Value) -> Result<Answer, Failure> {
+        self.call(Request::post(path.into(), body.to_string())).await
+    }
+
+    /// `DELETE path`.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn delete(&self, path: impl Into<String>) -> Result<Answer, Failure> {
+        self.call(Request::new(Method::DELETE, path.into())).await
+    }
+}
+
+/// A value as one segment of a path, or one value of a query: everything that could end it early is escaped.
+pub fn segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::segment;
+
+    #[test]
+    fn a_segment_cannot_leave_its_place() {
+        assert_eq!(segment("019461a8-1a2b"), "019461a8-1a2b");
+        assert_eq!(segment("../queues?x=1#é"), "..%2Fqueues%3Fx%3D1%23%C3%A9");
+    }
+}

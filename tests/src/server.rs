@@ -1,0 +1,143 @@
+//! `ojs server` as a process of its own.
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::{PATIENCE, Wire};
+
+/// The `ojs` binary of this build: beside the test that runs, or where `OJS_BIN` says.
+#[must_use]
+pub fn binary() -> PathBuf {
+    if let Some(path) = std::env::var_os("OJS_BIN") {
+        return path.into();
+    }
+    // target/<profile>/deps/<test> → target/<profile>/ojs
+    let test = std::env::current_exe().expect("this test has a path");
+    let path = test.parent().and_then(Path::parent).expect("tests live in target/<profile>/deps").join("ojs");
+    assert!(path.exists(), "{} is missing: run `cargo build -p ojs-cli` with the same profile first", path.display());
+    path
+}
+
+/// A running server. Killed when dropped; its log is shown if the test failed.
+pub struct ServerProcess {
+    child: Child,
+    address: SocketAddr,
+    store: String,
+    log: PathBuf,
+    arguments: Vec<String>,
+    // Kept to be deleted with the last server that uses it.
+    directory: std::sync::Arc<TempDir>,
+}
+
+impl ServerProcess {
+    /// A server on a new SQLite file.
+    pub async fn sqlite() -> Self {
+        Self::start("sqlite", &[]).await
+    }
+
+    /// A server in memory.
+    pub async fn memory() -> Self {
+        Self::start("memory", &[]).await
+    }
+
+    /// A server with an empty store (`sqlite` or `memory`), and further arguments.
+    pub async fn start(store: &str, arguments: &[&str]) -> Self {
+        let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
+        let store = match store {
+            "sqlite" => format!("sqlite:{}", directory.path().join("jobs.db").display()),
+            other => format!("{other}:"),
+        };
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        Self::spawn(directory, store, arguments).await
+    }
+
+    async fn spawn(directory: std::sync::Arc<TempDir>, store: String, arguments: Vec<String>) -> Self {
+        let log = directory.path().join("server.log");
+        let stderr = std::fs::File::options().create(true).append(true).open(&log).unwrap();
+        let mut child = Command::new(binary())
+            .args(["server", "--listen", "127.0.0.1:0", "--store", &store])
+            .args(&arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        timeout(PATIENCE, stdout.read_line(&mut line)).await.expect("the server says where it listens").unwrap();
+        let Some(address) = line.strip_prefix("listening on http://") else {
+            panic!("unexpected first line {line:?}; the log says:\n{}", std::fs::read_to_string(&log).unwrap_or_default());
+        };
+        let address = address.trim_end().parse().unwrap();
+        Self { child, address, store, log, arguments, directory }
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL that clients use.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The store, as given to `--store`.
+    #[must_use]
+    pub fn store(&self) -> &str {
+        &self.store
+    }
+
+    /// A new connection.
+    pub async fn connect(&self) -> Wire {
+        Wire::connect(self.address).await.unwrap()
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        let pid = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).unwrap())).expect("the server runs");
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits until the process has ended.
+    pub async fn ended(&mut self) -> ExitStatus {
+        timeout(PATIENCE, self.child.wait()).await.expect("the server ends").unwrap()
+    }
+
+    /// SIGTERM, and its exit status.
+    pub async fn terminate(&mut self) -> ExitStatus {
+        self.signal(Signal::TERM);
+        self.ended().await
+    }
+
+    /// SIGKILL, and nothing left of it.
+    pub async fn kill(&mut self) {
+        self.child.start_kill().unwrap();
+        self.ended().await;
+    }
+
+    /// Another process on the same store, after this one has ended (or beside it: SQLite allows that).
+    pub async fn again(&self) -> Self {
+        Self::spawn(std::sync::Arc::clone(&self.directory), self.store.clone(), self.arguments.clone()).await
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut text = String::new();
+            let read = std::fs::File::open(&self.log).and_then(|mut file| file.read_to_string(&mut text));
+            eprintln!("--- log of the server on {} ({read:?}) ---\n{text}---", self.address);
+        }
+    }
+}
