@@ -1,1 +1,122 @@
-fn main() {}
+//! `ojs-bench`: what this project claims about speed, measured.
+//!
+//! Every figure comes from the real server process, over real sockets, with an exact-delivery check, and stands beside a
+//! ceiling or a rival measured in the same run. See `--help`, and `benches/README.md` for how to read the table.
+mod check;
+mod conditions;
+mod connection;
+mod ids;
+mod load;
+mod report;
+mod scenario;
+mod server;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use crate::report::Report;
+use crate::scenario::Plan;
+
+/// Whatever goes wrong ends the run with a message: there is nobody to recover.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Measures the `ojs` server and the language packages beside ceilings and rivals.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Options {
+    /// What to measure.
+    #[arg(value_enum, default_value = "all")]
+    what: What,
+    /// The `ojs` binary [default: beside this one].
+    #[arg(long)]
+    bin: Option<PathBuf>,
+    /// Where the databases of the run live; must be on a real disk [default: the system's temporary directory].
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// Runs per figure; the table shows the median.
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// Seconds of one throughput run.
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// Writes everything that was measured to this file, every run included.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// The scenarios.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Everything below.
+    All,
+    /// One durable job per request, 64 connections.
+    HttpEnqueue,
+    /// 100 durable jobs per request.
+    HttpBatch,
+    /// Enqueue, fetch and ack, in batches, at the same time.
+    Cycle,
+    /// Durable enqueue to receipt, idle queue, long-polling worker.
+    Latency,
+    /// Start time, idle memory and CPU, size of the binary.
+    Footprint,
+    /// Parsing of one enqueue request, without any server.
+    Parse,
+    /// Python no-op handlers beside Celery and Dramatiq.
+    Python,
+    /// Serves the ceiling: an HTTP server that answers at once. Used by the other scenarios.
+    #[value(hide = true)]
+    Echo,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    if options.what == What::Echo {
+        return finish(scenario::echo::serve());
+    }
+    finish(run(&options))
+}
+
+fn finish(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ojs-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let plan = Plan::new(options.bin.clone(), options.dir.clone(), options.runs.max(1), options.seconds)?;
+    let mut report = Report::new(conditions::Conditions::read(&plan.dir));
+    println!("{}", report.conditions);
+    let wanted = |what: What| options.what == What::All || options.what == what;
+    if wanted(What::Parse) {
+        scenario::parse::run(&plan, &mut report)?;
+    }
+    if wanted(What::Footprint) {
+        scenario::footprint::run(&plan, &mut report)?;
+    }
+    if wanted(What::HttpEnqueue) {
+        scenario::enqueue::run(&plan, &mut report)?;
+    }
+    if wanted(What::HttpBatch) {
+        scenario::batch::run(&plan, &mut report)?;
+    }
+    if wanted(What::Cycle) {
+        scenario::cycle::run(&plan, &mut report)?;
+    }
+    if wanted(What::Latency) {
+        scenario::latency::run(&plan, &mut report)?;
+    }
+    if wanted(What::Python) {
+        scenario::python::run(&plan, &mut report)?;
+    }
+    println!("\n{report}");
+    if let Some(file) = &options.json {
+        std::fs::write(file, report.to_json())?;
+    }
+    Ok(())
+}

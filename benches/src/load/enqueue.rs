@@ -1,0 +1,102 @@
+//! Producers: single jobs and batches, ids patched into bytes made beforehand.
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use super::{QUEUE, payload};
+use crate::Result;
+use crate::connection::{Connection, post};
+use crate::ids::{Ids, LEN};
+
+/// How many jobs, in what time.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome {
+    /// Confirmed jobs.
+    pub jobs: usize,
+    /// From the first request to the last answer.
+    pub elapsed: Duration,
+}
+
+impl Outcome {
+    /// Jobs per second.
+    pub fn rate(self) -> f64 {
+        self.jobs as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+/// When producers stop.
+#[derive(Debug, Clone, Copy)]
+pub enum Until {
+    /// After this time.
+    Elapsed(Duration),
+    /// After this many jobs.
+    Jobs(usize),
+}
+
+/// A request with `batch` jobs and the places of their ids.
+struct Template {
+    bytes: Vec<u8>,
+    ids: Vec<usize>,
+}
+
+impl Template {
+    /// `batch` 0 is the single enqueue.
+    fn new(ids: &Ids, batch: usize) -> Self {
+        let job = format!(
+            r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#,
+            ids.id(0),
+            payload()
+        );
+        let bytes = match batch {
+            0 => post("/ojs/v1/jobs", &job),
+            n => post("/ojs/v1/jobs/batch", &format!(r#"{{"jobs":[{}]}}"#, vec![job; n].join(","))),
+        };
+        let places = memchr::memmem::find_iter(&bytes, ids.id(0).as_bytes()).collect();
+        Self { bytes, ids: places }
+    }
+
+    fn number(&mut self, first: usize) {
+        for (i, at) in self.ids.iter().enumerate() {
+            Ids::patch(&mut self.bytes, *at, first + i);
+        }
+    }
+}
+
+/// Enqueues from `connections` connections, each with one request under way. The jobs are numbered from `first`.
+pub async fn run(address: SocketAddr, ids: &Ids, first: usize, connections: usize, batch: usize, until: Until) -> Result<Outcome> {
+    debug_assert_eq!(ids.id(0).len(), LEN);
+    let next = Arc::new(AtomicUsize::new(first));
+    let mut open = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        open.push((Connection::open(address).await?, Template::new(ids, batch)));
+    }
+    let started = Instant::now();
+    let (deadline, last) = match until {
+        Until::Elapsed(time) => (started + time, usize::MAX),
+        Until::Jobs(jobs) => (started + Duration::from_secs(120), first + jobs),
+    };
+    let step = batch.max(1);
+    let mut producers = JoinSet::new();
+    for (mut connection, mut template) in open {
+        let next = Arc::clone(&next);
+        producers.spawn(async move {
+            while Instant::now() < deadline {
+                let number = next.fetch_add(step, Ordering::Relaxed);
+                if number >= last {
+                    break;
+                }
+                template.number(number);
+                connection.expect(&template.bytes, 201).await?;
+            }
+            Ok(()) as Result<()>
+        });
+    }
+    while let Some(done) = producers.join_next().await {
+        done??;
+    }
+    let jobs = next.load(Ordering::Relaxed).min(last) - first;
+    Ok(Outcome { jobs, elapsed: started.elapsed() })
+}

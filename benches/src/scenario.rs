@@ -1,0 +1,56 @@
+//! The scenarios, and what they share.
+pub mod batch;
+pub mod cycle;
+pub mod echo;
+pub mod enqueue;
+pub mod footprint;
+pub mod latency;
+pub mod parse;
+pub mod python;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::Result;
+
+/// What the command line decided.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The `ojs` binary.
+    pub bin: PathBuf,
+    /// Below it every server gets its own directory.
+    pub dir: PathBuf,
+    /// Runs per figure.
+    pub runs: usize,
+    /// Length of a throughput run.
+    pub time: Duration,
+}
+
+/// Before each measured run: fills caches and lets the database reach its working size.
+pub const WARM_UP: Duration = Duration::from_millis(300);
+
+impl Plan {
+    /// Fills in the defaults.
+    pub fn new(bin: Option<PathBuf>, dir: Option<PathBuf>, runs: usize, seconds: f64) -> Result<Self> {
+        let bin = match bin {
+            Some(bin) => bin,
+            None => std::env::current_exe()?.with_file_name("ojs"),
+        };
+        let dir = dir.unwrap_or_else(std::env::temp_dir);
+        std::fs::create_dir_all(&dir)?;
+        Ok(Self { bin, dir, runs, time: Duration::from_secs_f64(seconds.max(0.1)) })
+    }
+
+    /// A progress bar over `steps` runs.
+    pub fn progress(&self, title: &str, steps: usize) -> ProgressBar {
+        let bar = ProgressBar::new(steps as u64);
+        if let Ok(style) = ProgressStyle::with_template("{prefix:28} {bar:30} {pos}/{len} runs  {elapsed}  {msg}") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(title.to_owned());
+        bar.tick();
+        bar
+    }
+}
