@@ -30,6 +30,11 @@ impl Check {
         if lost + doubled + self.strangers == 0 {
             return Ok(());
         }
-        Err(format!("delivery check failed: {lost} lost, {doubled} delivered more than once, {} unknown, of {}", self.strangers, self.seen.len()).into())
+        Err(format!(
+            "delivery check failed: {lost} lost, {doubled} delivered more than once, {} unknown, of {}",
+            self.strangers,
+            self.seen.len()
+        )
+        .into())
     }
 }

@@ -23,7 +23,10 @@ impl Conditions {
     pub fn read(dir: &Path) -> Self {
         let text = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let cpu = text("/proc/cpuinfo");
-        let processor = cpu.lines().find_map(|line| line.strip_prefix("model name")).map_or("unknown", |rest| rest.trim_start_matches([' ', '\t', ':']));
+        let processor = cpu
+            .lines()
+            .find_map(|line| line.strip_prefix("model name"))
+            .map_or("unknown", |rest| rest.trim_start_matches([' ', '\t', ':']));
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             processor: processor.to_owned(),

@@ -52,17 +52,35 @@ pub struct Figure {
 
 impl Figure {
     /// Ours, without guard.
-    pub fn ours(name: impl Into<String>, unit: &'static str, better: Better, values: Vec<f64>, conditions: impl Into<String>) -> Self {
+    pub fn ours(
+        name: impl Into<String>,
+        unit: &'static str,
+        better: Better,
+        values: Vec<f64>,
+        conditions: impl Into<String>,
+    ) -> Self {
         Self { name: name.into(), side: Side::Ours, unit, better, values, guard: None, goal: None, conditions: conditions.into() }
     }
 
     /// The same, as a ceiling.
-    pub fn ceiling(name: impl Into<String>, unit: &'static str, better: Better, values: Vec<f64>, conditions: impl Into<String>) -> Self {
+    pub fn ceiling(
+        name: impl Into<String>,
+        unit: &'static str,
+        better: Better,
+        values: Vec<f64>,
+        conditions: impl Into<String>,
+    ) -> Self {
         Self { side: Side::Ceiling, ..Self::ours(name, unit, better, values, conditions) }
     }
 
     /// The same, as a rival.
-    pub fn rival(name: impl Into<String>, unit: &'static str, better: Better, values: Vec<f64>, conditions: impl Into<String>) -> Self {
+    pub fn rival(
+        name: impl Into<String>,
+        unit: &'static str,
+        better: Better,
+        values: Vec<f64>,
+        conditions: impl Into<String>,
+    ) -> Self {
         Self { side: Side::Rival, ..Self::ours(name, unit, better, values, conditions) }
     }
 

@@ -45,11 +45,8 @@ struct Template {
 impl Template {
     /// `batch` 0 is the single enqueue.
     fn new(ids: &Ids, batch: usize) -> Self {
-        let job = format!(
-            r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#,
-            ids.id(0),
-            payload()
-        );
+        let job =
+            format!(r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#, ids.id(0), payload());
         let bytes = match batch {
             0 => post("/ojs/v1/jobs", &job),
             n => post("/ojs/v1/jobs/batch", &format!(r#"{{"jobs":[{}]}}"#, vec![job; n].join(","))),
@@ -66,7 +63,14 @@ impl Template {
 }
 
 /// Enqueues from `connections` connections, each with one request under way. The jobs are numbered from `first`.
-pub async fn run(address: SocketAddr, ids: &Ids, first: usize, connections: usize, batch: usize, until: Until) -> Result<Outcome> {
+pub async fn run(
+    address: SocketAddr,
+    ids: &Ids,
+    first: usize,
+    connections: usize,
+    batch: usize,
+    until: Until,
+) -> Result<Outcome> {
     debug_assert_eq!(ids.id(0).len(), LEN);
     let next = Arc::new(AtomicUsize::new(first));
     let mut open = Vec::with_capacity(connections);

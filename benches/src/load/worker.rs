@@ -48,7 +48,9 @@ impl Worker {
         let outcomes: Vec<String> = self
             .claims
             .iter()
-            .map(|(id, token)| format!(r#"{{"job_id":"{}","lease_token":{}}}"#, String::from_utf8_lossy(id), String::from_utf8_lossy(token)))
+            .map(|(id, token)| {
+                format!(r#"{{"job_id":"{}","lease_token":{}}}"#, String::from_utf8_lossy(id), String::from_utf8_lossy(token))
+            })
             .collect();
         let body = format!(
             r#"{{"worker_id":"{}","queues":["{QUEUE}"],"count":{count},"wait_ms":{wait_ms},"visibility_timeout_ms":30000,"outcomes":[{}]}}"#,
@@ -95,7 +97,8 @@ struct Progress {
 
 /// Works until `expected` jobs are completed; returns the time of the last completion after checking exact delivery.
 pub async fn drain(address: SocketAddr, ids: &Ids, expected: usize, workers: usize, count: usize) -> Result<Instant> {
-    let progress = Arc::new(Mutex::new(Progress { check: Check::new(ids.clone(), expected), left: expected, last: Instant::now() }));
+    let progress =
+        Arc::new(Mutex::new(Progress { check: Check::new(ids.clone(), expected), left: expected, last: Instant::now() }));
     let mut tasks = JoinSet::new();
     for number in 0..workers {
         let worker = Worker::open(address, number).await?;

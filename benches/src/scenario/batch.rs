@@ -16,7 +16,9 @@ const JOBS: usize = 200_000;
 /// Measures.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let bar = plan.progress("batch enqueue over HTTP", plan.runs * 3);
-    let conditions = |store: Store| format!("{}; {CONNECTIONS} connections, {BATCH} jobs per request, {PAYLOAD_BYTES} byte argument", store.label());
+    let conditions = |store: Store| {
+        format!("{}; {CONNECTIONS} connections, {BATCH} jobs per request, {PAYLOAD_BYTES} byte argument", store.label())
+    };
     let (mut durable, mut cpu, mut memory, mut echo) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for run in 0..plan.runs {
         let (rate, per_job) = one(plan, Store::Durable, run)?;
@@ -30,9 +32,16 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     }
     bar.finish_and_clear();
     report.add(vec![
-        Figure::ours("batch enqueue over HTTP", "jobs/s", Better::More, durable, conditions(Store::Durable)).bound(100_000.0, Some(200_000.0)),
+        Figure::ours("batch enqueue over HTTP", "jobs/s", Better::More, durable, conditions(Store::Durable))
+            .bound(100_000.0, Some(200_000.0)),
         Figure::ceiling("the same server without a disk", "jobs/s", Better::More, memory, conditions(Store::Memory)),
-        Figure::ceiling("axum echo of the same requests", "jobs/s", Better::More, echo, format!("no store, nothing parsed; {CONNECTIONS} connections")),
+        Figure::ceiling(
+            "axum echo of the same requests",
+            "jobs/s",
+            Better::More,
+            echo,
+            format!("no store, nothing parsed; {CONNECTIONS} connections"),
+        ),
         Figure::ours("  server CPU per job", "µs", Better::Less, cpu, conditions(Store::Durable)),
     ]);
     Ok(())

@@ -18,7 +18,10 @@ const JOBS: usize = 100_000;
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let bar = plan.progress("enqueue, fetch and ack", plan.runs * 2);
     let conditions = |store: Store| {
-        format!("{}; {PRODUCERS} producers and {WORKERS} workers at the same time, {BATCH} jobs per request, {PAYLOAD_BYTES} byte argument", store.label())
+        format!(
+            "{}; {PRODUCERS} producers and {WORKERS} workers at the same time, {BATCH} jobs per request, {PAYLOAD_BYTES} byte argument",
+            store.label()
+        )
     };
     let (mut durable, mut cpu, mut memory) = (Vec::new(), Vec::new(), Vec::new());
     for run in 0..plan.runs {
@@ -31,7 +34,8 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     }
     bar.finish_and_clear();
     report.add(vec![
-        Figure::ours("enqueue, fetch and ack", "jobs/s", Better::More, durable, conditions(Store::Durable)).bound(35_000.0, Some(70_000.0)),
+        Figure::ours("enqueue, fetch and ack", "jobs/s", Better::More, durable, conditions(Store::Durable))
+            .bound(35_000.0, Some(70_000.0)),
         Figure::ceiling("the same server without a disk", "jobs/s", Better::More, memory, conditions(Store::Memory)),
         Figure::ours("  server CPU per job", "µs", Better::Less, cpu, conditions(Store::Durable)),
     ]);

@@ -11,7 +11,8 @@ const CONNECTIONS: usize = 64;
 /// Measures.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let bar = plan.progress("single enqueue over HTTP", plan.runs * 3 + 1);
-    let conditions = |store: Store| format!("{}; {CONNECTIONS} connections, 1 job per request, {PAYLOAD_BYTES} byte argument", store.label());
+    let conditions =
+        |store: Store| format!("{}; {CONNECTIONS} connections, 1 job per request, {PAYLOAD_BYTES} byte argument", store.label());
     let (mut durable, mut cpu, mut memory, mut echo) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for run in 0..plan.runs {
         let (rate, per_job) = one(plan, Store::Durable, run)?;
@@ -26,10 +27,23 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let syncs = super::footprint::fsync_rate(plan)?;
     bar.finish_and_clear();
     report.add(vec![
-        Figure::ours("single enqueue over HTTP", "jobs/s", Better::More, durable, conditions(Store::Durable)).bound(20_000.0, Some(40_000.0)),
+        Figure::ours("single enqueue over HTTP", "jobs/s", Better::More, durable, conditions(Store::Durable))
+            .bound(20_000.0, Some(40_000.0)),
         Figure::ceiling("the same server without a disk", "jobs/s", Better::More, memory, conditions(Store::Memory)),
-        Figure::ceiling("axum echo of the same requests", "jobs/s", Better::More, echo, format!("no store; {CONNECTIONS} connections")),
-        Figure::ceiling("raw fsync of this disk", "jobs/s", Better::More, vec![syncs], "8 KiB rewritten and fdatasync, one at a time: a commit per job"),
+        Figure::ceiling(
+            "axum echo of the same requests",
+            "jobs/s",
+            Better::More,
+            echo,
+            format!("no store; {CONNECTIONS} connections"),
+        ),
+        Figure::ceiling(
+            "raw fsync of this disk",
+            "jobs/s",
+            Better::More,
+            vec![syncs],
+            "8 KiB rewritten and fdatasync, one at a time: a commit per job",
+        ),
         Figure::ours("  server CPU per enqueue", "µs", Better::Less, cpu, conditions(Store::Durable)),
     ]);
     Ok(())

@@ -34,12 +34,29 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let size = std::fs::metadata(&plan.bin)?.size() as f64 / 1e6;
     let stripped = stripped_size(plan).unwrap_or(f64::NAN);
     report.add(vec![
-        Figure::ours("start to first 200 on /health", "ms", Better::Less, starts, "new SQLite file; from the start of the process").bound(100.0, None),
+        Figure::ours(
+            "start to first 200 on /health",
+            "ms",
+            Better::Less,
+            starts,
+            "new SQLite file; from the start of the process",
+        )
+        .bound(100.0, None),
     ]);
     report.add(vec![Figure::ours("idle memory", "MB", Better::Less, memory, "resident set after one request").bound(25.0, None)]);
-    report.add(vec![Figure::ours("idle CPU", "%", Better::Less, vec![idle], format!("of one core, over {} s", WATCH.as_secs())).bound(0.2, None)]);
     report.add(vec![
-        Figure::ours("binary, stripped", "MB", Better::Less, vec![stripped], "this build with `strip`; the published one is built for size").bound(15.0, None),
+        Figure::ours("idle CPU", "%", Better::Less, vec![idle], format!("of one core, over {} s", WATCH.as_secs()))
+            .bound(0.2, None),
+    ]);
+    report.add(vec![
+        Figure::ours(
+            "binary, stripped",
+            "MB",
+            Better::Less,
+            vec![stripped],
+            "this build with `strip`; the published one is built for size",
+        )
+        .bound(15.0, None),
         Figure::ours("binary as built", "MB", Better::Less, vec![size], "with line tables"),
     ]);
     Ok(())

@@ -21,7 +21,12 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Measures.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let bar = plan.progress("pick-up latency", plan.runs * 2);
-    let conditions = |store: Store| format!("{}; idle queue, one worker in a long poll, {JOBS} jobs one after another, {PAYLOAD_BYTES} byte argument", store.label());
+    let conditions = |store: Store| {
+        format!(
+            "{}; idle queue, one worker in a long poll, {JOBS} jobs one after another, {PAYLOAD_BYTES} byte argument",
+            store.label()
+        )
+    };
     let (mut p50, mut p99, mut memory50, mut memory99) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for run in 0..plan.runs {
         let (half, most) = one(plan, Store::Durable, run)?;
@@ -64,7 +69,11 @@ async fn measure(address: SocketAddr, ids: Arc<Ids>) -> Result<Vec<Duration>> {
     let mut samples = Vec::with_capacity(total);
     for number in 0..total {
         tokio::time::sleep(PAUSE).await;
-        let job = format!(r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#, ids.id(number), payload());
+        let job = format!(
+            r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#,
+            ids.id(number),
+            payload()
+        );
         let request = post("/ojs/v1/jobs", &job);
         let started = Instant::now();
         connection.expect(&request, 201).await?;
@@ -79,7 +88,12 @@ async fn measure(address: SocketAddr, ids: Arc<Ids>) -> Result<Vec<Duration>> {
 }
 
 /// Long-polls; a job's receipt counts when its bytes are there. Acks in a request of its own, as the SDK does.
-async fn receive(address: SocketAddr, ids: Arc<Ids>, total: usize, received: mpsc::UnboundedSender<(Vec<u8>, Instant)>) -> Result<()> {
+async fn receive(
+    address: SocketAddr,
+    ids: Arc<Ids>,
+    total: usize,
+    received: mpsc::UnboundedSender<(Vec<u8>, Instant)>,
+) -> Result<()> {
     let mut worker = Worker::open(address, 0).await?;
     let mut check = crate::check::Check::new(Ids::clone(&ids), total);
     let mut left = total;

@@ -46,7 +46,8 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     bar.finish_and_clear();
     let conditions = |what: &str| format!("one core; {what}, {PAYLOAD_BYTES} byte argument");
     report.add(vec![
-        Figure::ours("parse one enqueue request", "µs", Better::Less, plains, conditions("id, type, args, queue")).bound(2.0, Some(1.0)),
+        Figure::ours("parse one enqueue request", "µs", Better::Less, plains, conditions("id, type, args, queue"))
+            .bound(2.0, Some(1.0)),
         Figure::ours("parse one with every option", "µs", Better::Less, riches, conditions("retry, times, tags, meta")),
         Figure::ours("parse one of a batch of 100", "µs", Better::Less, batches, conditions("splitting included")),
         Figure::ceiling("serde_json to a tree, no checks", "µs", Better::Less, values, conditions("the same request")),

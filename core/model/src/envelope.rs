@@ -75,7 +75,8 @@ impl NewJob {
         let id = id(&top)?;
         let options = match top.get(Field::Options) {
             None => Members::none(),
-            Some(text) => Members::parse(text, Place::Options).map_err(|_| OjsError::invalid_field("options", "options must be an object."))?,
+            Some(text) => Members::parse(text, Place::Options)
+                .map_err(|_| OjsError::invalid_field("options", "options must be an object."))?,
         };
         Reader { top, options, now }.read(id, job_type, args, text.len())
     }
@@ -84,7 +85,9 @@ impl NewJob {
 fn check_version(top: &Members<'_>) -> Result<(), OjsError> {
     match top.get(Field::Specversion) {
         None | Some("\"1.0\"") => Ok(()),
-        Some(other) => Err(OjsError::invalid_field("specversion", format!("specversion must be \"1.0\", got {}.", shorten(other)))),
+        Some(other) => {
+            Err(OjsError::invalid_field("specversion", format!("specversion must be \"1.0\", got {}.", shorten(other))))
+        }
     }
 }
 

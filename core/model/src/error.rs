@@ -10,13 +10,50 @@ use serde_json::{Map, Value, json};
 #[expect(missing_docs, reason = "the catalogue gives number, name, status and meaning of each")]
 #[non_exhaustive]
 pub enum ErrorCode {
-    InvalidPayload, InvalidRequest, ValidationError, SchemaValidation, NotFound, MethodNotAllowed, Conflict,
-    Duplicate, ResultPruned, PayloadTooLarge, MetadataTooLarge, ResultTooLarge, BatchSizeExceeded,
-    UnsupportedCompression, ChecksumMismatch, Unsupported, QueuePaused, RateLimited, QueueFull, RequestTimeout,
-    InternalError, BackendError, BackendUnavailable, BackendTimeout, Unauthenticated, PermissionDenied, HandlerError,
-    HandlerPanic, Timeout, NonRetryable, Cancelled, NoHandler, Shutdown, VisibilityTimeout, WorkerDeath, Expired,
-    ConnectionError, SerializationError, ChainStepFailed, GroupTimeout, DependencyFailed, BatchCallbackFailed,
-    MiddlewareError, MiddlewareTimeout,
+    InvalidPayload,
+    InvalidRequest,
+    ValidationError,
+    SchemaValidation,
+    NotFound,
+    MethodNotAllowed,
+    Conflict,
+    Duplicate,
+    ResultPruned,
+    PayloadTooLarge,
+    MetadataTooLarge,
+    ResultTooLarge,
+    BatchSizeExceeded,
+    UnsupportedCompression,
+    ChecksumMismatch,
+    Unsupported,
+    QueuePaused,
+    RateLimited,
+    QueueFull,
+    RequestTimeout,
+    InternalError,
+    BackendError,
+    BackendUnavailable,
+    BackendTimeout,
+    Unauthenticated,
+    PermissionDenied,
+    HandlerError,
+    HandlerPanic,
+    Timeout,
+    NonRetryable,
+    Cancelled,
+    NoHandler,
+    Shutdown,
+    VisibilityTimeout,
+    WorkerDeath,
+    Expired,
+    ConnectionError,
+    SerializationError,
+    ChainStepFailed,
+    GroupTimeout,
+    DependencyFailed,
+    BatchCallbackFailed,
+    MiddlewareError,
+    MiddlewareTimeout,
 }
 
 /// One row of the catalogue.
@@ -45,7 +82,8 @@ impl ErrorCode {
     /// This code's row.
     #[must_use]
     pub fn entry(self) -> &'static CatalogueEntry {
-        const INTERNAL: &CatalogueEntry = &catalogue::entry(ErrorCode::InternalError, "internal_error", "OJS-2004", 500, true, &[], "Try again.");
+        const INTERNAL: &CatalogueEntry =
+            &catalogue::entry(ErrorCode::InternalError, "internal_error", "OJS-2004", 500, true, &[], "Try again.");
         Self::CATALOGUE.iter().find(|e| e.code == self).unwrap_or(INTERNAL)
     }
 
@@ -165,11 +203,12 @@ impl OjsError {
     /// 409 for an operation that the job's state does not allow (decision D11).
     #[must_use]
     pub fn wrong_state(job_id: impl std::fmt::Display, current: crate::JobState, expected: &str) -> Self {
-        Self::new(ErrorCode::Conflict, format!("Job '{job_id}' is {current}; this needs a job that is {expected}."))
-            .with_details(json!({
+        Self::new(ErrorCode::Conflict, format!("Job '{job_id}' is {current}; this needs a job that is {expected}.")).with_details(
+            json!({
                 "reason": "invalid_state_transition", "job_id": job_id.to_string(),
                 "current_state": current.as_str(), "expected_state": expected,
-            }))
+            }),
+        )
     }
 
     /// 409 for an outcome that arrives under a lease which another claim has replaced (decision D5).

@@ -47,7 +47,11 @@ impl JobError {
     #[must_use]
     pub fn timed_out(kind: &'static str, limit_ms: u64, elapsed_ms: u64) -> Self {
         let message = format!("The {kind} time-out of {limit_ms} ms passed.");
-        Self { timeout_kind: Some(kind), timeout_ms: Some((limit_ms, elapsed_ms)), ..Self::engine(crate::ErrorCode::Timeout, message) }
+        Self {
+            timeout_kind: Some(kind),
+            timeout_ms: Some((limit_ms, elapsed_ms)),
+            ..Self::engine(crate::ErrorCode::Timeout, message)
+        }
     }
 
     /// Reads the `error` member of a nack (protocol section 4.6).

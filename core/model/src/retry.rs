@@ -93,26 +93,24 @@ impl RetryPolicy {
         let object = value.as_object().ok_or_else(|| OjsError::invalid_retry("", "must be an object"))?;
         let mut policy = defaults.clone();
         if let Some((field, v)) = first(object, &["max_attempts", "max_retries"]) {
-            policy.max_attempts = v
-                .as_u64()
-                .and_then(|n| u32::try_from(n).ok())
-                .ok_or_else(|| OjsError::invalid_retry("max_attempts", format!("({field}) must be an integer of at least 0, got {}", shorten(v))))?;
+            policy.max_attempts = v.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(|| {
+                OjsError::invalid_retry("max_attempts", format!("({field}) must be an integer of at least 0, got {}", shorten(v)))
+            })?;
         }
         let initial = interval(object, "initial_interval", &["initial_interval_ms", "base_delay_ms"])?;
         let max = interval(object, "max_interval", &["max_interval_ms"])?;
         policy.set_intervals(initial, max)?;
         if let Some((_, v)) = first(object, &["backoff_coefficient", "multiplier"]) {
-            policy.backoff_coefficient = v
-                .as_f64()
-                .filter(|c| *c >= 1.0 && c.is_finite())
-                .ok_or_else(|| OjsError::invalid_retry("backoff_coefficient", format!("must be a number of at least 1.0, got {}", shorten(v))))?;
+            policy.backoff_coefficient = v.as_f64().filter(|c| *c >= 1.0 && c.is_finite()).ok_or_else(|| {
+                OjsError::invalid_retry("backoff_coefficient", format!("must be a number of at least 1.0, got {}", shorten(v)))
+            })?;
         }
         if let Some((_, v)) = first(object, &["jitter"]) {
             policy.jitter = v.as_bool().ok_or_else(|| OjsError::invalid_retry("jitter", "must be true or false"))?;
         }
         if let Some((_, v)) = first(object, &["non_retryable_errors"]) {
-            policy.non_retryable_errors = strings(v)
-                .ok_or_else(|| OjsError::invalid_retry("non_retryable_errors", "must be an array of strings"))?;
+            policy.non_retryable_errors =
+                strings(v).ok_or_else(|| OjsError::invalid_retry("non_retryable_errors", "must be an array of strings"))?;
         }
         if let Some((_, v)) = first(object, &["on_exhaustion"]) {
             policy.on_exhaustion = match v.as_str() {

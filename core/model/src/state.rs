@@ -47,7 +47,19 @@ pub enum JobState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the table in the module documentation explains each")]
 pub enum Trigger {
-    Enqueue, Schedule, Stage, Promote, Activate, Fetch, Ack, Fail, Exhaust, Release, Cancel, Expire, Replay,
+    Enqueue,
+    Schedule,
+    Stage,
+    Promote,
+    Activate,
+    Fetch,
+    Ack,
+    Fail,
+    Exhaust,
+    Release,
+    Cancel,
+    Expire,
+    Replay,
 }
 
 /// Every legal transition; `None` is "does not exist yet". All others are refused with 409.
@@ -82,8 +94,14 @@ pub const TRANSITIONS: &[(Option<JobState>, Trigger, JobState)] = {
 impl JobState {
     /// All eight, in the order of their numbers.
     pub const ALL: [Self; 8] = [
-        Self::Scheduled, Self::Available, Self::Pending, Self::Active,
-        Self::Completed, Self::Retryable, Self::Cancelled, Self::Discarded,
+        Self::Scheduled,
+        Self::Available,
+        Self::Pending,
+        Self::Active,
+        Self::Completed,
+        Self::Retryable,
+        Self::Cancelled,
+        Self::Discarded,
     ];
 
     /// The word on the wire.

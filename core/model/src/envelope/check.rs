@@ -20,7 +20,10 @@ pub fn check_type(text: &str) -> Result<(), OjsError> {
     }
     Err(OjsError::invalid_field(
         "type",
-        format!("type must be lowercase words joined by dots (email.send), at most {MAX_TYPE_BYTES} bytes, got '{}'.", shorten(text)),
+        format!(
+            "type must be lowercase words joined by dots (email.send), at most {MAX_TYPE_BYTES} bytes, got '{}'.",
+            shorten(text)
+        ),
     ))
 }
 

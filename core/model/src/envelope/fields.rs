@@ -13,10 +13,34 @@ use serde_json::value::RawValue;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Field {
-    Specversion, Id, Type, Args, Meta, Options, Schema,
-    Queue, Priority, Timeout, TimeoutMs, ScheduledAt, DelayUntil, ExpiresAt, Retry, RetryPolicy, Unique, Tags,
-    VisibilityTimeout, VisibilityTimeoutMs, Pending, RateLimit, ResultTtl, TotalTimeout, EnqueueTtl, GracePeriod,
-    HeartbeatTimeout, Metadata,
+    Specversion,
+    Id,
+    Type,
+    Args,
+    Meta,
+    Options,
+    Schema,
+    Queue,
+    Priority,
+    Timeout,
+    TimeoutMs,
+    ScheduledAt,
+    DelayUntil,
+    ExpiresAt,
+    Retry,
+    RetryPolicy,
+    Unique,
+    Tags,
+    VisibilityTimeout,
+    VisibilityTimeoutMs,
+    Pending,
+    RateLimit,
+    ResultTtl,
+    TotalTimeout,
+    EnqueueTtl,
+    GracePeriod,
+    HeartbeatTimeout,
+    Metadata,
 }
 
 impl Field {
@@ -130,11 +154,32 @@ fn option(name: &str) -> Option<Field> {
 fn is_system(name: &str) -> bool {
     matches!(
         name,
-        "state" | "attempt" | "max_attempts" | "created_at" | "enqueued_at" | "started_at" | "completed_at"
-            | "cancelled_at" | "discarded_at" | "activated_at" | "error" | "errors" | "result" | "worker_id"
-            | "retry_delay_ms" | "next_attempt_at" | "next_retry_at" | "parent_results" | "workflow_id"
-            | "workflow_step" | "result_stored_at" | "result_expires_at" | "result_size_bytes" | "previous_state"
-            | "re_enqueued_at" | "lease_token"
+        "state"
+            | "attempt"
+            | "max_attempts"
+            | "created_at"
+            | "enqueued_at"
+            | "started_at"
+            | "completed_at"
+            | "cancelled_at"
+            | "discarded_at"
+            | "activated_at"
+            | "error"
+            | "errors"
+            | "result"
+            | "worker_id"
+            | "retry_delay_ms"
+            | "next_attempt_at"
+            | "next_retry_at"
+            | "parent_results"
+            | "workflow_id"
+            | "workflow_step"
+            | "result_stored_at"
+            | "result_expires_at"
+            | "result_size_bytes"
+            | "previous_state"
+            | "re_enqueued_at"
+            | "lease_token"
     )
 }
 
@@ -278,10 +323,20 @@ mod tests {
     #[test]
     fn every_field_is_reached_by_its_name() {
         for (place, field) in [
-            (Place::Top, Field::Specversion), (Place::Top, Field::Id), (Place::Top, Field::Type), (Place::Top, Field::Args),
-            (Place::Top, Field::Meta), (Place::Top, Field::Options), (Place::Top, Field::Schema), (Place::Options, Field::Metadata),
-            (Place::Top, Field::Queue), (Place::Options, Field::Queue), (Place::Top, Field::HeartbeatTimeout),
-            (Place::Options, Field::HeartbeatTimeout), (Place::Options, Field::RetryPolicy), (Place::Options, Field::Pending),
+            (Place::Top, Field::Specversion),
+            (Place::Top, Field::Id),
+            (Place::Top, Field::Type),
+            (Place::Top, Field::Args),
+            (Place::Top, Field::Meta),
+            (Place::Top, Field::Options),
+            (Place::Top, Field::Schema),
+            (Place::Options, Field::Metadata),
+            (Place::Top, Field::Queue),
+            (Place::Options, Field::Queue),
+            (Place::Top, Field::HeartbeatTimeout),
+            (Place::Options, Field::HeartbeatTimeout),
+            (Place::Options, Field::RetryPolicy),
+            (Place::Options, Field::Pending),
         ] {
             let text = format!("{{\"{}\":7}}", field.name());
             assert_eq!(Members::parse(&text, place).unwrap().get(field), Some("7"), "{field:?} at {place:?}");

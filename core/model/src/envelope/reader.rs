@@ -90,7 +90,9 @@ impl<'a> Reader<'a> {
 
     /// The same for two names of one attribute: the placement decides before the name does.
     fn either(&self, first: Field, second: Field) -> Option<(Field, &'a str)> {
-        [&self.options, &self.top].into_iter().find_map(|at| [first, second].into_iter().find_map(|f| at.get(f).map(|raw| (f, raw))))
+        [&self.options, &self.top]
+            .into_iter()
+            .find_map(|at| [first, second].into_iter().find_map(|f| at.get(f).map(|raw| (f, raw))))
     }
 
     fn meta(&self) -> Result<Cow<'a, str>, OjsError> {
@@ -115,7 +117,9 @@ impl<'a> Reader<'a> {
 
     fn priority(&self) -> Result<i32, OjsError> {
         let Some(raw) = self.option(Field::Priority) else { return Ok(0) };
-        let fault = || OjsError::invalid_field("priority", format!("priority must be an integer from -100 to 100, got {}.", shorten(raw)));
+        let fault = || {
+            OjsError::invalid_field("priority", format!("priority must be an integer from -100 to 100, got {}.", shorten(raw)))
+        };
         let n: i64 = raw.parse().map_err(|_| fault())?;
         if PRIORITY_RANGE.contains(&n) { i32::try_from(n).map_err(|_| fault()) } else { Err(fault()) }
     }
@@ -134,7 +138,10 @@ impl<'a> Reader<'a> {
             None => self.seconds(Field::Timeout, 0)?,
         };
         let times = Times {
-            scheduled: self.either(Field::ScheduledAt, Field::DelayUntil).map(|(field, raw)| self.time(field, raw)).transpose()?,
+            scheduled: self
+                .either(Field::ScheduledAt, Field::DelayUntil)
+                .map(|(field, raw)| self.time(field, raw))
+                .transpose()?,
             expires: self.option(Field::ExpiresAt).map(|raw| self.time(Field::ExpiresAt, raw)).transpose()?,
             // Zero asks for the default.
             timeout_ms: timeout_ms.filter(|ms| *ms > 0),
@@ -154,7 +161,8 @@ impl<'a> Reader<'a> {
     fn time(&self, field: Field, raw: &'a str) -> Result<When<'a>, OjsError> {
         let fault = || {
             let name = field.name();
-            let message = format!("{name} must be an RFC 3339 time with a zone, or + and an ISO 8601 duration, got {}.", shorten(raw));
+            let message =
+                format!("{name} must be an RFC 3339 time with a zone, or + and an ISO 8601 duration, got {}.", shorten(raw));
             OjsError::invalid_field(name, message)
         };
         let text = json::string(raw).ok_or_else(fault)?;
@@ -189,7 +197,8 @@ impl<'a> Reader<'a> {
         let value = json::string(raw).and_then(|text| crate::duration::parse(&text).ok());
         let ms = value.and_then(|v| u64::try_from(v.as_millis()).ok()).filter(|ms| (1000..=MAX_INTEGER).contains(ms));
         ms.map(Some).ok_or_else(|| {
-            let message = format!("visibility_timeout must be seconds or an ISO 8601 duration of at least PT1S, got {}.", shorten(raw));
+            let message =
+                format!("visibility_timeout must be seconds or an ISO 8601 duration of at least PT1S, got {}.", shorten(raw));
             OjsError::invalid_field("visibility_timeout", message)
         })
     }
@@ -217,9 +226,13 @@ impl<'a> Reader<'a> {
         if self.top.get(Field::Schema).is_some_and(|raw| !raw.starts_with('"')) {
             return Err(OjsError::invalid_field("schema", "schema must be a string: the URI of a schema."));
         }
-        let kept = self.option(Field::ResultTtl).map(|raw| raw.parse::<i64>().is_ok_and(|s| s >= -1 && s.unsigned_abs() <= MAX_INTEGER));
+        let kept =
+            self.option(Field::ResultTtl).map(|raw| raw.parse::<i64>().is_ok_and(|s| s >= -1 && s.unsigned_abs() <= MAX_INTEGER));
         if kept == Some(false) {
-            return Err(OjsError::invalid_field("result_ttl", "result_ttl must be an integer of seconds, 0 (do not keep) or -1 (keep for ever)."));
+            return Err(OjsError::invalid_field(
+                "result_ttl",
+                "result_ttl must be an integer of seconds, 0 (do not keep) or -1 (keep for ever).",
+            ));
         }
         Ok(())
     }
@@ -227,7 +240,12 @@ impl<'a> Reader<'a> {
     /// Attributes that travel as they came; unknown options stay inside an `options` remainder.
     fn push_verbatim(&self, body: &mut String) {
         const PLAIN: &[Field] = &[
-            Field::Unique, Field::RateLimit, Field::ResultTtl, Field::TotalTimeout, Field::EnqueueTtl, Field::GracePeriod,
+            Field::Unique,
+            Field::RateLimit,
+            Field::ResultTtl,
+            Field::TotalTimeout,
+            Field::EnqueueTtl,
+            Field::GracePeriod,
             Field::HeartbeatTimeout,
         ];
         if let Some(raw) = self.top.get(Field::Schema) {
