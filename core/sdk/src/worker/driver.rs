@@ -2,8 +2,10 @@
 use std::sync::Arc;
 
 use super::handle::WorkerHandle;
+use super::heartbeat;
 use super::options::WorkerOptions;
 use super::shared::Shared;
+use super::turns::Turns;
 use crate::dispatch::Dispatch;
 use crate::transport::Transport;
 
@@ -17,7 +19,8 @@ impl WorkerDriver {
     pub fn start(transport: Arc<dyn Transport>, options: WorkerOptions, dispatch: Arc<dyn Dispatch>) -> WorkerHandle {
         let shared = Arc::new(Shared::new(transport, options, dispatch));
         let beats = Arc::clone(&shared);
-        tokio::spawn(async move { super::heartbeat::run(&beats).await });
+        tokio::spawn(async move { heartbeat::supervise(&beats).await });
+        tokio::spawn(Turns::new(Arc::clone(&shared)).supervise());
         WorkerHandle { shared }
     }
 }

@@ -1,15 +1,17 @@
 //! Heartbeats: they extend leases and carry the server's directives back (protocol section 5.2).
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use ojs_model::json::{push_bare, push_member, push_string, push_text};
 use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::event::WorkerEvent;
 use super::held::{Entry, Stage};
-use super::shared::Shared;
+use super::shared::{Shared, panic_message};
 use crate::dispatch::{CancelReason, DeliveryKey, Phase};
 use crate::error::Error;
 use crate::transport::{Request, Response};
@@ -17,8 +19,19 @@ use crate::transport::{Request, Response};
 /// Longest wait for the answer: a heartbeat that hangs for longer than this is worth less than a new one.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
+/// The same for the last one, which nothing depends on.
+const FAREWELL_WITHIN: Duration = Duration::from_secs(2);
+
+/// [`run`], started again when it panics (an injected transport may).
+pub(super) async fn supervise(shared: &Shared) {
+    while let Err(panic) = AssertUnwindSafe(run(shared)).catch_unwind().await {
+        shared.restarted("heartbeat", panic_message(&*panic));
+        tokio::time::sleep(shared.options.heartbeat_interval).await;
+    }
+}
+
 /// Beats until the worker has stopped, and at once when it goes quiet or starts to drain.
-pub(super) async fn run(shared: &Shared) {
+async fn run(shared: &Shared) {
     let mut control = shared.control();
     let mut told = Phase::Running;
     let mut next = Instant::now() + shared.options.heartbeat_interval;
@@ -41,6 +54,14 @@ pub(super) async fn run(shared: &Shared) {
     }
 }
 
+/// The last heartbeat: the server need not wait for this worker's silence.
+pub(super) async fn farewell(shared: &Shared) {
+    let beat = beat(shared, &[]);
+    if let Ok(Err(error)) = tokio::time::timeout(FAREWELL_WITHIN, beat).await {
+        tracing::debug!(worker = %shared.worker_id, %error, "last heartbeat failed");
+    }
+}
+
 /// Sends one heartbeat for these deliveries and acts on the answer.
 pub(super) async fn beat(shared: &Shared, held: &[(DeliveryKey, Entry)]) -> Result<(), Error> {
     let sent = Instant::now();
@@ -50,7 +71,7 @@ pub(super) async fn beat(shared: &Shared, held: &[(DeliveryKey, Entry)]) -> Resu
     } else {
         serde_json::from_slice(&response.body).map_err(|e| Error::json("heartbeat answer", e))?
     };
-    obey(shared, &answer);
+    obey(shared, answer.state.as_deref(), answer.directive.as_deref());
     mark(shared, held, &answer, sent);
     Ok(())
 }
@@ -135,8 +156,8 @@ struct Answer {
 }
 
 /// The stronger of `state` and `directive`; words that are not known mean "go on".
-fn obey(shared: &Shared, answer: &Answer) {
-    let says = |word: &str| [&answer.state, &answer.directive].into_iter().any(|said| said.as_deref() == Some(word));
+pub(super) fn obey(shared: &Shared, state: Option<&str>, directive: Option<&str>) {
+    let says = |word: &str| [state, directive].contains(&Some(word));
     if says("terminate") {
         // Told again at every beat of the drain: only the first one counts, a second stop would end the grace period.
         if shared.phase() < Phase::Draining {
@@ -156,11 +177,13 @@ fn mark(shared: &Shared, held: &[(DeliveryKey, Entry)], answer: &Answer, sent: I
     let mut table = shared.held();
     for (key, _) in held {
         let Some(entry) = table.get_mut(*key) else { continue };
-        let is_extended = extended.as_ref().is_none_or(|ids| ids.contains(entry.id.as_str()));
-        let reason = if cancelled.contains(entry.id.as_str()) {
+        let is_extended = extended.as_ref().is_none_or(|ids| ids.contains(&*entry.id));
+        let reason = if cancelled.contains(&*entry.id) {
             CancelReason::Cancelled
         } else if is_extended {
-            entry.lease_until = shared.options.visibility_timeout.map(|lease| sent + lease).or(entry.lease_until);
+            if let Some(lease) = shared.options.visibility_timeout {
+                entry.lease_until = entry.lease_until.max(sent + lease);
+            }
             continue;
         } else if entry.lease_token.is_some() {
             // Only a server that fences its leases is trusted to list every extended job.

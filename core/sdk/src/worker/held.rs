@@ -23,12 +23,10 @@ pub(super) enum Stage {
 /// One held delivery.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    pub id: String,
+    pub id: std::sync::Arc<str>,
     pub lease_token: Option<u64>,
-    /// When the lease runs out unless a heartbeat extends it; `None` when its length is unknown.
-    pub lease_until: Option<Instant>,
-    /// When the attempt times out locally.
-    pub deadline: Option<Instant>,
+    /// When the lease runs out unless a heartbeat extends it.
+    pub lease_until: Instant,
     pub stage: Stage,
     /// The handler was asked to stop, and why.
     pub cancelled: Option<CancelReason>,

@@ -1,0 +1,143 @@
+//! The end of a worker (protocol section 5.7): wait for handlers, ask the rest to stop, give back what is unfinished,
+//! deliver what is not delivered, say good-bye.
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::event::WorkerEvent;
+use super::heartbeat;
+use super::held::Stage;
+use super::turns::Turns;
+use crate::dispatch::{CancelReason, DeliveryKey, Outcome, Phase};
+use crate::error::Error;
+
+/// How long before the end of the grace period handlers are told: time to clean up and still report.
+const CANCEL_LEAD: Duration = Duration::from_secs(1);
+/// How long outcomes may take to get through after the grace period.
+const FLUSH_FOR: Duration = Duration::from_secs(5);
+/// How long a long poll that the server still holds is waited for, when nothing else is left to do.
+const CLAIM_LINGER: Duration = Duration::from_millis(500);
+/// How often the log says how many jobs are left.
+const REMIND_EVERY: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(super) struct Drain {
+    began: Instant,
+    grace_ends: Instant,
+    cancelled: bool,
+    released: bool,
+    remind_at: Instant,
+    empty_since: Option<Instant>,
+}
+
+impl Drain {
+    /// Starts the drain, or brings its end forward.
+    pub fn begin_or_hasten(drain: &mut Option<Self>, grace_ends: Instant) {
+        let now = Instant::now();
+        let drain = drain.get_or_insert(Self {
+            began: now,
+            grace_ends,
+            cancelled: false,
+            released: false,
+            remind_at: now + REMIND_EVERY,
+            empty_since: None,
+        });
+        drain.grace_ends = drain.grace_ends.min(grace_ends);
+    }
+
+    fn cancel_at(&self) -> Instant {
+        let grace = self.grace_ends.saturating_duration_since(self.began);
+        self.grace_ends - CANCEL_LEAD.min(grace / 4)
+    }
+
+    pub fn next_wake(&self, now: Instant) -> Instant {
+        let steps = [
+            (!self.cancelled).then(|| self.cancel_at()),
+            (!self.released).then_some(self.grace_ends),
+            Some(self.grace_ends + FLUSH_FOR),
+            Some(self.remind_at),
+            self.empty_since.map(|since| since + CLAIM_LINGER),
+        ];
+        steps.into_iter().flatten().filter(|at| *at > now).min().unwrap_or(now + CLAIM_LINGER)
+    }
+}
+
+impl Turns {
+    /// Takes the steps of the drain that are due. True when the worker may stop.
+    pub(super) fn drained(&mut self, now: Instant) -> bool {
+        let Some(drain) = &mut self.drain else { return false };
+        let (held, running) = { let held = self.shared.held(); (held.len(), held.running()) };
+        if held == 0 {
+            let since = *drain.empty_since.get_or_insert(now);
+            return self.claims_are_over() || now >= since + CLAIM_LINGER;
+        }
+        drain.empty_since = None;
+        if now >= drain.remind_at {
+            drain.remind_at = now + REMIND_EVERY;
+            tracing::info!(worker = %self.shared.worker_id, running, held, "draining");
+        }
+        let cancel = !drain.cancelled && now >= drain.cancel_at();
+        let release = !drain.released && now >= drain.grace_ends;
+        let over = now >= drain.grace_ends + FLUSH_FOR;
+        drain.cancelled |= cancel;
+        drain.released |= release;
+        if cancel {
+            self.cancel_running();
+        }
+        if release {
+            self.release_running();
+        }
+        if over {
+            self.abandon_reports();
+        }
+        over || self.shared.held_count() == 0 && self.claims_are_over()
+    }
+
+    fn running(&self) -> Vec<(DeliveryKey, Arc<str>)> {
+        let held = self.shared.held();
+        held.iter().filter(|(_, entry)| entry.stage == Stage::Running).map(|(key, entry)| (key, Arc::clone(&entry.id))).collect()
+    }
+
+    fn cancel_running(&mut self) {
+        for (key, job_id) in self.running() {
+            if let Some(entry) = self.shared.held().get_mut(key) {
+                entry.cancelled.get_or_insert(CancelReason::Shutdown);
+            }
+            self.shared.cancel(key, &job_id, CancelReason::Shutdown);
+        }
+    }
+
+    fn release_running(&mut self) {
+        let running = self.running();
+        if running.is_empty() {
+            return;
+        }
+        let release = self.shared.options.release_on_shutdown;
+        tracing::warn!(worker = %self.shared.worker_id, jobs = running.len(), release, "grace period over with unfinished jobs");
+        for (key, _) in &running {
+            if release {
+                self.fix(*key, Outcome::Released);
+            } else {
+                self.shared.held().remove(*key);
+            }
+        }
+        if release {
+            self.shared.emit(WorkerEvent::Released { jobs: running.len() });
+        }
+    }
+
+    fn abandon_reports(&mut self) {
+        for report in std::mem::take(&mut self.reporting.pending) {
+            self.lose(&report, Error::NotHeld);
+        }
+    }
+
+    /// The last steps, after the loop.
+    pub(super) async fn conclude(mut self) {
+        self.abort_requests().await;
+        heartbeat::farewell(&self.shared).await;
+        self.shared.announce(Phase::Stopped);
+        self.shared.set_stopped();
+    }
+}

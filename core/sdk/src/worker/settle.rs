@@ -1,0 +1,275 @@
+//! Answers: what a finished request means for the jobs and outcomes it carried.
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ojs_model::OjsError;
+use tokio::time::Instant;
+
+use super::event::WorkerEvent;
+use super::held::{Entry, Stage};
+use super::heartbeat;
+use super::report::{Next, Report};
+use super::turns::{Finished, Purpose, Server, Turns};
+use super::wire::{self, Envelope, Handout};
+use crate::dispatch::{Completion, Delivery, Outcome, Phase};
+use crate::error::Error;
+use crate::transport::Response;
+
+/// The lease when neither the fetch nor the job names one: the protocol's default for servers (section 1.5).
+const SERVER_LEASE: Duration = Duration::from_secs(1800);
+
+impl Turns {
+    pub(super) fn settle(&mut self, finished: Finished) {
+        let Finished { purpose, reports, reserved, sent, answer } = finished;
+        self.reporting.requests -= usize::from(!reports.is_empty());
+        self.claiming.requests -= usize::from(reserved > 0);
+        self.claiming.reserved -= reserved;
+        match purpose {
+            Purpose::Manifest => self.learn(answer),
+            Purpose::Exchange { waits } => {
+                self.claiming.waiting &= !waits;
+                self.exchanged(reports, reserved, sent, answer);
+            }
+            Purpose::Fetch => self.fetched(sent, answer),
+            Purpose::Report => self.reported(reports, answer),
+        }
+    }
+
+    /// The manifest decides how the server is talked to. Without one the plain protocol is always right; the question
+    /// is asked again later, since a server that was starting up may answer then.
+    fn learn(&mut self, answer: Result<Response, Error>) {
+        let offers = match &answer {
+            Ok(response) => response.is_success() && wire::offers_exchange(&response.body),
+            Err(_) => false,
+        };
+        let unclear = answer.as_ref().map_or(true, |response| response.status >= 500);
+        self.probe_again = unclear.then(|| Instant::now() + self.probing.next());
+        self.probe_is_out = false;
+        self.server = if offers { Server::Exchange } else { Server::Plain };
+        tracing::debug!(worker = %self.shared.worker_id, server = ?self.server, unclear, "manifest read");
+    }
+
+    fn exchanged(&mut self, reports: Vec<Report>, reserved: usize, sent: Instant, answer: Result<Response, Error>) {
+        let response = match answer {
+            Ok(response) if response.is_success() => response,
+            Ok(response) => return self.exchange_refused(reports, reserved, &response),
+            Err(error) => return self.exchange_failed(reports, reserved, &error, None),
+        };
+        let handout = match wire::handout(&response.body) {
+            Ok(handout) => handout,
+            Err(error) => return self.exchange_failed(reports, reserved, &error, None),
+        };
+        let Handout { jobs, results, state, directive } = handout;
+        if !reports.is_empty() {
+            self.reporting.backoff.reset();
+        }
+        let mut results = results.into_iter();
+        for report in reports {
+            match results.next() {
+                Some(Ok(())) => self.apply(report, Next::Done),
+                Some(Err(refusal)) => {
+                    let next = report.next(refusal);
+                    self.apply(report, next);
+                }
+                None => self.send_again(report, &Error::json("exchange answer", "it has fewer results than there were outcomes")),
+            }
+        }
+        if reserved > 0 {
+            self.claiming.backoff.reset();
+        }
+        self.accept(jobs, sent);
+        heartbeat::obey(&self.shared, state.as_deref(), directive.as_deref());
+    }
+
+    fn exchange_refused(&mut self, mut reports: Vec<Report>, reserved: usize, response: &Response) {
+        match response.status {
+            404 | 405 | 501 => {
+                tracing::warn!(worker = %self.shared.worker_id, status = response.status, "the server no longer offers the exchange");
+                self.server = Server::Plain;
+                self.reporting.pending.extend(reports);
+            }
+            // One outcome spoils the request: each goes by itself, and the answer tells which.
+            400 | 413 | 415 | 422 if !reports.is_empty() => {
+                for report in &mut reports {
+                    report.alone = true;
+                }
+                for report in reports {
+                    self.queue(report);
+                }
+            }
+            _ => self.exchange_failed(reports, reserved, &Error::from_response(response), response.retry_after),
+        }
+    }
+
+    fn exchange_failed(&mut self, reports: Vec<Report>, reserved: usize, error: &Error, retry_after: Option<Duration>) {
+        if reserved > 0 {
+            self.claim_failed(error, retry_after);
+        }
+        if !reports.is_empty() {
+            self.report_failed(retry_after);
+            // Oldest first again.
+            for report in reports.into_iter().rev() {
+                self.send_again(report, error);
+            }
+        }
+    }
+
+    fn fetched(&mut self, sent: Instant, answer: Result<Response, Error>) {
+        let (error, retry_after) = match answer {
+            Ok(response) if response.is_success() => match wire::handout(&response.body) {
+                Ok(handout) => {
+                    self.claiming.backoff.reset();
+                    self.pace(handout.jobs.is_empty());
+                    return self.accept(handout.jobs, sent);
+                }
+                Err(error) => (error, None),
+            },
+            Ok(response) => (Error::from_response(&response), response.retry_after),
+            Err(error) => (error, None),
+        };
+        self.claim_failed(&error, retry_after);
+    }
+
+    /// Without long poll: soon again after work, later and later while there is none.
+    fn pace(&mut self, empty: bool) {
+        let options = &self.shared.options;
+        if empty {
+            self.claiming.not_before = Instant::now() + self.claiming.pause;
+            self.claiming.pause = (self.claiming.pause * 2).min(options.poll_interval_max);
+        } else {
+            self.claiming.pause = options.poll_interval_min;
+        }
+    }
+
+    fn claim_failed(&mut self, error: &Error, retry_after: Option<Duration>) {
+        let pause = self.claiming.backoff.next().max(retry_after.unwrap_or_default());
+        self.claiming.not_before = Instant::now() + pause;
+        tracing::warn!(worker = %self.shared.worker_id, %error, ?pause, "fetch failed");
+        self.shared.emit(WorkerEvent::FetchFailed(Arc::new(error.clone())));
+    }
+
+    fn report_failed(&mut self, retry_after: Option<Duration>) {
+        let pause = self.reporting.backoff.next().max(retry_after.unwrap_or_default());
+        self.reporting.not_before = Instant::now() + pause;
+    }
+
+    fn reported(&mut self, reports: Vec<Report>, answer: Result<Response, Error>) {
+        for report in reports {
+            match &answer {
+                Ok(response) if response.is_success() => {
+                    self.reporting.backoff.reset();
+                    self.apply(report, Next::Done);
+                }
+                Ok(response) => match Error::from_response(response) {
+                    Error::Ojs(refusal) => {
+                        let next = report.next(*refusal);
+                        if matches!(next, Next::Again(_)) {
+                            self.report_failed(response.retry_after);
+                        }
+                        self.apply(report, next);
+                    }
+                    error => {
+                        self.report_failed(response.retry_after);
+                        self.send_again(report, &error);
+                    }
+                },
+                Err(error) => {
+                    self.report_failed(None);
+                    self.send_again(report, error);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, mut report: Report, next: Next) {
+        match next {
+            Next::Done => {
+                self.shared.held().remove(report.key);
+            }
+            Next::Again(refusal) => self.send_again(report, &refusal.into()),
+            Next::Instead(verdict, refusal) => {
+                tracing::error!(worker = %self.shared.worker_id, job_id = %report.job_id, error = %refusal, "the server refused a result");
+                report.verdict = verdict;
+                report.alone = false;
+                self.queue(report);
+            }
+            Next::Lost(refusal) => self.give_up(&report, refusal),
+        }
+    }
+
+    /// Keeps the outcome for another send, unless the lease has run out for certain.
+    fn send_again(&mut self, mut report: Report, error: &Error) {
+        report.note_unclear();
+        let expired = self.shared.held().get(report.key).is_none_or(|entry| entry.lease_until <= Instant::now());
+        if expired {
+            return self.lose(&report, error.clone());
+        }
+        tracing::warn!(worker = %self.shared.worker_id, job_id = %report.job_id, %error, "outcome not delivered, trying again");
+        self.shared.emit(WorkerEvent::OutcomeDelayed { job_id: report.job_id.to_string(), error: Arc::new(error.clone()) });
+        self.requeue_first(report);
+    }
+
+    fn give_up(&mut self, report: &Report, refusal: OjsError) {
+        self.lose(report, refusal.into());
+    }
+
+    pub(super) fn lose(&mut self, report: &Report, error: Error) {
+        let entry = self.shared.held().remove(report.key);
+        let expected = entry.is_some_and(|entry| entry.cancelled.is_some());
+        if expected {
+            tracing::info!(worker = %self.shared.worker_id, job_id = %report.job_id, %error, "outcome of a cancelled run dropped");
+        } else {
+            tracing::warn!(worker = %self.shared.worker_id, job_id = %report.job_id, %error, "outcome lost");
+        }
+        self.shared.emit(WorkerEvent::OutcomeLost { job_id: report.job_id.to_string(), error: Arc::new(error) });
+    }
+
+    /// Takes over claimed jobs: to the host, or straight back when the worker has stopped fetching meanwhile.
+    fn accept(&mut self, jobs: Vec<Envelope>, sent: Instant) {
+        if jobs.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let running = self.shared.phase() == Phase::Running;
+        let mut batch = Vec::with_capacity(jobs.len());
+        {
+            let mut held = self.shared.held();
+            for Envelope { head, text } in jobs {
+                let key = self.shared.next_key();
+                let asked = self.shared.options.visibility_timeout;
+                let lease = asked.or(head.visibility_timeout_ms.map(Duration::from_millis)).unwrap_or(SERVER_LEASE);
+                let deadline = head.timeout_ms().and_then(|ms| now.checked_add(Duration::from_millis(ms)));
+                let entry = Entry {
+                    id: head.id.as_str().into(),
+                    lease_token: head.lease_token,
+                    lease_until: sent + lease,
+                    stage: Stage::Running,
+                    cancelled: None,
+                };
+                held.insert(key, entry);
+                if let Some(deadline) = deadline {
+                    self.deadlines.push(Reverse((deadline, key)));
+                }
+                batch.push(Delivery {
+                    key,
+                    id: head.id,
+                    job_type: head.job_type,
+                    queue: head.queue.unwrap_or_default(),
+                    attempt: head.attempt.unwrap_or(1),
+                    deadline: deadline.map(Instant::into_std),
+                    envelope: text,
+                    completion: Completion::new(key, self.sender.clone()),
+                });
+            }
+        }
+        if running {
+            self.shared.hand_over(batch);
+        } else {
+            tracing::info!(worker = %self.shared.worker_id, jobs = batch.len(), "jobs claimed while stopping are given back");
+            for delivery in batch {
+                delivery.completion.finish(Outcome::Released);
+            }
+        }
+    }
+}

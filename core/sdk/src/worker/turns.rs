@@ -1,0 +1,467 @@
+//! The loop of a worker: claims jobs for free slots, hands them over, sends outcomes.
+//!
+//! One task decides; requests run beside it. Two ways of talking (ADR 1):
+//!
+//! | server | claiming | reporting |
+//! |---|---|---|
+//! | offers the exchange | one waiting long poll, or together with outcomes | batches: full, due, or nothing left to wait for |
+//! | any other | fetch by free slots, pauses growing while idle | one ack or nack each, many at once |
+//!
+//! A full worker waits for a slot, never for a clock.
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use ojs_model::json::{push_bare, push_member, push_text};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::backoff::Backoff;
+use super::drain::Drain;
+use super::report::Report;
+use super::shared::{Control, Shared, panic_message};
+use crate::dispatch::{CancelReason, DeliveryKey, HandlerFailure, Outcome, Phase};
+use crate::error::Error;
+use crate::transport::{MANIFEST_PATH, Request, Response, TransportError, TransportErrorKind};
+
+/// Most outcomes in one request: the answer to the first must not wait for many others.
+const FLUSH_MAX: usize = 64;
+/// Longest time an outcome waits for company.
+const LINGER: Duration = Duration::from_millis(2);
+/// Reporting requests in flight with the exchange. More would only shrink the batches.
+const EXCHANGES_MAX: usize = 4;
+/// Reporting requests in flight without it: one job each.
+const ACKS_MAX: usize = 64;
+/// Outcomes taken from the channel at once.
+const TAKE_MAX: usize = 1024;
+/// How soon a full worker looks again when it holds nothing: its host must have other work in those slots.
+const RECHECK: Duration = Duration::from_millis(50);
+
+/// How this server is talked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Server {
+    /// The manifest has not been read yet.
+    Unknown,
+    /// Offers the exchange.
+    Exchange,
+    /// Speaks the plain protocol.
+    Plain,
+}
+
+/// What a request was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Manifest,
+    Exchange { waits: bool },
+    Fetch,
+    /// One ack or nack.
+    Report,
+}
+
+/// A request that has ended.
+pub(super) struct Finished {
+    pub purpose: Purpose,
+    pub reports: Vec<Report>,
+    /// Slots kept free for its answer.
+    pub reserved: usize,
+    pub sent: Instant,
+    pub answer: Result<Response, Error>,
+}
+
+/// Requests for jobs.
+pub(super) struct Claiming {
+    /// Slots promised to requests in flight.
+    pub reserved: usize,
+    /// Requests in flight that may bring jobs.
+    pub requests: usize,
+    /// One of them is a long poll.
+    pub waiting: bool,
+    /// Not before this time, after faults and empty fetches.
+    pub not_before: Instant,
+    /// The pause after the next empty fetch.
+    pub pause: Duration,
+    pub backoff: Backoff,
+    /// Since when slots have been free and unasked for.
+    free_since: Option<Instant>,
+}
+
+/// Requests with outcomes.
+pub(super) struct Reporting {
+    pub pending: VecDeque<Report>,
+    /// Requests in flight that carry outcomes.
+    pub requests: usize,
+    /// Not before this time, after faults.
+    pub not_before: Instant,
+    pub backoff: Backoff,
+    last_flush: Option<Instant>,
+    oldest: Option<Instant>,
+}
+
+pub(super) struct Turns {
+    pub shared: Arc<Shared>,
+    pub sender: mpsc::UnboundedSender<(DeliveryKey, Outcome)>,
+    outcomes: mpsc::UnboundedReceiver<(DeliveryKey, Outcome)>,
+    control: watch::Receiver<Control>,
+    requests: JoinSet<Finished>,
+    pub server: Server,
+    pub claiming: Claiming,
+    pub reporting: Reporting,
+    pub deadlines: BinaryHeap<Reverse<(Instant, DeliveryKey)>>,
+    /// The phase the host was told last.
+    announced: Option<Phase>,
+    pub drain: Option<Drain>,
+    /// When to read the manifest again, if it could not be read.
+    pub probe_again: Option<Instant>,
+    pub probe_is_out: bool,
+    pub probing: Backoff,
+}
+
+impl Turns {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let (sender, outcomes) = mpsc::unbounded_channel();
+        let now = Instant::now();
+        let pause = shared.options.poll_interval_min;
+        Self {
+            control: shared.control(),
+            shared,
+            sender,
+            outcomes,
+            requests: JoinSet::new(),
+            server: Server::Unknown,
+            claiming: Claiming { reserved: 0, requests: 0, waiting: false, not_before: now, pause, backoff: Backoff::claims(), free_since: None },
+            reporting: Reporting { pending: VecDeque::new(), requests: 0, not_before: now, backoff: Backoff::reports(), last_flush: None, oldest: None },
+            deadlines: BinaryHeap::new(),
+            announced: None,
+            drain: None,
+            probe_again: Some(now),
+            probe_is_out: false,
+            probing: Backoff::claims(),
+        }
+    }
+
+    /// Runs until the worker has stopped. A panic in here costs a pause, not the worker.
+    pub async fn supervise(mut self) {
+        let mut backoff = Backoff::claims();
+        while let Err(panic) = AssertUnwindSafe(self.run()).catch_unwind().await {
+            self.shared.restarted("loop", panic_message(&*panic));
+            tokio::time::sleep(backoff.next()).await;
+        }
+        self.conclude().await;
+    }
+
+    /// One turn after the other until the drain is over.
+    async fn run(&mut self) {
+        let mut taken = Vec::with_capacity(TAKE_MAX);
+        loop {
+            self.follow_phase();
+            let now = Instant::now();
+            self.expire(now);
+            if self.drained(now) {
+                return;
+            }
+            self.decide(now);
+            let wake_at = self.next_wake(now);
+            let shared = Arc::clone(&self.shared);
+            tokio::select! {
+                biased;
+                _ = self.control.changed() => {}
+                Some(finished) = self.requests.join_next(), if !self.requests.is_empty() => self.finished(finished),
+                count = self.outcomes.recv_many(&mut taken, TAKE_MAX) => {
+                    if count < TAKE_MAX {
+                        // Handlers that are about to end get their outcome into the same request.
+                        tokio::task::yield_now().await;
+                        while taken.len() < TAKE_MAX && let Ok(outcome) = self.outcomes.try_recv() {
+                            taken.push(outcome);
+                        }
+                    }
+                    self.take(&mut taken);
+                }
+                () = shared.wake.notified() => {}
+                () = tokio::time::sleep_until(wake_at) => {}
+            }
+        }
+    }
+
+    /// Tells the host about a new phase.
+    fn follow_phase(&mut self) {
+        let control = *self.control.borrow_and_update();
+        if self.announced != Some(control.phase) {
+            self.announced = Some(control.phase);
+            self.shared.announce(control.phase);
+        }
+        if let (Phase::Draining, Some(grace_ends)) = (control.phase, control.grace_ends) {
+            Drain::begin_or_hasten(&mut self.drain, grace_ends);
+        }
+    }
+
+    /// Attempts whose time is up: the failure is the outcome, whatever the handler says later.
+    fn expire(&mut self, now: Instant) {
+        while let Some(Reverse((at, key))) = self.deadlines.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.deadlines.pop();
+            if self.fix(key, Outcome::Failed(HandlerFailure::timeout())) {
+                let job_id = self.shared.held().get(key).map(|entry| Arc::clone(&entry.id));
+                self.shared.cancel(key, job_id.as_deref().unwrap_or_default(), CancelReason::TimedOut);
+            }
+        }
+    }
+
+    /// Outcomes from handlers.
+    fn take(&mut self, taken: &mut Vec<(DeliveryKey, Outcome)>) {
+        for (key, outcome) in taken.drain(..) {
+            self.fix(key, outcome);
+        }
+    }
+
+    /// Fixes the outcome of a delivery: the first one counts. `false` when it had one.
+    pub fn fix(&mut self, key: DeliveryKey, outcome: Outcome) -> bool {
+        let report = {
+            let mut held = self.shared.held();
+            if !held.settle(key) {
+                return false;
+            }
+            held.get(key).map(|entry| Report::new(key, entry, outcome))
+        };
+        if let Some(report) = report {
+            self.queue(report);
+        }
+        true
+    }
+
+    pub fn queue(&mut self, report: Report) {
+        self.reporting.oldest.get_or_insert_with(Instant::now);
+        self.reporting.pending.push_back(report);
+    }
+
+    /// Starts the requests that make sense now.
+    fn decide(&mut self, now: Instant) {
+        if !self.probe_is_out && self.probe_again.is_some_and(|at| now >= at) {
+            self.probe_is_out = true;
+            self.launch(Purpose::Manifest, Request::get(MANIFEST_PATH), Vec::new(), 0);
+        }
+        match self.server {
+            Server::Unknown => {}
+            Server::Exchange => {
+                while self.flush_is_due(now) {
+                    self.exchange(now);
+                }
+                let slots = self.slots_to_fill(now);
+                if slots > 0 && self.claiming.requests == 0 {
+                    self.poll(slots);
+                }
+            }
+            Server::Plain => {
+                while self.may_report() && now >= self.reporting.not_before && !self.reporting.pending.is_empty() {
+                    self.report_one();
+                }
+                let slots = self.slots_to_fill(now);
+                if slots > 0 && self.claiming.requests == 0 {
+                    self.fetch(slots);
+                }
+            }
+        }
+    }
+
+    /// Outcomes go when the batch is big enough, when none is to be expected, after a quiet time, or when one has
+    /// waited long enough.
+    fn flush_is_due(&self, now: Instant) -> bool {
+        let reporting = &self.reporting;
+        let Some(oldest) = reporting.oldest.filter(|_| !reporting.pending.is_empty()) else { return false };
+        if !self.may_report() || now < reporting.not_before {
+            return false;
+        }
+        let quiet = reporting.requests == 0 && reporting.last_flush.is_none_or(|last| now >= last + LINGER);
+        reporting.pending.len() >= self.batch_size() || quiet || now >= oldest + LINGER || self.shared.held().running() == 0
+    }
+
+    /// Another request with outcomes may be started.
+    fn may_report(&self) -> bool {
+        let max = match self.server {
+            Server::Unknown => 0,
+            Server::Exchange => EXCHANGES_MAX,
+            Server::Plain => ACKS_MAX,
+        };
+        self.reporting.requests < max
+    }
+
+    /// A quarter of the slots: big enough to save requests, small enough to keep the others busy meanwhile.
+    fn batch_size(&self) -> usize {
+        (self.shared.options.concurrency / 4).clamp(1, FLUSH_MAX)
+    }
+
+    /// How many jobs to ask for now; 0 when the phase, a pause, or the lack of slots forbids it.
+    fn slots_to_fill(&mut self, now: Instant) -> usize {
+        if self.shared.phase() != Phase::Running || now < self.claiming.not_before {
+            return 0;
+        }
+        let slots = self.shared.capacity().saturating_sub(self.claiming.reserved);
+        if slots == 0 {
+            self.claiming.free_since = None;
+            return 0;
+        }
+        let since = *self.claiming.free_since.get_or_insert(now);
+        let worth_it = slots >= self.batch_size() || now >= since + LINGER || self.shared.held().running() == 0;
+        if worth_it { slots.min(self.shared.options.fetch_max) } else { 0 }
+    }
+
+    /// Sends outcomes, and asks for as many jobs as slots are free unless somebody else is asking already.
+    fn exchange(&mut self, now: Instant) {
+        let reports = self.next_batch();
+        if let [report] = reports.as_slice() && report.alone {
+            self.launch_report(reports);
+            return;
+        }
+        let claim = self.shared.phase() == Phase::Running && !self.claiming.waiting && now >= self.claiming.not_before;
+        let slots = if claim { self.shared.capacity().saturating_sub(self.claiming.reserved).min(self.shared.options.fetch_max) } else { 0 };
+        let mut outcomes = String::with_capacity(reports.len() * 96);
+        outcomes.push('[');
+        for report in &reports {
+            if outcomes.len() > 1 {
+                outcomes.push(',');
+            }
+            report.push_outcome(&mut outcomes);
+        }
+        outcomes.push(']');
+        let mut body = self.claim_body(slots, Duration::ZERO);
+        push_member(&mut body, "outcomes", &outcomes);
+        body.push('}');
+        self.launch(Purpose::Exchange { waits: false }, Request::post("/workers/exchange", body), reports, slots);
+    }
+
+    /// The next reports for one request: a lone one by itself.
+    fn next_batch(&mut self) -> Vec<Report> {
+        let pending = &mut self.reporting.pending;
+        let alone = pending.front().is_some_and(|report| report.alone);
+        let count = if alone { 1 } else { pending.iter().take(FLUSH_MAX).take_while(|report| !report.alone).count() };
+        let reports = pending.drain(..count).collect();
+        let now = Instant::now();
+        self.reporting.oldest = (!self.reporting.pending.is_empty()).then_some(now);
+        self.reporting.last_flush = Some(now);
+        reports
+    }
+
+    fn poll(&mut self, slots: usize) {
+        let wait = self.shared.options.long_poll;
+        let mut body = self.claim_body(slots, wait);
+        body.push('}');
+        self.launch(Purpose::Exchange { waits: true }, Request::post("/workers/exchange", body).with_wait(wait), Vec::new(), slots);
+    }
+
+    fn fetch(&mut self, slots: usize) {
+        let mut body = self.claim_body(slots, Duration::ZERO);
+        body.push('}');
+        self.launch(Purpose::Fetch, Request::post("/workers/fetch", body), Vec::new(), slots);
+    }
+
+    /// `{queues, count, worker_id, visibility_timeout_ms}` as in the seed, left open at the end.
+    fn claim_body(&self, slots: usize, wait: Duration) -> String {
+        let options = &self.shared.options;
+        let mut body = String::from("{");
+        if slots > 0 {
+            push_member(&mut body, "queues", &serde_json::json!(options.queues).to_string());
+            push_bare(&mut body, "count", slots);
+        }
+        push_text(&mut body, "worker_id", &self.shared.worker_id);
+        if let Some(lease) = options.visibility_timeout.filter(|_| slots > 0) {
+            push_bare(&mut body, "visibility_timeout_ms", lease.as_millis());
+        }
+        if !wait.is_zero() {
+            push_bare(&mut body, "wait_ms", wait.as_millis());
+        }
+        body
+    }
+
+    fn report_one(&mut self) {
+        if let Some(report) = self.reporting.pending.pop_front() {
+            self.launch_report(vec![report]);
+        }
+        if self.reporting.pending.is_empty() {
+            self.reporting.oldest = None;
+        }
+    }
+
+    fn launch_report(&mut self, reports: Vec<Report>) {
+        if let [report] = reports.as_slice() {
+            let request = Request::post(report.path(), report.body(&self.shared.worker_id));
+            self.launch(Purpose::Report, request, reports, 0);
+        }
+    }
+
+    /// Runs one request beside the loop. A transport that panics has failed to answer.
+    fn launch(&mut self, purpose: Purpose, request: Request, reports: Vec<Report>, reserved: usize) {
+        self.reporting.requests += usize::from(!reports.is_empty());
+        self.claiming.requests += usize::from(reserved > 0);
+        self.claiming.reserved += reserved;
+        if purpose == (Purpose::Exchange { waits: true }) {
+            self.claiming.waiting = true;
+        }
+        if reserved > 0 {
+            self.claiming.free_since = None;
+        }
+        let shared = Arc::clone(&self.shared);
+        self.requests.spawn(async move {
+            let sent = Instant::now();
+            let answer = AssertUnwindSafe(async { shared.transport.request(request).await }).catch_unwind().await;
+            let answer = answer.unwrap_or_else(|panic| {
+                let message = format!("the transport panicked: {}", panic_message(&*panic));
+                Err(TransportError::new(TransportErrorKind::Interrupted, message))
+            });
+            Finished { purpose, reports, reserved, sent, answer: answer.map_err(Error::from) }
+        });
+    }
+
+    fn finished(&mut self, finished: Result<Finished, tokio::task::JoinError>) {
+        match finished {
+            Ok(finished) => self.settle(finished),
+            // Only an abort gets here, and only the drain aborts.
+            Err(error) => tracing::debug!(%error, "request task ended without an answer"),
+        }
+    }
+
+    /// When to look again though nothing happened.
+    fn next_wake(&self, now: Instant) -> Instant {
+        let mut at = now + Duration::from_secs(60);
+        let mut consider = |time: Instant| at = at.min(time);
+        if let Some(Reverse((deadline, _))) = self.deadlines.peek() {
+            consider(*deadline);
+        }
+        if let Some(at) = self.probe_again.filter(|_| !self.probe_is_out) {
+            consider(at);
+        }
+        if let Some(oldest) = self.reporting.oldest && self.may_report() {
+            consider(self.reporting.not_before.max(oldest + LINGER));
+        }
+        if self.shared.phase() == Phase::Running && self.claiming.requests == 0 && self.server != Server::Unknown {
+            match self.claiming.free_since {
+                _ if now < self.claiming.not_before => consider(self.claiming.not_before),
+                Some(since) => consider(since + LINGER),
+                None if self.shared.held().running() == 0 => consider(now + RECHECK),
+                None => {}
+            }
+        }
+        if let Some(drain) = &self.drain {
+            consider(drain.next_wake(now));
+        }
+        at.max(now)
+    }
+
+    pub fn requeue_first(&mut self, report: Report) {
+        self.reporting.oldest.get_or_insert_with(Instant::now);
+        self.reporting.pending.push_front(report);
+    }
+
+    pub async fn abort_requests(&mut self) {
+        self.requests.shutdown().await;
+    }
+
+    /// No request is in flight that could still bring jobs.
+    pub fn claims_are_over(&self) -> bool {
+        self.claiming.requests == 0
+    }
+}

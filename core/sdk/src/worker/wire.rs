@@ -1,0 +1,152 @@
+//! What the server says to a worker: fetched jobs, results of an exchange, the manifest.
+//!
+//! Jobs are cut out of the answer as slices of its bytes; arguments are never parsed here.
+use bytes::Bytes;
+use ojs_model::OjsError;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+
+/// The name under which a server advertises the exchange (ADR 1).
+const EXCHANGE: &str = "x-worker-exchange";
+
+/// An answer to fetch or exchange.
+#[derive(Debug, Default)]
+pub(super) struct Handout {
+    pub jobs: Vec<Envelope>,
+    /// Of an exchange: one per outcome, in order.
+    pub results: Vec<Result<(), OjsError>>,
+    pub state: Option<String>,
+    pub directive: Option<String>,
+}
+
+/// One fetched job: the members that the driver needs, and the whole text.
+#[derive(Debug)]
+pub(super) struct Envelope {
+    pub head: Head,
+    pub text: Bytes,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Head {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub job_type: String,
+    #[serde(default)]
+    pub queue: Option<String>,
+    #[serde(default)]
+    pub attempt: Option<u32>,
+    #[serde(default)]
+    pub lease_token: Option<u64>,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    timeout: Option<f64>,
+    #[serde(default)]
+    pub visibility_timeout_ms: Option<u64>,
+}
+
+impl Head {
+    /// Milliseconds one attempt may run; zero means "no limit of its own".
+    pub fn timeout_ms(&self) -> Option<u64> {
+        let seconds = self.timeout.filter(|s| *s > 0.0).map(|s| (s * 1000.0) as u64);
+        self.timeout_ms.or(seconds).filter(|ms| *ms > 0)
+    }
+}
+
+/// Reads an answer. Jobs without id or type cannot even be refused; they are left to their lease.
+pub(super) fn handout(body: &Bytes) -> Result<Handout, Error> {
+    #[derive(Deserialize)]
+    struct Wire<'a> {
+        #[serde(borrow, default)]
+        jobs: Option<Vec<&'a RawValue>>,
+        #[serde(borrow, default)]
+        results: Vec<ResultWire<'a>>,
+        #[serde(default)]
+        state: Option<String>,
+        #[serde(default)]
+        directive: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct ResultWire<'a> {
+        #[serde(borrow, default)]
+        error: Option<&'a RawValue>,
+    }
+    if body.is_empty() {
+        return Ok(Handout::default());
+    }
+    let wire: Wire<'_> = serde_json::from_slice(body).map_err(|e| Error::json("fetch answer", e))?;
+    let jobs = wire.jobs.unwrap_or_default().into_iter().filter_map(|raw| envelope(body, raw)).collect();
+    let results = wire.results.into_iter().map(|result| result.error.map_or(Ok(()), |raw| Err(refusal(raw)))).collect();
+    Ok(Handout { jobs, results, state: wire.state, directive: wire.directive })
+}
+
+fn envelope(body: &Bytes, raw: &RawValue) -> Option<Envelope> {
+    match serde_json::from_str(raw.get()) {
+        Ok(head) => Some(Envelope { head, text: body.slice_ref(raw.get().as_bytes()) }),
+        Err(error) => {
+            tracing::error!(%error, "the server handed out a job that cannot be read; its lease will run out");
+            None
+        }
+    }
+}
+
+fn refusal(raw: &RawValue) -> OjsError {
+    let body = format!("{{\"error\":{}}}", raw.get());
+    OjsError::from_body(0, body.as_bytes())
+        .unwrap_or_else(|| OjsError::new(ojs_model::ErrorCode::InternalError, "The server refused an outcome without saying why."))
+}
+
+/// Whether the manifest advertises the exchange, as an object of lists or as a list of names.
+pub(super) fn offers_exchange(manifest: &[u8]) -> bool {
+    fn names(value: &Value) -> bool {
+        match value {
+            Value::String(name) => name == EXCHANGE,
+            Value::Array(entries) => entries.iter().any(names),
+            Value::Object(object) => match object.get("name") {
+                Some(name) => names(name),
+                None => object.values().any(names),
+            },
+            _ => false,
+        }
+    }
+    let manifest: Value = serde_json::from_slice(manifest).unwrap_or_default();
+    manifest.get("extensions").is_some_and(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_keep_their_text() {
+        let body = Bytes::from_static(br#"{"jobs":[{"id":"a","type":"t","attempt":2,"args":[1.0, 1e3],"x":null},{"no":"id"}],"job":{"id":"a"}}"#);
+        let handout = handout(&body).unwrap();
+        assert_eq!(handout.jobs.len(), 1);
+        assert_eq!(handout.jobs[0].text, r#"{"id":"a","type":"t","attempt":2,"args":[1.0, 1e3],"x":null}"#);
+        assert_eq!(handout.jobs[0].head.attempt, Some(2));
+    }
+
+    #[test]
+    fn empty_answers_hand_out_nothing() {
+        for body in ["", "{}", r#"{"jobs":[]}"#, r#"{"jobs":null}"#] {
+            assert!(handout(&Bytes::from(body)).unwrap().jobs.is_empty(), "{body}");
+        }
+        assert!(handout(&Bytes::from_static(b"<html>")).is_err());
+    }
+
+    #[test]
+    fn the_exchange_is_found_in_every_form_of_extensions() {
+        for (manifest, offers) in [
+            (r#"{"extensions":{"official":[],"experimental":[{"name":"x-worker-exchange","uri":"urn:ojs:ext:x-worker-exchange"}]}}"#, true),
+            (r#"{"extensions":["x-worker-exchange"]}"#, true),
+            (r#"{"extensions":{"experimental":[]}}"#, false),
+            (r#"{"name":"x-worker-exchange"}"#, false),
+            ("", false),
+        ] {
+            assert_eq!(offers_exchange(manifest.as_bytes()), offers, "{manifest}");
+        }
+    }
+}
