@@ -12,6 +12,9 @@ use tokio::sync::mpsc;
 /// The driver never calls these with a lock held, and an implementation must not call back into the worker.
 pub trait Dispatch: Send + Sync + 'static {
     /// Free handler slots. The driver never asks the server for more jobs than this.
+    ///
+    /// A slot must be free again by the time its outcome is reported: the outcome is what makes the driver look. For any
+    /// other growth call [`WorkerHandle::wake`](crate::worker::WorkerHandle::wake).
     fn capacity(&self) -> usize;
     /// Takes ownership of the batch and returns at once.
     fn dispatch(&self, batch: Vec<Delivery>);

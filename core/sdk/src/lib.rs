@@ -1,6 +1,7 @@
 //! Open Job Spec SDK for Rust.
 #![forbid(unsafe_code)]
 
+mod backoff;
 pub mod client;
 pub mod dispatch;
 pub mod error;

@@ -45,11 +45,14 @@ impl Default for ConnectOptions {
 /// [`TransportErrorKind::Config`] for a URL or setting that cannot be used, [`TransportErrorKind::Open`] when the store cannot be opened.
 pub async fn connect(url: &str, options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
-    let _ = (scheme, options);
-    {
-        Err(TransportError::new(
+    match scheme {
+        #[cfg(feature = "http")]
+        "http" | "https" => Ok(Arc::new(super::Http::new(url, options)?)),
+        #[cfg(feature = "embedded")]
+        "sqlite" | "memory" => Ok(Arc::new(super::Embedded::open(url).await?)),
+        _ => Err(TransportError::new(
             TransportErrorKind::Config,
             format!("cannot connect to '{url}': use http://, https://, or with the feature `embedded` sqlite:FILE or memory:"),
-        ))
+        )),
     }
 }

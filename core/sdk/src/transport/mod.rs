@@ -25,11 +25,21 @@ use bytes::Bytes;
 pub use http::Method;
 
 mod connect;
+#[cfg(feature = "embedded")]
+mod embedded;
 mod error;
+#[cfg(feature = "http")]
+mod http_client;
 mod resend;
+#[cfg(feature = "http")]
+mod tls;
 
 pub use connect::{ConnectOptions, connect};
+#[cfg(feature = "embedded")]
+pub use embedded::Embedded;
 pub use error::{TransportError, TransportErrorKind};
+#[cfg(feature = "http")]
+pub use http_client::Http;
 pub use resend::ResendPolicy;
 
 /// A boxed future, as object-safe async methods return it.

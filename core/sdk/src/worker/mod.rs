@@ -1,5 +1,4 @@
 //! Workers: fetch, run, report (protocol section 5).
-mod backoff;
 mod drain;
 mod driver;
 mod event;

@@ -54,6 +54,8 @@ impl Turns {
         let response = match answer {
             Ok(response) if response.is_success() => response,
             Ok(response) => return self.exchange_refused(reports, reserved, &response),
+            // A long poll cut short by the end of fetching: nothing went wrong.
+            Err(Error::NotHeld) => return,
             Err(error) => return self.exchange_failed(reports, reserved, &error, None),
         };
         let handout = match wire::handout(&response.body) {

@@ -19,8 +19,9 @@ use ojs_model::json::{push_bare, push_member, push_text};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-use super::backoff::Backoff;
+use crate::backoff::Backoff;
 use super::drain::Drain;
 use super::report::Report;
 use super::shared::{Control, Shared, panic_message};
@@ -80,6 +81,8 @@ pub(super) struct Claiming {
     pub requests: usize,
     /// One of them is a long poll.
     pub waiting: bool,
+    /// Cuts that long poll short. A server that offers one takes back what it claims for a caller that hangs up.
+    cut: CancellationToken,
     /// Not before this time, after faults and empty fetches.
     pub not_before: Instant,
     /// The pause after the next empty fetch.
@@ -132,7 +135,7 @@ impl Turns {
             outcomes,
             requests: JoinSet::new(),
             server: Server::Unknown,
-            claiming: Claiming { reserved: 0, requests: 0, waiting: false, not_before: now, pause, backoff: Backoff::claims(), free_since: None },
+            claiming: Claiming { reserved: 0, requests: 0, waiting: false, cut: CancellationToken::new(), not_before: now, pause, backoff: Backoff::claims(), free_since: None },
             reporting: Reporting { pending: VecDeque::new(), requests: 0, not_before: now, backoff: Backoff::reports(), last_flush: None, oldest: None },
             deadlines: BinaryHeap::new(),
             announced: None,
@@ -192,6 +195,9 @@ impl Turns {
         if self.announced != Some(control.phase) {
             self.announced = Some(control.phase);
             self.shared.announce(control.phase);
+        }
+        if control.phase != Phase::Running {
+            self.claiming.cut.cancel();
         }
         if let (Phase::Draining, Some(grace_ends)) = (control.phase, control.grace_ends) {
             Drain::begin_or_hasten(&mut self.drain, grace_ends);
@@ -393,26 +399,27 @@ impl Turns {
         }
     }
 
-    /// Runs one request beside the loop. A transport that panics has failed to answer.
+    /// Runs one request beside the loop.
     fn launch(&mut self, purpose: Purpose, request: Request, reports: Vec<Report>, reserved: usize) {
         self.reporting.requests += usize::from(!reports.is_empty());
         self.claiming.requests += usize::from(reserved > 0);
         self.claiming.reserved += reserved;
         if purpose == (Purpose::Exchange { waits: true }) {
             self.claiming.waiting = true;
+            self.claiming.cut = CancellationToken::new();
         }
         if reserved > 0 {
             self.claiming.free_since = None;
         }
+        let cut = (purpose == Purpose::Exchange { waits: true }).then(|| self.claiming.cut.clone());
         let shared = Arc::clone(&self.shared);
         self.requests.spawn(async move {
             let sent = Instant::now();
-            let answer = AssertUnwindSafe(async { shared.transport.request(request).await }).catch_unwind().await;
-            let answer = answer.unwrap_or_else(|panic| {
-                let message = format!("the transport panicked: {}", panic_message(&*panic));
-                Err(TransportError::new(TransportErrorKind::Interrupted, message))
-            });
-            Finished { purpose, reports, reserved, sent, answer: answer.map_err(Error::from) }
+            let answer = match cut {
+                None => send(&shared, request).await,
+                Some(cut) => cut.run_until_cancelled(send(&shared, request)).await.unwrap_or_else(|| Err(Error::NotHeld)),
+            };
+            Finished { purpose, reports, reserved, sent, answer }
         });
     }
 
@@ -464,4 +471,14 @@ impl Turns {
     pub fn claims_are_over(&self) -> bool {
         self.claiming.requests == 0
     }
+}
+
+/// One request. A transport that panics has failed to answer.
+async fn send(shared: &Shared, request: Request) -> Result<Response, Error> {
+    let answer = AssertUnwindSafe(async { shared.transport.request(request).await }).catch_unwind().await;
+    let answer = answer.unwrap_or_else(|panic| {
+        let message = format!("the transport panicked: {}", panic_message(&*panic));
+        Err(TransportError::new(TransportErrorKind::Interrupted, message))
+    });
+    answer.map_err(Error::from)
 }

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 #[derive(Debug, Clone)]
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     next: Duration,
     first: Duration,
     max: Duration,
