@@ -67,13 +67,20 @@ impl Engine {
         // Opening reads and may recover a file: not on a runtime thread.
         let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker)).await;
         let ledger = opened??;
-        let inner = Inner { store: Arc::new(ledger), wakeups, options, opened: Instant::now(), closing: CancellationToken::new() };
+        let inner =
+            Inner { store: Arc::new(ledger), wakeups, options, opened: Instant::now(), closing: CancellationToken::new() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
     pub fn router(&self) -> axum::Router {
         crate::http::router(self.clone())
+    }
+
+    /// The store, for tools and tests that go below HTTP.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
     }
 
     /// Stops waiting fetches, finishes what was accepted, closes the files. Later requests get 503. Idempotent.

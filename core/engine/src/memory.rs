@@ -180,7 +180,9 @@ impl Tables for MemoryTables {
         let newest = self.dead.iter().rev().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| &stored.row);
         let matching: Vec<&JobRow> = newest
             .filter(|row| queue.is_none_or(|queue| queue == row.queue) && kind.is_none_or(|kind| kind == row.kind))
-            .filter(|row| filter.since.is_none_or(|at| row.finished_at >= at) && filter.until.is_none_or(|at| row.finished_at < at))
+            .filter(|row| {
+                filter.since.is_none_or(|at| row.finished_at >= at) && filter.until.is_none_or(|at| row.finished_at < at)
+            })
             .collect();
         let total = matching.len();
         Ok((matching.into_iter().skip(filter.offset).take(filter.limit).cloned().collect(), total))
@@ -277,7 +279,8 @@ impl Tables for MemoryTables {
     }
 
     fn prune_workers(&mut self) -> Result<()> {
-        let holding: std::collections::HashSet<i64> = self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| stored.row.worker).collect();
+        let holding: std::collections::HashSet<i64> =
+            self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| stored.row.worker).collect();
         self.workers.retain(|num, worker| worker.beat_at > 0 || holding.contains(num));
         self.worker_nums.retain(|_, num| self.workers.contains_key(num));
         Ok(())

@@ -32,8 +32,10 @@ pub fn object(out: &mut String, view: &JobView, more: impl FnOnce(&mut String)) 
         push_member(out, "retry", &DEFAULT_RETRY);
     }
     let times = [
-        ("created_at", row.created_at), ("enqueued_at", row.enqueued_at),
-        ("activated_at", row.activated_at), ("started_at", row.started_at),
+        ("created_at", row.created_at),
+        ("enqueued_at", row.enqueued_at),
+        ("activated_at", row.activated_at),
+        ("started_at", row.started_at),
     ];
     for (name, at) in times {
         time(out, name, at);

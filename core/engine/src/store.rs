@@ -11,6 +11,9 @@ pub trait Store: Send + Sync + 'static {
     fn execute(&self, command: Command) -> BoxFuture<'_, Result<Reply, Refusal>>;
     /// Answers a query from a snapshot that holds every command confirmed before.
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, Refusal>>;
+    /// Does now what time has made due: promotion, lease expiry, time-outs, pruning. Stores do it on their own as well; tests that
+    /// move the clock do not want to wait for that.
+    fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>>;
     /// Finishes what was accepted, then releases files. Later calls answer [`StoreError::Closed`].
     fn close(&self) -> BoxFuture<'_, ()>;
     /// `memory`, `sqlite`: for manifest and health.

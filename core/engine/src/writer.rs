@@ -31,6 +31,7 @@ type Answer = oneshot::Sender<Result<Reply, Refusal>>;
 enum Message {
     Execute(Command, Answer),
     Query(Query, Answer),
+    Sweep(Answer),
     Close(oneshot::Sender<()>),
 }
 
@@ -76,7 +77,10 @@ impl Ledger {
             Some(tables) => {
                 let (reader, inbox) = channel();
                 let retention = parts.retention;
-                std::thread::Builder::new().name("ojs-reader".into()).spawn(move || read_loop(tables, &inbox, &retention)).map_err(refused)?;
+                std::thread::Builder::new()
+                    .name("ojs-reader".into())
+                    .spawn(move || read_loop(tables, &inbox, &retention))
+                    .map_err(refused)?;
                 reader
             }
             None => writer.clone(),
@@ -113,6 +117,10 @@ impl Store for Ledger {
 
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, Refusal>> {
         self.send(&self.reader, |answer| Message::Query(query, answer))
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>> {
+        self.send(&self.writer, Message::Sweep)
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -176,7 +184,12 @@ impl WriterThread {
     }
 
     /// Takes what has gathered, within the limits of a group. Queries on the way are answered after the group.
-    fn gather(&mut self, first: Message, inbox: &Receiver<Message>, group: &mut Vec<(Command, Answer)>) -> Option<oneshot::Sender<()>> {
+    fn gather(
+        &mut self,
+        first: Message,
+        inbox: &Receiver<Message>,
+        group: &mut Vec<(Command, Answer)>,
+    ) -> Option<oneshot::Sender<()>> {
         let mut weight = 0;
         let mut next = Some(first);
         while let Some(message) = next {
@@ -192,6 +205,10 @@ impl WriterThread {
                     // Memory store: a query sees every command sent before it.
                     self.commit_group(group);
                     let _ = reply.send(answer(self.tables.as_mut(), &query, &self.retention));
+                }
+                Message::Sweep(reply) => {
+                    self.commit_group(group);
+                    let _ = reply.send(self.sweep_all().map(|()| Reply::Done).map_err(Refusal::from));
                 }
                 Message::Close(done) => return Some(done),
             }
@@ -231,14 +248,18 @@ impl WriterThread {
             Err(fault) => {
                 // One command must not take the others with it: each gets a transaction of its own.
                 tracing::warn!(error = %fault, commands = group.len(), "a group failed; trying its commands one by one");
-                for alone in group.drain(..).collect::<Vec<_>>() {
+                for alone in std::mem::take(group) {
                     self.commit_group(&mut vec![alone]);
                 }
             }
         }
     }
 
-    fn transaction<T>(&mut self, durable: bool, work: impl FnOnce(&mut Turn<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn transaction<T>(
+        &mut self,
+        durable: bool,
+        work: impl FnOnce(&mut Turn<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         self.tables.begin(durable)?;
         let now = self.clock.now();
         let mut turn = Turn::new(self.tables.as_mut(), &mut self.counters, now);
@@ -270,22 +291,31 @@ impl WriterThread {
             return;
         }
         self.next_tick = Instant::now() + TICK;
-        let now = self.clock.now();
-        match self.sweeper.is_due(self.tables.as_mut(), now) {
-            Ok(false) => {}
-            Ok(true) => {
-                let mut sweeper = std::mem::replace(&mut self.sweeper, Sweeper::new(Duration::ZERO, self.retention));
-                let swept = self.transaction(false, |turn| match sweeper.sweep(turn) {
-                    Err(Refusal::Store(fault)) => Err(fault),
-                    Err(Refusal::Ojs(_)) | Ok(()) => Ok(()),
-                });
-                self.sweeper = sweeper;
-                if let Err(fault) = swept {
-                    tracing::error!(error = %fault, "maintenance failed; it is tried again");
-                }
-            }
-            Err(fault) => tracing::error!(error = %fault, "maintenance could not read the store"),
+        if let Err(fault) = self.sweep_slice() {
+            tracing::error!(error = %fault, "maintenance failed; it is tried again");
         }
+    }
+
+    /// Sweeps until nothing is due.
+    fn sweep_all(&mut self) -> Result<(), StoreError> {
+        while self.sweep_slice()? {}
+        Ok(())
+    }
+
+    /// One slice of maintenance, when anything is due; says whether there was.
+    fn sweep_slice(&mut self) -> Result<bool, StoreError> {
+        let now = self.clock.now();
+        if !self.sweeper.is_due(self.tables.as_mut(), now)? {
+            return Ok(false);
+        }
+        let mut sweeper = self.sweeper.clone();
+        self.transaction(false, |turn| match sweeper.sweep(turn) {
+            Err(Refusal::Store(fault)) => Err(fault),
+            Err(Refusal::Ojs(_)) | Ok(()) => Ok(()),
+        })?;
+        // Only a committed sweep moves on.
+        self.sweeper = sweeper;
+        Ok(true)
     }
 }
 
@@ -301,7 +331,7 @@ fn read_loop(mut tables: Box<dyn Tables>, inbox: &Receiver<Message>, retention: 
                 });
                 let _ = reply.send(answered);
             }
-            Message::Execute(_, reply) => {
+            Message::Execute(_, reply) | Message::Sweep(reply) => {
                 let _ = reply.send(Err(StoreError::Closed.into()));
             }
             Message::Close(done) => {

@@ -203,7 +203,8 @@ impl Turn<'_> {
         let (mut extended, mut cancelled, mut directive) = (Vec::new(), Vec::new(), "running");
         for (id, lease) in &beat.jobs {
             let Some(before) = self.tables.row(*id)? else { continue };
-            let held = lease.is_none_or(|lease| lease == before.lease) && (before.worker == worker.num || before.worker == 0 || lease.is_some());
+            let held = lease.is_none_or(|lease| lease == before.lease)
+                && (before.worker == worker.num || before.worker == 0 || lease.is_some());
             match before.state {
                 JobState::Active if held => {
                     self.extend(&before, beat)?;

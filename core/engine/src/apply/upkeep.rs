@@ -19,7 +19,7 @@ const DEATH_EVERY_MS: i64 = 1000;
 const PRUNE_EVERY_MS: i64 = 300_000;
 
 /// Remembers where the slow sweeps are.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Sweeper {
     worker_timeout: Duration,
     retention: Retention,
@@ -100,7 +100,8 @@ impl Turn<'_> {
         let message = format!("The attempt ran longer than its limit of {limit} ms.");
         let mut error = JobError::engine(ErrorCode::Timeout, message);
         error.timeout_kind = Some("execution");
-        error.details = Some(serde_json::json!({"limit_seconds": limit as f64 / 1000.0, "elapsed_seconds": elapsed as f64 / 1000.0}));
+        error.details =
+            Some(serde_json::json!({"limit_seconds": limit as f64 / 1000.0, "elapsed_seconds": elapsed as f64 / 1000.0}));
         let extra = format!("\"attempt\":{},\"timeout_kind\":\"execution\",\"limit_ms\":{limit}", row.attempt);
         self.journal.job("job.timeout", self.now, row, &extra);
         self.fail(row, &error)?;

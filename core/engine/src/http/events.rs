@@ -16,8 +16,11 @@ pub async fn poll(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let after = match params.get("after") {
         None => Place::default(),
         Some(text) => Place::parse(text).ok_or_else(|| {
-            OjsError::new(ErrorCode::InvalidRequest, format!("after must be a cursor or an event id of this server, got '{text}'."))
-                .with_details(json!({"field": "after"}))
+            OjsError::new(
+                ErrorCode::InvalidRequest,
+                format!("after must be a cursor or an event id of this server, got '{text}'."),
+            )
+            .with_details(json!({"field": "after"}))
         })?,
     };
     let filter = EventFilter {

@@ -100,5 +100,8 @@ fn likely_route(path: &str) -> Option<&'static str> {
 
 /// The status of a refusal, whatever an unknown code says.
 fn status_of(error: &OjsError) -> StatusCode {
-    StatusCode::from_u16(error.status).ok().filter(|s| s.is_client_error() || s.is_server_error()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    StatusCode::from_u16(error.status)
+        .ok()
+        .filter(|s| s.is_client_error() || s.is_server_error())
+        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }

@@ -55,7 +55,8 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
         other => return Err(unexpected(&other).into()),
     };
     let states = by_state(&counts);
-    let mut object = json!({"name": &*queue.name, "status": status(&queue), "paused": queue.paused, "total": counts.iter().sum::<i64>()});
+    let mut object =
+        json!({"name": &*queue.name, "status": status(&queue), "paused": queue.paused, "total": counts.iter().sum::<i64>()});
     let depth = counts.get(JobState::Available as usize).copied().unwrap_or(0);
     let mut stats = json!({"queue": &*queue.name, "depth": depth});
     for target in [&mut object, &mut stats] {

@@ -49,7 +49,10 @@ fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
     if let Some(version) = headers.get("ojs-version").map(|v| v.to_str().unwrap_or("?"))
         && version.split('.').next() != Some("1")
     {
-        return Some(OjsError::new(ErrorCode::Unsupported, format!("OJS-Version {version} is not supported; this server speaks {SPEC_VERSION}.")));
+        return Some(OjsError::new(
+            ErrorCode::Unsupported,
+            format!("OJS-Version {version} is not supported; this server speaks {SPEC_VERSION}."),
+        ));
     }
     if let Some(codec) = text(CONTENT_ENCODING).filter(|codec| *codec != "identity") {
         return Some(OjsError::new(ErrorCode::UnsupportedCompression, format!("Content-Encoding {codec} is not supported.")));
@@ -58,8 +61,9 @@ fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
     let essence = media.split(';').next().unwrap_or_default().trim();
     let known = essence.eq_ignore_ascii_case(MEDIA_TYPE) || essence.eq_ignore_ascii_case("application/json");
     let empty = text(CONTENT_LENGTH).is_some_and(|n| n == "0");
-    (!known && !empty && matches!(*method, Method::POST | Method::PUT | Method::PATCH))
-        .then(|| OjsError::new(ErrorCode::InvalidRequest, format!("Content-Type must be {MEDIA_TYPE} or application/json, got {essence}.")))
+    (!known && !empty && matches!(*method, Method::POST | Method::PUT | Method::PATCH)).then(|| {
+        OjsError::new(ErrorCode::InvalidRequest, format!("Content-Type must be {MEDIA_TYPE} or application/json, got {essence}."))
+    })
 }
 
 /// Reads a whole body, at most 64 MiB.
@@ -79,7 +83,9 @@ pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Bytes, OjsErro
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if is_length_limit(&error) => Err(too_large(None)),
         Ok(Err(error)) => Err(OjsError::new(ErrorCode::InvalidPayload, format!("The body could not be read: {error}."))),
-        Err(_) => Err(OjsError::new(ErrorCode::RequestTimeout, format!("The body did not arrive within {} s.", BODY_TIMEOUT.as_secs()))),
+        Err(_) => {
+            Err(OjsError::new(ErrorCode::RequestTimeout, format!("The body did not arrive within {} s.", BODY_TIMEOUT.as_secs())))
+        }
     }
 }
 
@@ -94,7 +100,8 @@ fn is_length_limit(error: &axum::Error) -> bool {
 /// 400 `invalid_payload`.
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, OjsError> {
     let text = if body.is_empty() { "{}" } else { envelope::check_body(body)? };
-    serde_json::from_str(text).map_err(|error| OjsError::new(ErrorCode::InvalidPayload, format!("The body does not fit: {error}.")))
+    serde_json::from_str(text)
+        .map_err(|error| OjsError::new(ErrorCode::InvalidPayload, format!("The body does not fit: {error}.")))
 }
 
 /// Query parameters.
@@ -105,7 +112,8 @@ impl Params {
     /// From the raw query string.
     pub fn parse(query: Option<&str>) -> Result<Self, OjsError> {
         let uri = format!("/?{}", query.unwrap_or_default());
-        let uri: axum::http::Uri = uri.parse().map_err(|_| OjsError::new(ErrorCode::InvalidRequest, "The query string is not valid."))?;
+        let uri: axum::http::Uri =
+            uri.parse().map_err(|_| OjsError::new(ErrorCode::InvalidRequest, "The query string is not valid."))?;
         let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&uri)
             .map_err(|error| OjsError::new(ErrorCode::InvalidRequest, format!("The query string is not valid: {error}.")))?;
         Ok(Self(pairs.0))
@@ -118,14 +126,21 @@ impl Params {
 
     /// A comma-separated list.
     pub fn list(&self, name: &str) -> Vec<String> {
-        self.get(name).into_iter().flat_map(|v| v.split(',')).map(str::trim).filter(|v| !v.is_empty()).map(str::to_owned).collect()
+        self.get(name)
+            .into_iter()
+            .flat_map(|v| v.split(','))
+            .map(str::trim)
+            .filter(|v| !v.is_empty())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// A number, clamped to `max`.
     pub fn number(&self, name: &str, default: usize, max: usize) -> Result<usize, OjsError> {
         let Some(text) = self.get(name) else { return Ok(default) };
         let number: usize = text.parse().map_err(|_| {
-            OjsError::new(ErrorCode::InvalidRequest, format!("{name} must be a whole number, got '{text}'.")).with_details(json!({"field": name}))
+            OjsError::new(ErrorCode::InvalidRequest, format!("{name} must be a whole number, got '{text}'."))
+                .with_details(json!({"field": name}))
         })?;
         Ok(number.min(max))
     }

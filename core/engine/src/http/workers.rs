@@ -130,7 +130,8 @@ pub async fn exchange(State(engine): State<Engine>, headers: HeaderMap, body: Bo
         if index > 0 {
             out.push(',');
         }
-        let result = place.and_then(|()| results.next().unwrap_or_else(|| Err(OjsError::new(ErrorCode::InternalError, "No answer."))));
+        let result =
+            place.and_then(|()| results.next().unwrap_or_else(|| Err(OjsError::new(ErrorCode::InternalError, "No answer."))));
         out.push('{');
         push_text(&mut out, "job_id", id);
         match result {
@@ -161,7 +162,8 @@ fn push_jobs(out: &mut String, jobs: &[JobView]) {
 
 impl OutcomeBody<'_> {
     fn report(&self, worker: Option<&str>, want_job: bool) -> Result<OutcomeReport, OjsError> {
-        let id = self.job_id.as_deref().ok_or_else(|| OjsError::invalid_field("job_id", "job_id is required: the id of the job."))?;
+        let id =
+            self.job_id.as_deref().ok_or_else(|| OjsError::invalid_field("job_id", "job_id is required: the id of the job."))?;
         let outcome = if self.requeue {
             Outcome::Release(self.delay())
         } else if let Some(error) = &self.error {
@@ -274,7 +276,9 @@ impl BeatBody<'_> {
         match &self.active_jobs {
             Some(Value::Array(list)) => ids.extend(list.iter().filter_map(Value::as_str).map(str::to_owned)),
             None | Some(Value::Number(_) | Value::Null) => {}
-            Some(_) => return Err(OjsError::invalid_field("active_jobs", "active_jobs must be a number or an array of job ids.")),
+            Some(_) => {
+                return Err(OjsError::invalid_field("active_jobs", "active_jobs must be a number or an array of job ids."));
+            }
         }
         ids.extend(self.job_id.clone());
         ids.sort_unstable();

@@ -70,7 +70,11 @@ impl SqliteTables {
         match version {
             0 => transaction.execute_batch(include_str!("schema.sql"))?,
             SCHEMA_VERSION => {}
-            newer => return Err(StoreError::Failed(format!("the file has schema version {newer}, this program knows {SCHEMA_VERSION}: upgrade it"))),
+            newer => {
+                return Err(StoreError::Failed(format!(
+                    "the file has schema version {newer}, this program knows {SCHEMA_VERSION}: upgrade it"
+                )));
+            }
         }
         transaction.commit()?;
         Self::from_connection(connection, true, durability)
@@ -205,7 +209,9 @@ impl Tables for SqliteTables {
     }
 
     fn delete(&mut self, row: &JobRow) -> Result<()> {
-        for sql in [include_str!("sql/delete_job.sql"), include_str!("sql/delete_body.sql"), include_str!("sql/delete_history.sql")] {
+        for sql in
+            [include_str!("sql/delete_job.sql"), include_str!("sql/delete_body.sql"), include_str!("sql/delete_history.sql")]
+        {
             self.execute(sql, [row.seq])?;
         }
         Ok(())
@@ -365,7 +371,8 @@ impl Tables for SqliteTables {
         if let Some(name) = self.kind_nums.get(&num) {
             return Ok(Arc::clone(name));
         }
-        let name: Arc<str> = self.statement(include_str!("sql/kind_by_num.sql"))?.query_row([num], |row| row.get::<_, String>(0))?.into();
+        let name: Arc<str> =
+            self.statement(include_str!("sql/kind_by_num.sql"))?.query_row([num], |row| row.get::<_, String>(0))?.into();
         self.kind_nums.insert(num, Arc::clone(&name));
         Ok(name)
     }
@@ -421,7 +428,8 @@ impl Tables for SqliteTables {
 
     fn events_from(&mut self, seq: i64, limit: usize) -> Result<Vec<EventBatch>> {
         let mut statement = self.statement(include_str!("sql/events_from.sql"))?;
-        let rows = statement.query_map(params![seq, limit], |row| Ok(EventBatch { seq: row.get(0)?, at: row.get(1)?, lines: row.get(2)? }))?;
+        let rows = statement
+            .query_map(params![seq, limit], |row| Ok(EventBatch { seq: row.get(0)?, at: row.get(1)?, lines: row.get(2)? }))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

@@ -59,19 +59,42 @@ pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
     Ok(WorkerRow { num: row.get(0)?, id: id.into(), phase: row.get(2)?, beat_at: row.get(3)? })
 }
 
+/// A fresh row: what a claim sets later is 0 in the statement itself.
 pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlite::Result<usize> {
     statement.execute(params![
-        &row.id.as_bytes()[..], row.queue, row.kind, row.state as u8, -row.priority, row.pos,
-        row.attempt, row.releases, row.max_attempts, row.lease, row.worker, row.lease_ms, row.lease_until,
-        row.deadline, row.created_at, row.enqueued_at, row.started_at, row.finished_at, row.activated_at,
-        row.expires_at, row.retry_delay, row.flags,
+        &row.id.as_bytes()[..],
+        row.queue,
+        row.kind,
+        row.state as u8,
+        -row.priority,
+        row.pos,
+        row.max_attempts,
+        row.created_at,
+        row.enqueued_at,
+        row.finished_at,
+        row.expires_at,
+        row.flags,
     ])
 }
 
 pub fn bind_update(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlite::Result<usize> {
     statement.execute(params![
-        row.seq, row.state as u8, row.pos, row.attempt, row.releases, row.lease, row.worker, row.lease_ms,
-        row.lease_until, row.deadline, row.enqueued_at, row.started_at, row.finished_at, row.activated_at,
-        row.expires_at, row.retry_delay, row.flags,
+        row.seq,
+        row.state as u8,
+        row.pos,
+        row.attempt,
+        row.releases,
+        row.lease,
+        row.worker,
+        row.lease_ms,
+        row.lease_until,
+        row.deadline,
+        row.enqueued_at,
+        row.started_at,
+        row.finished_at,
+        row.activated_at,
+        row.expires_at,
+        row.retry_delay,
+        row.flags,
     ])
 }

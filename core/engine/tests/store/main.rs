@@ -1,0 +1,24 @@
+//! One conformance suite for every store: the same behaviours on SQLite and in memory, through the `Store` seam.
+//!
+//! Time is a manual clock and `sweep` does what it has made due: nothing here waits.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
+
+mod claims;
+mod dead_letters;
+mod enqueue;
+mod events;
+mod leases;
+mod lifecycle;
+mod model;
+mod retention;
+mod retries;
+mod support;
+mod waiting;
+
+mod durability;

@@ -1,0 +1,203 @@
+//! A store on a bench: a manual clock, short verbs, and the macro that makes one test per store.
+use std::sync::Arc;
+use std::time::Duration;
+
+use ojs_engine::clock::{Clock, ManualClock};
+use ojs_engine::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Query, Reply};
+use ojs_engine::job::JobView;
+use ojs_engine::store::Refusal;
+use ojs_engine::tables::{Counts, DeadFilter};
+use ojs_engine::{Engine, EngineOptions, Event, EventFilter, StoreUrl};
+use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
+use tempfile::TempDir;
+
+/// 2026-01-01T00:00:00Z.
+pub const START: i64 = 1_767_225_600_000;
+
+pub struct Bench {
+    pub engine: Engine,
+    pub clock: Arc<ManualClock>,
+    pub dir: TempDir,
+}
+
+/// Makes a test per store out of each function.
+#[macro_export]
+macro_rules! on_every_store {
+    ($($name:ident),* $(,)?) => {
+        mod memory {
+            $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::memory().await).await } )*
+        }
+        mod sqlite {
+            $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::sqlite().await).await } )*
+        }
+    };
+}
+
+impl Bench {
+    pub async fn memory() -> Self {
+        Self::open(|_| "memory:".to_owned()).await
+    }
+
+    pub async fn sqlite() -> Self {
+        Self::open(|dir| format!("sqlite:{}", dir.path().join("jobs.db").display())).await
+    }
+
+    async fn open(url: impl FnOnce(&TempDir) -> String) -> Self {
+        let dir = TempDir::new().unwrap();
+        let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
+        let engine = Engine::open(options(&url(&dir), Arc::clone(&clock) as _)).await.unwrap();
+        Self { engine, clock, dir }
+    }
+
+    pub fn now(&self) -> i64 {
+        self.clock.now().as_millis()
+    }
+
+    /// Moves time and does what it made due.
+    pub async fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+        self.engine.store().sweep().await.unwrap();
+    }
+
+    pub async fn try_enqueue(&self, requests: &[&str]) -> Result<Vec<JobView>, Refusal> {
+        let parse = |text: &&str| Arc::new(NewJob::parse(text, self.clock.now()).unwrap());
+        match self.engine.store().execute(Command::Enqueue(requests.iter().map(parse).collect())).await? {
+            Reply::Enqueued(views) => Ok(views),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn enqueue(&self, request: &str) -> JobId {
+        self.try_enqueue(&[request]).await.unwrap()[0].row.id
+    }
+
+    /// A job of type `t` on queue `q`.
+    pub async fn job(&self) -> JobId {
+        self.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q"}}"#).await
+    }
+
+    pub async fn exchange(
+        &self,
+        outcomes: Vec<OutcomeReport>,
+        claim: Option<Claim>,
+    ) -> (Vec<Result<Finished, OjsError>>, Vec<JobView>) {
+        match self.engine.store().execute(Command::Exchange { outcomes, claim }).await.unwrap() {
+            Reply::Exchanged { results, jobs } => (results, jobs),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn claim_for(&self, worker: Option<&str>, queues: &[&str], count: usize) -> Vec<JobView> {
+        let queues = queues.iter().map(|q| (*q).to_owned()).collect();
+        let claim = Claim { queues, count, worker: worker.map(str::to_owned), visibility_ms: Some(30_000) };
+        self.exchange(Vec::new(), Some(claim)).await.1
+    }
+
+    pub async fn claim(&self, count: usize) -> Vec<JobView> {
+        self.claim_for(Some("w"), &["q"], count).await
+    }
+
+    pub async fn settle(&self, job: JobId, lease: Option<i64>, outcome: Outcome) -> Result<Finished, OjsError> {
+        let report = OutcomeReport { job, lease, worker: Some("w".to_owned()), outcome, want_job: true };
+        self.exchange(vec![report], None).await.0.remove(0)
+    }
+
+    pub async fn ack(&self, job: &JobView) -> Result<Finished, OjsError> {
+        self.settle(job.row.id, Some(job.row.lease), Outcome::Ack(None)).await
+    }
+
+    pub async fn nack(&self, job: &JobView, error: &str) -> Result<Finished, OjsError> {
+        let error = JobError::parse(&serde_json::from_str(error).unwrap()).unwrap();
+        self.settle(job.row.id, Some(job.row.lease), Outcome::Nack(Box::new(error))).await
+    }
+
+    pub async fn beat(&self, worker: &str, jobs: &[(JobId, Option<i64>)]) -> (Vec<JobId>, Vec<JobId>) {
+        let beat =
+            Heartbeat { worker: worker.to_owned(), phase: 0, jobs: jobs.to_vec(), visibility_ms: None, test_directives: false };
+        match self.engine.store().execute(Command::Heartbeat(beat)).await.unwrap() {
+            Reply::Beat { extended, cancelled, .. } => (extended, cancelled),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn get(&self, id: JobId) -> JobView {
+        match self.engine.store().query(Query::Job(id)).await.unwrap() {
+            Reply::Job(view) => *view,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn state(&self, id: JobId) -> JobState {
+        self.get(id).await.row.state
+    }
+
+    pub async fn change(&self, command: Command) -> Result<JobView, OjsError> {
+        match self.engine.store().execute(command).await {
+            Ok(Reply::Changed { job, .. }) => Ok(*job),
+            Err(Refusal::Ojs(error)) => Err(*error),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn counts(&self, queue: &str) -> Counts {
+        match self.engine.store().query(Query::Queue(queue.to_owned())).await.unwrap() {
+            Reply::Queue(_, counts) => counts,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn dead(&self, filter: DeadFilter) -> (Vec<JobId>, usize) {
+        let filter = DeadFilter { limit: 100, ..filter };
+        match self.engine.store().query(Query::Dead(filter)).await.unwrap() {
+            Reply::Page(jobs, total) => (jobs.iter().map(|job| job.row.id).collect(), total),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn events(&self, filter: EventFilter) -> (Vec<Event>, String, bool) {
+        let filter = EventFilter { limit: if filter.limit == 0 { 1000 } else { filter.limit }, ..filter };
+        match self.engine.store().query(Query::Events(filter)).await.unwrap() {
+            Reply::Events { events, cursor, has_more } => (events, cursor, has_more),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Names of the events of one job, in order.
+    pub async fn story(&self, id: JobId) -> Vec<String> {
+        let (events, _, _) = self.events(EventFilter::default()).await;
+        events.into_iter().filter(|event| event.subject == id.to_string()).map(|event| event.name).collect()
+    }
+
+    /// Brings a fresh job into a state.
+    pub async fn job_in(&self, state: JobState) -> JobId {
+        let plain = r#"{"type":"t","args":[],"options":{"queue":"q","retry":{"max_attempts":2}}}"#;
+        match state {
+            JobState::Available => self.enqueue(plain).await,
+            JobState::Scheduled => self.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","delay_until":"+PT1H"}}"#).await,
+            JobState::Pending => self.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","pending":true}}"#).await,
+            _ => {
+                let id = self.enqueue(plain).await;
+                let job = self.claim(1).await.remove(0);
+                assert_eq!(job.row.id, id);
+                match state {
+                    JobState::Completed => drop(self.ack(&job).await.unwrap()),
+                    JobState::Retryable => drop(self.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap()),
+                    JobState::Discarded => {
+                        drop(self.nack(&job, r#"{"code":"x","message":"m","retryable":false}"#).await.unwrap());
+                    }
+                    JobState::Cancelled => drop(self.change(Command::Cancel(id)).await.unwrap()),
+                    _ => {}
+                }
+                id
+            }
+        }
+    }
+}
+
+pub fn options(url: &str, clock: Arc<dyn Clock>) -> EngineOptions {
+    EngineOptions { clock, ..EngineOptions::new(url.parse::<StoreUrl>().unwrap()) }
+}
+
+pub fn seconds(n: u64) -> Duration {
+    Duration::from_secs(n)
+}

@@ -1,0 +1,90 @@
+//! The long-poll wait, through the router: wake-ups, time-outs, callers that hang up.
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use ojs_engine::Engine;
+use ojs_model::JobState;
+use tower::ServiceExt;
+
+use crate::support::Bench;
+
+crate::on_every_store!(
+    a_waiting_fetch_is_woken,
+    a_caller_that_hangs_up_gives_its_jobs_back,
+    closing_ends_the_wait,
+    every_waiting_fetch_gets_one_of_many_jobs
+);
+
+async fn post(engine: &Engine, path: &str, body: &str) -> serde_json::Value {
+    let request = Request::post(path).header("content-type", "application/json").body(Body::from(body.to_owned())).unwrap();
+    let response = engine.router().oneshot(request).await.unwrap();
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+const WAITING: &str = r#"{"queues":["q"],"count":1,"wait_ms":60000,"worker_id":"w"}"#;
+
+async fn a_waiting_fetch_is_woken(b: Bench) {
+    let fetch = post(&b.engine, "/ojs/v1/workers/fetch", WAITING);
+    let enqueue = async {
+        tokio::task::yield_now().await;
+        b.job().await
+    };
+    let bound = tokio::time::timeout(Duration::from_secs(20), async { tokio::join!(fetch, enqueue) });
+    let (answer, id) = bound.await.expect("woken long before its 60 s");
+    assert_eq!(answer["jobs"][0]["id"], id.to_string());
+    assert!(answer["jobs"][0]["lease_token"].is_i64());
+}
+
+async fn every_waiting_fetch_gets_one_of_many_jobs(b: Bench) {
+    let fetches = futures_util::future::join_all((0..20).map(|_| post(&b.engine, "/ojs/v1/workers/fetch", WAITING)));
+    let enqueues = async {
+        for _ in 0..20 {
+            b.job().await;
+        }
+    };
+    let (answers, ()) =
+        tokio::time::timeout(Duration::from_secs(20), async { tokio::join!(fetches, enqueues) }).await.expect("all woken");
+    let mut ids: Vec<String> = answers.iter().map(|a| a["jobs"][0]["id"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 20);
+}
+
+/// The claim may be under way when the caller goes: then the jobs come back at once, not after the lease.
+async fn a_caller_that_hangs_up_gives_its_jobs_back(b: Bench) {
+    for _ in 0..50 {
+        let engine = b.engine.clone();
+        let fetch = tokio::spawn(async move { post(&engine, "/ojs/v1/workers/fetch", WAITING).await });
+        tokio::task::yield_now().await;
+        let id = b.job().await;
+        fetch.abort();
+        let held_or_free = match fetch.await {
+            // It was faster than the abort: the job is legitimately held.
+            Ok(answer) => answer["jobs"][0]["id"] == id.to_string(),
+            Err(_) => {
+                let engine = b.engine.clone();
+                let available = async {
+                    while b.state(id).await != JobState::Available {
+                        engine.store().sweep().await.unwrap();
+                    }
+                };
+                tokio::time::timeout(Duration::from_secs(20), available).await.is_ok()
+            }
+        };
+        assert!(held_or_free);
+        b.engine.store().execute(ojs_engine::command::Command::Cancel(id)).await.unwrap();
+    }
+}
+
+async fn closing_ends_the_wait(b: Bench) {
+    let fetch = post(&b.engine, "/ojs/v1/workers/fetch", WAITING);
+    let close = async {
+        tokio::task::yield_now().await;
+        b.engine.close().await;
+    };
+    tokio::time::timeout(Duration::from_secs(20), async { tokio::join!(fetch, close) }).await.expect("answered at once");
+    let refused = post(&b.engine, "/ojs/v1/jobs", r#"{"type":"t","args":[]}"#).await;
+    assert_eq!(refused["error"]["code"], "backend_unavailable");
+}
