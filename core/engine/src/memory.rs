@@ -147,6 +147,12 @@ impl Tables for MemoryTables {
         Ok(found.map(|stored| (stored.row.clone(), stored.body.clone())).collect())
     }
 
+    fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
+        let passed = |index: &BTreeSet<(i64, i64)>| index.first().is_some_and(|(at, _)| *at <= now);
+        let silent = self.workers.values().any(|worker| worker.beat_at > 0 && worker.beat_at <= silent_since);
+        Ok(passed(&self.due) || passed(&self.leases) || passed(&self.expiring) || silent)
+    }
+
     fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
         Ok(self.first(&self.due, now, limit))
     }

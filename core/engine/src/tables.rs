@@ -107,6 +107,8 @@ pub trait Tables: Send {
 
     /// Available jobs of a queue, best first.
     fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>>;
+    /// Whether time has made anything due by `now`, or a worker that sent heartbeats has sent none since `silent_since`.
+    fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool>;
     /// Scheduled and retryable jobs whose time has come, earliest first.
     fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
     /// Active jobs whose next deadline has passed, earliest first.

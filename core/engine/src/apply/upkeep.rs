@@ -13,8 +13,6 @@ use crate::tables::{DeadFilter, StoreError};
 
 /// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
 const SLICE: usize = 500;
-/// How often worker death is judged.
-const DEATH_EVERY_MS: i64 = 1000;
 /// How often terminal jobs are pruned (protocol section 2.3).
 const PRUNE_EVERY_MS: i64 = 300_000;
 
@@ -23,7 +21,6 @@ const PRUNE_EVERY_MS: i64 = 300_000;
 pub struct Sweeper {
     worker_timeout: Duration,
     retention: Retention,
-    next_death: i64,
     next_prune: i64,
     prune_after: Option<i64>,
 }
@@ -32,17 +29,18 @@ impl Sweeper {
     /// A sweeper with these periods.
     #[must_use]
     pub fn new(worker_timeout: Duration, retention: Retention) -> Self {
-        Self { worker_timeout, retention, next_death: 0, next_prune: 0, prune_after: None }
+        Self { worker_timeout, retention, next_prune: 0, prune_after: None }
     }
 
-    /// Whether anything may be due. Cheap: index probes only.
+    /// Whether anything is due. One probe of the indexes: an idle server does this ten times a second.
     pub fn is_due(&self, tables: &mut dyn crate::tables::Tables, now: Timestamp) -> Result<bool, StoreError> {
-        let now = now.as_millis();
-        Ok(now >= self.next_death
-            || self.prune_after.is_some()
-            || !tables.due(now, 1)?.is_empty()
-            || !tables.overdue(now, 1)?.is_empty()
-            || !tables.expired(now, 1)?.is_empty())
+        let pruning = now.as_millis() >= self.next_prune || self.prune_after.is_some();
+        Ok(pruning || tables.anything_due(now.as_millis(), self.silent_since(now))?)
+    }
+
+    /// Workers that have sent no heartbeat since then are dead.
+    fn silent_since(&self, now: Timestamp) -> i64 {
+        now.as_millis().saturating_sub(i64::try_from(self.worker_timeout.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// One slice of every sweep.
@@ -53,11 +51,7 @@ impl Sweeper {
         for row in turn.tables.expired(now, SLICE)? {
             turn.expire(&row)?;
         }
-        if now >= self.next_death {
-            self.next_death = now + DEATH_EVERY_MS;
-            let timeout = i64::try_from(self.worker_timeout.as_millis()).unwrap_or(i64::MAX);
-            turn.bury_workers(now.saturating_sub(timeout))?;
-        }
+        turn.bury_workers(self.silent_since(turn.now))?;
         if now >= self.next_prune {
             self.next_prune = now + PRUNE_EVERY_MS;
             self.prune_after = Some(0);

@@ -242,6 +242,11 @@ impl Tables for SqliteTables {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
+        let mut statement = self.statement(include_str!("sql/anything_due.sql"))?;
+        Ok(statement.query_row([now, silent_since], |row| row.get(0))?)
+    }
+
     fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
         let mut rows = self.job_rows(include_str!("sql/due_scheduled.sql"), params![now, limit])?;
         rows.extend(self.job_rows(include_str!("sql/due_retryable.sql"), params![now, limit])?);
