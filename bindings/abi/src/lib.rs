@@ -1,2 +1,30 @@
-//! See the crate description.
+//! What every language binding shares: the way jobs reach a host language and outcomes come back.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`dispatch`] | [`HostDispatch`](dispatch::HostDispatch): the worker's driver on one side, lanes on the other |
+//! | [`lane`] | kinds of lanes and how long a pull waits |
+//! | [`token`] | what a host holds in place of a job |
+//! | [`doorbell`] | waking a host without calling into it |
+//! | [`pace`] | how fast handlers are, and the batch sizes that follow |
+//! | [`replies`] | answers to calls made from an event loop |
+//! | [`runtime`] | one tokio runtime per process, rebuilt after a fork |
+//! | [`process`] | to which process an object belongs |
+//! | [`error`], [`guard`] | errors that cross the boundary; panics become such errors |
+//! | [`logs`] | log records on their way to the host's logger |
+//!
+//! Batches of bytes cross, not calls and not object graphs: `docs/adr` and the comments of [`dispatch`] say why.
 #![forbid(unsafe_code)]
+
+pub mod dispatch;
+pub mod doorbell;
+pub mod error;
+pub mod guard;
+pub mod lane;
+pub mod logs;
+pub mod pace;
+pub mod process;
+pub mod replies;
+pub mod runtime;
+mod sync;
+pub mod token;

@@ -1,0 +1,152 @@
+//! Log records on their way to the host's logger: a bounded ring, drained by a host thread in batches.
+//!
+//! No core thread ever calls a host logger. A slow host loses the oldest records, and is told how many.
+use std::collections::VecDeque;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+use crate::sync::{lock, wait};
+
+/// Records kept for the host.
+const CAPACITY: usize = 4_096;
+
+/// One log record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// 1 error, 2 warn, 3 info, 4 debug, 5 trace.
+    pub level: u8,
+    /// The module that spoke.
+    pub target: &'static str,
+    /// Message, then `name=value` of the other fields.
+    pub text: String,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    records: VecDeque<Record>,
+    unblocks: u64,
+}
+
+static RING: Mutex<Ring> = Mutex::new(Ring { records: VecDeque::new(), unblocks: 0 });
+static FILLED: Condvar = Condvar::new();
+static LOST: AtomicU64 = AtomicU64::new(0);
+static LEVEL: AtomicU8 = AtomicU8::new(3);
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// Starts collecting, for this library's own `tracing` only. Later calls do nothing.
+pub fn install() {
+    if !INSTALLED.swap(true, Ordering::AcqRel) {
+        // Somebody else's subscriber (a Rust host) stays in place.
+        let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(Collect));
+    }
+}
+
+/// Records above this level cost nothing: 0 off, 1 error … 5 trace.
+pub fn set_level(level: u8) {
+    LEVEL.store(level, Ordering::Relaxed);
+}
+
+/// Waits up to `limit` for records and takes at most `max`, with the number lost since the last call.
+#[must_use]
+pub fn pull(max: usize, limit: Duration) -> (Vec<Record>, u64) {
+    let mut ring = lock(&RING);
+    if ring.records.is_empty() {
+        ring = wait(&FILLED, ring, Some(limit));
+    }
+    let count = ring.records.len().min(max);
+    (ring.records.drain(..count).collect(), LOST.swap(0, Ordering::Relaxed))
+}
+
+/// Sends a thread that waits in [`pull`] home.
+pub fn unblock() {
+    lock(&RING).unblocks += 1;
+    FILLED.notify_all();
+}
+
+fn put(record: Record) {
+    let mut ring = lock(&RING);
+    if ring.records.len() >= CAPACITY {
+        ring.records.pop_front();
+        LOST.fetch_add(1, Ordering::Relaxed);
+    }
+    ring.records.push_back(record);
+    let first = ring.records.len() == 1;
+    drop(ring);
+    if first {
+        FILLED.notify_one();
+    }
+}
+
+struct Collect;
+
+impl<S: Subscriber> Layer<S> for Collect {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>, _: Context<'_, S>) -> bool {
+        number(*metadata.level()) <= LEVEL.load(Ordering::Relaxed) && metadata.target().starts_with("ojs")
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut text = Text::default();
+        event.record(&mut text);
+        let Text { mut message, rest } = text;
+        message.push_str(&rest);
+        put(Record { level: number(*event.metadata().level()), target: event.metadata().target(), text: message });
+    }
+}
+
+fn number(level: Level) -> u8 {
+    match level {
+        Level::ERROR => 1,
+        Level::WARN => 2,
+        Level::INFO => 3,
+        Level::DEBUG => 4,
+        Level::TRACE => 5,
+    }
+}
+
+#[derive(Default)]
+struct Text {
+    message: String,
+    rest: String,
+}
+
+impl Visit for Text {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        // Writing to a String cannot fail.
+        let _ = if field.name() == "message" { self.message.write_str(value) } else { write!(self.rest, " {}={value}", field.name()) };
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        let _ = if field.name() == "message" {
+            write!(self.message, "{value:?}")
+        } else {
+            write!(self.rest, " {}={value:?}", field.name())
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_arrive_filtered_and_the_oldest_are_lost() {
+        install();
+        tracing::info!(target: "ojs::test", queue = "mail", n = 3, "hello");
+        tracing::debug!(target: "ojs::test", "too quiet");
+        tracing::info!(target: "elsewhere", "not ours");
+        let (records, lost) = pull(10, Duration::ZERO);
+        let expected = Record { level: 3, target: "ojs::test", text: "hello queue=mail n=3".to_owned() };
+        assert_eq!((records, lost), (vec![expected], 0));
+        for n in 0..CAPACITY + 5 {
+            tracing::warn!(target: "ojs::test", "{n}");
+        }
+        let (records, lost) = pull(1, Duration::ZERO);
+        assert_eq!((records[0].text.as_str(), lost), ("5", 5));
+    }
+}

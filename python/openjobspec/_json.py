@@ -1,0 +1,66 @@
+"""JSON, with orjson where it is installed and the standard library where it is not, or where it alone is exact."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import json
+import re
+import uuid
+from typing import Any
+
+from .errors import OJSValidationError
+
+try:
+    import orjson
+except ImportError:  # pragma: no cover - depends on the installation
+    orjson = None  # type: ignore[assignment, unused-ignore]
+
+#: orjson turns integers beyond 64 bits into floats; anything with this many digits goes to the exact parser.
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+
+
+def _default(value: Any) -> Any:
+    """What orjson knows beyond JSON, for the standard library too."""
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, enum.Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    raise TypeError(f"{type(value).__name__} is not JSON serializable")
+
+
+def dumps_std(value: Any) -> bytes:
+    """JSON by the standard library alone."""
+    text = json.dumps(value, default=_default, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8")
+
+
+def dumps(value: Any) -> bytes:
+    """JSON as UTF-8 bytes: numbers, text and the order of keys as they are.
+
+    Raises OJSValidationError for values JSON has no form for.
+    """
+    if orjson is not None:
+        try:
+            return orjson.dumps(value)
+        except TypeError:
+            # Integers beyond 64 bits, keys that are no strings: slower, but exact.
+            pass
+    try:
+        return dumps_std(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise OJSValidationError(f"cannot be written as JSON: {error}", code="serialization_error") from error
+
+
+def loads(data: bytes | str) -> Any:
+    """The value of JSON text; integers of any size stay integers."""
+    if orjson is not None:
+        raw = data if isinstance(data, bytes) else data.encode("utf-8")
+        if _LONG_NUMBER.search(raw) is None:
+            return orjson.loads(raw)
+    return json.loads(data)
