@@ -9,6 +9,16 @@ pub trait Doorbell: Send + Sync + fmt::Debug {
     fn quiet(&self) {}
 }
 
+impl<T: Doorbell + ?Sized> Doorbell for std::sync::Arc<T> {
+    fn ring(&self) {
+        (**self).ring();
+    }
+
+    fn quiet(&self) {
+        (**self).quiet();
+    }
+}
+
 /// A doorbell that makes a file descriptor readable: what an event loop can wait for.
 ///
 /// A socket pair and not an eventfd, because the standard library has it on every Unix and without unsafe code.

@@ -2,6 +2,7 @@
 //!
 //! | module | noun |
 //! |---|---|
+//! | [`connection`] | a client that connects on first use and follows a fork |
 //! | [`dispatch`] | [`HostDispatch`](dispatch::HostDispatch): the worker's driver on one side, lanes on the other |
 //! | [`lane`] | kinds of lanes and how long a pull waits |
 //! | [`token`] | what a host holds in place of a job |
@@ -16,6 +17,7 @@
 //! Batches of bytes cross, not calls and not object graphs: `docs/adr` and the comments of [`dispatch`] say why.
 #![forbid(unsafe_code)]
 
+pub mod connection;
 pub mod dispatch;
 pub mod doorbell;
 pub mod error;

@@ -35,7 +35,7 @@ impl Pace {
         let Some(sample) = nanos.checked_div(jobs) else { return };
         let mean = self.mean_nanos.load(Ordering::Relaxed);
         // Slower counts at once for half, faster for a quarter: it is worse to sit on jobs than to take too few.
-        let next = if sample > mean { mean / 2 + sample / 2 } else { mean - mean / 4 + sample / 4 };
+        let next = if sample > mean { mean / 2 + sample / 2 } else { mean.saturating_mul(3).saturating_add(sample) / 4 };
         self.mean_nanos.store(next.max(1), Ordering::Relaxed);
     }
 

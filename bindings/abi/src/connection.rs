@@ -1,0 +1,128 @@
+//! A client that connects on first use and follows a fork where that is possible.
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::ArcSwapOption;
+use ojs::Client;
+use ojs::transport::{ConnectOptions, Transport, connect};
+use tokio::sync::OnceCell;
+
+use crate::error::AbiError;
+use crate::process::Owner;
+
+/// What is connected to.
+enum Target {
+    Url(String, Box<ConnectOptions>),
+    Transport(Arc<dyn Transport>),
+}
+
+/// The connection as one process has it.
+struct Slot {
+    owner: Owner,
+    client: OnceCell<Client>,
+}
+
+/// A connection to a server or embedded engine. Making one does nothing: no thread, no socket, no file.
+///
+/// In a forked child an HTTP connection is made anew (the parent's sockets are neither used nor closed). An embedded
+/// engine that the parent has opened does not follow: SQLite forbids it, and memory is not shared.
+pub struct Connection {
+    target: Target,
+    slot: ArcSwapOption<Slot>,
+    closed: AtomicBool,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// By URL: see [`ojs::transport::connect`].
+    #[must_use]
+    pub fn to_url(url: &str, options: ConnectOptions) -> Arc<Self> {
+        Self::new(Target::Url(url.to_owned(), Box::new(options)))
+    }
+
+    /// Over a transport of the host's own.
+    #[must_use]
+    pub fn over(transport: Arc<dyn Transport>) -> Arc<Self> {
+        Self::new(Target::Transport(transport))
+    }
+
+    fn new(target: Target) -> Arc<Self> {
+        Arc::new(Self { target, slot: ArcSwapOption::empty(), closed: AtomicBool::new(false) })
+    }
+
+    /// The client, connected on the first call in this process.
+    ///
+    /// # Errors
+    /// Closed, forked, or the connection cannot be made; a later call tries again.
+    pub async fn client(&self) -> Result<Client, AbiError> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(AbiError::Closed("the client"));
+        }
+        let slot = self.current()?;
+        let client = slot.client.get_or_try_init(|| self.connect()).await?;
+        Ok(client.clone())
+    }
+
+    async fn connect(&self) -> Result<Client, AbiError> {
+        match &self.target {
+            Target::Url(url, options) => Ok(Client::new(connect(url, (**options).clone()).await.map_err(ojs::Error::from)?)),
+            Target::Transport(transport) => Ok(Client::new(Arc::clone(transport))),
+        }
+    }
+
+    fn current(&self) -> Result<Arc<Slot>, AbiError> {
+        loop {
+            let current = self.slot.load_full();
+            if let Some(slot) = &current {
+                if slot.owner.is_current() {
+                    return Ok(Arc::clone(slot));
+                }
+                if slot.client.initialized() && !self.follows_fork() {
+                    return slot.owner.check("an embedded engine").map(|()| Arc::clone(slot));
+                }
+            }
+            let fresh = Arc::new(Slot { owner: Owner::current(), client: OnceCell::new() });
+            let before = self.slot.compare_and_swap(&current, Some(fresh));
+            if before.as_ref().map(Arc::as_ptr) == current.as_ref().map(Arc::as_ptr) {
+                // The parent's client is leaked: closing its sockets or joining its tasks is the parent's business.
+                std::mem::forget(current);
+            }
+        }
+    }
+
+    fn follows_fork(&self) -> bool {
+        matches!(&self.target, Target::Url(url, _) if url.starts_with("http://") || url.starts_with("https://"))
+    }
+
+    /// Releases the connection; calls from now on fail. In a forked child only the mark is set.
+    pub async fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        let slot = self.slot.load_full();
+        if let Some(slot) = slot.filter(|slot| slot.owner.is_current())
+            && let Some(client) = slot.client.get()
+        {
+            client.close().await;
+        }
+    }
+
+    /// Closed by [`close`](Self::close).
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let slot = self.slot.load_full();
+        if slot.as_ref().is_some_and(|slot| !slot.owner.is_current()) {
+            // As above: in a forked child nothing of the parent's is taken down.
+            std::mem::forget(slot);
+        }
+    }
+}
