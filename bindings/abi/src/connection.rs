@@ -3,8 +3,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwapOption;
+use bytes::Bytes;
 use ojs::Client;
-use ojs::transport::{ConnectOptions, Transport, connect};
+use ojs::transport::{ConnectOptions, Method, Transport, connect};
+use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 
 use crate::error::AbiError;
@@ -68,6 +70,24 @@ impl Connection {
         Ok(client.clone())
     }
 
+    /// Any call of the protocol: `path` is relative to `/ojs/v1`, or `/ojs/manifest`; the answer is the body of a 2xx.
+    /// New jobs go the way that makes sending them twice harmless.
+    ///
+    /// # Errors
+    /// As [`client`](Self::client), an unknown method, a refusal, or no answer.
+    pub async fn call(&self, method: &str, path: &str, body: Option<Bytes>) -> Result<Bytes, AbiError> {
+        let client = self.client().await?;
+        let answer = match (method, path, body) {
+            ("POST", "/jobs", Some(job)) => client.enqueue_raw(job).await?,
+            ("POST", "/jobs/batch", Some(batch)) => client.enqueue_batch_raw(jobs_of(&batch)?).await?,
+            (method, path, body) => {
+                let method = Method::from_bytes(method.as_bytes()).map_err(|_| AbiError::invalid(format!("'{method}' is no method")))?;
+                client.call(method, path, body).await?
+            }
+        };
+        Ok(answer)
+    }
+
     async fn connect(&self) -> Result<Client, AbiError> {
         match &self.target {
             Target::Url(url, options) => Ok(Client::new(connect(url, (**options).clone()).await.map_err(ojs::Error::from)?)),
@@ -115,6 +135,17 @@ impl Connection {
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
+}
+
+/// The array in `{"jobs": […]}`.
+fn jobs_of(batch: &Bytes) -> Result<Bytes, AbiError> {
+    #[derive(serde::Deserialize)]
+    struct Batch<'a> {
+        #[serde(borrow)]
+        jobs: &'a RawValue,
+    }
+    let batch_of: Batch<'_> = serde_json::from_slice(batch).map_err(|e| AbiError::invalid(format!("a batch must be {{\"jobs\": […]}}: {e}")))?;
+    Ok(batch.slice_ref(batch_of.jobs.get().as_bytes()))
 }
 
 impl Drop for Connection {

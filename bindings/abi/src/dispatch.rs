@@ -240,6 +240,12 @@ impl HostDispatch {
         }
     }
 
+    /// The driver's name for a job, while it is unanswered.
+    #[must_use]
+    pub fn key(&self, token: JobToken) -> Option<DeliveryKey> {
+        lock(&self.desk).table.get(token).map(|entry| entry.key)
+    }
+
     /// Running jobs of an event loop that should stop, each named once.
     ///
     /// # Errors
@@ -311,7 +317,9 @@ impl Dispatch for HostDispatch {
         if self.closed.load(Ordering::Acquire) {
             return 0;
         }
-        (self.concurrency + self.pace.ahead(self.concurrency)).saturating_sub(self.held())
+        // With several lanes, jobs ahead could run beside those of another lane: more at a time than was asked for.
+        let ahead = if self.lanes.len() == 1 { self.pace.ahead(self.concurrency) } else { 0 };
+        (self.concurrency + ahead).saturating_sub(self.held())
     }
 
     fn dispatch(&self, batch: Vec<Delivery>) {

@@ -8,10 +8,12 @@
 //! | [`token`] | what a host holds in place of a job |
 //! | [`doorbell`] | waking a host without calling into it |
 //! | [`pace`] | how fast handlers are, and the batch sizes that follow |
+//! | [`host_transport`] | a transport written in the host language |
 //! | [`replies`] | answers to calls made from an event loop |
 //! | [`runtime`] | one tokio runtime per process, rebuilt after a fork |
 //! | [`process`] | to which process an object belongs |
 //! | [`error`], [`guard`] | errors that cross the boundary; panics become such errors |
+//! | [`server`] | an OJS server inside the host process |
 //! | [`logs`] | log records on their way to the host's logger |
 //!
 //! Batches of bytes cross, not calls and not object graphs: `docs/adr` and the comments of [`dispatch`] say why.
@@ -22,11 +24,13 @@ pub mod dispatch;
 pub mod doorbell;
 pub mod error;
 pub mod guard;
+pub mod host_transport;
 pub mod lane;
 pub mod logs;
 pub mod pace;
 pub mod process;
 pub mod replies;
 pub mod runtime;
+pub mod server;
 mod sync;
 pub mod token;

@@ -1,1 +1,43 @@
-//! Python glue.
+//! Python glue: convert and delegate. No policy lives here; the package users see is `/python/openjobspec`.
+//!
+//! Two rules, kept in [`gate`]: nothing that can wait is entered with the GIL held, and no thread of the core ever
+//! attaches to the interpreter. Python threads come and pull.
+#![forbid(unsafe_code)]
+
+use pyo3::prelude::*;
+
+mod connection;
+mod convert;
+mod gate;
+mod logs;
+mod replies;
+mod server;
+mod text;
+mod transport;
+mod worker;
+
+/// The native half of `openjobspec`. Private: use the package.
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use super::connection::Connection;
+    #[pymodule_export]
+    use super::logs::{pull_logs, set_log_level};
+    #[pymodule_export]
+    use super::replies::Replies;
+    #[pymodule_export]
+    use super::server::Server;
+    #[pymodule_export]
+    use super::text::{duration_text, error_of, time_after};
+    #[pymodule_export]
+    use super::transport::HostTransport;
+    #[pymodule_export]
+    use super::worker::Worker;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        m.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

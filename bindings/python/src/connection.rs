@@ -1,0 +1,125 @@
+//! Calls to a server or embedded engine, blocking or from an event loop.
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use ojs::transport::{ConnectOptions, ResendPolicy};
+use ojs_abi::connection::Connection as Core;
+use ojs_abi::error::AbiError;
+use ojs_abi::guard::guard;
+use ojs_abi::runtime;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::gate;
+use crate::replies::{Answer, Replies};
+use crate::transport::HostTransport;
+
+/// A connection, opened by its first call.
+#[pyclass(frozen, module = "openjobspec._native")]
+pub struct Connection {
+    pub core: Arc<Core>,
+}
+
+#[pymethods]
+impl Connection {
+    #[new]
+    #[pyo3(signature = (url, *, auth_token=None, headers=Vec::new(), timeout=None, connect_timeout=None, max_sends=None, ca_file=None, client_cert=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
+    fn new(
+        py: Python<'_>,
+        url: &str,
+        auth_token: Option<String>,
+        headers: Vec<(String, String)>,
+        timeout: Option<f64>,
+        connect_timeout: Option<f64>,
+        max_sends: Option<u32>,
+        ca_file: Option<String>,
+        client_cert: Option<(String, String)>,
+    ) -> PyResult<Self> {
+        let mut options = ConnectOptions::default();
+        options.auth_token = auth_token;
+        options.headers = headers;
+        options.timeout = length(py, "timeout", timeout)?.unwrap_or(options.timeout);
+        options.connect_timeout = length(py, "connect_timeout", connect_timeout)?.unwrap_or(options.connect_timeout);
+        options.resend = ResendPolicy { max_sends: max_sends.unwrap_or(options.resend.max_sends).max(1), ..options.resend };
+        options.tls_ca_file = ca_file.map(Into::into);
+        options.tls_client_cert = client_cert.map(|(cert, key)| (cert.into(), key.into()));
+        Ok(Self { core: Core::to_url(url, options) })
+    }
+
+    /// A connection over a transport written in Python.
+    #[staticmethod]
+    fn over(transport: &HostTransport) -> Self {
+        Self { core: Core::over(transport.core.clone()) }
+    }
+
+    /// One call; returns the body of a 2xx answer.
+    #[pyo3(signature = (method, path, body=None))]
+    fn call<'py>(&self, py: Python<'py>, method: &str, path: &str, body: Option<&[u8]>) -> PyResult<Bound<'py, PyBytes>> {
+        let body = body.map(Bytes::copy_from_slice);
+        let answer = gate::wait(py, "Connection.call", self.core.call(method, path, body))?;
+        Ok(PyBytes::new(py, &answer))
+    }
+
+    /// One call from an event loop; the answer goes to `replies` under `ticket`.
+    #[pyo3(signature = (replies, ticket, method, path, body=None))]
+    fn submit(&self, py: Python<'_>, replies: &Replies, ticket: u64, method: String, path: String, body: Option<&[u8]>) -> PyResult<()> {
+        let body = body.map(Bytes::copy_from_slice);
+        let core = Arc::clone(&self.core);
+        let replies = Arc::clone(&replies.core);
+        gate::attached(py, "Connection.submit", || {
+            runtime::handle()?.spawn(async move { replies.put(ticket, core.call(&method, &path, body).await.map(Answer::Body)) });
+            Ok(())
+        })
+    }
+
+    /// Closes, waiting for an embedded engine to flush.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let core = Arc::clone(&self.core);
+        gate::wait(py, "Connection.close", async move {
+            core.close().await;
+            Ok(())
+        })
+    }
+
+    /// Closes, from an event loop.
+    fn submit_close(&self, py: Python<'_>, replies: &Replies, ticket: u64) -> PyResult<()> {
+        let core = Arc::clone(&self.core);
+        let replies = Arc::clone(&replies.core);
+        gate::attached(py, "Connection.submit_close", || {
+            runtime::handle()?.spawn(async move {
+                core.close().await;
+                replies.put(ticket, Ok(Answer::Done));
+            });
+            Ok(())
+        })
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.core.is_closed()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // The last owner may hold open sockets or files: letting them go can wait, and Python drops with the GIL held.
+        let core = Arc::clone(&self.core);
+        let _ = guard("Connection.drop", || {
+            if let Ok(handle) = runtime::handle() {
+                handle.spawn(async move { drop(core) });
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A time-out in seconds.
+pub fn length(py: Python<'_>, name: &str, seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let parse = |seconds: f64| {
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|_| gate::exception(py, &AbiError::invalid(format!("{name} must be zero or more seconds, got {seconds}"))))
+    };
+    seconds.map(parse).transpose()
+}

@@ -1,0 +1,36 @@
+//! An OJS server in this process.
+use std::sync::Mutex;
+
+use ojs_abi::error::AbiError;
+use ojs_abi::server::Server as Core;
+use pyo3::prelude::*;
+
+use crate::gate;
+
+/// A running server.
+#[pyclass(frozen, module = "openjobspec._native")]
+pub struct Server {
+    core: Mutex<Option<Core>>,
+    #[pyo3(get)]
+    url: String,
+}
+
+#[pymethods]
+impl Server {
+    /// Opens the store and listens; port 0 takes a free one.
+    #[new]
+    fn new(py: Python<'_>, store: String, host: String, port: u16) -> PyResult<Self> {
+        let core = gate::wait(py, "Server", async move { Core::start(&store, &host, port).await })?;
+        let url = core.url().to_owned();
+        Ok(Self { core: Mutex::new(Some(core)), url })
+    }
+
+    /// Stops listening, answers requests under way, closes the store. A second call does nothing.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        let core = self.core.lock().map(|mut core| core.take()).unwrap_or_default();
+        match core {
+            Some(core) => gate::wait(py, "Server.stop", async move { core.stop().await.map_err(AbiError::System) }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Texts that policy defines: times, durations, errors.
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use ojs::transport::Response;
+use ojs_abi::error::AbiError;
+use ojs_model::{Timestamp, duration};
+use pyo3::prelude::*;
+
+use crate::gate;
+
+fn seconds(py: Python<'_>, seconds: f64) -> PyResult<Duration> {
+    gate::attached(py, "duration", || {
+        Duration::try_from_secs_f64(seconds).map_err(|_| AbiError::invalid(format!("{seconds} is not a length of time in seconds")))
+    })
+}
+
+/// ISO 8601 text of a length in seconds.
+#[pyfunction]
+pub fn duration_text(py: Python<'_>, length: f64) -> PyResult<String> {
+    // Milliseconds are what servers keep; float noise below them is not wanted in the text.
+    let length = seconds(py, length)?.as_secs_f64() * 1000.0;
+    Ok(duration::format(Duration::from_secs_f64(length.round() / 1000.0)))
+}
+
+/// RFC 3339 text of the time `delay` seconds from now.
+#[pyfunction]
+pub fn time_after(py: Python<'_>, delay: f64) -> PyResult<String> {
+    let delay = seconds(py, delay.max(0.0))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+    Ok(Timestamp::from_millis(now).plus(delay).to_string())
+}
+
+/// The exception for an answer that is not 2xx.
+#[pyfunction]
+pub fn error_of(py: Python<'_>, status: u16, body: &[u8]) -> Py<PyAny> {
+    let error = ojs::Error::from_response(&Response::new(status, Bytes::copy_from_slice(body)));
+    gate::exception(py, &AbiError::Sdk(error)).into_value(py).into_any()
+}

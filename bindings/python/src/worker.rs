@@ -1,0 +1,257 @@
+//! Workers: Python threads and event loops pull jobs here and bring outcomes back.
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ojs::dispatch::{Dispatch, Outcome, Phase};
+use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs_abi::connection::Connection as Link;
+use ojs_abi::dispatch::{Handed, HostDispatch, Pull, Routes};
+use ojs_abi::doorbell::SocketDoorbell;
+use ojs_abi::error::AbiError;
+use ojs_abi::lane::{LaneKind, Wait};
+use ojs_abi::process::Owner;
+use ojs_abi::runtime;
+use ojs_abi::token::JobToken;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::connection::{Connection, length};
+use crate::convert::{outcome, reason_number};
+use crate::gate;
+use crate::replies::{Answer, Replies};
+
+/// `(token, type, id, attempt, queue, envelope)`.
+type PyJob<'py> = (u64, Bound<'py, PyAny>, Bound<'py, PyAny>, u32, Bound<'py, PyAny>, Bound<'py, PyBytes>);
+
+/// A worker: not started, running, or over.
+#[pyclass(frozen, module = "openjobspec._native")]
+pub struct Worker {
+    owner: Owner,
+    link: Arc<Link>,
+    host: Arc<HostDispatch>,
+    options: WorkerOptions,
+    handle: OnceLock<WorkerHandle>,
+}
+
+#[pymethods]
+impl Worker {
+    /// `types` maps job types to lanes; `event_loops[i]` tells whether lane i is an event loop or threads.
+    #[new]
+    #[pyo3(signature = (connection, types, event_loops, *, fallback=None, queues, concurrency, worker_id=None, heartbeat_interval=None,
+                        visibility_timeout=None, grace_period=None, poll_interval=None, labels=Vec::new(), release_on_shutdown=true))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
+    fn new(
+        py: Python<'_>,
+        connection: &Connection,
+        types: HashMap<String, usize>,
+        event_loops: Vec<bool>,
+        fallback: Option<usize>,
+        queues: Vec<String>,
+        concurrency: usize,
+        worker_id: Option<String>,
+        heartbeat_interval: Option<f64>,
+        visibility_timeout: Option<f64>,
+        grace_period: Option<f64>,
+        poll_interval: Option<f64>,
+        labels: Vec<String>,
+        release_on_shutdown: bool,
+    ) -> PyResult<Self> {
+        let mut options = WorkerOptions::new(queues).concurrency(concurrency).labels(labels).release_on_shutdown(release_on_shutdown);
+        options.worker_id = worker_id;
+        options.visibility_timeout = length(py, "visibility_timeout", visibility_timeout)?;
+        options.heartbeat_interval = length(py, "heartbeat_interval", heartbeat_interval)?.unwrap_or(options.heartbeat_interval);
+        options.grace_period = length(py, "grace_period", grace_period)?.unwrap_or(options.grace_period);
+        if let Some(pause) = length(py, "poll_interval", poll_interval)? {
+            options.poll_interval_min = options.poll_interval_min.min(pause);
+            options.poll_interval_max = pause;
+        }
+        let kinds: Vec<LaneKind> = event_loops.iter().map(|l| if *l { LaneKind::EventLoop } else { LaneKind::Threads }).collect();
+        let host = HostDispatch::new(&kinds, Routes { types, fallback }, concurrency);
+        Ok(Self { owner: Owner::current(), link: Arc::clone(&connection.core), host, options, handle: OnceLock::new() })
+    }
+
+    /// Connects and begins to fetch.
+    fn start(&self, py: Python<'_>) -> PyResult<()> {
+        let (link, host, options) = (Arc::clone(&self.link), Arc::clone(&self.host), self.options.clone());
+        self.owner.check("a worker").map_err(|e| gate::exception(py, &e))?;
+        let handle = gate::wait(py, "Worker.start", async move {
+            let client = link.client().await?;
+            tokio::spawn(HostDispatch::tend(Arc::downgrade(&host)));
+            Ok(WorkerDriver::start(Arc::clone(client.transport()), options, host as Arc<dyn Dispatch>))
+        })?;
+        let _ = self.handle.set(handle);
+        Ok(())
+    }
+
+    #[getter]
+    fn id(&self) -> Option<String> {
+        self.handle.get().map(|handle| handle.id().to_owned())
+    }
+
+    /// For a thread: answers the last job, tells how long `jobs` took, and waits for more. None at the end.
+    fn turn<'py>(
+        &self,
+        py: Python<'py>,
+        lane: usize,
+        done: Option<&Bound<'py, PyTuple>>,
+        jobs: usize,
+        busy_ns: u64,
+        max: usize,
+    ) -> PyResult<Option<Vec<PyJob<'py>>>> {
+        let done = done.map(outcome).transpose()?;
+        let pull = gate::detached(py, "Worker.turn", || {
+            if let Some(done) = done {
+                self.host.complete(vec![done])?;
+            }
+            self.host.observe(lane, jobs, Duration::from_nanos(busy_ns));
+            self.host.pull(lane, max, Wait::Forever)
+        })?;
+        batch(py, pull)
+    }
+
+    /// For a thread: answers the last job and begins the next; False when the next is not its own any more.
+    fn step(&self, done: Option<&Bound<'_, PyTuple>>, next: u64) -> PyResult<bool> {
+        let done = done.map(outcome).transpose()?;
+        Ok(self.host.step(done, JobToken::from_bits(next)))
+    }
+
+    /// For an event loop: what is there now, at most `max`. None at the end.
+    fn drain<'py>(&self, py: Python<'py>, lane: usize, max: usize) -> PyResult<Option<Vec<PyJob<'py>>>> {
+        let pull = gate::attached(py, "Worker.drain", || {
+            self.host.rearm(lane)?;
+            self.host.pull(lane, max, Wait::Never)
+        })?;
+        batch(py, pull)
+    }
+
+    /// For an event loop: outcomes, and how long the handlers took together.
+    fn complete(&self, py: Python<'_>, lane: usize, outcomes: Vec<Bound<'_, PyTuple>>, busy_ns: u64) -> PyResult<usize> {
+        let answers: Vec<(JobToken, Outcome)> = outcomes.iter().map(outcome).collect::<PyResult<_>>()?;
+        gate::attached(py, "Worker.complete", || {
+            self.host.observe(lane, answers.len(), Duration::from_nanos(busy_ns));
+            self.host.complete(answers)
+        })
+    }
+
+    /// For an event loop: `[(token, reason)]` of running jobs that should stop.
+    fn cancels(&self, py: Python<'_>, lane: usize) -> PyResult<Vec<(u64, u8)>> {
+        let cancels = gate::attached(py, "Worker.cancels", || self.host.take_cancels(lane))?;
+        Ok(cancels.into_iter().map(|(token, why)| (token.to_bits(), reason_number(why))).collect())
+    }
+
+    /// Why the job should stop, or None.
+    fn cancelled(&self, token: u64) -> Option<u8> {
+        self.host.cancelled(JobToken::from_bits(token)).map(reason_number)
+    }
+
+    /// The descriptor that turns readable when the lane has something for its event loop.
+    fn fd(&self, py: Python<'_>, lane: usize) -> PyResult<i32> {
+        gate::attached(py, "Worker.fd", || {
+            let bell = SocketDoorbell::new().map_err(|e| AbiError::System(format!("no file descriptor: {e}")))?;
+            let fd = bell.fd();
+            self.host.set_doorbell(lane, Box::new(bell))?;
+            Ok(fd)
+        })
+    }
+
+    /// Extends the lease of a job now; returns why it should stop, or None.
+    fn heartbeat(&self, py: Python<'_>, token: u64) -> PyResult<Option<u8>> {
+        let beat = beat(self.running(py)?, Arc::clone(&self.host), JobToken::from_bits(token));
+        gate::wait(py, "Worker.heartbeat", beat)
+    }
+
+    /// The same from an event loop.
+    fn submit_heartbeat(&self, py: Python<'_>, replies: &Replies, ticket: u64, token: u64) -> PyResult<()> {
+        let beat = beat(self.running(py)?, Arc::clone(&self.host), JobToken::from_bits(token));
+        let replies = Arc::clone(&replies.core);
+        gate::attached(py, "Worker.submit_heartbeat", || {
+            runtime::handle()?.spawn(async move { replies.put(ticket, beat.await.map(Answer::Verdict)) });
+            Ok(())
+        })
+    }
+
+    /// Fetches no more.
+    fn quiet(&self, py: Python<'_>) -> PyResult<()> {
+        self.running(py)?.quiet();
+        Ok(())
+    }
+
+    /// Fetches again.
+    fn resume(&self, py: Python<'_>) -> PyResult<()> {
+        self.running(py)?.resume();
+        Ok(())
+    }
+
+    /// Begins to stop; a second call ends the grace period.
+    #[pyo3(signature = (grace=None))]
+    fn stop(&self, py: Python<'_>, grace: Option<f64>) -> PyResult<()> {
+        let grace = length(py, "grace", grace)?;
+        self.running(py)?.stop(grace);
+        Ok(())
+    }
+
+    /// Waits until it is over, at most `limit` seconds; True when it is. Ctrl-C interrupts the wait.
+    fn wait(&self, py: Python<'_>, limit: f64) -> PyResult<bool> {
+        let limit = length(py, "limit", Some(limit))?.unwrap_or_default();
+        let handle = self.running(py)?;
+        gate::wait(py, "Worker.wait", async move { Ok(tokio::time::timeout(limit, handle.wait()).await.is_ok()) })
+    }
+
+    /// 0 running, 1 quiet, 2 draining, 3 stopped.
+    #[getter]
+    fn phase(&self) -> u8 {
+        match self.host.current_phase() {
+            Phase::Running => 0,
+            Phase::Quiet => 1,
+            Phase::Draining => 2,
+            Phase::Stopped => 3,
+        }
+    }
+
+    /// False in a child forked after it was made.
+    #[getter]
+    fn is_own(&self) -> bool {
+        self.owner.is_current()
+    }
+
+    /// Jobs taken in and not yet answered.
+    #[getter]
+    fn held(&self) -> usize {
+        self.host.held()
+    }
+}
+
+impl Worker {
+    fn running(&self, py: Python<'_>) -> PyResult<WorkerHandle> {
+        gate::attached(py, "Worker", || {
+            self.owner.check("a worker")?;
+            self.handle.get().cloned().ok_or_else(|| AbiError::invalid("the worker has not been started"))
+        })
+    }
+}
+
+async fn beat(handle: WorkerHandle, host: Arc<HostDispatch>, token: JobToken) -> Result<Option<u8>, AbiError> {
+    let lost = Some(reason_number(ojs::dispatch::CancelReason::LeaseLost));
+    let Some(key) = host.key(token) else { return Ok(lost) };
+    match handle.heartbeat(key).await {
+        Ok(Beat::Continue) => Ok(None),
+        Ok(Beat::Cancelled(why)) => Ok(Some(reason_number(why))),
+        Err(ojs::Error::NotHeld) => Ok(lost),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn batch(py: Python<'_>, pull: Pull) -> PyResult<Option<Vec<PyJob<'_>>>> {
+    match pull {
+        Pull::Jobs(jobs) => jobs.iter().map(|handed| job(py, handed)).collect::<PyResult<_>>().map(Some),
+        Pull::TimedOut | Pull::Unblocked => Ok(Some(Vec::new())),
+        Pull::Closed => Ok(None),
+    }
+}
+
+fn job<'py>(py: Python<'py>, handed: &Handed) -> PyResult<PyJob<'py>> {
+    let job = &handed.job;
+    let text = |text: &str| -> PyResult<Bound<'py, PyAny>> { Ok(text.into_pyobject(py)?.into_any()) };
+    Ok((handed.token.to_bits(), text(&job.job_type)?, text(&job.id)?, job.attempt, text(&job.queue)?, PyBytes::new(py, &job.envelope)))
+}
