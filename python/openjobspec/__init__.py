@@ -1,0 +1,90 @@
+"""Open Job Spec: background jobs for Python, plain and asyncio, with an engine that runs in your process.
+
+>>> import openjobspec as ojs
+>>> client = ojs.Client("memory:")
+>>> client.enqueue("email.send", ["a@example.com"]).state
+'available'
+"""
+
+from __future__ import annotations
+
+from . import testing as testing
+from ._native import __version__
+from .aio import AsyncClient
+from .client import Client
+from .context import Beat, CancelReason, JobContext
+from .errors import (
+    AuthenticationError,
+    ClosedError,
+    Discard,
+    DuplicateJobError,
+    ForkedError,
+    InternalError,
+    InvalidRequestError,
+    InvalidStateTransitionError,
+    JobCancelledError,
+    JobNotFoundError,
+    NonRetryableError,
+    NotEnqueuedError,
+    OJSAPIError,
+    OJSConnectionError,
+    OJSError,
+    OJSTimeoutError,
+    OJSValidationError,
+    PayloadTooLargeError,
+    QueuePausedError,
+    RateLimitedError,
+    Snooze,
+)
+from .job import Job, JobOptions, JobRequest
+from .middleware import Chain, MiddlewareError
+from .policies import RetryPolicy, UniquePolicy
+from .transport import AsyncTransport, SyncTransport, Transport
+from .worker import Worker
+from .workflow import Workflow, WorkflowStatus, batch, chain, group
+
+__all__ = [
+    "AsyncClient",
+    "AsyncTransport",
+    "AuthenticationError",
+    "Beat",
+    "CancelReason",
+    "Chain",
+    "Client",
+    "ClosedError",
+    "Discard",
+    "DuplicateJobError",
+    "ForkedError",
+    "InternalError",
+    "InvalidRequestError",
+    "InvalidStateTransitionError",
+    "Job",
+    "JobCancelledError",
+    "JobContext",
+    "JobNotFoundError",
+    "JobOptions",
+    "JobRequest",
+    "MiddlewareError",
+    "NonRetryableError",
+    "NotEnqueuedError",
+    "OJSAPIError",
+    "OJSConnectionError",
+    "OJSError",
+    "OJSTimeoutError",
+    "OJSValidationError",
+    "PayloadTooLargeError",
+    "QueuePausedError",
+    "RateLimitedError",
+    "RetryPolicy",
+    "Snooze",
+    "SyncTransport",
+    "Transport",
+    "UniquePolicy",
+    "Worker",
+    "Workflow",
+    "WorkflowStatus",
+    "__version__",
+    "batch",
+    "chain",
+    "group",
+]

@@ -1,0 +1,100 @@
+"""From what a handler did to what the core is told: ``(token, kind, payload)``."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+from ._json import dumps
+from .context import JobContext
+from .errors import JobCancelledError, NonRetryableError, OJSValidationError, Snooze
+
+COMPLETED, FAILED, RELEASED, SNOOZED = 0, 1, 2, 3
+Outcome = tuple[int, int, object]
+
+#: The server keeps no more frames.
+_FRAMES = 50
+
+
+def success(ctx: JobContext, result: Any) -> Outcome:
+    """The handler returned."""
+    if result is None:
+        result = ctx._handler_result
+        if result is None:
+            return (ctx._token, COMPLETED, None)
+    try:
+        return (ctx._token, COMPLETED, dumps(result))
+    except OJSValidationError as error:
+        return _failed(ctx, error, "serialization_error", retryable=False, message=f"the handler's result {error.message}")
+    except BaseException as error:  # an object with odd ideas about being looked at
+        return _failed(ctx, error, "serialization_error", retryable=False)
+
+
+def failure(ctx: JobContext, error: BaseException) -> Outcome:
+    """The handler raised: anything, SystemExit and KeyboardInterrupt included."""
+    if isinstance(error, Snooze):
+        return (ctx._token, SNOOZED, error.seconds)
+    if isinstance(error, JobCancelledError):
+        if ctx.cancelled:
+            return (ctx._token, RELEASED, None)
+        return _failed(ctx, error, "cancelled", retryable=False)
+    if isinstance(error, NonRetryableError):
+        details = dict(error.details) if error.details else None
+        return _failed(ctx, error, str(error.code), retryable=False, details=details)
+    return _failed(ctx, error, "handler_error", retryable=True)
+
+
+def stopped(ctx: JobContext) -> Outcome:
+    """The handler's task was cancelled."""
+    if ctx.cancelled:
+        return (ctx._token, RELEASED, None)
+    # Not by us: the handler let a CancelledError of its own through.
+    return (ctx._token, FAILED, ("handler_error", "CancelledError", "the handler was cancelled from inside", True, None, []))
+
+
+def _failed(
+    ctx: JobContext,
+    error: BaseException,
+    code: str,
+    *,
+    retryable: bool,
+    message: str | None = None,
+    details: dict[str, Any] | None = None,
+) -> Outcome:
+    cls = type(error)
+    text = message or _text(error) or cls.__name__
+    about: dict[str, Any] = dict(details or {})
+    about.setdefault("error_class", f"{cls.__module__}.{cls.__qualname__}")
+    about.setdefault("stack", _stack(error))
+    try:
+        raw = dumps(about)
+    except BaseException:
+        raw = dumps({"error_class": about["error_class"], "stack": about["stack"]})
+    return (ctx._token, FAILED, (_clean(code), cls.__name__, _clean(text), retryable, raw, _frames(error)))
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException as broken:
+        return f"<str() of {type(error).__name__} raised {type(broken).__name__}>"
+
+
+def _clean(text: str) -> str:
+    """Text without lone surrogates: UTF-8 has no place for them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _stack(error: BaseException) -> str:
+    try:
+        return _clean("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+    except BaseException:
+        return f"<the traceback of {type(error).__name__} cannot be printed>"
+
+
+def _frames(error: BaseException) -> list[str]:
+    try:
+        frames = traceback.extract_tb(error.__traceback__, limit=-_FRAMES)
+        return [_clean(f"{frame.filename}:{frame.lineno} in {frame.name}") for frame in reversed(frames)]
+    except BaseException:
+        return []

@@ -1,0 +1,163 @@
+"""What a handler gets."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+from typing import Any, Generator, Protocol
+
+from ._reactor import Reactor
+from .errors import JobCancelledError
+from .job import Job
+
+logger = logging.getLogger("openjobspec.job")
+
+
+class CancelReason(enum.IntEnum):
+    """Why a handler is asked to stop."""
+
+    #: The job was cancelled on the server.
+    CANCELLED = 0
+    #: Another worker has the job by now.
+    LEASE_LOST = 1
+    #: The attempt's time is up.
+    TIMED_OUT = 2
+    #: The worker stops and its grace period is over.
+    SHUTDOWN = 3
+
+
+class Link(Protocol):
+    """The part of the native worker that a job talks to."""
+
+    def cancelled(self, token: int) -> int | None: ...
+    def heartbeat(self, token: int) -> int | None: ...
+    def submit_heartbeat(self, replies: Any, ticket: int, token: int) -> None: ...
+
+
+class Beat:
+    """The answer to a heartbeat: true while the handler may go on. In coroutines, await it."""
+
+    __slots__ = ("_future", "_reason")
+
+    def __init__(self, reason: int | None, future: asyncio.Future[int | None] | None = None) -> None:
+        self._reason = reason
+        self._future = future
+
+    @property
+    def reason(self) -> CancelReason | None:
+        """Why the handler should stop, or None."""
+        if self._future is not None and self._future.done():
+            self._reason = self._future.result()
+        return None if self._reason is None else CancelReason(self._reason)
+
+    def __bool__(self) -> bool:
+        return self.reason is None
+
+    def __await__(self) -> Generator[Any, None, Beat]:
+        if self._future is not None:
+            self._reason = yield from self._future.__await__()
+        return self
+
+
+class JobContext:
+    """One run of one job. ``args``, ``meta`` and the rest of the envelope are read when they are asked for."""
+
+    __slots__ = ("_envelope", "_handler_result", "_job", "_link", "_logger", "_metadata", "_token", "attempt", "id", "queue", "type")
+
+    def __init__(self, link: Link, token: int, type: str, id: str, attempt: int, queue: str, envelope: bytes) -> None:
+        self._link = link
+        self._token = token
+        #: The job type.
+        self.type = type
+        #: The job id: the same in every attempt and redelivery.
+        self.id = id
+        #: 1 on the first run.
+        self.attempt = attempt
+        #: The queue it came from.
+        self.queue = queue
+        self._envelope = envelope
+        self._job: Job | None = None
+        self._handler_result: Any = None
+        self._metadata: dict[str, Any] | None = None
+        self._logger: logging.LoggerAdapter[logging.Logger] | None = None
+
+    @property
+    def job(self) -> Job:
+        """The whole job."""
+        if self._job is None:
+            self._job = Job.from_json(self._envelope)
+        return self._job
+
+    @property
+    def args(self) -> list[Any]:
+        """The arguments."""
+        return self.job.args
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The metadata the job was enqueued with."""
+        return self.job.meta
+
+    @property
+    def parent_results(self) -> list[Any]:
+        """In a workflow, the results of the steps before."""
+        return self.job.parent_results
+
+    @property
+    def workflow_id(self) -> str | None:
+        """The workflow it is a step of."""
+        return self.job.workflow_id
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A place for middleware to leave things for the layers inside; gone after this run."""
+        if self._metadata is None:
+            self._metadata = {}
+        return self._metadata
+
+    def set_result(self, value: Any) -> None:
+        """Sets the job's result; what the handler returns, unless it is None, wins."""
+        self._handler_result = value
+
+    @property
+    def cancel_reason(self) -> CancelReason | None:
+        """Why the handler should stop, or None. Costs nothing; ask often."""
+        reason = self._link.cancelled(self._token)
+        return None if reason is None else CancelReason(reason)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the handler should stop. Coroutine handlers are cancelled by themselves."""
+        return self._link.cancelled(self._token) is not None
+
+    def raise_if_cancelled(self) -> None:
+        """Raises JobCancelledError when the handler should stop."""
+        reason = self.cancel_reason
+        if reason is not None:
+            raise JobCancelledError(reason.name.lower())
+
+    def heartbeat(self) -> Beat:
+        """Extends the lease now; the worker does so every few seconds by itself.
+
+        In plain handlers ``if not ctx.heartbeat(): return``, in coroutines ``if not await ctx.heartbeat(): return``.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return Beat(self._link.heartbeat(self._token))
+        future = Reactor.of_running_loop().call(
+            lambda replies, ticket: self._link.submit_heartbeat(replies, ticket, self._token)
+        )
+        return Beat(None, future)
+
+    @property
+    def logger(self) -> logging.LoggerAdapter[logging.Logger]:
+        """A logger that knows the job: ``job_id``, ``job_type``, ``attempt`` and ``queue`` are in every record."""
+        if self._logger is None:
+            extra = {"job_id": self.id, "job_type": self.type, "attempt": self.attempt, "queue": self.queue}
+            self._logger = logging.LoggerAdapter(logger, extra)
+        return self._logger
+
+    def __repr__(self) -> str:
+        return f"JobContext(id={self.id!r}, type={self.type!r}, attempt={self.attempt})"

@@ -1,0 +1,140 @@
+"""Middleware: named layers around an enqueue or a handler, like the rings of an onion.
+
+The first layer added is the outermost. Each layer calls ``next`` once to go on inwards, or does not, and then the
+layers inside never run. Layers may be plain functions or coroutine functions, in any mixture.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Iterator, TypeVar, overload
+
+from .errors import OJSError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class MiddlewareError(OJSError):
+    """The chain was used wrongly: unknown name, name taken, changed after the start, ``next`` called twice."""
+
+
+class Chain:
+    """Layers in order, each with a name. As a decorator it adds a layer under the name of the function.
+
+    >>> chain = Chain()
+    >>> @chain
+    ... def logging(ctx, next):
+    ...     return next()
+    >>> chain.insert_before("logging", "metrics", lambda ctx, next: next())
+    >>> chain.names()
+    ['metrics', 'logging']
+    """
+
+    def __init__(self) -> None:
+        self._layers: list[tuple[str, Callable[..., Any]]] = []
+        self._frozen = False
+
+    @overload
+    def __call__(self, layer: F, /) -> F: ...
+    @overload
+    def __call__(self, layer: str, /) -> Callable[[F], F]: ...
+    def __call__(self, layer: Any, /) -> Any:
+        if isinstance(layer, str):
+            name = layer
+
+            def named(function: F) -> F:
+                self.add(name, function)
+                return function
+
+            return named
+        self.add(self._free_name(layer), layer)
+        return layer
+
+    def add(self, name: str, layer: Callable[..., Any]) -> None:
+        """Adds the innermost layer."""
+        self._insert(len(self._layers), name, layer)
+
+    def prepend(self, name: str, layer: Callable[..., Any]) -> None:
+        """Adds the outermost layer."""
+        self._insert(0, name, layer)
+
+    def insert_before(self, existing: str, name: str, layer: Callable[..., Any]) -> None:
+        """Adds a layer just outside another."""
+        self._insert(self._index(existing), name, layer)
+
+    def insert_after(self, existing: str, name: str, layer: Callable[..., Any]) -> None:
+        """Adds a layer just inside another."""
+        self._insert(self._index(existing) + 1, name, layer)
+
+    def remove(self, name: str) -> None:
+        """Takes a layer out."""
+        self._check_open()
+        del self._layers[self._index(name)]
+
+    def names(self) -> list[str]:
+        """The names, outermost first."""
+        return [name for name, _ in self._layers]
+
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
+        return (layer for _, layer in self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name == known for known, _ in self._layers)
+
+    def freeze(self) -> list[Callable[..., Any]]:
+        """The layers, outermost first. The chain may not change from now on."""
+        self._frozen = True
+        return [layer for _, layer in self._layers]
+
+    def _insert(self, index: int, name: str, layer: Callable[..., Any]) -> None:
+        self._check_open()
+        if not callable(layer):
+            raise MiddlewareError(f"middleware '{name}' must be callable, got {type(layer).__name__}")
+        if name in self:
+            raise MiddlewareError(f"there is a middleware named '{name}' already; remove it first")
+        self._layers.insert(index, (name, layer))
+
+    def _index(self, name: str) -> int:
+        for index, (known, _) in enumerate(self._layers):
+            if known == name:
+                return index
+        known_names = ", ".join(self.names()) or "none"
+        raise MiddlewareError(f"there is no middleware named '{name}'; there is: {known_names}")
+
+    def _check_open(self) -> None:
+        if self._frozen:
+            raise MiddlewareError("the chain is in use: change middleware before the first job")
+
+    def _free_name(self, layer: Callable[..., Any]) -> str:
+        base = getattr(layer, "__name__", type(layer).__name__)
+        name, count = base, 1
+        while name in self:
+            count += 1
+            name = f"{base}-{count}"
+        return name
+
+
+class Once:
+    """Lets a layer call ``next`` once: a second run of what is inside would be a second job."""
+
+    __slots__ = ("_inner", "_called")
+
+    def __init__(self, inner: Callable[..., Any]) -> None:
+        self._inner = inner
+        self._called = False
+
+    def __call__(self, *args: Any) -> Any:
+        if self._called:
+            raise MiddlewareError("a middleware called next() twice")
+        self._called = True
+        return self._inner(*args)
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it makes a coroutine: coroutine functions, and objects whose ``__call__`` is one."""
+    while hasattr(function, "func") and not inspect.isfunction(function):
+        function = function.func  # functools.partial
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))

@@ -1,0 +1,224 @@
+"""A private engine in place of every client's server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any, Iterator
+
+from .. import _native, _override
+from .._json import dumps, loads
+from .._lanes import Plans
+from .._outcome import COMPLETED, FAILED, SNOOZED, Outcome, failure, success
+from .._portal import LoopThread, Threads, caught, unwrap
+from ..context import JobContext
+
+if TYPE_CHECKING:
+    from ..worker import Worker
+
+
+class Fake:
+    """What was enqueued while it is active. The newest active one gets the jobs."""
+
+    def __init__(self, inline: tuple[Worker, ...] = ()) -> None:
+        self._connection = _native.Connection("memory:")
+        self._inline = inline
+        self._draining = False
+        #: Every enqueue request as it went to the server, oldest first.
+        self.requests: list[dict[str, Any]] = []
+
+    # --- what clients see ---
+
+    def __call__(self, method: str, path: str, body: Any) -> Any:
+        """Takes the place of a connection."""
+        raw = self._connection.call(method, path, None if body is None else dumps(body))
+        if method == "POST" and path == "/jobs":
+            self.requests.append(body)
+        elif method == "POST" and path == "/jobs/batch":
+            self.requests.extend(body["jobs"])
+        if self._inline and not self._draining:
+            self.drain(*self._inline)
+        return loads(raw) if raw else None
+
+    # --- what tests ask ---
+
+    def enqueued(self, job_type: str | None = None, **wanted: Any) -> list[dict[str, Any]]:
+        """The requests of this type that match: ``args``, ``queue``, ``meta`` (a part of it), or any other option."""
+        return [request for request in self.requests if _matches(request, job_type, wanted)]
+
+    def assert_enqueued(self, job_type: str, *, count: int | None = None, **wanted: Any) -> list[dict[str, Any]]:
+        """Fails unless such a job was enqueued (``count`` times, when given). Returns the requests."""
+        found = self.enqueued(job_type, **wanted)
+        if not found if count is None else len(found) != count:
+            expected = "at least one" if count is None else str(count)
+            matching = f" with {wanted}" if wanted else ""
+            raise AssertionError(f"expected {expected} '{job_type}'{matching}, found {len(found)}; enqueued were: {self._summary()}")
+        return found
+
+    def assert_not_enqueued(self, job_type: str | None = None, **wanted: Any) -> None:
+        """Fails when such a job was enqueued."""
+        found = self.enqueued(job_type, **wanted)
+        if found:
+            raise AssertionError(f"expected no '{job_type or 'job'}', found {len(found)}: {found}")
+
+    def clear(self) -> None:
+        """Forgets all jobs."""
+        self.requests.clear()
+        old, self._connection = self._connection, _native.Connection("memory:")
+        old.close()
+
+    def drain(self, *workers: Worker, raise_errors: bool = True) -> int:
+        """Runs the handlers of ``workers`` on everything that is available, jobs enqueued on the way included.
+
+        Returns how many ran. An exception of a handler is raised here, after the job was marked as failed, unless
+        ``raise_errors`` is false. Jobs for later, and retries, are not waited for.
+        """
+        if not workers:
+            raise ValueError("drain() needs the worker whose handlers shall run")
+        self._draining = True
+        try:
+            return sum(self._drain_one(worker, raise_errors) for worker in workers)
+        finally:
+            self._draining = False
+
+    # --- inside ---
+
+    def _drain_one(self, worker: Worker, raise_errors: bool) -> int:
+        plans = worker._plans()
+        loop = LoopThread("openjobspec-drain")
+        worker._bridges.loop, worker._bridges.threads = loop.loop, Threads(4, "openjobspec-drain")
+        ran = 0
+        try:
+            while True:
+                fetched = self._call("/workers/fetch", {"queues": worker.queues, "count": 1, "worker_id": "drain"})
+                if not fetched["jobs"]:
+                    return ran
+                ran += 1
+                self._perform(plans, loop, fetched["jobs"][0], raise_errors)
+        finally:
+            worker._bridges.threads.close()
+            loop.stop(1.0)
+
+    def _perform(self, plans: Plans, loop: LoopThread, job: dict[str, Any], raise_errors: bool) -> None:
+        queue = job.get("queue", "default")
+        ctx = JobContext(_Unattended(), 0, job["type"], job["id"], job.get("attempt", 1), queue, dumps(job))
+        raised: BaseException | None = None
+        try:
+            plan = plans[ctx.type]
+            outcome = success(ctx, unwrap(loop.run(caught(plan.call(ctx)))) if plan.on_loop else plan.call(ctx))
+        except asyncio.CancelledError as error:
+            raised, outcome = error, failure(ctx, error)
+        except BaseException as error:
+            raised, outcome = error, failure(ctx, error)
+        self._report(job, outcome)
+        if raised is not None and raise_errors and outcome[1] == FAILED:
+            raise raised
+
+    def _report(self, job: dict[str, Any], outcome: Outcome) -> None:
+        _, kind, payload = outcome
+        about = {"job_id": job["id"], "lease_token": job.get("lease_token"), "worker_id": "drain"}
+        if kind == COMPLETED:
+            result = {} if payload is None else {"result": loads(payload)}  # type: ignore[arg-type]
+            self._call("/workers/ack", {**about, **result})
+        elif kind == FAILED:
+            code, error_type, message, retryable, details, backtrace = payload  # type: ignore[misc]
+            error = {"code": code, "type": error_type, "message": message, "retryable": retryable,
+                     "details": loads(details), "backtrace": backtrace}  # fmt: skip
+            self._call("/workers/nack", {**about, "error": error})
+        else:
+            details = {"snooze_ms": int(payload * 1000)} if kind == SNOOZED else {}  # type: ignore[operator]
+            error = {"code": "snoozed", "message": "snoozed", "details": details}
+            self._call("/workers/nack", {**about, "requeue": True, "error": error, "delay_ms": details.get("snooze_ms")})
+
+    def _call(self, path: str, body: dict[str, Any]) -> Any:
+        return loads(self._connection.call("POST", path, dumps(body)))
+
+    def _summary(self) -> str:
+        return ", ".join(f"{request['type']}({request['args']})" for request in self.requests) or "none"
+
+
+class _Unattended:
+    """A job's link when no worker stands behind it."""
+
+    def cancelled(self, token: int) -> int | None:
+        return None
+
+    def heartbeat(self, token: int) -> int | None:
+        return None
+
+    def submit_heartbeat(self, replies: Any, ticket: int, token: int) -> None:
+        raise RuntimeError("await ctx.heartbeat() needs a running worker")
+
+
+def _matches(request: dict[str, Any], job_type: str | None, wanted: dict[str, Any]) -> bool:
+    if job_type is not None and request["type"] != job_type:
+        return False
+    options = request.get("options", {})
+    for name, value in wanted.items():
+        if name == "meta":
+            meta = request.get("meta", {})
+            if any(meta.get(key) != expected for key, expected in value.items()):
+                return False
+        elif name in ("args", "id", "schema"):
+            if request.get(name) != value:
+                return False
+        elif options.get(name, {"queue": "default", "priority": 0}.get(name)) != value:
+            return False
+    return True
+
+
+@contextlib.contextmanager
+def fake_mode() -> Iterator[Fake]:
+    """Keeps the jobs of all clients in memory, for :class:`Fake` to ask about."""
+    with _active(Fake()) as fake:
+        yield fake
+
+
+@contextlib.contextmanager
+def inline_mode(*workers: Worker) -> Iterator[Fake]:
+    """Runs jobs with the handlers of ``workers`` as soon as they are enqueued; exceptions reach who enqueues."""
+    with _active(Fake(inline=workers)) as fake:
+        yield fake
+
+
+@contextlib.contextmanager
+def _active(fake: Fake) -> Iterator[Fake]:
+    _override.sinks.append(fake)
+    try:
+        yield fake
+    finally:
+        _override.sinks.remove(fake)
+        fake._connection.close()
+
+
+def _current() -> Fake:
+    if not _override.sinks:
+        raise RuntimeError("no fake is active: use `with openjobspec.testing.fake_mode():`")
+    sink = _override.sinks[-1]
+    assert isinstance(sink, Fake)
+    return sink
+
+
+def enqueued(job_type: str | None = None, **wanted: Any) -> list[dict[str, Any]]:
+    """:meth:`Fake.enqueued` of the active fake."""
+    return _current().enqueued(job_type, **wanted)
+
+
+def assert_enqueued(job_type: str, *, count: int | None = None, **wanted: Any) -> list[dict[str, Any]]:
+    """:meth:`Fake.assert_enqueued` of the active fake."""
+    return _current().assert_enqueued(job_type, count=count, **wanted)
+
+
+def assert_not_enqueued(job_type: str | None = None, **wanted: Any) -> None:
+    """:meth:`Fake.assert_not_enqueued` of the active fake."""
+    _current().assert_not_enqueued(job_type, **wanted)
+
+
+def drain(*workers: Worker, raise_errors: bool = True) -> int:
+    """:meth:`Fake.drain` of the active fake."""
+    return _current().drain(*workers, raise_errors=raise_errors)
+
+
+def clear() -> None:
+    """:meth:`Fake.clear` of the active fake."""
+    _current().clear()

@@ -1,0 +1,230 @@
+"""How requests reach a server: over the core (HTTP or the embedded engine), or over an object of your own.
+
+An object of your own is anything with a ``request(method, path, body)`` method, plain or coroutine; ``path`` is relative
+to ``/ojs/v1`` and ``body`` is the decoded JSON. It answers with ``(status, body)``, with ``{"status": …, "body": …}``, with
+an object that has ``status`` and ``body``, or with the body alone, which then counts as status 200::
+
+    class Mock:
+        async def request(self, method, path, body=None):
+            if (method, path) == ("POST", "/jobs"):
+                return 201, {"job": {"id": "test-id", "type": body["type"], "state": "available", "args": body["args"]}}
+            raise AssertionError(f"unexpected request: {method} {path}")
+
+    client = ojs.Client(transport=Mock())
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import threading
+from typing import Any, Mapping, Protocol, runtime_checkable
+
+from . import _native, _override, _portal
+from ._json import dumps, loads
+from ._reactor import Reactor
+from .errors import ClosedError, OJSError, OJSValidationError
+
+
+@runtime_checkable
+class Transport(Protocol):
+    """What a custom transport looks like. ``request`` may be a coroutine function."""
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """One request; see the module's documentation for what it may return."""
+
+
+class Answer:
+    """Status and body of an answer, in whatever form the transport gave it."""
+
+    __slots__ = ("status", "body")
+
+    def __init__(self, status: int, body: Any) -> None:
+        self.status = status
+        self.body = body
+
+    @classmethod
+    def of(cls, value: Any) -> Answer:
+        """Reads the forms a custom transport may answer in."""
+        if isinstance(value, tuple) and len(value) == 2:
+            return cls(int(value[0]), value[1])
+        if isinstance(value, Mapping) and "status" in value and "body" in value:
+            return cls(int(value["status"]), value["body"])
+        if hasattr(value, "status") and hasattr(value, "body"):
+            return cls(int(value.status), value.body)
+        return cls(200, value)
+
+    def as_bytes(self) -> bytes:
+        """The body as JSON text."""
+        if self.body is None:
+            return b""
+        if isinstance(self.body, (bytes, bytearray, memoryview)):
+            return bytes(self.body)
+        if isinstance(self.body, str):
+            return self.body.encode("utf-8")
+        return dumps(self.body)
+
+    def decoded(self) -> Any:
+        """The body of a 2xx; raises the error of any other answer."""
+        if not 200 <= self.status < 300:
+            raise _native.error_of(self.status, self.as_bytes())
+        if isinstance(self.body, (bytes, bytearray, memoryview, str)):
+            raw = self.as_bytes()
+            return loads(raw) if raw else None
+        return self.body
+
+
+def send(transport: Any, method: str, path: str, body: Any) -> Any:
+    """Calls a custom transport: its ``request``, else the method named like the HTTP method."""
+    if hasattr(transport, "request"):
+        return transport.request(method, path, body)
+    function = getattr(transport, method.lower(), None)
+    if function is None:
+        raise OJSValidationError(f"the transport has neither request() nor {method.lower()}()")
+    return function(path) if body is None else function(path, body=body)
+
+
+def default_url() -> str:
+    """``OJS_URL``, else a server on this machine."""
+    return os.environ.get("OJS_URL") or os.environ.get("OJS_BACKEND_URL") or "http://localhost:8080"
+
+
+def native_connection(url: str | None, options: Mapping[str, Any]) -> _native.Connection:
+    """A connection of the core; nothing is opened before its first call."""
+    options = dict(options)
+    headers = options.pop("headers", None) or {}
+    token = options.pop("auth_token", None) or os.environ.get("OJS_AUTH_TOKEN")
+    unknown = set(options) - {"timeout", "connect_timeout", "max_sends", "ca_file", "client_cert"}
+    if unknown:
+        raise TypeError(f"unknown option {', '.join(sorted(unknown))}")
+    options.setdefault("ca_file", os.environ.get("OJS_TLS_CA_FILE"))
+    return _native.Connection(url or default_url(), auth_token=token, headers=list(headers.items()), **options)
+
+
+class SyncTransport:
+    """The blocking form: every method returns the decoded body of a 2xx answer."""
+
+    def __init__(self, connection: _native.Connection | None, custom: Any = None) -> None:
+        self.connection = connection
+        self.custom = custom
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """One request; raises the error of an answer that is not 2xx."""
+        if _override.sinks:
+            return _override.sinks[-1](method, path, body)
+        if self.connection is not None:
+            raw = self.connection.call(method, path, None if body is None else dumps(body))
+            return loads(raw) if raw else None
+        answer = send(self.custom, method, path, body)
+        if inspect.isawaitable(answer):
+            answer = _portal.portal().run(_await(answer))
+        return Answer.of(answer).decoded()
+
+    def get(self, path: str) -> Any:
+        """GET."""
+        return self.request("GET", path)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        """POST."""
+        return self.request("POST", path, body)
+
+    def delete(self, path: str) -> Any:
+        """DELETE."""
+        return self.request("DELETE", path)
+
+    def close(self) -> None:
+        """Releases the connection."""
+        if self.connection is not None:
+            self.connection.close()
+
+
+class AsyncTransport:
+    """The same for coroutines."""
+
+    def __init__(self, connection: _native.Connection | None, custom: Any = None) -> None:
+        self.connection = connection
+        self.custom = custom
+
+    async def request(self, method: str, path: str, body: Any = None) -> Any:
+        """One request; raises the error of an answer that is not 2xx."""
+        if _override.sinks:
+            return _override.sinks[-1](method, path, body)
+        connection = self.connection
+        if connection is not None:
+            data = None if body is None else dumps(body)
+            raw = await Reactor.of_running_loop().call(
+                lambda replies, ticket: connection.submit(replies, ticket, method, path, data)
+            )
+            return loads(raw) if raw else None
+        answer = send(self.custom, method, path, body)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        return Answer.of(answer).decoded()
+
+    async def get(self, path: str) -> Any:
+        """GET."""
+        return await self.request("GET", path)
+
+    async def post(self, path: str, body: Any = None) -> Any:
+        """POST."""
+        return await self.request("POST", path, body)
+
+    async def delete(self, path: str) -> Any:
+        """DELETE."""
+        return await self.request("DELETE", path)
+
+    async def close(self) -> None:
+        """Releases the connection."""
+        connection = self.connection
+        if connection is not None:
+            await Reactor.of_running_loop().call(lambda replies, ticket: connection.submit_close(replies, ticket))
+
+
+async def _await(value: Any) -> Any:
+    return await value
+
+
+class TransportThreads:
+    """Serves the requests of a worker through a custom transport, in a few daemon threads.
+
+    More than one, because a transport may hold back an answer while a heartbeat is due.
+    """
+
+    COUNT = 4
+
+    def __init__(self, custom: Any) -> None:
+        self._custom = custom
+        self._mailbox = _native.HostTransport()
+        self.connection = _native.Connection.over(self._mailbox)
+        for number in range(self.COUNT):
+            threading.Thread(target=self._serve, name=f"openjobspec-transport-{number}", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                request = self._mailbox.pull(60_000)
+            except ClosedError:
+                return
+            if request is not None:
+                self._answer(*request)
+
+    def _answer(self, ticket: int, method: str, path: str, raw: bytes | None) -> None:
+        try:
+            answer = send(self._custom, method, path, None if raw is None else loads(raw))
+            if inspect.isawaitable(answer):
+                answer = _portal.portal().run(_await(answer))
+            result = Answer.of(answer)
+            self._mailbox.reply(ticket, result.status, result.as_bytes())
+        except OJSError as error:
+            # The transport speaks our language: an error of the server stays one.
+            body = {"error": {"code": error.code, "message": error.message, "retryable": error.retryable}}
+            if error.status:
+                self._mailbox.reply(ticket, error.status, dumps(body))
+            else:
+                self._mailbox.fail(ticket, str(error))
+        except BaseException as error:
+            self._mailbox.fail(ticket, f"{type(error).__name__}: {error}")
+
+    def close(self) -> None:
+        """Lets the threads end."""
+        self._mailbox.close()

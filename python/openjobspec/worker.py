@@ -1,0 +1,337 @@
+"""The consumer's side: register handlers, run them."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Iterable, TypeVar, overload
+
+from . import _logs, _native
+from ._lanes import EventLane, Plans, run_thread
+from ._plan import Bridges, plan
+from ._portal import LoopThread, Threads, run_on
+from ._signals import Signals, on_loop
+from .aio import AsyncClient
+from .client import Client
+from .context import JobContext
+from .errors import ForkedError, OJSValidationError
+from .middleware import Chain
+from .transport import TransportThreads, native_connection
+
+H = TypeVar("H", bound=Callable[[JobContext], Any])
+
+#: Longer than anybody waits; the wait itself looks for signals all the time.
+_LONG = 86_400.0
+#: What a process that ends gives its workers.
+_EXIT_SECONDS = 2.0
+
+
+class Worker:
+    """Fetches jobs and runs their handlers, plain functions in threads and coroutines on an event loop.
+
+    ``url`` is one a :class:`~openjobspec.Client` takes, or a client whose connection is shared. A whole worker::
+
+        worker = ojs.Worker("sqlite:jobs.db", queues=["mail", "default"])
+
+        @worker.register("email.send")
+        async def handle_email(ctx: ojs.JobContext):
+            await send_email(ctx.args[0])
+            return {"sent": True}
+
+        if __name__ == "__main__":
+            worker.run()
+
+    ``run()`` ends on SIGTERM or SIGINT: running handlers may finish for ``grace_period`` seconds (a second signal ends that
+    at once), then they are cancelled and their jobs go back to the queue. Inside an application use ``start()`` and ``stop()``,
+    or ``await run_async()``.
+
+    Every job ends in exactly one outcome: the handler's return value is the result; any exception is a failure that the
+    server retries by the job's policy; :class:`~openjobspec.NonRetryableError` fails for good; :class:`~openjobspec.Snooze` runs it
+    again later. Delivery is at least once, so handlers must bear running twice.
+    """
+
+    def __init__(
+        self,
+        url: str | Client | AsyncClient | None = None,
+        *,
+        queues: Iterable[str] | str | None = None,
+        concurrency: int | None = None,
+        transport: Any = None,
+        worker_id: str | None = None,
+        poll_interval: float | None = None,
+        heartbeat_interval: float | None = None,
+        visibility_timeout_ms: int | None = 30_000,
+        grace_period: float | None = None,
+        labels: Iterable[str] = (),
+        release_on_shutdown: bool = True,
+        **connection: Any,
+    ) -> None:
+        self._url = url
+        self._custom = transport
+        self._connection_options = connection
+        if not isinstance(url, (Client, AsyncClient)) and transport is None:
+            native_connection(url, connection)  # a wrong option is reported here, not at start
+        #: The queues, in order of preference.
+        self.queues = _names(queues if queues is not None else os.environ.get("OJS_QUEUE") or "default")
+        #: Handlers that run at a time.
+        self.concurrency = int(concurrency if concurrency is not None else os.environ.get("OJS_CONCURRENCY") or 10)
+        if self.concurrency < 1:
+            raise OJSValidationError(f"concurrency must be at least 1, got {self.concurrency}")
+        if grace_period is None and "OJS_SHUTDOWN_TIMEOUT" in os.environ:
+            grace_period = float(os.environ["OJS_SHUTDOWN_TIMEOUT"])
+        self._options: dict[str, Any] = {
+            "worker_id": worker_id,
+            "poll_interval": poll_interval,
+            "heartbeat_interval": heartbeat_interval,
+            "visibility_timeout": None if visibility_timeout_ms is None else visibility_timeout_ms / 1000,
+            "grace_period": grace_period,
+            "labels": list(labels),
+            "release_on_shutdown": release_on_shutdown,
+        }
+        #: Runs around every handler. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
+        self.middleware = Chain()
+        self._handlers: dict[str, Callable[[JobContext], Any]] = {}
+        self._native: _native.Worker | None = None
+        self._threads: list[threading.Thread] = []
+        self._loop_thread: LoopThread | None = None
+        self._bridges = Bridges()
+        self._lane: EventLane | None = None
+        self._transport_threads: TransportThreads | None = None
+
+    # --- before the start ---
+
+    @overload
+    def register(self, job_type: str) -> Callable[[H], H]: ...
+    @overload
+    def register(self, job_type: str, handler: H) -> H: ...
+    def register(self, job_type: str, handler: H | None = None) -> H | Callable[[H], H]:
+        """Registers the handler of a job type, as a decorator or directly. ``*`` stands for every other type."""
+        if handler is not None:
+            self.handler(job_type, handler)
+            return handler
+
+        def decorate(function: H) -> H:
+            self.handler(job_type, function)
+            return function
+
+        return decorate
+
+    def handler(self, job_type: str, handler: Callable[[JobContext], Any]) -> None:
+        """Registers the handler of a job type."""
+        if self._native is not None:
+            raise OJSValidationError("register handlers before the worker starts")
+        if not callable(handler):
+            raise OJSValidationError(f"the handler of '{job_type}' must be callable")
+        if job_type in self._handlers:
+            raise OJSValidationError(f"a handler for '{job_type}' is registered already")
+        self._handlers[job_type] = handler
+
+    @property
+    def job_types(self) -> list[str]:
+        """The types that have a handler."""
+        return list(self._handlers)
+
+    # --- running ---
+
+    def start(self) -> Worker:
+        """Starts working in the background and returns. Not for a worker that has been started before."""
+        loop = None
+        if self._needs_loop():
+            self._loop_thread = LoopThread("openjobspec-loop")
+            loop = self._loop_thread.loop
+        native = self._prepare(loop)
+        if loop is not None:
+            run_on(loop, self._open_lane(loop))
+        native.start()
+        self._after_start(native)
+        return self
+
+    def run(self) -> None:
+        """Works until SIGTERM, SIGINT, :meth:`stop` from another thread, or a directive of the server."""
+        self.start()
+        try:
+            with Signals(self):
+                self.wait()
+        finally:
+            self.stop()
+
+    async def run_async(self, *, signals: bool = True) -> None:
+        """The same on the running event loop, where the coroutine handlers run too. Cancel it to stop gracefully."""
+        loop = asyncio.get_running_loop()
+        waiter = Threads(2, "openjobspec-waiter")
+        native = self._prepare(loop)
+        await self._open_lane(loop)
+        await waiter.run(native.start)
+        self._after_start(native)
+        with on_loop(self, loop, signals):
+            over = asyncio.ensure_future(waiter.run(native.wait, _LONG))
+            try:
+                await asyncio.shield(over)
+            except asyncio.CancelledError:
+                native.stop(None)
+                await over
+                raise
+            finally:
+                waiter.close()
+                self._clean_up()
+
+    def stop(self, grace: float | None = None) -> None:
+        """Stops gracefully and waits until it is over. ``grace`` seconds instead of ``grace_period``. May be called again."""
+        native = self._native
+        if native is None or not native.is_own:
+            return
+        if native.phase < 2:
+            native.stop(grace)
+        self.wait()
+        self._clean_up()
+
+    def shutdown(self, grace: float | None = None) -> None:
+        """Begins to stop and returns at once. A second call ends the grace period."""
+        self._running().stop(grace)
+
+    def quiet(self) -> None:
+        """Fetches no more; what runs goes on."""
+        self._running().quiet()
+
+    def resume(self) -> None:
+        """Fetches again after :meth:`quiet`."""
+        self._running().resume()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until the worker is over; False when it was not in time."""
+        native = self._running()
+        if timeout is not None:
+            return native.wait(timeout)
+        while not native.wait(_LONG):
+            pass
+        return True
+
+    @property
+    def id(self) -> str | None:
+        """The worker's name on the server, once started."""
+        return None if self._native is None else self._native.id
+
+    @property
+    def state(self) -> str:
+        """``new``, ``running``, ``quiet``, ``terminate`` or ``stopped``."""
+        if self._native is None:
+            return "new"
+        return ("running", "quiet", "terminate", "stopped")[self._native.phase]
+
+    def __enter__(self) -> Worker:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    # --- inside ---
+
+    def _plans(self) -> Plans:
+        layers = self.middleware.freeze()
+        return Plans({job_type: plan(handler, layers, self._bridges) for job_type, handler in self._handlers.items()})
+
+    def _needs_loop(self) -> bool:
+        layers = list(self.middleware)
+        return any(plan(handler, layers, self._bridges).needs_loop for handler in self._handlers.values())
+
+    def _prepare(self, loop: asyncio.AbstractEventLoop | None) -> _native.Worker:
+        """Everything up to the first fetch."""
+        if self._native is not None:
+            self._native.cancelled(0) if self._native.is_own else self._running()
+            raise OJSValidationError("a worker can be started once; make another one")
+        if not self._handlers:
+            raise OJSValidationError("the worker has no handlers: register some before it starts")
+        plans = self._plans()
+        everything = [*plans.items(), *([("*", plans.fallback)] if plans.fallback else [])]
+        self._bridges.loop = loop
+        self._bridges.threads = Threads(self.concurrency, "openjobspec-handler")
+        colours = sorted({which.on_loop for _, which in everything})
+        lane_of = {colour: lane for lane, colour in enumerate(colours)}
+        native = self._native = _native.Worker(
+            self._connection(),
+            {job_type: lane_of[which.on_loop] for job_type, which in plans.items()},
+            colours,
+            fallback=None if plans.fallback is None else lane_of[plans.fallback.on_loop],
+            queues=self.queues,
+            concurrency=self.concurrency,
+            **self._options,
+        )
+        self._all_plans = plans
+        self._lane_of = lane_of
+        return native
+
+    async def _open_lane(self, loop: asyncio.AbstractEventLoop) -> None:
+        lane = self._lane_of.get(True)
+        if lane is not None and self._native is not None:
+            self._lane = EventLane(self._native, lane, self._all_plans, self.concurrency, loop)
+
+    def _after_start(self, native: _native.Worker) -> None:
+        _logs.start()
+        _live.add(self)
+        lane = self._lane_of.get(False)
+        if lane is None:
+            return
+        for number in range(self.concurrency):
+            thread = threading.Thread(
+                target=run_thread, args=(native, lane, self._all_plans), name=f"openjobspec-worker-{number}", daemon=True
+            )
+            thread.start()
+            self._threads.append(thread)
+
+    def _connection(self) -> _native.Connection:
+        if self._custom is None and isinstance(self._url, (Client, AsyncClient)):
+            shared = self._url._connection
+            if shared is not None:
+                return shared
+            self._custom = self._url._transport.custom
+        if self._custom is not None:
+            self._transport_threads = TransportThreads(self._custom)
+            return self._transport_threads.connection
+        assert self._url is None or isinstance(self._url, str)
+        return native_connection(self._url, self._connection_options)
+
+    def _clean_up(self) -> None:
+        """After the end. Threads stuck in a handler are left behind: their jobs went back to the queue."""
+        _live.discard(self)
+        if self._bridges.threads is not None:
+            self._bridges.threads.close()
+        if self._loop_thread is not None:
+            self._loop_thread.stop(timeout=_EXIT_SECONDS)
+        if self._transport_threads is not None:
+            self._transport_threads.close()
+
+    def _running(self) -> _native.Worker:
+        if self._native is None:
+            raise OJSValidationError("the worker has not been started")
+        if not self._native.is_own:
+            raise ForkedError("this worker was started in the parent process; start one after the fork", code="forked")
+        return self._native
+
+
+def _names(queues: Iterable[str] | str) -> list[str]:
+    names = queues.split(",") if isinstance(queues, str) else list(queues)
+    names = [name.strip() for name in names if name.strip()]
+    if not names:
+        raise OJSValidationError("a worker needs at least one queue")
+    return names
+
+
+#: Workers that run in this process.
+_live: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+def _at_exit() -> None:
+    """Gives jobs back that still run when the process ends, within bounds."""
+    running = [worker._native for worker in list(_live) if worker._native is not None and worker._native.is_own]
+    for native in running:
+        native.stop(0.0)
+    for native in running:
+        native.wait(_EXIT_SECONDS)
+
+
+atexit.register(_at_exit)
+
