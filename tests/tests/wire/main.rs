@@ -1,0 +1,8 @@
+//! The real server, spoken to byte by byte: what it must refuse, what it must tolerate, and that it is well afterwards.
+mod bodies;
+mod connections;
+mod dialects;
+mod fields;
+mod http;
+mod sizes;
+mod target;
