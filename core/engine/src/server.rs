@@ -92,8 +92,15 @@ async fn serve(stream: TcpStream, router: axum::Router, stop: CancellationToken)
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "set_nodelay");
     }
+    let speaks = tokio::select! {
+        speaks = tokio::time::timeout(HEADER_TIMEOUT, speaks(&stream)) => speaks == Ok(true),
+        () = stop.cancelled() => false,
+    };
+    if !speaks {
+        return;
+    }
     let mut builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).pipeline_flush(true);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
     builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(20));
     let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     tokio::pin!(connection);
@@ -106,5 +113,20 @@ async fn serve(stream: TcpStream, router: axum::Router, stop: CancellationToken)
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "connection ended");
+    }
+}
+
+/// Waits until the client has said enough to tell HTTP/1 from HTTP/2: hyper's own clock starts only after that. False if it hung up.
+async fn speaks(stream: &TcpStream) -> bool {
+    const HTTP2: &[u8] = b"PRI ";
+    /// Between two looks at a client that sends the preface byte by byte: nobody honest does.
+    const PAUSE: Duration = Duration::from_millis(50);
+    let mut head = [0; HTTP2.len()];
+    loop {
+        match stream.peek(&mut head).await {
+            Ok(0) | Err(_) => return false,
+            Ok(n) if n < HTTP2.len() && head.get(..n) == HTTP2.get(..n) => tokio::time::sleep(PAUSE).await,
+            Ok(_) => return true,
+        }
     }
 }
