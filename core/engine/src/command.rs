@@ -6,7 +6,7 @@ use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 
 use crate::event::{Event, EventFilter};
 use crate::job::JobView;
-use crate::tables::{Counts, DeadFilter, QueueRow};
+use crate::tables::{Counts, DeadFilter, JobFilter, QueueRow};
 
 /// A change. Each is atomic: it happens whole or not at all.
 #[derive(Debug, Clone)]
@@ -36,6 +36,13 @@ pub enum Command {
         queue: String,
         /// Whether it hands out nothing.
         paused: bool,
+    },
+    /// Tell a worker at its next heartbeat to be quiet (1) or to terminate (2).
+    Direct {
+        /// The worker's id.
+        worker: String,
+        /// 1 quiet, 2 terminate.
+        directive: i64,
     },
     /// Remove everything (test mode).
     Reset,
@@ -123,6 +130,8 @@ pub struct Heartbeat {
 pub enum Query {
     /// One job.
     Job(JobId),
+    /// A page of jobs.
+    Jobs(JobFilter),
     /// All queues.
     Queues,
     /// One queue with its counts.
@@ -173,6 +182,8 @@ pub enum Reply {
     Queues(Vec<QueueRow>),
     /// A page of jobs and the number in all.
     Page(Vec<JobView>, usize),
+    /// A page of jobs and whether there is more.
+    Slice(Vec<JobView>, bool),
     /// A page of events, the cursor behind it, whether there is more.
     Events {
         /// Oldest first.

@@ -6,7 +6,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::apply::LEASE_RANGE;
 use crate::job::{Body, History, JobRow, flag};
-use crate::tables::{Counts, DeadFilter, EventBatch, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
+use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
 
 #[derive(Debug)]
 struct Stored {
@@ -71,6 +71,10 @@ impl MemoryTables {
 
     fn stored(&mut self, seq: i64) -> Result<&mut Stored> {
         self.jobs.get_mut(&seq).ok_or_else(|| StoreError::Failed(format!("no job with number {seq}")))
+    }
+
+    fn kind_of(&self, num: i64) -> Option<&Arc<str>> {
+        self.kinds.get(usize::try_from(num - 1).ok()?)
     }
 
     fn rows(&self, seqs: impl Iterator<Item = i64>) -> Vec<JobRow> {
@@ -194,6 +198,24 @@ impl Tables for MemoryTables {
         Ok((matching.into_iter().skip(filter.offset).take(filter.limit).cloned().collect(), total))
     }
 
+    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
+        let queue = match &filter.queue {
+            Some(name) => Some(self.find_queue(name)?.map_or(0, |queue| queue.num)),
+            None => None,
+        };
+        let kind_fits = |kind: i64| match &filter.job_type {
+            None => true,
+            Some(pattern) => self.kind_of(kind).is_some_and(|name| match pattern.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => **name == **pattern,
+            }),
+        };
+        let newest = self.jobs.values().rev().map(|stored| &stored.row);
+        let matching = newest
+            .filter(|row| queue.is_none_or(|queue| queue == row.queue) && filter.state.is_none_or(|state| state == row.state));
+        Ok(matching.filter(|row| kind_fits(row.kind)).skip(filter.offset).take(filter.limit + 1).cloned().collect())
+    }
+
     fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
         if let Some(queue) = self.find_queue(name)? {
             return Ok(queue);
@@ -249,8 +271,7 @@ impl Tables for MemoryTables {
     }
 
     fn kind_name(&mut self, num: i64) -> Result<Arc<str>> {
-        let index = usize::try_from(num - 1).unwrap_or(usize::MAX);
-        self.kinds.get(index).cloned().ok_or_else(|| StoreError::Failed(format!("no job type with number {num}")))
+        self.kind_of(num).cloned().ok_or_else(|| StoreError::Failed(format!("no job type with number {num}")))
     }
 
     fn worker(&mut self, id: &str) -> Result<WorkerRow> {
@@ -258,7 +279,7 @@ impl Tables for MemoryTables {
             return Ok(worker.clone());
         }
         self.last_worker += 1;
-        let worker = WorkerRow { num: self.last_worker, id: id.into(), phase: 0, beat_at: 0 };
+        let worker = WorkerRow { num: self.last_worker, id: id.into(), phase: 0, beat_at: 0, directive: 0 };
         self.worker_nums.insert(Arc::clone(&worker.id), worker.num);
         self.workers.insert(worker.num, worker.clone());
         Ok(worker)

@@ -46,6 +46,8 @@ pub struct WorkerRow {
     pub phase: i64,
     /// Latest heartbeat; 0 when it never sent one.
     pub beat_at: i64,
+    /// What an operator wants it to do: 0 nothing, 1 quiet, 2 terminate.
+    pub directive: i64,
 }
 
 /// Jobs per state of a queue, indexed by [`JobState`] number.
@@ -62,6 +64,21 @@ pub struct DeadFilter {
     pub since: Option<i64>,
     /// Discarded before, milliseconds.
     pub until: Option<i64>,
+    /// Page size.
+    pub limit: usize,
+    /// Rows to skip.
+    pub offset: usize,
+}
+
+/// Which jobs to list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JobFilter {
+    /// Only this queue.
+    pub queue: Option<String>,
+    /// Only this state.
+    pub state: Option<JobState>,
+    /// Only this job type, or all that start so when it ends in `*`.
+    pub job_type: Option<String>,
     /// Page size.
     pub limit: usize,
     /// Rows to skip.
@@ -122,6 +139,9 @@ pub trait Tables: Send {
     /// A page of dead letters, newest first, and how many there are in all.
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)>;
 
+    /// A page of jobs, newest first. One row more than asked for tells that there is more.
+    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>>;
+
     /// The queue of a name, created when missing.
     fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow>;
     /// The queue of a name, if it was ever used.
@@ -146,7 +166,7 @@ pub trait Tables: Send {
     fn worker(&mut self, id: &str) -> Result<WorkerRow>;
     /// Id of a worker number.
     fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>>;
-    /// Writes phase and heartbeat time.
+    /// Writes phase, heartbeat time and directive.
     fn save_worker(&mut self, worker: &WorkerRow) -> Result<()>;
     /// Workers that have sent heartbeats, but none since.
     fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>>;

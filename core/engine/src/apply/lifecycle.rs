@@ -90,6 +90,17 @@ impl Turn<'_> {
         Ok(Reply::Queue(queue, counts))
     }
 
+    pub(super) fn direct(&mut self, id: &str, directive: i64) -> Applied<Reply> {
+        let mut worker = self.tables.worker(id)?;
+        if worker.beat_at == 0 {
+            // Only heartbeats carry directives: this worker would never hear of it.
+            return Err(OjsError::not_found("worker", id).with_hint("Only workers that send heartbeats can be directed.").into());
+        }
+        worker.directive = directive;
+        self.tables.save_worker(&worker)?;
+        Ok(Reply::Done)
+    }
+
     fn changed(&mut self, row: JobRow, previous: JobState) -> Applied<Reply> {
         Ok(Reply::Changed { job: Box::new(self.view(row)?), previous })
     }

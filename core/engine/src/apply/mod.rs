@@ -94,6 +94,7 @@ impl<'a> Turn<'a> {
             Command::Replay(id) => self.replay(*id),
             Command::Bury(id) => self.bury(*id),
             Command::SetPaused { queue, paused } => self.set_paused(queue, *paused),
+            Command::Direct { worker, directive } => self.direct(worker, *directive),
             Command::Reset => {
                 self.tables.reset()?;
                 self.journal = Journal::default();
@@ -178,6 +179,13 @@ pub fn answer(tables: &mut dyn Tables, query: &Query, _retention: &Retention) ->
             Some(row) => Ok(Reply::Job(Box::new(view(tables, row)?))),
             None => Err(OjsError::not_found("job", &id.to_string()).into()),
         },
+        Query::Jobs(filter) => {
+            let mut rows = tables.jobs(filter)?;
+            let has_more = rows.len() > filter.limit;
+            rows.truncate(filter.limit);
+            let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
+            Ok(Reply::Slice(jobs, has_more))
+        }
         Query::Queues => Ok(Reply::Queues(tables.queues()?)),
         Query::Queue(name) => {
             let unused = || crate::tables::QueueRow { num: 0, name: name.as_str().into(), paused: false, created_at: 0 };
@@ -187,10 +195,7 @@ pub fn answer(tables: &mut dyn Tables, query: &Query, _retention: &Retention) ->
         }
         Query::Dead(filter) => {
             let (rows, total) = tables.dead(filter)?;
-            let mut jobs = Vec::with_capacity(rows.len());
-            for row in rows {
-                jobs.push(view(tables, row)?);
-            }
+            let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
             Ok(Reply::Page(jobs, total))
         }
         Query::DeadLetter(id) => match tables.row(*id)?.filter(|row| row.has(flag::DEAD)) {

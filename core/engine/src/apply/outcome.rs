@@ -200,7 +200,12 @@ impl Turn<'_> {
         worker.beat_at = self.now.as_millis();
         worker.phase = beat.phase;
         self.tables.save_worker(&worker)?;
-        let (mut extended, mut cancelled, mut directive) = (Vec::new(), Vec::new(), "running");
+        let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
+        let mut directive = match worker.directive {
+            1 => "quiet",
+            2 => "terminate",
+            _ => "running",
+        };
         for (id, lease) in &beat.jobs {
             let Some(before) = self.tables.row(*id)? else { continue };
             let held = lease.is_none_or(|lease| lease == before.lease)

@@ -1,4 +1,5 @@
 //! The HTTP binding (protocol section 3) as an axum router.
+mod admin;
 mod dead_letters;
 mod events;
 mod jobs;
@@ -42,7 +43,9 @@ pub fn router(engine: Engine) -> Router {
         .route("/events", get(events::poll))
         .route("/dead-letter", get(dead_letters::list))
         .route("/dead-letter/{id}", get(dead_letters::get).delete(dead_letters::delete))
-        .route("/dead-letter/{id}/retry", post(dead_letters::retry));
+        .route("/dead-letter/{id}/retry", post(dead_letters::retry))
+        .route("/admin/jobs", get(admin::jobs))
+        .route("/admin/workers/{id}/{directive}", post(admin::direct));
     if engine.options().test_mode {
         v1 = v1.route("/admin/reset", post(reset));
     }

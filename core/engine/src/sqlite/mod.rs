@@ -14,7 +14,7 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtens
 use crate::apply::LEASE_RANGE;
 use crate::job::{Body, History, JobRow};
 use crate::options::Durability;
-use crate::tables::{Counts, DeadFilter, EventBatch, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
+use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
 use rows::{read_body, read_job, read_queue, read_worker};
 
 /// How long a transaction waits for another process's.
@@ -293,6 +293,15 @@ impl Tables for SqliteTables {
         Ok((rows, total))
     }
 
+    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
+        let queue = match &filter.queue {
+            Some(name) => Some(self.find_queue(name)?.map_or(0, |queue| queue.num)),
+            None => None,
+        };
+        let state = filter.state.map(|state| state as u8);
+        self.job_rows(include_str!("sql/jobs.sql"), params![queue, state, filter.job_type, filter.limit + 1, filter.offset])
+    }
+
     fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
         if let Some(queue) = self.find_queue(name)? {
             return Ok(queue);
@@ -391,7 +400,7 @@ impl Tables for SqliteTables {
             Some(worker) => worker,
             None => {
                 self.execute(include_str!("sql/insert_worker.sql"), [id])?;
-                WorkerRow { num: self.connection.last_insert_rowid(), id: id.into(), phase: 0, beat_at: 0 }
+                WorkerRow { num: self.connection.last_insert_rowid(), id: id.into(), phase: 0, beat_at: 0, directive: 0 }
             }
         };
         self.workers.insert(Arc::clone(&worker.id), worker.clone());
@@ -408,7 +417,8 @@ impl Tables for SqliteTables {
 
     fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
         self.workers.insert(Arc::clone(&worker.id), worker.clone());
-        self.execute(include_str!("sql/save_worker.sql"), params![worker.num, worker.phase, worker.beat_at]).map(drop)
+        self.execute(include_str!("sql/save_worker.sql"), params![worker.num, worker.phase, worker.beat_at, worker.directive])
+            .map(drop)
     }
 
     fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>> {

@@ -56,7 +56,7 @@ pub fn read_queue(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
 
 pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
     let id: String = row.get(1)?;
-    Ok(WorkerRow { num: row.get(0)?, id: id.into(), phase: row.get(2)?, beat_at: row.get(3)? })
+    Ok(WorkerRow { num: row.get(0)?, id: id.into(), phase: row.get(2)?, beat_at: row.get(3)?, directive: row.get(4)? })
 }
 
 /// A fresh row: what a claim sets later is 0 in the statement itself.

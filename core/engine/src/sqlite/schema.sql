@@ -45,7 +45,13 @@ CREATE TABLE histories (seq INTEGER PRIMARY KEY, errors TEXT NOT NULL, result TE
 CREATE TABLE queues (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, paused INTEGER NOT NULL, created_at INTEGER NOT NULL);
 CREATE TABLE counts (queue INTEGER NOT NULL, state INTEGER NOT NULL, jobs INTEGER NOT NULL, PRIMARY KEY (queue, state)) WITHOUT ROWID;
 CREATE TABLE kinds (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE workers (num INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, phase INTEGER NOT NULL, beat_at INTEGER NOT NULL);
+CREATE TABLE workers (
+  num       INTEGER PRIMARY KEY AUTOINCREMENT,
+  id        TEXT    NOT NULL UNIQUE,
+  phase     INTEGER NOT NULL,  -- what it reported: 0 running, 1 quiet, 2 terminate
+  beat_at   INTEGER NOT NULL,  -- latest heartbeat, 0 when it never sent one
+  directive INTEGER NOT NULL   -- what an operator wants, numbers as in phase
+);
 CREATE INDEX workers_beating ON workers (beat_at) WHERE beat_at > 0;
 -- One row per commit: all its events, one a line. upto counts events from the beginning of the log.
 CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, upto INTEGER NOT NULL, lines TEXT NOT NULL);
