@@ -1,5 +1,5 @@
 //! Enqueue requests: placements, merging, what survives untouched, and every refusal of protocol sections 1.1 to 1.6.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic here is a failed test")]
 use ojs_model::envelope::{check_body, check_queue, check_type, split_batch};
 use ojs_model::{NewJob, OjsError, Timestamp};
 use proptest::prelude::*;

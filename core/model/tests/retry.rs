@@ -1,5 +1,5 @@
 //! Retry policies: the check values, aliases, faults, matching and verdicts of protocol section 7.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic here is a failed test")]
 use ojs_model::retry::{BackoffStrategy, OnExhaustion, Verdict};
 use ojs_model::{JobError, RetryPolicy};
 use proptest::prelude::*;
