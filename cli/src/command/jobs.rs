@@ -1,9 +1,9 @@
-//! `ojs jobs`: one job at a time.
+//! `ojs jobs`: look for jobs, and deal with one at a time.
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::output::{items, pairs, text};
+use crate::output::{items, pairs, rows, text};
 use crate::remote::{Remote, segment};
 
 const ENQUEUE_EXAMPLES: &str = "\
@@ -14,8 +14,17 @@ Examples:
   ojs jobs enqueue report.build --delay 10m --queue slow --max-attempts 5
   ojs jobs enqueue report.build --options '{\"tags\": [\"nightly\"], \"timeout_ms\": 60000}'";
 
+const LIST_EXAMPLES: &str = "\
+Examples:
+  ojs jobs list                                    the newest 50
+  ojs jobs list --state retryable                  what has failed and will be tried again
+  ojs jobs list --queue mail --type 'email.*' --page 2";
+
 #[derive(Debug, Subcommand)]
 pub enum Action {
+    /// List jobs, newest first.
+    #[command(after_help = LIST_EXAMPLES)]
+    List(Listing),
     /// Show a job, with the history of its failures.
     Get {
         /// The job's id.
@@ -26,9 +35,34 @@ pub enum Action {
         /// The job's id.
         id: String,
     },
+    /// Run a discarded job again, with fresh attempts.
+    Retry {
+        /// The job's id.
+        id: String,
+    },
     /// Enqueue a job.
     #[command(after_help = ENQUEUE_EXAMPLES)]
     Enqueue(Box<NewJob>),
+}
+
+/// Which jobs to list.
+#[derive(Debug, clap::Args)]
+pub struct Listing {
+    /// Only this queue.
+    #[arg(long)]
+    queue: Option<String>,
+    /// Only this state: scheduled, available, pending, active, completed, retryable, cancelled or discarded.
+    #[arg(long)]
+    state: Option<String>,
+    /// Only this job type; `email.*` is all that start so.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    /// Jobs per page, at most 200.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+    /// Which page, from 1.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    page: u32,
 }
 
 /// A job to enqueue.
@@ -69,11 +103,36 @@ pub struct NewJob {
 /// As [`Remote::call`].
 pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     let answer = match action {
+        Action::List(listing) => return listing.show(&remote).await,
         Action::Get { id } => remote.get(format!("/jobs/{}", segment(&id))).await?,
         Action::Cancel { id } => remote.delete(format!("/jobs/{}", segment(&id))).await?,
+        Action::Retry { id } => remote.post(format!("/dead-letter/{}/retry", segment(&id)), &json!({})).await?,
         Action::Enqueue(job) => remote.post("/jobs", &job.request()).await?,
     };
     remote.output.show(&answer, |value| value.get("job").map(describe).unwrap_or_default())
+}
+
+impl Listing {
+    async fn show(self, remote: &Remote) -> Result<(), Failure> {
+        let mut path = format!("/admin/jobs?per_page={}&page={}", self.limit, self.page);
+        for (name, value) in [("queue", self.queue), ("state", self.state), ("type", self.kind)] {
+            if let Some(value) = value {
+                path.push_str(&format!("&{name}={}", segment(&value)));
+            }
+        }
+        let answer = remote.get(path).await?;
+        remote.output.show(&answer, |value| {
+            let line = |job: &Value| {
+                ["/id", "/type", "/queue", "/state", "/attempt", "/created_at"].map(|path| text(job, path)).to_vec()
+            };
+            let mut table =
+                rows(&["id", "type", "queue", "state", "attempt", "created"], items(value, "/items").iter().map(line));
+            if text(value, "/pagination/has_more") == "true" {
+                table.push_str(&format!("\nmore: --page {}", self.page + 1));
+            }
+            table
+        })
+    }
 }
 
 impl NewJob {
