@@ -26,6 +26,16 @@ impl Failure {
         Self { kind: Kind::Usage, message: message.into(), advice: Some(advice.into()) }
     }
 
+    /// A setting that cannot work, in words that say what would.
+    pub fn setting(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Usage, message: message.into(), advice: None }
+    }
+
+    /// Some of several operations were refused; each has been reported already.
+    pub fn partly(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Refused, message: message.into(), advice: None }
+    }
+
     /// An answer that makes no sense, from something that is no OJS server.
     pub fn foreign(message: impl Into<String>) -> Self {
         Self { kind: Kind::Unreachable, message: message.into(), advice: Some("is this the URL of an OJS server?".into()) }

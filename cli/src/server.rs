@@ -23,12 +23,8 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
 
     // Before the first line is printed: who reads it may send a signal at once.
     let signals = Signals::install()?;
-    let engine = Engine::open(options).await.map_err(|error| {
-        Failure::usage(
-            format!("cannot open {}: {error}", args.store),
-            "check that the directory exists, that this user may write to it, and that the file is an OJS database",
-        )
-    })?;
+    // The error says what to do.
+    let engine = Engine::open(options).await.map_err(|error| Failure::setting(error.to_string()))?;
     let server = Server::bind(engine, &args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
     let address = server.local_addr();
     announce(address);

@@ -83,7 +83,9 @@ impl Wire {
     /// # Errors
     /// The connection ended first, the bytes are no HTTP, or nothing came in time.
     pub async fn answer(&mut self) -> io::Result<Answer> {
-        timeout(PATIENCE, self.read_answer()).await.unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "no answer in time")))
+        timeout(PATIENCE, self.read_answer())
+            .await
+            .unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "no answer in time")))
     }
 
     /// True if the server closes the connection without sending anything more.
@@ -162,11 +164,13 @@ impl Answer {
     /// The code of the error body, `""` if it is none.
     #[must_use]
     pub fn code(&self) -> String {
-        serde_json::from_slice::<Value>(&self.body).ok().and_then(|body| body["error"]["code"].as_str().map(str::to_owned)).unwrap_or_default()
+        serde_json::from_slice::<Value>(&self.body)
+            .ok()
+            .and_then(|body| body["error"]["code"].as_str().map(str::to_owned))
+            .unwrap_or_default()
     }
 
     /// The answer, which must have this status.
-    #[must_use]
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));

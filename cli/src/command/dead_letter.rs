@@ -15,18 +15,18 @@ pub enum Action {
         filter: Filter,
         /// How many, up to 100.
         #[arg(long, value_name = "N", default_value_t = 50)]
-        limit: u32,
+        limit: usize,
     },
     /// Show one, with the history of its failures.
     Get {
         /// The job's id.
         id: String,
     },
-    /// Run one again, or with --all every one that the filter finds. Attempts count from zero.
+    /// Run some again, or with --all every one that the filter finds. Attempts count from zero.
     Retry {
-        /// The job's id.
-        #[arg(required_unless_present = "all", conflicts_with = "all")]
-        id: Option<String>,
+        /// The jobs' ids.
+        #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+        ids: Vec<String>,
         /// All that match.
         #[arg(long)]
         all: bool,
@@ -70,14 +70,9 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
             let answer = remote.get(format!("/dead-letter/{}", segment(&id))).await?;
             remote.output.show(&answer, |value| value.get("job").map(describe).unwrap_or_default())
         }
-        Action::Retry { id: Some(id), .. } => {
-            let answer = remote.post(format!("/dead-letter/{}/retry", segment(&id)), &json!({})).await?;
-            remote.output.show(&answer, |value| format!("{id}: {}", text(value, "/job/state")))
-        }
-        Action::Retry { id: None, filter, .. } => {
-            let filter: Value = filter.members().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
-            let answer = remote.post("/dead-letter/retry", &json!({"filter": filter, "confirm": true})).await?;
-            remote.output.show(&answer, |value| format!("{} retried", text(value, "/retried")))
+        Action::Retry { ids, all, filter } => {
+            let ids = if all { all_ids(&remote, &filter).await? } else { ids };
+            retry(&remote, &ids).await
         }
         Action::Delete { id } => {
             let answer = remote.delete(format!("/dead-letter/{}", segment(&id))).await?;
@@ -86,12 +81,48 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     }
 }
 
-async fn list(remote: &Remote, filter: &Filter, limit: u32) -> Result<(), Failure> {
-    let mut path = format!("/dead-letter?limit={limit}");
+/// Largest page that servers give.
+const PAGE: usize = 100;
+
+fn list_path(filter: &Filter, limit: usize, offset: usize) -> String {
+    let mut path = format!("/dead-letter?limit={limit}&offset={offset}");
     for (name, value) in filter.members() {
         path.push_str(&format!("&{name}={}", segment(value)));
     }
-    let answer = remote.get(path).await?;
+    path
+}
+
+/// Collected before the first is run again: one that fails anew must not be met twice.
+async fn all_ids(remote: &Remote, filter: &Filter) -> Result<Vec<String>, Failure> {
+    let mut ids = Vec::new();
+    loop {
+        let page = remote.get(list_path(filter, PAGE, ids.len())).await?.value;
+        let found = items(&page, "/jobs");
+        ids.extend(found.iter().map(|job| text(job, "/id")));
+        if found.len() < PAGE {
+            return Ok(ids);
+        }
+    }
+}
+
+/// Runs each again and reports it; a refusal does not stop the others.
+async fn retry(remote: &Remote, ids: &[String]) -> Result<(), Failure> {
+    let mut refused = 0;
+    for id in ids {
+        match remote.post(format!("/dead-letter/{}/retry", segment(id)), &json!({})).await {
+            Ok(answer) => remote.output.show(&answer, |value| format!("{id}: {}", text(value, "/job/state")))?,
+            Err(failure) if ids.len() == 1 => return Err(failure),
+            Err(failure) => {
+                refused += 1;
+                eprintln!("ojs: {id}: {failure}");
+            }
+        }
+    }
+    if refused > 0 { Err(Failure::partly(format!("{refused} of {} were not retried", ids.len()))) } else { Ok(()) }
+}
+
+async fn list(remote: &Remote, filter: &Filter, limit: usize) -> Result<(), Failure> {
+    let answer = remote.get(list_path(filter, limit, 0)).await?;
     remote.output.show(&answer, |value| {
         let line = |job: &Value| {
             ["/id", "/type", "/queue", "/attempt", "/discarded_at", "/error/message"].map(|path| text(job, path)).to_vec()

@@ -61,8 +61,22 @@ async fn nesting_is_bounded() {
     let nested = |depth: usize| format!(r#"{{"type":"test.plain","args":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
     for depth in [200, 5_000, 1_000_000] {
         target.refuses("/jobs", nested(depth), 400, "invalid_payload").await;
-        target.refuses("/jobs", format!(r#"{{"type":"test.plain","args":[],"x":{}"#, "{\"a\":".repeat(depth)), 400, "invalid_payload").await;
-        target.refuses("/workers/ack", format!(r#"{{"job_id":"{}","result":{}"#, job_id(), "[".repeat(depth)), 400, "invalid_payload").await;
+        target
+            .refuses(
+                "/jobs",
+                format!(r#"{{"type":"test.plain","args":[],"x":{}"#, "{\"a\":".repeat(depth)),
+                400,
+                "invalid_payload",
+            )
+            .await;
+        target
+            .refuses(
+                "/workers/ack",
+                format!(r#"{{"job_id":"{}","result":{}"#, job_id(), "[".repeat(depth)),
+                400,
+                "invalid_payload",
+            )
+            .await;
     }
     // What is accepted can be read by a client whose parser stops at 128 levels, fetch answer included.
     let deep = nested(100);
@@ -118,7 +132,15 @@ async fn ids_that_are_no_uuid_v7_are_refused() {
     let mut target = Target::new().await;
     let upper = job_id().to_uppercase();
     let v4 = "936da01f-9abd-4d9d-80c7-02af85c822a8";
-    for id in ["", "1", v4, &upper, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0g", "'; DROP TABLE ojs_jobs; --"] {
+    for id in [
+        "",
+        "1",
+        v4,
+        &upper,
+        "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0",
+        "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0g",
+        "'; DROP TABLE ojs_jobs; --",
+    ] {
         let body = json!({"type": "test.plain", "args": [], "id": id}).to_string();
         let error = target.refuses("/jobs", body, 400, "invalid_payload").await;
         assert_eq!(error["details"]["field"], "id");

@@ -76,7 +76,11 @@ async fn retry_intervals_come_as_iso_text_or_milliseconds() {
         for name in ["retry", "retry_policy"] {
             let stored = stored(&mut target, json!({"type": "test.plain", "args": [], "options": {name: retry}})).await;
             assert_eq!(stored["max_attempts"], 5, "{retry}");
-            assert_eq!((&stored["retry"]["initial_interval"], &stored["retry"]["max_interval"]), (&json!("PT2S"), &json!("PT1M")), "{retry}");
+            assert_eq!(
+                (&stored["retry"]["initial_interval"], &stored["retry"]["max_interval"]),
+                (&json!("PT2S"), &json!("PT1M")),
+                "{retry}"
+            );
             let fetched = target.fetch().await;
             let nack = json!({"job_id": fetched["id"], "error": {"code": "handler_error", "message": "no"}});
             assert_eq!(target.wire.post("/workers/nack", &nack).await.expect(200).json()["retry_delay_ms"], 2000, "{retry}");
@@ -100,12 +104,15 @@ async fn timeouts_come_in_seconds_or_milliseconds() {
 #[tokio::test]
 async fn times_are_absolute_or_relative_and_have_two_names() {
     let mut target = Target::new().await;
-    for options in [json!({"scheduled_at": "+PT1H"}), json!({"delay_until": "+PT1H"}), json!({"delay_until": "2199-01-01T00:00:00+02:00"})] {
+    for options in
+        [json!({"scheduled_at": "+PT1H"}), json!({"delay_until": "+PT1H"}), json!({"delay_until": "2199-01-01T00:00:00+02:00"})]
+    {
         let stored = stored(&mut target, json!({"type": "test.plain", "args": [], "options": options})).await;
         assert_eq!(stored["state"], "scheduled", "{options}");
         assert!(stored["scheduled_at"].is_string(), "{stored}");
     }
-    let past = stored(&mut target, json!({"type": "test.plain", "args": [], "options": {"delay_until": "2020-01-01T00:00:00Z"}})).await;
+    let past =
+        stored(&mut target, json!({"type": "test.plain", "args": [], "options": {"delay_until": "2020-01-01T00:00:00Z"}})).await;
     assert_eq!(past["state"], "available");
 }
 
@@ -127,6 +134,9 @@ async fn a_queue_is_described_in_every_published_form() {
     target.enqueue().await;
     let stats = target.wire.get("/queues/default/stats").await.expect(200).json();
     assert_eq!((&stats["queue"]["name"], &stats["queue"]["available"]), (&json!("default"), &json!(1)));
-    assert_eq!((&stats["stats"]["queue"], &stats["stats"]["depth"], &stats["stats"]["available"]), (&json!("default"), &json!(1), &json!(1)));
+    assert_eq!(
+        (&stats["stats"]["queue"], &stats["stats"]["depth"], &stats["stats"]["available"]),
+        (&json!("default"), &json!(1), &json!(1))
+    );
     assert!(stats["computed_at"].is_string());
 }

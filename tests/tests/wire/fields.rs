@@ -19,22 +19,57 @@ fn job_with(place: &str, field: &str, value: &Value) -> Value {
 fn wrong_values(field: &str) -> Vec<Value> {
     match field {
         "type" => vec![
-            json!(null), json!(1), json!(true), json!([]), json!({}), json!(""), json!("Email.Send"), json!("email send"), json!("1email"),
-            json!("email..send"), json!(".email"), json!("email."), json!("email@send"), json!("é"), json!("a\u{0}b"), json!("a".repeat(256)),
+            json!(null),
+            json!(1),
+            json!(true),
+            json!([]),
+            json!({}),
+            json!(""),
+            json!("Email.Send"),
+            json!("email send"),
+            json!("1email"),
+            json!("email..send"),
+            json!(".email"),
+            json!("email."),
+            json!("email@send"),
+            json!("é"),
+            json!("a\u{0}b"),
+            json!("a".repeat(256)),
         ],
         "args" => vec![json!(null), json!(1), json!(true), json!("x"), json!({"a": 1})],
         "id" => vec![json!(1), json!(true), json!([]), json!({}), json!("x")],
         "specversion" => vec![json!("2.0"), json!("0.9"), json!("x"), json!("")],
         "queue" => vec![
-            json!(1), json!(true), json!([]), json!({}), json!(""), json!("Queue"), json!("a b"), json!("a_b"), json!("-a"), json!("a/b"),
-            json!("a\u{0}"), json!("é"), json!("q".repeat(129)),
+            json!(1),
+            json!(true),
+            json!([]),
+            json!({}),
+            json!(""),
+            json!("Queue"),
+            json!("a b"),
+            json!("a_b"),
+            json!("-a"),
+            json!("a/b"),
+            json!("a\u{0}"),
+            json!("é"),
+            json!("q".repeat(129)),
         ],
         "priority" => vec![json!("high"), json!("5"), json!(1.5), json!(true), json!([]), json!(101), json!(-101), json!(1e30)],
         "meta" | "metadata" => vec![json!(1), json!("x"), json!([]), json!(true)],
         "tags" => vec![json!("x"), json!({}), json!(1), json!([1]), json!([null])],
         "scheduled_at" | "delay_until" | "expires_at" => vec![
-            json!(1), json!(true), json!([]), json!("tomorrow"), json!("2026-13-01T00:00:00Z"), json!("2026-02-30T00:00:00Z"),
-            json!("2026-01-01T00:00:00"), json!("2026-01-01"), json!("PT5S"), json!("+5"), json!("+PT"), json!("+P-1D"),
+            json!(1),
+            json!(true),
+            json!([]),
+            json!("tomorrow"),
+            json!("2026-13-01T00:00:00Z"),
+            json!("2026-02-30T00:00:00Z"),
+            json!("2026-01-01T00:00:00"),
+            json!("2026-01-01"),
+            json!("PT5S"),
+            json!("+5"),
+            json!("+PT"),
+            json!("+P-1D"),
         ],
         "timeout_ms" => vec![json!("1"), json!(-1), json!(1.5), json!(true), json!({}), json!(1e30)],
         "visibility_timeout_ms" => vec![json!("1000"), json!(-1), json!(0), json!(999), json!(1.5), json!(true)],
@@ -47,8 +82,20 @@ fn wrong_values(field: &str) -> Vec<Value> {
 #[tokio::test]
 async fn every_field_of_a_job_is_checked() {
     let mut target = Target::new().await;
-    let top = ["type", "args", "id", "specversion", "queue", "priority", "meta", "tags", "scheduled_at", "expires_at", "timeout_ms"];
-    let options = ["queue", "priority", "metadata", "tags", "scheduled_at", "delay_until", "expires_at", "timeout_ms", "visibility_timeout_ms", "pending"];
+    let top =
+        ["type", "args", "id", "specversion", "queue", "priority", "meta", "tags", "scheduled_at", "expires_at", "timeout_ms"];
+    let options = [
+        "queue",
+        "priority",
+        "metadata",
+        "tags",
+        "scheduled_at",
+        "delay_until",
+        "expires_at",
+        "timeout_ms",
+        "visibility_timeout_ms",
+        "pending",
+    ];
     let places = top.map(|field| ("top", field)).into_iter().chain(options.map(|field| ("options", field)));
     for (place, field) in places {
         for value in wrong_values(field) {
@@ -175,7 +222,9 @@ async fn ids_that_name_nothing_are_not_found() {
     for path in [&format!("/jobs/{ghost}/activate"), &format!("/dead-letter/{ghost}/retry")] {
         target.refuses(path, "{}", 404, "not_found").await;
     }
-    for path in [&format!("/jobs/{ghost}"), "/jobs/x", "/jobs/%00", "/jobs/..%2F..%2Fhealth", "/jobs/%F0%9F%98%80", "/dead-letter/x"] {
+    for path in
+        [&format!("/jobs/{ghost}"), "/jobs/x", "/jobs/%00", "/jobs/..%2F..%2Fhealth", "/jobs/%F0%9F%98%80", "/dead-letter/x"]
+    {
         for method in ["GET", "DELETE"] {
             let answer = target.reconnect().await.call(method, path, "").await.unwrap();
             super::target::check_refusal(&answer, 404, "not_found", path);
@@ -186,7 +235,13 @@ async fn ids_that_name_nothing_are_not_found() {
 #[tokio::test]
 async fn query_parameters_are_checked() {
     let mut target = Target::new().await;
-    for path in ["/dead-letter?limit=x", "/dead-letter?offset=-1", "/queues?limit=1.5", "/events?limit=many", "/dead-letter?since=yesterday"] {
+    for path in [
+        "/dead-letter?limit=x",
+        "/dead-letter?offset=-1",
+        "/queues?limit=1.5",
+        "/events?limit=many",
+        "/dead-letter?since=yesterday",
+    ] {
         let answer = target.reconnect().await.get(path).await;
         super::target::check_refusal(&answer, 400, "invalid_request", path);
     }

@@ -13,7 +13,17 @@ fn post(headers: &str, body: &str) -> Vec<u8> {
 #[tokio::test]
 async fn unknown_paths_are_not_found_and_likely_ones_are_named() {
     let mut target = Target::new().await;
-    for path in ["/", "/ojs", "/ojs/v2/jobs", "/api/v1/jobs", "/v1/agents/x", "/ojs/v1/nothing", "/ojs/v1//jobs", "/%2e%2e/x", "/ojs/v1/jobs/x/ack"] {
+    for path in [
+        "/",
+        "/ojs",
+        "/ojs/v2/jobs",
+        "/api/v1/jobs",
+        "/v1/agents/x",
+        "/ojs/v1/nothing",
+        "/ojs/v1//jobs",
+        "/%2e%2e/x",
+        "/ojs/v1/jobs/x/ack",
+    ] {
         let request = format!("POST {path} HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{{}}");
         let answer = send_and_read(target.reconnect().await, request.as_bytes()).await;
         let error = check_refusal(&answer, 404, "not_found", path);
@@ -30,7 +40,14 @@ async fn unknown_paths_are_not_found_and_likely_ones_are_named() {
 async fn wrong_methods_say_which_are_right() {
     let mut target = Target::new().await;
     let before = target.trace().await;
-    for (method, path) in [("PUT", "/jobs"), ("DELETE", "/workers/fetch"), ("GET", "/workers/ack"), ("TRACE", "/jobs"), ("ASSERT", "/jobs"), ("post", "/jobs")] {
+    for (method, path) in [
+        ("PUT", "/jobs"),
+        ("DELETE", "/workers/fetch"),
+        ("GET", "/workers/ack"),
+        ("TRACE", "/jobs"),
+        ("ASSERT", "/jobs"),
+        ("post", "/jobs"),
+    ] {
         let answer = target.reconnect().await.call(method, path, "").await.unwrap();
         check_refusal(&answer, 405, "method_not_allowed", method);
         assert!(answer.header("allow").is_some_and(|allowed| !allowed.is_empty()), "{method} {path}: {:?}", answer.headers);
@@ -123,7 +140,9 @@ async fn half_a_pipelined_request_delays_nothing() {
 #[tokio::test]
 async fn expect_continue_is_answered_before_the_body() {
     let mut target = Target::new().await;
-    let head = |length: usize| format!("POST /ojs/v1/jobs HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n");
+    let head = |length: usize| {
+        format!("POST /ojs/v1/jobs HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n")
+    };
     target.wire.send(head(JOB.len())).await.unwrap();
     assert_eq!(target.wire.answer().await.unwrap().status, 100);
     target.wire.send(JOB).await.unwrap();
@@ -148,7 +167,16 @@ async fn what_is_no_http_ends_the_connection_and_nothing_else() {
     let before = target.trace().await;
     let tls_hello = b"\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03".as_slice();
     let two_lengths = b"POST /ojs/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 31\r\n\r\n{}";
-    for bytes in [tls_hello, b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"hello there\r\n\r\n", two_lengths, b"POST /ojs/v1/jobs HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"POST /ojs/v1/jobs HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n\r\n"] {
+    for bytes in [
+        tls_hello,
+        b"\0\0\0\0\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"hello there\r\n\r\n",
+        two_lengths,
+        b"POST /ojs/v1/jobs HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST /ojs/v1/jobs HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n\r\n",
+    ] {
         let wire = target.reconnect().await;
         wire.send(bytes).await.unwrap();
         // A refusal without a body, or a closed connection: both are answers to noise.

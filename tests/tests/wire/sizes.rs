@@ -11,7 +11,9 @@ async fn an_announced_body_beyond_the_limit_is_refused_unread() {
     let mut target = Target::new().await;
     let before = target.trace().await;
     for length in ["67108865", "99999999999"] {
-        let head = format!("POST /ojs/v1/jobs HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
+        let head = format!(
+            "POST /ojs/v1/jobs HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
         let answer = send_and_read(target.reconnect().await, head.as_bytes()).await;
         check_refusal(&answer, 413, "payload_too_large", length);
     }
@@ -23,7 +25,9 @@ async fn a_chunked_body_beyond_the_limit_is_refused() {
     let mut target = Target::new().await;
     let before = target.trace().await;
     let wire = target.reconnect().await;
-    wire.send("POST /ojs/v1/jobs HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n").await.unwrap();
+    wire.send("POST /ojs/v1/jobs HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .await
+        .unwrap();
     let chunk = [b"100000\r\n".as_slice(), &vec![b' '; MIB], b"\r\n"].concat();
     for _ in 0..65 {
         // The last ones may meet a closed connection.

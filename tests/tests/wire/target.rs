@@ -28,7 +28,8 @@ impl Target {
 
     /// Fetches one job of the default queue.
     pub async fn fetch(&mut self) -> Value {
-        self.wire.post("/workers/fetch", &json!({"queues": ["default"], "worker_id": "w"})).await.expect(200).json()["jobs"][0].clone()
+        self.wire.post("/workers/fetch", &json!({"queues": ["default"], "worker_id": "w"})).await.expect(200).json()["jobs"][0]
+            .clone()
     }
 
     /// The job's document, as the server shows it now.
@@ -39,7 +40,11 @@ impl Target {
     /// Sends a body to a path, expects the refusal, and that it left no trace.
     #[track_caller]
     pub fn refuses<'a>(
-        &'a mut self, path: &'a str, body: impl AsRef<[u8]> + 'a, status: u16, code: &'a str,
+        &'a mut self,
+        path: &'a str,
+        body: impl AsRef<[u8]> + 'a,
+        status: u16,
+        code: &'a str,
     ) -> impl Future<Output = Value> + 'a {
         let caller = std::panic::Location::caller();
         async move {

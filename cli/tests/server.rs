@@ -1,0 +1,155 @@
+//! `ojs server` as whoever starts it sees it: first line, signals, exit status, words on wrong input.
+#![allow(missing_docs)]
+use std::net::TcpListener;
+use std::process::{Command, Output};
+
+use ojs_tests::{ServerProcess, Wire};
+use rustix::process::Signal;
+use serde_json::json;
+
+/// Runs a command that ends by itself.
+fn ojs(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ojs")).args(arguments).env_remove("OJS_URL").output().unwrap()
+}
+
+#[track_caller]
+fn refuses(arguments: &[&str], words: &[&str]) {
+    let output = ojs(arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(output.stdout.is_empty(), "a server that does not start must not say that it listens");
+    for word in words {
+        assert!(said.contains(word), "{word:?} is missing in: {said}");
+    }
+}
+
+#[test]
+fn wrong_settings_end_with_2_and_advice() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    refuses(&["server", "--store", "memory:", "--listen", &address], &["in use", &address, "port 0"]);
+    refuses(&["server", "--store", "memory:", "--listen", "nonsense"], &["cannot listen on nonsense", "127.0.0.1:8080"]);
+    refuses(&["server", "--store", "memory:", "--listen", "192.0.2.1:0"], &["cannot listen", "127.0.0.1"]);
+    refuses(&["server", "--store", "oracle:x", "--listen", "127.0.0.1:0"], &["oracle:x", "sqlite:"]);
+    refuses(&["server", "--store", "sqlite:", "--listen", "127.0.0.1:0"], &["sqlite:"]);
+    refuses(&["server", "--store", "sqlite:/nowhere/at/all/jobs.db", "--listen", "127.0.0.1:0"], &["/nowhere/at/all/jobs.db"]);
+    refuses(&["server", "--store", "memory:", "--log-level", "a=b=c"], &["--log-level", "debug"]);
+    refuses(&["server", "--store", "memory:", "--log-format", "xml"], &["json"]);
+    refuses(&["server", "--nonsense"], &["--nonsense", "--help"]);
+    refuses(&["nonsense"], &["nonsense"]);
+    refuses(&[], &["Usage"]);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notes.txt");
+    let text = "Shopping: milk, bread, and enough text to be longer than a database header of one hundred bytes. ".repeat(50);
+    std::fs::write(&path, &text).unwrap();
+    refuses(&["server", "--listen", "127.0.0.1:0", "--store", &format!("sqlite:{}", path.display())], &["notes.txt"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn help_teaches() {
+    for (arguments, words) in [
+        (vec!["--help"], vec!["Examples:", "Exit status", "dead-letter"]),
+        (vec!["server", "--help"], vec!["SIGTERM", "sqlite:", "Examples:", "OJS_STORE"]),
+        (vec!["jobs", "enqueue", "--help"], vec!["Examples:", "--delay"]),
+        (vec!["--version"], vec![env!("CARGO_PKG_VERSION")]),
+    ] {
+        let output = ojs(&arguments);
+        assert_eq!(output.status.code(), Some(0));
+        let said = String::from_utf8(output.stdout).unwrap();
+        for word in words {
+            assert!(said.contains(word), "{word:?} is missing in: {said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn both_signals_end_the_server_with_0() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut server = ServerProcess::sqlite().await;
+        server.connect().await.post("/jobs", &json!({"type": "test.plain", "args": []})).await.expect(201);
+        server.signal(signal);
+        assert_eq!(server.ended().await.code(), Some(0));
+        assert!(Wire::connect(server.address()).await.is_err(), "the port is free again");
+    }
+}
+
+#[tokio::test]
+async fn a_waiting_fetch_is_answered_when_the_server_stops() {
+    let mut server = ServerProcess::memory().await;
+    let mut waiting = server.connect().await;
+    let body = r#"{"queues":["default"],"wait_ms":60000}"#;
+    let request = format!("POST /ojs/v1/workers/fetch HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    waiting.send(request).await.unwrap();
+    // Answered on another connection: the one above has been read by then, they are accepted in order.
+    server.connect().await.get("/health").await.expect(200);
+    server.signal(Signal::TERM);
+    assert_eq!(waiting.answer().await.unwrap().expect(200).json()["jobs"], json!([]));
+    assert_eq!(server.ended().await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_a_stuck_drain_at_once() {
+    let mut server = ServerProcess::memory().await;
+    // A body that never ends keeps the drain waiting.
+    let mut stuck = server.connect().await;
+    stuck.send("POST /ojs/v1/jobs HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n").await.unwrap();
+    assert_eq!(stuck.answer().await.unwrap().status, 100, "the server is reading the body now");
+    server.signal(Signal::TERM);
+    // The drain has begun when nobody is let in any more.
+    while Wire::connect(server.address()).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    server.signal(Signal::INT);
+    assert_eq!(server.ended().await.code(), Some(128 + 2));
+}
+
+#[tokio::test]
+async fn confirmed_jobs_survive_a_restart() {
+    let mut server = ServerProcess::sqlite().await;
+    let id =
+        server.connect().await.post("/jobs", &json!({"type": "test.plain", "args": [1]})).await.expect(201).job()["id"].clone();
+    assert_eq!(server.terminate().await.code(), Some(0));
+    let again = server.again().await;
+    let job = again.connect().await.get(&format!("/jobs/{}", id.as_str().unwrap())).await.expect(200).job();
+    assert_eq!((&job["state"], &job["args"]), (&json!("available"), &json!([1])));
+}
+
+#[tokio::test]
+async fn reset_exists_in_test_mode_only() {
+    for (arguments, status) in [(vec![], 404), (vec!["--test-mode"], 200)] {
+        let server = ServerProcess::start("memory", &arguments).await;
+        let mut wire = server.connect().await;
+        wire.post("/jobs", &json!({"type": "test.plain", "args": []})).await.expect(201);
+        assert_eq!(wire.post("/admin/reset", &json!({})).await.status, status);
+        let left = if status == 200 { 0 } else { 1 };
+        assert_eq!(wire.get("/queues/default/stats").await.json()["queue"]["total"], left);
+    }
+}
+
+#[tokio::test]
+async fn an_open_address_is_warned_of() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let mut server = Command::new(env!("CARGO_BIN_EXE_ojs"))
+        .args(["server", "--listen", "0.0.0.0:0", "--store", "memory:", "--log-format", "json"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.take().unwrap()), &mut first).unwrap();
+    let pid = rustix::process::Pid::from_child(&server);
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(server.wait().unwrap().code(), Some(0));
+    assert!(first.starts_with("listening on http://0.0.0.0:"), "{first}");
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let warned = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    assert!(
+        warned.into_iter().any(|line| line["level"] == "WARN" && line["message"].as_str().is_some_and(|m| m.contains("EXPOSED")))
+    );
+}

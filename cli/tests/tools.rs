@@ -1,0 +1,175 @@
+//! The operator's tools against a real server: tables, JSON, exit status.
+#![allow(missing_docs)]
+use std::process::Output;
+
+use ojs_tests::ServerProcess;
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+async fn ojs(url: &str, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ojs"))
+        .args(arguments)
+        .env("OJS_URL", url)
+        .env_remove("OJS_AUTH_TOKEN")
+        .output()
+        .await
+        .unwrap()
+}
+
+/// Runs a command that must succeed; returns what it printed.
+async fn says(server: &ServerProcess, arguments: &[&str]) -> String {
+    let output = ojs(&server.url(), arguments).await;
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+async fn json_of(server: &ServerProcess, arguments: &[&str]) -> Value {
+    serde_json::from_str(&says(server, &[arguments, &["--json"]].concat()).await).unwrap()
+}
+
+/// Runs a command that must fail; returns its words.
+async fn fails(url: &str, arguments: &[&str], status: i32) -> String {
+    let output = ojs(url, arguments).await;
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty());
+    said
+}
+
+/// A dead letter, made by a worker that refuses the job for good.
+async fn dead_letter(server: &ServerProcess, kind: &str) -> String {
+    let options = r#"{"retry":{"on_exhaustion":"dead_letter"}}"#;
+    let id = json_of(server, &["jobs", "enqueue", kind, "--max-attempts", "1", "--options", options]).await["job"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let mut wire = server.connect().await;
+    wire.post("/workers/fetch", &json!({"queues": ["default"]})).await.expect(200);
+    let nack = json!({"job_id": id, "error": {"code": "handler_error", "message": "mailbox is full"}});
+    assert_eq!(wire.post("/workers/nack", &nack).await.expect(200).json()["state"], "discarded");
+    id
+}
+
+#[tokio::test]
+async fn a_job_is_enqueued_shown_and_cancelled() {
+    let server = ServerProcess::memory().await;
+    let shown = says(
+        &server,
+        &["jobs", "enqueue", "email.send", "[\"a\", 1]", "--queue", "mail", "--priority", "-5", "--meta", r#"{"trace_id":"t"}"#],
+    )
+    .await;
+    for line in [
+        "type      email.send",
+        "queue     mail",
+        "state     available",
+        "priority  -5",
+        r#"args      ["a",1]"#,
+        r#"meta      {"trace_id":"t"}"#,
+    ] {
+        assert!(shown.lines().any(|shown| shown.trim() == line), "{line:?} is missing in:\n{shown}");
+    }
+    let id = shown.lines().next().unwrap().split_whitespace().last().unwrap().to_owned();
+    assert!(says(&server, &["jobs", "get", &id]).await.contains("available"));
+    assert!(says(&server, &["jobs", "cancel", &id]).await.contains("cancelled"));
+    let refusal = fails(&server.url(), &["jobs", "cancel", &id], 1).await;
+    assert!(refusal.contains("conflict"), "{refusal}");
+}
+
+#[tokio::test]
+async fn arguments_and_options_become_the_request() {
+    let server = ServerProcess::memory().await;
+    let one = json_of(&server, &["jobs", "enqueue", "email.send", r#"{"to":"a"}"#]).await;
+    assert_eq!(one["job"]["args"], json!([{"to": "a"}]));
+    let none = json_of(&server, &["jobs", "enqueue", "report.build", "--delay", "1h", "--max-attempts", "7"]).await;
+    assert_eq!(
+        (&none["job"]["args"], &none["job"]["state"], &none["job"]["max_attempts"]),
+        (&json!([]), &json!("scheduled"), &json!(7))
+    );
+    let id = ojs_tests::job_id();
+    let own = json_of(&server, &["jobs", "enqueue", "report.build", "--id", &id, "--options", r#"{"tags":["nightly"]}"#]).await;
+    assert_eq!((&own["job"]["id"], &own["job"]["tags"]), (&json!(id), &json!(["nightly"])));
+    assert!(fails(&server.url(), &["jobs", "enqueue", "report.build", "--id", &id], 1).await.contains("duplicate"));
+}
+
+#[tokio::test]
+async fn json_is_what_the_server_wrote() {
+    let server = ServerProcess::memory().await;
+    let enqueued = says(&server, &["jobs", "enqueue", "a.b", "[1.50, 1e3, 12345678901234567890]", "--json"]).await;
+    let id = serde_json::from_str::<Value>(&enqueued).unwrap()["job"]["id"].as_str().unwrap().to_owned();
+    let wire = server.connect().await.get(&format!("/jobs/{id}")).await;
+    assert_eq!(says(&server, &["--json", "jobs", "get", &id]).await.trim_end().as_bytes(), wire.body);
+}
+
+#[tokio::test]
+async fn queues_are_listed_counted_and_paused() {
+    let server = ServerProcess::memory().await;
+    for _ in 0..3 {
+        says(&server, &["jobs", "enqueue", "a.b", "--queue", "mail"]).await;
+    }
+    let list = says(&server, &["queues", "list"]).await;
+    assert!(list.lines().any(|line| line.starts_with("default")) && list.lines().any(|line| line.starts_with("mail")), "{list}");
+    assert!(says(&server, &["queues", "pause", "mail"]).await.contains("mail: paused"));
+    let stats = says(&server, &["queues", "stats"]).await;
+    let mail: Vec<&str> = stats.lines().find(|line| line.starts_with("mail")).unwrap().split_whitespace().collect();
+    assert_eq!(mail[..4], ["mail", "paused", "3", "0"]);
+    assert!(stats.starts_with("QUEUE") && stats.contains("AVAILABLE"));
+    assert!(says(&server, &["queues", "resume", "mail"]).await.contains("mail: active"));
+    assert_eq!(json_of(&server, &["queues", "stats", "mail"]).await["queue"]["available"], 3);
+}
+
+#[tokio::test]
+async fn dead_letters_are_listed_retried_and_deleted() {
+    let server = ServerProcess::memory().await;
+    let first = dead_letter(&server, "a.first").await;
+    let list = says(&server, &["dead-letter", "list"]).await;
+    assert!(list.contains(&first) && list.contains("mailbox is full") && list.ends_with("1 of 1\n"), "{list}");
+    assert!(says(&server, &["dead-letter", "get", &first]).await.contains("failed: attempt 1"));
+    assert_eq!(says(&server, &["dead-letter", "retry", &first]).await, format!("{first}: available\n"));
+    assert!(fails(&server.url(), &["dead-letter", "retry", &first], 1).await.starts_with("ojs: "));
+    // Worked off, so that the next fetch meets the next job.
+    server.connect().await.post("/workers/fetch", &json!({"queues": ["default"]})).await.expect(200);
+
+    let (second, third) = (dead_letter(&server, "a.second").await, dead_letter(&server, "a.third").await);
+    assert_eq!(says(&server, &["dead-letter", "retry", "--all", "--type", "a.second"]).await, format!("{second}: available\n"));
+    assert!(says(&server, &["dlq", "list", "--type", "a.third"]).await.contains(&third));
+    assert_eq!(says(&server, &["dead-letter", "delete", &third]).await, format!("{third}: deleted\n"));
+    assert!(fails(&server.url(), &["jobs", "get", &third], 1).await.contains("not_found"));
+    assert!(says(&server, &["dead-letter", "list"]).await.ends_with("0 of 0\n"));
+}
+
+#[tokio::test]
+async fn health_and_manifest_are_told() {
+    let server = ServerProcess::sqlite().await;
+    let health = says(&server, &["health"]).await;
+    assert!(health.contains("ok") && health.contains("sqlite"), "{health}");
+    let manifest = says(&server, &["manifest"]).await;
+    assert!(manifest.contains("x-worker-exchange") && manifest.contains("conformance level"), "{manifest}");
+    assert_eq!(json_of(&server, &["manifest"]).await["specversion"], "1.0");
+}
+
+#[tokio::test]
+async fn a_store_is_reached_without_a_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", directory.path().join("jobs.db").display());
+    assert_eq!(ojs(&store, &["jobs", "enqueue", "a.b"]).await.status.code(), Some(0));
+    let stats = ojs(&store, &["queues", "stats", "default", "--json"]).await;
+    assert_eq!(serde_json::from_slice::<Value>(&stats.stdout).unwrap()["queue"]["available"], 1);
+}
+
+#[tokio::test]
+async fn failures_have_their_exit_status_and_say_what_to_do() {
+    let server = ServerProcess::memory().await;
+    let (id, url) = (ojs_tests::job_id(), server.url());
+    assert!(fails(&url, &["jobs", "get", &id], 1).await.contains("not_found"));
+    assert!(fails(&url, &["jobs", "enqueue", "Not A Type"], 1).await.contains("type"));
+    assert!(fails(&url, &["jobs", "enqueue", "a.b", "nonsense"], 2).await.contains("quotes"));
+    assert!(fails(&url, &["jobs", "enqueue", "a.b", "--delay", "soon"], 2).await.contains("90s"));
+    assert!(fails(&url, &["jobs", "enqueue", "a.b", "--meta", "[]"], 2).await.contains("object"));
+    assert!(fails(&url, &["jobs", "get"], 2).await.contains("<ID>"));
+    assert!(fails(&url, &["dead-letter", "retry"], 2).await.contains("ID"));
+    assert!(fails("ftp://x", &["health"], 2).await.contains("ftp://x"));
+    assert!(fails("http://127.0.0.1:1", &["health"], 3).await.contains("ojs server"));
+    drop(server);
+    assert!(fails(&url, &["health"], 3).await.contains("--url"));
+}
