@@ -21,6 +21,10 @@ def _actions(worker: Worker) -> dict[signal.Signals, Callable[[], None]]:
     return actions
 
 
+def _ignoring_arguments(action: Callable[[], None]) -> Callable[[int, Any], None]:
+    return lambda _number, _frame: action()
+
+
 class Signals:
     """Handles them while a ``with`` block runs. Does nothing outside the main thread, where Python allows no handlers."""
 
@@ -31,7 +35,7 @@ class Signals:
     def __enter__(self) -> Signals:
         if threading.current_thread() is threading.main_thread():
             for number, action in _actions(self._worker).items():
-                self._before[number] = signal.signal(number, lambda _number, _frame, action=action: action())
+                self._before[number] = signal.signal(number, _ignoring_arguments(action))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

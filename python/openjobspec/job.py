@@ -97,7 +97,8 @@ class Job:
     @property
     def max_attempts(self) -> int | None:
         """Runs allowed."""
-        return self._optional("max_attempts")
+        max_attempts: int | None = self.to_dict().get("max_attempts")
+        return max_attempts
 
     @property
     def result(self) -> Any:
@@ -107,7 +108,8 @@ class Job:
     @property
     def error(self) -> dict[str, Any] | None:
         """The latest failure."""
-        return self._optional("error")
+        error: dict[str, Any] | None = self.to_dict().get("error")
+        return error
 
     @property
     def errors(self) -> list[dict[str, Any]]:
@@ -124,12 +126,14 @@ class Job:
     @property
     def scheduled_at(self) -> str | None:
         """Not before this time."""
-        return self._optional("scheduled_at")
+        scheduled_at: str | None = self.to_dict().get("scheduled_at")
+        return scheduled_at
 
     @property
     def created_at(self) -> str | None:
         """When the server took it."""
-        return self._optional("created_at")
+        created_at: str | None = self.to_dict().get("created_at")
+        return created_at
 
     @property
     def parent_results(self) -> list[Any]:
@@ -140,10 +144,8 @@ class Job:
     @property
     def workflow_id(self) -> str | None:
         """The workflow it is a step of."""
-        return self._optional("workflow_id")
-
-    def _optional(self, name: str) -> Any:
-        return self.to_dict().get(name)
+        workflow_id: str | None = self.to_dict().get("workflow_id")
+        return workflow_id
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Job) and self.to_dict() == other.to_dict()

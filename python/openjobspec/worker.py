@@ -78,9 +78,7 @@ class Worker:
         #: The queues, in order of preference.
         self.queues = _names(queues if queues is not None else os.environ.get("OJS_QUEUE") or "default")
         #: Handlers that run at a time.
-        self.concurrency = int(concurrency if concurrency is not None else os.environ.get("OJS_CONCURRENCY") or 10)
-        if self.concurrency < 1:
-            raise OJSValidationError(f"concurrency must be at least 1, got {self.concurrency}")
+        self.concurrency = _slots(concurrency if concurrency is not None else os.environ.get("OJS_CONCURRENCY") or 10)
         if grace_period is None and "OJS_SHUTDOWN_TIMEOUT" in os.environ:
             grace_period = float(os.environ["OJS_SHUTDOWN_TIMEOUT"])
         self._options: dict[str, Any] = {
@@ -129,6 +127,19 @@ class Worker:
         if job_type in self._handlers:
             raise OJSValidationError(f"a handler for '{job_type}' is registered already")
         self._handlers[job_type] = handler
+
+    def configure(
+        self, *, url: str | None = None, queues: Iterable[str] | str | None = None, concurrency: int | None = None
+    ) -> None:
+        """Changes what was given at creation, before the start: what a command line overrides."""
+        if self._native is not None:
+            raise OJSValidationError("configure the worker before it starts")
+        if url is not None:
+            self._url, self._custom = url, None
+        if queues is not None:
+            self.queues = _names(queues)
+        if concurrency is not None:
+            self.concurrency = _slots(concurrency)
 
     @property
     def job_types(self) -> list[str]:
@@ -318,6 +329,13 @@ def _names(queues: Iterable[str] | str) -> list[str]:
     if not names:
         raise OJSValidationError("a worker needs at least one queue")
     return names
+
+
+def _slots(concurrency: int | str) -> int:
+    slots = int(concurrency)
+    if slots < 1:
+        raise OJSValidationError(f"concurrency must be at least 1, got {slots}")
+    return slots
 
 
 #: Workers that run in this process.

@@ -81,7 +81,8 @@ impl Connection {
             ("POST", "/jobs", Some(job)) => client.enqueue_raw(job).await?,
             ("POST", "/jobs/batch", Some(batch)) => client.enqueue_batch_raw(jobs_of(&batch)?).await?,
             (method, path, body) => {
-                let method = Method::from_bytes(method.as_bytes()).map_err(|_| AbiError::invalid(format!("'{method}' is no method")))?;
+                let method =
+                    Method::from_bytes(method.as_bytes()).map_err(|_| AbiError::invalid(format!("'{method}' is no method")))?;
                 client.call(method, path, body).await?
             }
         };
@@ -144,7 +145,8 @@ fn jobs_of(batch: &Bytes) -> Result<Bytes, AbiError> {
         #[serde(borrow)]
         jobs: &'a RawValue,
     }
-    let batch_of: Batch<'_> = serde_json::from_slice(batch).map_err(|e| AbiError::invalid(format!("a batch must be {{\"jobs\": […]}}: {e}")))?;
+    let batch_of: Batch<'_> =
+        serde_json::from_slice(batch).map_err(|e| AbiError::invalid(format!("a batch must be {{\"jobs\": […]}}: {e}")))?;
     Ok(batch.slice_ref(batch_of.jobs.get().as_bytes()))
 }
 

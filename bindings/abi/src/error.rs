@@ -91,7 +91,9 @@ impl ErrorClass {
             Some(C::QueuePaused) => Self::QueuePaused,
             Some(C::RateLimited | C::QueueFull) => Self::RateLimited,
             Some(C::PayloadTooLarge | C::MetadataTooLarge | C::ResultTooLarge | C::BatchSizeExceeded) => Self::PayloadTooLarge,
-            Some(C::InvalidPayload | C::InvalidRequest | C::ValidationError | C::SchemaValidation | C::Unsupported) => Self::InvalidRequest,
+            Some(C::InvalidPayload | C::InvalidRequest | C::ValidationError | C::SchemaValidation | C::Unsupported) => {
+                Self::InvalidRequest
+            }
             Some(C::Unauthenticated | C::PermissionDenied) => Self::Authentication,
             _ => match error.status {
                 401 | 403 => Self::Authentication,
@@ -128,7 +130,9 @@ impl AbiError {
                 TransportErrorKind::Config => ErrorClass::Validation,
                 _ => ErrorClass::Connection,
             },
-            Self::Sdk(ojs::Error::Validation { .. } | ojs::Error::Serialization { .. }) | Self::Invalid(_) => ErrorClass::Validation,
+            Self::Sdk(ojs::Error::Validation { .. } | ojs::Error::Serialization { .. }) | Self::Invalid(_) => {
+                ErrorClass::Validation
+            }
             Self::Sdk(ojs::Error::NotEnqueued) => ErrorClass::NotEnqueued,
             Self::Sdk(_) | Self::Panicked { .. } | Self::System(_) => ErrorClass::Internal,
             Self::Closed(_) => ErrorClass::Closed,
@@ -171,7 +175,11 @@ mod tests {
             (404, r#"{"error":{"code":"JOB_NOT_FOUND","message":"x"}}"#, ErrorClass::NotFound),
             (409, r#"{"code":"DUPLICATE_JOB","message":"x"}"#, ErrorClass::Duplicate),
             (409, r#"{"error":{"code":"invalid_state_transition","message":"x"}}"#, ErrorClass::InvalidStateTransition),
-            (409, r#"{"error":{"code":"conflict","message":"x","details":{"reason":"invalid_state_transition"}}}"#, ErrorClass::InvalidStateTransition),
+            (
+                409,
+                r#"{"error":{"code":"conflict","message":"x","details":{"reason":"invalid_state_transition"}}}"#,
+                ErrorClass::InvalidStateTransition,
+            ),
             (413, r#"{"error":"PayloadTooLarge","message":"x"}"#, ErrorClass::PayloadTooLarge),
             (429, r#"{"error":{"code":"x_slow","message":"x"}}"#, ErrorClass::RateLimited),
             (503, r#"{"error":{"code":"backend_unavailable","message":"x"}}"#, ErrorClass::Api),
@@ -183,7 +191,9 @@ mod tests {
 
     #[test]
     fn the_object_always_has_the_same_members() {
-        for error in [AbiError::forked("a worker", 1), AbiError::Sdk(OjsError::not_found("job", "1").into()), AbiError::Closed("client")] {
+        for error in
+            [AbiError::forked("a worker", 1), AbiError::Sdk(OjsError::not_found("job", "1").into()), AbiError::Closed("client")]
+        {
             let object = error.to_object();
             for member in ["code", "message", "retryable", "status", "numeric"] {
                 assert!(object.get(member).is_some(), "{member} of {error}");

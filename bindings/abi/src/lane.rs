@@ -79,13 +79,7 @@ pub(crate) struct Lane {
 
 impl Lane {
     pub fn new(kind: LaneKind) -> Self {
-        Self {
-            kind,
-            pace: Pace::default(),
-            mailbox: Mutex::default(),
-            filled: Condvar::new(),
-            doorbell: OnceLock::new(),
-        }
+        Self { kind, pace: Pace::default(), mailbox: Mutex::default(), filled: Condvar::new(), doorbell: OnceLock::new() }
     }
 
     /// The first doorbell stays.

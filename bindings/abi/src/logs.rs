@@ -118,7 +118,11 @@ struct Text {
 impl Visit for Text {
     fn record_str(&mut self, field: &Field, value: &str) {
         // Writing to a String cannot fail.
-        let _ = if field.name() == "message" { self.message.write_str(value) } else { write!(self.rest, " {}={value}", field.name()) };
+        let _ = if field.name() == "message" {
+            self.message.write_str(value)
+        } else {
+            write!(self.rest, " {}={value}", field.name())
+        };
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {

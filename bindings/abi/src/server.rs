@@ -16,15 +16,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens `store` and listens on `host:port`; port 0 takes a free one. Call it on the runtime.
+    /// Opens `store` and listens on `listen` (`ADDRESS:PORT`, port 0 takes a free one). Call it on the runtime.
     ///
     /// # Errors
     /// The store cannot be opened, or the address not be bound.
-    pub async fn start(store: &str, host: &str, port: u16) -> Result<Self, AbiError> {
-        let store = store.parse().map_err(|e| AbiError::invalid(format!("{e}")))?;
-        let engine = Engine::open(EngineOptions::new(store)).await.map_err(|e| AbiError::System(e.to_string()))?;
-        let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        let listener = Listener::bind(engine, &address).await.map_err(|e| AbiError::System(format!("cannot listen on {address}: {e}")))?;
+    pub async fn start(store: &str, listen: &str, test_mode: bool) -> Result<Self, AbiError> {
+        let mut options = EngineOptions::new(store.parse().map_err(|e| AbiError::invalid(format!("{e}")))?);
+        options.test_mode = test_mode;
+        let engine = Engine::open(options).await.map_err(|e| AbiError::System(format!("cannot open {store}: {e}")))?;
+        let listener = Listener::bind(engine, listen).await;
+        let listener = listener.map_err(|e| AbiError::System(format!("cannot listen on {listen}: {e}")))?;
         let url = format!("http://{}", listener.local_addr());
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(listener.run(async move {

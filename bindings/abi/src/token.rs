@@ -166,7 +166,8 @@ impl Table {
 
     fn tokens<'a>(&'a self, wanted: impl Fn(&Entry) -> bool + 'a) -> impl Iterator<Item = JobToken> + 'a {
         let held = self.slots.iter().enumerate();
-        held.filter(move |(_, slot)| slot.entry.as_ref().is_some_and(&wanted)).filter_map(|(at, slot)| JobToken::new(at, slot.generation))
+        held.filter(move |(_, slot)| slot.entry.as_ref().is_some_and(&wanted))
+            .filter_map(|(at, slot)| JobToken::new(at, slot.generation))
     }
 }
 
@@ -178,7 +179,14 @@ mod tests {
 
     fn entry(key: u64) -> Entry {
         let (outcomes, _) = mpsc::unbounded_channel();
-        let job = Job { id: String::new(), job_type: String::new(), queue: String::new(), attempt: 1, deadline: None, envelope: Bytes::new() };
+        let job = Job {
+            id: String::new(),
+            job_type: String::new(),
+            queue: String::new(),
+            attempt: 1,
+            deadline: None,
+            envelope: Bytes::new(),
+        };
         let completion = Completion::new(DeliveryKey(key), outcomes);
         Entry { key: DeliveryKey(key), lane: 0, stage: Stage::Queued, cancelled: None, job: Arc::new(job), completion }
     }

@@ -64,7 +64,15 @@ impl Connection {
 
     /// One call from an event loop; the answer goes to `replies` under `ticket`.
     #[pyo3(signature = (replies, ticket, method, path, body=None))]
-    fn submit(&self, py: Python<'_>, replies: &Replies, ticket: u64, method: String, path: String, body: Option<&[u8]>) -> PyResult<()> {
+    fn submit(
+        &self,
+        py: Python<'_>,
+        replies: &Replies,
+        ticket: u64,
+        method: String,
+        path: String,
+        body: Option<&[u8]>,
+    ) -> PyResult<()> {
         let body = body.map(Bytes::copy_from_slice);
         let core = Arc::clone(&self.core);
         let replies = Arc::clone(&replies.core);

@@ -34,7 +34,8 @@ pub struct Replies {
 impl Replies {
     #[new]
     fn new(py: Python<'_>) -> PyResult<Self> {
-        let bell = SocketDoorbell::new().map_err(|e| gate::exception(py, &AbiError::System(format!("no file descriptor: {e}"))))?;
+        let bell =
+            SocketDoorbell::new().map_err(|e| gate::exception(py, &AbiError::System(format!("no file descriptor: {e}"))))?;
         let fd = bell.fd();
         Ok(Self { core: Core::new(Box::new(bell)), fd })
     }

@@ -17,10 +17,11 @@ pub struct Server {
 
 #[pymethods]
 impl Server {
-    /// Opens the store and listens; port 0 takes a free one.
+    /// Opens the store and listens on `ADDRESS:PORT`; port 0 takes a free one.
     #[new]
-    fn new(py: Python<'_>, store: String, host: String, port: u16) -> PyResult<Self> {
-        let core = gate::wait(py, "Server", async move { Core::start(&store, &host, port).await })?;
+    #[pyo3(signature = (store, listen, test_mode=false))]
+    fn new(py: Python<'_>, store: String, listen: String, test_mode: bool) -> PyResult<Self> {
+        let core = gate::wait(py, "Server", async move { Core::start(&store, &listen, test_mode).await })?;
         let url = core.url().to_owned();
         Ok(Self { core: Mutex::new(Some(core)), url })
     }

@@ -11,7 +11,8 @@ use crate::gate;
 
 fn seconds(py: Python<'_>, seconds: f64) -> PyResult<Duration> {
     gate::attached(py, "duration", || {
-        Duration::try_from_secs_f64(seconds).map_err(|_| AbiError::invalid(format!("{seconds} is not a length of time in seconds")))
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|_| AbiError::invalid(format!("{seconds} is not a length of time in seconds")))
     })
 }
 

@@ -57,7 +57,8 @@ impl Worker {
         labels: Vec<String>,
         release_on_shutdown: bool,
     ) -> PyResult<Self> {
-        let mut options = WorkerOptions::new(queues).concurrency(concurrency).labels(labels).release_on_shutdown(release_on_shutdown);
+        let mut options =
+            WorkerOptions::new(queues).concurrency(concurrency).labels(labels).release_on_shutdown(release_on_shutdown);
         options.worker_id = worker_id;
         options.visibility_timeout = length(py, "visibility_timeout", visibility_timeout)?;
         options.heartbeat_interval = length(py, "heartbeat_interval", heartbeat_interval)?.unwrap_or(options.heartbeat_interval);
@@ -253,5 +254,12 @@ fn batch(py: Python<'_>, pull: Pull) -> PyResult<Option<Vec<PyJob<'_>>>> {
 fn job<'py>(py: Python<'py>, handed: &Handed) -> PyResult<PyJob<'py>> {
     let job = &handed.job;
     let text = |text: &str| -> PyResult<Bound<'py, PyAny>> { Ok(text.into_pyobject(py)?.into_any()) };
-    Ok((handed.token.to_bits(), text(&job.job_type)?, text(&job.id)?, job.attempt, text(&job.queue)?, PyBytes::new(py, &job.envelope)))
+    Ok((
+        handed.token.to_bits(),
+        text(&job.job_type)?,
+        text(&job.id)?,
+        job.attempt,
+        text(&job.queue)?,
+        PyBytes::new(py, &job.envelope),
+    ))
 }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, Iterator
 
 from .. import _native, _override
 from .._json import dumps, loads
 from .._lanes import Plans
-from .._outcome import COMPLETED, FAILED, SNOOZED, Outcome, failure, success
+from .._outcome import COMPLETED, FAILED, Outcome, failure, success
 from .._portal import LoopThread, Threads, caught, unwrap
 from ..context import JobContext
 
@@ -106,8 +105,6 @@ class Fake:
         try:
             plan = plans[ctx.type]
             outcome = success(ctx, unwrap(loop.run(caught(plan.call(ctx)))) if plan.on_loop else plan.call(ctx))
-        except asyncio.CancelledError as error:
-            raised, outcome = error, failure(ctx, error)
         except BaseException as error:
             raised, outcome = error, failure(ctx, error)
         self._report(job, outcome)
@@ -115,20 +112,22 @@ class Fake:
             raise raised
 
     def _report(self, job: dict[str, Any], outcome: Outcome) -> None:
-        _, kind, payload = outcome
-        about = {"job_id": job["id"], "lease_token": job.get("lease_token"), "worker_id": "drain"}
+        kind, payload = outcome[1], outcome[2]
+        about: dict[str, Any] = {"job_id": job["id"], "lease_token": job.get("lease_token"), "worker_id": "drain"}
         if kind == COMPLETED:
-            result = {} if payload is None else {"result": loads(payload)}  # type: ignore[arg-type]
-            self._call("/workers/ack", {**about, **result})
-        elif kind == FAILED:
-            code, error_type, message, retryable, details, backtrace = payload  # type: ignore[misc]
-            error = {"code": code, "type": error_type, "message": message, "retryable": retryable,
-                     "details": loads(details), "backtrace": backtrace}  # fmt: skip
-            self._call("/workers/nack", {**about, "error": error})
+            if isinstance(payload, bytes):
+                about["result"] = loads(payload)
+            self._call("/workers/ack", about)
+            return
+        if isinstance(payload, tuple):
+            names = ("code", "type", "message", "retryable", "details", "backtrace")
+            about["error"] = dict(zip(names, payload), details=loads(payload[4] or b"{}"))
         else:
-            details = {"snooze_ms": int(payload * 1000)} if kind == SNOOZED else {}  # type: ignore[operator]
-            error = {"code": "snoozed", "message": "snoozed", "details": details}
-            self._call("/workers/nack", {**about, "requeue": True, "error": error, "delay_ms": details.get("snooze_ms")})
+            about["requeue"] = True
+            if isinstance(payload, float):
+                about["delay_ms"] = int(payload * 1000)
+            about["error"] = {"code": "released", "message": "given back by the handler"}
+        self._call("/workers/nack", about)
 
     def _call(self, path: str, body: dict[str, Any]) -> Any:
         return loads(self._connection.call("POST", path, dumps(body)))
