@@ -1,0 +1,46 @@
+//! `kill -9` of the real server, at random moments, under load, on SQLite.
+//!
+//! In every round clients enqueue jobs one by one and in batches, workers run them, and the server is killed several times
+//! without warning. What must hold in the end:
+//!
+//! - every job that was confirmed is completed, once: none lost, none doubled;
+//! - an enqueue whose answer was lost can be sent again with the same ids and makes no second job;
+//! - an ack that was confirmed stays: the job is never handed out again, its result never overwritten;
+//! - lease tokens of one job only grow, across kills as well, and an old one is refused and changes nothing.
+//!
+//! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS` and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
+//! the kills; how the operating system schedules the processes is its own affair).
+mod host;
+mod ledger;
+mod producer;
+mod round;
+mod worker;
+
+use std::time::Instant;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+/// A number from the environment.
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn confirmed_jobs_survive_kill_9_and_stale_workers_change_nothing() {
+    let seed = setting("OJS_FAULT_SEED", rand::rng().random_range(0..1_000_000));
+    let rounds = setting("OJS_FAULT_ROUNDS", 20);
+    let jobs = usize::try_from(setting("OJS_FAULT_JOBS", 20_000)).unwrap();
+    println!("OJS_FAULT_SEED={seed} OJS_FAULT_ROUNDS={rounds} OJS_FAULT_JOBS={jobs}");
+    let mut total = round::Tally::default();
+    for number in 0..rounds {
+        let started = Instant::now();
+        let tally = round::run(StdRng::seed_from_u64(seed + number), jobs).await;
+        println!("round {number}: {tally} in {:.1} s", started.elapsed().as_secs_f64());
+        total += tally;
+    }
+    println!("in all: {total}");
+    // A test that never met the situation it is about has proved nothing.
+    assert!(total.kills >= rounds, "no kill in some rounds: {total}");
+    assert!(total.stale_refused > 0, "no stale lease was ever tried: {total}");
+}
