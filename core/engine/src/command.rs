@@ -149,8 +149,8 @@ pub enum Query {
 /// The answer to a command or a query.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// Rows of the stored jobs, in order.
-    Enqueued(Vec<JobView>),
+    /// One per job, in order.
+    Enqueued(Vec<Placed>),
     /// Answers to outcomes, in order, and claimed jobs.
     Exchanged {
         /// One per outcome.
@@ -195,6 +195,15 @@ pub enum Reply {
     },
     /// Done.
     Done,
+}
+
+/// A job that was enqueued.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// The stored job, or the one that was there already.
+    pub job: JobView,
+    /// It was there already: a uniqueness policy of `ignore`.
+    pub deduplicated: bool,
 }
 
 /// An accepted outcome.

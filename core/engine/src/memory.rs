@@ -2,6 +2,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::apply::LEASE_RANGE;
@@ -13,6 +14,7 @@ struct Stored {
     row: JobRow,
     body: Body,
     history: History,
+    unique: Option<UniqueKey>,
 }
 
 /// Jobs in maps, with one ordered set for each index that SQLite has.
@@ -20,6 +22,8 @@ struct Stored {
 pub struct MemoryTables {
     jobs: BTreeMap<i64, Stored>,
     ids: HashMap<JobId, i64>,
+    /// Jobs by uniqueness key, oldest first.
+    uniques: HashMap<UniqueKey, BTreeSet<i64>>,
     /// (queue, −priority, ticket, seq)
     ready: BTreeSet<(i64, i32, i64, i64)>,
     /// (due, seq)
@@ -105,8 +109,18 @@ impl Tables for MemoryTables {
         row.seq = self.last_seq;
         self.ids.insert(row.id, row.seq);
         self.index(row);
-        self.jobs.insert(row.seq, Stored { row: row.clone(), body: fresh_body(job), history: History::default() });
+        let unique = job.unique.as_ref().map(|policy| policy.key);
+        if let Some(key) = unique {
+            self.uniques.entry(key).or_default().insert(row.seq);
+        }
+        self.jobs.insert(row.seq, Stored { row: row.clone(), body: fresh_body(job), history: History::default(), unique });
         Ok(true)
+    }
+
+    fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>> {
+        let newest = self.uniques.get(key).into_iter().flat_map(|seqs| seqs.iter().rev());
+        let mut rows = newest.filter_map(|seq| self.jobs.get(seq)).map(|stored| &stored.row);
+        Ok(rows.find(|row| states.contains(&row.state) && row.created_at > since).cloned())
     }
 
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {
@@ -123,7 +137,15 @@ impl Tables for MemoryTables {
     fn delete(&mut self, row: &JobRow) -> Result<()> {
         self.unindex(row);
         self.ids.remove(&row.id);
-        self.jobs.remove(&row.seq);
+        let stored = self.jobs.remove(&row.seq);
+        if let Some(key) = stored.and_then(|stored| stored.unique)
+            && let Some(seqs) = self.uniques.get_mut(&key)
+        {
+            seqs.remove(&row.seq);
+            if seqs.is_empty() {
+                self.uniques.remove(&key);
+            }
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The seam that SQLite and memory implement: rows in, rows out, inside one transaction at a time. No rules here.
 use std::sync::Arc;
 
+use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::job::{Body, History, JobRow};
@@ -107,6 +108,8 @@ pub trait Tables: Send {
 
     /// Stores a job and sets `row.seq`; false when the id exists.
     fn insert(&mut self, job: &NewJob, row: &mut JobRow) -> Result<bool>;
+    /// The newest job with this uniqueness key in one of the states, created after `since`.
+    fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>>;
     /// The row of an id.
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>>;
     /// Writes the changing part of a row; `before` is what the store holds.

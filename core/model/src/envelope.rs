@@ -9,7 +9,7 @@ mod reader;
 
 use crate::error::{ErrorCode, OjsError};
 use crate::limits::MAX_ENVELOPE_BYTES;
-use crate::{JobId, RetryPolicy, Timestamp, json};
+use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy, json};
 
 pub use batch::split_batch;
 pub use check::{check_queue, check_type};
@@ -34,6 +34,8 @@ pub struct NewJob {
     pub scheduled_at: Option<Timestamp>,
     /// Discard when not started by then: the earlier of `expires_at` and the end of `enqueue_ttl`.
     pub expires_at: Option<Timestamp>,
+    /// What makes it the same as another job, and what happens then.
+    pub unique: Option<UniquePolicy>,
     /// The job's own policy; `None` is the default one.
     pub retry: Option<RetryPolicy>,
     /// Milliseconds one attempt may run.

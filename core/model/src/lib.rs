@@ -12,6 +12,7 @@
 //! | [`duration`], [`time`] | ISO 8601 durations, RFC 3339 times |
 //! | [`id`] | UUIDv7 job ids |
 //! | [`json`] | checks on raw JSON text, fragments |
+//! | [`unique`] | the key that makes two jobs the same |
 //! | [`limits`] | sizes, with the reason for each |
 #![forbid(unsafe_code)]
 
@@ -25,6 +26,7 @@ pub mod limits;
 pub mod retry;
 pub mod state;
 pub mod time;
+pub mod unique;
 
 pub use envelope::NewJob;
 pub use error::{ErrorCode, OjsError};
@@ -33,6 +35,7 @@ pub use id::JobId;
 pub use retry::RetryPolicy;
 pub use state::JobState;
 pub use time::Timestamp;
+pub use unique::UniquePolicy;
 
 /// The protocol version spoken on the wire (`specversion`, `OJS-Version`).
 pub const SPEC_VERSION: &str = "1.0";

@@ -1,36 +1,121 @@
 //! Enqueue: one job or many, all or none.
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ojs_model::{JobState, NewJob, OjsError, Timestamp};
+use ojs_model::unique::OnConflict;
+use ojs_model::{ErrorCode, JobState, NewJob, OjsError, Timestamp, UniquePolicy};
 use serde_json::json;
 
 use super::{Applied, Turn};
-use crate::command::Reply;
+use crate::command::{Placed, Reply};
 use crate::job::{JobRow, JobView, flag};
 use crate::tables::{StoreError, fresh_body, fresh_row};
 
+/// What uniqueness says about a job.
+enum Unique {
+    /// No other job like it.
+    Fresh,
+    /// This one is there already and stays.
+    Existing(JobRow),
+    /// This one makes room; a scheduled one may pass its time on.
+    Replaces(JobRow, Option<Timestamp>),
+}
+
 impl Turn<'_> {
     pub(super) fn enqueue(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
-        let mut stored: Vec<(JobRow, Arc<str>)> = Vec::with_capacity(jobs.len());
+        let checked = jobs.iter().any(|job| job.unique.is_some());
+        if checked {
+            // Everything that can be refused is found before anything is changed: a replaced job could not be brought back.
+            self.check_conflicts(jobs)?;
+        }
+        let mut placed: Vec<Placed> = Vec::with_capacity(jobs.len());
         for (index, job) in jobs.iter().enumerate() {
-            match self.insert(job)? {
-                Some(placed) => stored.push(placed),
+            match self.place(job)? {
+                Some(job) => {
+                    if checked && !job.deduplicated {
+                        self.announce(&job.job.row);
+                    }
+                    placed.push(job);
+                }
                 None => {
                     // All or none: take back what this command stored. Nobody has seen it, the transaction is open.
-                    for (row, _) in &stored {
-                        self.tables.delete(row)?;
+                    for stored in placed.iter().filter(|stored| !stored.deduplicated) {
+                        self.tables.delete(&stored.job.row)?;
                     }
-                    return Err(self.duplicate(job, index, jobs.len())?.into());
+                    let error = self.duplicate(job, index, jobs.len())?;
+                    return Err(error.into());
                 }
             }
         }
-        let mut views = Vec::with_capacity(stored.len());
-        for ((row, queue), job) in stored.into_iter().zip(jobs) {
-            self.announce(&row);
-            views.push(JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None });
+        if !checked {
+            placed.iter().for_each(|stored| self.announce(&stored.job.row));
         }
-        Ok(Reply::Enqueued(views))
+        Ok(Reply::Enqueued(placed))
+    }
+
+    /// Ids that exist and uniqueness conflicts that refuse, among the stored jobs and within the batch.
+    fn check_conflicts(&mut self, jobs: &[Arc<NewJob>]) -> Applied<()> {
+        let mut ids = HashSet::new();
+        let mut keys = HashSet::new();
+        for (index, job) in jobs.iter().enumerate() {
+            if !ids.insert(job.id) || self.tables.row(job.id)?.is_some() {
+                return Err(self.duplicate(job, index, jobs.len())?.into());
+            }
+            let Some(policy) = job.unique.as_ref().filter(|policy| policy.on_conflict == OnConflict::Reject) else { continue };
+            if let Some(existing) = self.conflicting(policy)? {
+                let error = not_unique(&existing, policy);
+                return Err(located(error, "unique", index, jobs.len()).into());
+            }
+            if !keys.insert(policy.key) {
+                let error = OjsError::new(ErrorCode::Duplicate, "Two jobs of this batch have the same uniqueness key.")
+                    .with_details(json!({"uniqueness_key": policy.key.to_string(), "unique_key": policy.key.to_string()}));
+                return Err(located(error, "unique", index, jobs.len()).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn conflicting(&mut self, policy: &UniquePolicy) -> Result<Option<JobRow>, StoreError> {
+        let now = self.now.as_millis();
+        let since = policy.period_ms.map_or(i64::MIN, |ms| now.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)));
+        self.tables.find_unique(&policy.key, &policy.states, since)
+    }
+
+    fn judge_unique(&mut self, job: &NewJob) -> Result<Unique, StoreError> {
+        // Refusals were found before.
+        let Some(policy) = job.unique.as_ref().filter(|policy| policy.on_conflict != OnConflict::Reject) else {
+            return Ok(Unique::Fresh);
+        };
+        let Some(existing) = self.conflicting(policy)? else { return Ok(Unique::Fresh) };
+        let scheduled = existing.state == JobState::Scheduled && policy.on_conflict == OnConflict::ReplaceExceptSchedule;
+        Ok(match policy.on_conflict {
+            OnConflict::Ignore => Unique::Existing(existing),
+            OnConflict::Reject | OnConflict::Replace | OnConflict::ReplaceExceptSchedule => {
+                let time = scheduled.then(|| Timestamp::from_millis(existing.pos));
+                Unique::Replaces(existing, time)
+            }
+        })
+    }
+
+    /// Stores one job, or finds the one it duplicates; `None` when the id exists.
+    fn place(&mut self, job: &NewJob) -> Result<Option<Placed>, StoreError> {
+        let schedule = match self.judge_unique(job)? {
+            Unique::Fresh => None,
+            Unique::Existing(row) => return Ok(Some(Placed { job: self.view(row)?, deduplicated: true })),
+            Unique::Replaces(existing, schedule) => {
+                self.withdraw(&existing, "\"reason\":\"replaced\"")?;
+                schedule
+            }
+        };
+        let stored = match schedule {
+            Some(at) => self.insert(&NewJob { scheduled_at: Some(at), ..job.clone() })?,
+            None => self.insert(job)?,
+        };
+        Ok(stored.map(|(row, queue)| {
+            let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
+            Placed { job, deduplicated: false }
+        }))
     }
 
     /// Stores one job in its first state; `None` when the id exists.
@@ -84,11 +169,24 @@ impl Turn<'_> {
 
     fn duplicate(&mut self, job: &NewJob, index: usize, of: usize) -> Result<OjsError, StoreError> {
         let state = self.tables.row(job.id)?.map_or(JobState::Available, |row| row.state);
-        let mut error = OjsError::duplicate_id(job.id, state);
-        if let (true, Some(details)) = (of > 1, error.details.as_mut().and_then(|d| d.as_object_mut())) {
-            details.insert("index".into(), json!(index));
-            details.insert("field".into(), json!(format!("jobs[{index}].id")));
-        }
-        Ok(error)
+        Ok(located(OjsError::duplicate_id(job.id, state), "id", index, of))
     }
+}
+
+/// Says which element of a batch is meant.
+fn located(mut error: OjsError, field: &str, index: usize, of: usize) -> OjsError {
+    if let (true, Some(details)) = (of > 1, error.details.as_mut().and_then(|d| d.as_object_mut())) {
+        details.insert("index".into(), json!(index));
+        details.insert("field".into(), json!(format!("jobs[{index}].{field}")));
+    }
+    error
+}
+
+fn not_unique(existing: &JobRow, policy: &UniquePolicy) -> OjsError {
+    let key = policy.key.to_string();
+    OjsError::new(ErrorCode::Duplicate, format!("Job '{}' with the same uniqueness key is {}.", existing.id, existing.state))
+        .with_details(json!({
+            "existing_job_id": existing.id.to_string(), "existing_job_state": existing.state.as_str(),
+            "uniqueness_key": key, "unique_key": key,
+        }))
 }

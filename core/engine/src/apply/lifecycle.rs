@@ -5,6 +5,7 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 use super::{Applied, Turn};
 use crate::command::Reply;
 use crate::job::{JobRow, flag};
+use crate::tables::StoreError;
 
 impl Turn<'_> {
     pub(super) fn cancel(&mut self, id: JobId) -> Applied<Reply> {
@@ -12,13 +13,19 @@ impl Turn<'_> {
         if !before.state.accepts(Trigger::Cancel) {
             return Err(OjsError::wrong_state(id, before.state, "not completed, cancelled or discarded").into());
         }
+        let row = self.withdraw(&before, "")?;
+        self.changed(row, before.state)
+    }
+
+    /// Moves a job to `cancelled`.
+    pub(super) fn withdraw(&mut self, before: &JobRow, extra: &str) -> Result<JobRow, StoreError> {
         let mut row = before.clone();
         row.finished_at = self.now.as_millis();
         row.pos = row.finished_at;
         (row.worker, row.expires_at) = (0, 0);
-        let row = self.shift(&before, row, Trigger::Cancel, JobState::Cancelled)?;
-        self.journal.job("job.cancelled", self.now, &row, "");
-        self.changed(row, before.state)
+        let row = self.shift(before, row, Trigger::Cancel, JobState::Cancelled)?;
+        self.journal.job("job.cancelled", self.now, &row, extra);
+        Ok(row)
     }
 
     pub(super) fn activate(&mut self, id: JobId) -> Applied<Reply> {

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::reply::{Failure, Json};
 use super::request::{job_id, parse, read_body};
-use crate::command::{Command, Query, Reply};
+use crate::command::{Command, Placed, Query, Reply};
 use crate::engine::Engine;
 use crate::job::JobView;
 use crate::render;
@@ -27,14 +27,18 @@ pub async fn enqueue(State(engine): State<Engine>, headers: HeaderMap, body: Bod
         reject_for_test(&job)?;
     }
     let id = job.id;
-    let views = store(&engine, vec![Arc::new(job)]).await?;
+    let placed = store(&engine, vec![Arc::new(job)]).await?;
+    let deduplicated = placed.iter().any(|placed| placed.deduplicated);
     let mut out = String::with_capacity(512);
     out.push_str("{\"job\":");
-    for view in &views {
-        render::job(&mut out, view);
+    for placed in &placed {
+        render::job(&mut out, &placed.job);
+    }
+    if deduplicated {
+        push_bare(&mut out, "deduplicated", true);
     }
     out.push('}');
-    Ok(Json::created(out, Some(format!("/ojs/v1/jobs/{id}"))))
+    Ok(if deduplicated { Json::ok(out) } else { Json::created(out, Some(format!("/ojs/v1/jobs/{id}"))) })
 }
 
 #[derive(Deserialize)]
@@ -46,17 +50,17 @@ struct Batch<'a> {
 pub async fn enqueue_batch(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let jobs = parse_batch(&body, engine.now())?;
-    let views = store(&engine, jobs).await?;
-    let mut out = String::with_capacity(512 * views.len());
+    let placed = store(&engine, jobs).await?;
+    let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":[");
-    for (index, view) in views.iter().enumerate() {
+    for (index, placed) in placed.iter().enumerate() {
         if index > 0 {
             out.push(',');
         }
-        render::job(&mut out, view);
+        render::job(&mut out, &placed.job);
     }
     out.push(']');
-    push_bare(&mut out, "count", views.len());
+    push_bare(&mut out, "count", placed.len());
     out.push('}');
     Ok(Json::created(out, None))
 }
@@ -83,9 +87,9 @@ fn parse_batch(body: &[u8], now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError
     parsed.collect()
 }
 
-async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>) -> Result<Vec<JobView>, Refusal> {
+async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>) -> Result<Vec<Placed>, Refusal> {
     match engine.execute(Command::Enqueue(jobs)).await? {
-        Reply::Enqueued(views) => Ok(views),
+        Reply::Enqueued(placed) => Ok(placed),
         other => Err(unexpected(&other)),
     }
 }

@@ -21,7 +21,7 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
         "conformance_level": 1, "conformance_tier": "runtime", "protocols": ["http"], "backend": engine.store_name(),
         "capabilities": {
             "batch_enqueue": true, "cron_jobs": false, "dead_letter": true, "delayed_jobs": true, "job_ttl": true,
-            "priority_queues": true, "rate_limiting": false, "schema_validation": false, "unique_jobs": false,
+            "priority_queues": true, "rate_limiting": false, "schema_validation": false, "unique_jobs": true,
             "workflows": false, "pause_resume": true,
         },
         "extensions": {
@@ -33,7 +33,7 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
                 "supported_compression": [], "external_references": true, "chunking": false, "per_queue_limits": false,
             },
         },
-        "schema_validation": false, "media_type": MEDIA_TYPE,
+        "schema_validation": false, "unique_job_strength": "strong", "media_type": MEDIA_TYPE,
         "endpoints": {"base_url": format!("http://{host}/ojs/v1"), "manifest": "/ojs/manifest", "health": "/ojs/v1/health"},
     });
     Json::ok(body.to_string())

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ojs_model::{JobId, NewJob, Timestamp};
+use ojs_model::unique::UniqueKey;
+use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 use crate::apply::LEASE_RANGE;
@@ -180,7 +181,7 @@ impl Tables for SqliteTables {
 
     fn insert(&mut self, job: &NewJob, row: &mut JobRow) -> Result<bool> {
         let mut statement = self.statement(include_str!("sql/insert_job.sql"))?;
-        let inserted = rows::bind_insert(&mut statement, row)?;
+        let inserted = rows::bind_insert(&mut statement, row, job.unique.as_ref().map(|policy| &policy.key))?;
         drop(statement);
         if inserted == 0 {
             return Ok(false);
@@ -192,6 +193,16 @@ impl Tables for SqliteTables {
             params![row.seq, body.text, body.retry, body.timeout_ms, body.grace_ms, body.visibility_ms],
         )?;
         Ok(true)
+    }
+
+    fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>> {
+        let mut newest: Option<JobRow> = None;
+        let mut statement = self.statement(include_str!("sql/find_unique.sql"))?;
+        for state in states {
+            let found = statement.query_row(params![&key.as_bytes()[..], *state as u8, since], read_job).optional()?;
+            newest = newest.into_iter().chain(found).max_by_key(|row| row.seq);
+        }
+        Ok(newest)
     }
 
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {

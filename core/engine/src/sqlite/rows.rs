@@ -1,4 +1,5 @@
 //! Rows to and from SQLite columns, in the order of the `.sql` files.
+use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState};
 use rusqlite::{CachedStatement, Row, params};
 
@@ -60,7 +61,7 @@ pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
 }
 
 /// A fresh row: what a claim sets later is 0 in the statement itself.
-pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlite::Result<usize> {
+pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Option<&UniqueKey>) -> rusqlite::Result<usize> {
     statement.execute(params![
         &row.id.as_bytes()[..],
         row.queue,
@@ -74,6 +75,7 @@ pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlit
         row.finished_at,
         row.expires_at,
         row.flags,
+        unique.map(|key| &key.as_bytes()[..]),
     ])
 }
 

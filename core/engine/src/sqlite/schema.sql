@@ -23,7 +23,8 @@ CREATE TABLE jobs (
   activated_at INTEGER NOT NULL,
   expires_at   INTEGER NOT NULL,
   retry_delay  INTEGER NOT NULL,
-  flags        INTEGER NOT NULL
+  flags        INTEGER NOT NULL,
+  ukey         BLOB               -- uniqueness key, for jobs with a policy
 );
 CREATE UNIQUE INDEX jobs_id ON jobs (id);
 CREATE INDEX jobs_ready ON jobs (queue, nprio, pos) WHERE state = 1;
@@ -31,6 +32,7 @@ CREATE INDEX jobs_scheduled ON jobs (pos) WHERE state = 0;
 CREATE INDEX jobs_retryable ON jobs (pos) WHERE state = 5;
 CREATE INDEX jobs_active ON jobs (pos) WHERE state = 3;
 CREATE INDEX jobs_expiring ON jobs (expires_at) WHERE expires_at > 0;
+CREATE INDEX jobs_unique ON jobs (ukey, state, created_at) WHERE ukey IS NOT NULL;
 CREATE INDEX jobs_dead ON jobs (finished_at) WHERE flags & 1;
 
 CREATE TABLE bodies (

@@ -19,6 +19,7 @@ mod model;
 mod retention;
 mod retries;
 mod support;
+mod unique;
 mod waiting;
 
 mod durability;

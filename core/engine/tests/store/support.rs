@@ -62,7 +62,7 @@ impl Bench {
     pub async fn try_enqueue(&self, requests: &[&str]) -> Result<Vec<JobView>, Refusal> {
         let parse = |text: &&str| Arc::new(NewJob::parse(text, self.clock.now()).unwrap());
         match self.engine.store().execute(Command::Enqueue(requests.iter().map(parse).collect())).await? {
-            Reply::Enqueued(views) => Ok(views),
+            Reply::Enqueued(placed) => Ok(placed.into_iter().map(|placed| placed.job).collect()),
             other => panic!("{other:?}"),
         }
     }

@@ -9,7 +9,11 @@ use super::fields::{Field, Members, Place, last_wins};
 use crate::error::{ErrorCode, OjsError};
 use crate::json::{self, push_bare, push_member, push_string, push_text, push_time};
 use crate::limits::{MAX_INTEGER, MAX_META_BYTES, PRIORITY_RANGE};
-use crate::{JobId, RetryPolicy, Timestamp};
+use crate::unique::{Subject, UniqueKey};
+use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy};
+
+/// The member of `meta` that carries a key computed before encryption (interactions, section 4).
+const GIVEN_KEY: &str = "ojs.unique_key";
 
 /// A request, taken apart.
 pub(super) struct Reader<'a> {
@@ -45,6 +49,8 @@ impl<'a> Reader<'a> {
         let tags = self.tags()?;
         self.check_rest()?;
         let retry = self.retry()?;
+        let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, given: None };
+        let unique = self.unique(subject)?;
 
         // What the client sent, plus the id, names and defaults that we add: written without growing.
         let mut body = String::with_capacity(size + 192);
@@ -74,6 +80,7 @@ impl<'a> Reader<'a> {
             pending,
             expires_at: times.deadline(self.now),
             scheduled_at: times.scheduled.map(|w| w.at),
+            unique,
             retry,
             timeout_ms: times.timeout_ms,
             visibility_timeout_ms: times.visibility_timeout_ms,
@@ -217,12 +224,22 @@ impl<'a> Reader<'a> {
         RetryPolicy::parse(&value, &RetryPolicy::default()).map(Some)
     }
 
+    fn unique(&self, mut subject: Subject<'_>) -> Result<Option<UniquePolicy>, OjsError> {
+        let Some(raw) = self.option(Field::Unique) else { return Ok(None) };
+        let policy: Value =
+            serde_json::from_str(raw).map_err(|_| OjsError::invalid_field("unique", "unique must be an object."))?;
+        // Encrypted arguments never compare equal: their producer sends the key of the plain ones.
+        if subject.meta.contains(GIVEN_KEY) {
+            let meta: Value = serde_json::from_str(subject.meta).unwrap_or_default();
+            subject.given = meta.get(GIVEN_KEY).and_then(Value::as_str).and_then(UniqueKey::parse);
+        }
+        UniquePolicy::parse(&policy, &subject).map(Some)
+    }
+
     /// Attributes that only others interpret still have a type.
     fn check_rest(&self) -> Result<(), OjsError> {
         self.integer(Field::HeartbeatTimeout, 1)?;
-        for field in [Field::Unique, Field::RateLimit] {
-            self.option(field).map(|raw| object(field.name(), raw)).transpose()?;
-        }
+        self.option(Field::RateLimit).map(|raw| object("rate_limit", raw)).transpose()?;
         if self.top.get(Field::Schema).is_some_and(|raw| !raw.starts_with('"')) {
             return Err(OjsError::invalid_field("schema", "schema must be a string: the URI of a schema."));
         }
