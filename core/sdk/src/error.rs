@@ -8,7 +8,7 @@ use crate::transport::{Response, TransportError, TransportErrorKind};
 
 /// What went wrong.
 ///
-/// ```ignore
+/// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), ojs::Error> {
 /// # use ojs::{Client, transport::{self, Response}};
 /// # let client = Client::new(transport::from_fn(|_| async { Ok(Response::new(404, r#"{"error":{"code":"not_found","message":"no","retryable":false}}"#)) }));

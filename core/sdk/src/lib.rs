@@ -1,12 +1,68 @@
-//! Open Job Spec SDK for Rust.
+//! Open Job Spec SDK for Rust: enqueue background jobs and run workers, against any OJS server or an engine in this
+//! process.
+//!
+//! ```
+//! # #[cfg(feature = "embedded")]
+//! # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+//! use ojs::{Client, Worker};
+//!
+//! let client = Client::connect("memory:").await?; // or sqlite:jobs.db, or http://localhost:8080
+//! let worker = Worker::for_client(&client);
+//! # let (done, mut sent) = tokio::sync::mpsc::unbounded_channel();
+//! worker.register("email.send", move |ctx| {
+//! #     let done = done.clone();
+//!     async move {
+//!         let (to,): (String,) = ctx.args()?;
+//!         println!("sending to {to}");
+//! #       done.send(())?;
+//!         Ok(())
+//!     }
+//! })?;
+//! let handle = worker.start();
+//! client.enqueue("email.send", "user@example.com").await?;
+//! # sent.recv().await;
+//! handle.shutdown(None).await;
+//! # Ok(()) }
+//! # #[cfg(not(feature = "embedded"))] fn main() {}
+//! ```
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`client`] | [`Client`]: enqueue, look up, cancel, administer |
+//! | [`worker`] | [`Worker`]: handlers, and the driver below them |
+//! | [`middleware`] | layers around enqueueing and around handlers |
+//! | [`workflow`] | chains, groups, batches |
+//! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
+//! | [`dispatch`] | the seam to whoever runs handlers: other languages use it |
+//! | [`testing`] | a transport that records |
+//!
+//! Features: `http` (default) for servers, `embedded` for the engine in this process.
 #![forbid(unsafe_code)]
 
 mod backoff;
 pub mod client;
+mod config;
+mod cron;
 pub mod dispatch;
-pub mod error;
+mod error;
+mod job;
+mod json;
+pub mod middleware;
+mod policy;
+mod queue;
+mod request;
+pub mod testing;
 pub mod transport;
 pub mod worker;
+pub mod workflow;
 
 pub use client::Client;
+pub use cron::{CronJob, Overlap};
 pub use error::Error;
+pub use job::{Job, JobFailure, JobState};
+pub use json::Json;
+pub use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
+pub use policy::{BackoffStrategy, OnConflict, OnExhaustion, RetryPolicy, UniquePolicy};
+pub use queue::{Page, Queue, QueueStats};
+pub use request::{JobRequest, When};
+pub use worker::{HandlerError, JobContext, Worker};

@@ -4,9 +4,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::error::Error;
+use crate::middleware::{Chain, EnqueueMiddleware};
 use crate::transport::{ConnectOptions, MANIFEST_PATH, Method, Request, Response, Transport, connect};
 
+mod admin;
+mod builder;
+mod enqueue;
 mod identity;
+mod path;
+
+pub use builder::ClientBuilder;
+pub use enqueue::Enqueue;
 
 /// Talks to an OJS server, or to an engine in this process. Cheap to clone; share one per program.
 #[derive(Clone)]
@@ -16,12 +24,13 @@ pub struct Client {
 
 struct Inner {
     transport: Arc<dyn Transport>,
+    middleware: Chain<dyn EnqueueMiddleware>,
 }
 
 impl Client {
     /// A client over a transport of your own.
     pub fn new(transport: Arc<dyn Transport>) -> Self {
-        Self { inner: Arc::new(Inner { transport }) }
+        Self { inner: Arc::new(Inner { transport, middleware: Chain::default() }) }
     }
 
     /// Connects by URL: `http://host:8080`, `https://…`, and with the feature `embedded` `sqlite:jobs.db` or `memory:`.
@@ -31,6 +40,25 @@ impl Client {
     /// contacted by the first call.
     pub async fn connect(url: &str) -> Result<Self, Error> {
         Ok(Self::new(connect(url, ConnectOptions::default()).await?))
+    }
+
+    /// Settings step by step; what is not set comes from the environment, then from the defaults.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+
+    /// The layers around enqueueing; frozen by the first enqueue.
+    #[must_use]
+    pub fn middleware(&self) -> &Chain<dyn EnqueueMiddleware> {
+        &self.inner.middleware
+    }
+
+    /// Adds a layer around enqueueing, inside those added before.
+    ///
+    /// # Errors
+    /// [`Error::Frozen`] after the first enqueue, [`Error::DuplicateMiddleware`] when the name is taken.
+    pub fn use_middleware(&self, name: impl Into<String>, layer: impl EnqueueMiddleware) -> Result<(), Error> {
+        self.inner.middleware.add(name, layer)
     }
 
     /// The transport, for a worker on the same connection.

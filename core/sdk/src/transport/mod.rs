@@ -3,7 +3,7 @@
 //!
 //! One method carries every call, so a fake for a test is one closure:
 //!
-//! ```ignore
+//! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), ojs::Error> {
 //! use ojs::{Client, transport::{self, Response}};
 //!

@@ -1,18 +1,25 @@
 //! Workers: fetch, run, report (protocol section 5).
+mod build;
+mod context;
 mod drain;
 mod driver;
 mod event;
 mod handle;
+mod handlers;
 mod heartbeat;
 mod held;
 mod options;
 mod report;
+mod result;
 mod settle;
 mod shared;
 mod turns;
 mod wire;
 
+pub use build::{Worker, WorkerBuilder};
+pub use context::JobContext;
 pub use driver::WorkerDriver;
 pub use event::WorkerEvent;
 pub use handle::{Beat, WorkerHandle};
 pub use options::WorkerOptions;
+pub use result::{HandlerError, HandlerResult};

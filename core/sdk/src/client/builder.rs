@@ -1,0 +1,116 @@
+//! A client step by step.
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Client;
+use crate::config;
+use crate::error::Error;
+use crate::transport::{ConnectOptions, ResendPolicy, Transport, connect};
+
+/// Settings of a [`Client`]: code before environment before default (protocol section 5.10). Reads `OJS_URL` (or
+/// `OJS_BACKEND_URL`), `OJS_AUTH_TOKEN`, `OJS_TLS_CA_FILE`, `OJS_TLS_CERT_FILE` and `OJS_TLS_KEY_FILE`.
+///
+/// ```no_run
+/// # async fn run() -> Result<(), ojs::Error> {
+/// let client = ojs::Client::builder().url("https://jobs.example.com").auth_token("secret").header("X-OJS-Tenant", "acme").connect().await?;
+/// # Ok(()) }
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct ClientBuilder {
+    url: Option<String>,
+    transport: Option<Arc<dyn Transport>>,
+    auth_token: Option<String>,
+    headers: Vec<(String, String)>,
+    timeout: Option<Duration>,
+    connect_timeout: Option<Duration>,
+    resend: Option<ResendPolicy>,
+    tls_ca_file: Option<std::path::PathBuf>,
+    tls_client_cert: Option<(std::path::PathBuf, std::path::PathBuf)>,
+}
+
+impl ClientBuilder {
+    /// The server, or the store of an embedded engine.
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// A transport of your own, in place of a URL.
+    pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
+        self.transport = Some(transport);
+        self
+    }
+
+    /// Sent as `Authorization: Bearer …`.
+    pub fn auth_token(mut self, token: impl Into<String>) -> Self {
+        self.auth_token = Some(token.into());
+        self
+    }
+
+    /// Sent with every request. May be called several times.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Longest time from a request to its answer; 30 s.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Longest time to connect; 5 s.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = Some(timeout);
+        self
+    }
+
+    /// What is sent again, how often. With [`ResendPolicy::never`] the server makes the ids of jobs.
+    pub fn resend(mut self, policy: ResendPolicy) -> Self {
+        self.resend = Some(policy);
+        self
+    }
+
+    /// PEM file with certificates to trust beside those of the system.
+    pub fn tls_ca_file(mut self, path: impl Into<std::path::PathBuf>) -> Self {
+        self.tls_ca_file = Some(path.into());
+        self
+    }
+
+    /// PEM files of the client's certificate chain and private key.
+    pub fn tls_client_cert(mut self, chain: impl Into<std::path::PathBuf>, key: impl Into<std::path::PathBuf>) -> Self {
+        self.tls_client_cert = Some((chain.into(), key.into()));
+        self
+    }
+
+    /// Makes the client.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] when the URL or a setting cannot be used, or the store cannot be opened.
+    pub async fn connect(self) -> Result<Client, Error> {
+        if let Some(transport) = self.transport {
+            return Ok(Client::new(transport));
+        }
+        let env = config::from_environment()?;
+        let base = env.connection();
+        let options = ConnectOptions {
+            auth_token: self.auth_token.or(base.auth_token),
+            headers: self.headers,
+            connect_timeout: self.connect_timeout.unwrap_or(base.connect_timeout),
+            timeout: self.timeout.unwrap_or(base.timeout),
+            resend: self.resend.unwrap_or(base.resend),
+            tls_ca_file: self.tls_ca_file.or(base.tls_ca_file),
+            tls_client_cert: self.tls_client_cert.or(base.tls_client_cert),
+        };
+        let url = self.url.or(env.url).unwrap_or_else(|| config::DEFAULT_URL.to_owned());
+        Ok(Client::new(connect(&url, options).await?))
+    }
+}
+
+impl std::fmt::Debug for ClientBuilder {
+    /// Without token and headers: they may be secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientBuilder").field("url", &self.url).finish_non_exhaustive()
+    }
+}

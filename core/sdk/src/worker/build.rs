@@ -1,0 +1,276 @@
+//! A worker with Rust handlers, from its settings to its end.
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::context::JobContext;
+use super::driver::WorkerDriver;
+use super::handle::WorkerHandle;
+use super::handlers::Handlers;
+use super::options::WorkerOptions;
+use super::result::{HandlerError, HandlerResult, written};
+use crate::client::Client;
+use crate::config::{self, Settings};
+use crate::error::Error;
+use crate::middleware::{Chain, Innermost, Middleware};
+use crate::transport::{ConnectOptions, Transport, connect};
+
+/// Runs jobs with handlers registered by type.
+///
+/// ```
+/// # #[cfg(feature = "embedded")]
+/// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+/// use ojs::{Client, Worker};
+///
+/// let client = Client::connect("memory:").await?;
+/// let worker = Worker::for_client(&client);
+/// let (done, mut result) = tokio::sync::mpsc::unbounded_channel();
+/// worker.register("math.add", move |ctx| {
+///     let done = done.clone();
+///     async move {
+///         let (a, b): (i64, i64) = ctx.args()?;
+///         done.send(a + b)?;
+///         Ok(a + b)
+///     }
+/// })?;
+/// let handle = worker.start();
+/// client.enqueue("math.add", (2, 3)).await?;
+/// assert_eq!(result.recv().await, Some(5));
+/// handle.shutdown(None).await;
+/// # Ok(()) }
+/// # #[cfg(not(feature = "embedded"))] fn main() {}
+/// ```
+pub struct Worker {
+    transport: Arc<dyn Transport>,
+    options: WorkerOptions,
+    handlers: Mutex<HashMap<String, Innermost>>,
+    middleware: Chain<dyn Middleware>,
+}
+
+impl Worker {
+    /// A worker over a transport.
+    pub fn new(transport: Arc<dyn Transport>, options: WorkerOptions) -> Self {
+        Self { transport, options, handlers: Mutex::new(HashMap::new()), middleware: Chain::default() }
+    }
+
+    /// A worker with default options on a client's connection.
+    #[must_use]
+    pub fn for_client(client: &Client) -> Self {
+        Self::new(Arc::clone(client.transport()), WorkerOptions::default())
+    }
+
+    /// Settings step by step; what is not set comes from the environment, then from the defaults.
+    #[must_use]
+    pub fn builder() -> WorkerBuilder {
+        WorkerBuilder::default()
+    }
+
+    /// Registers the handler of a job type.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateHandler`] when the type has one.
+    pub fn register<F, Fut, R>(&self, job_type: impl Into<String>, handler: F) -> Result<(), Error>
+    where
+        F: Fn(JobContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, HandlerError>> + Send + 'static,
+        R: Serialize,
+    {
+        let handler: Innermost = Arc::new(move |ctx| {
+            let run = handler(ctx);
+            Box::pin(async move { written(&run.await?) })
+        });
+        self.insert(job_type.into(), handler)
+    }
+
+    /// Registers a handler that gets its arguments read: a tuple by position, or a struct. Arguments that do not fit
+    /// end the job.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateHandler`] when the type has one.
+    pub fn register_typed<A, F, Fut, R>(&self, job_type: impl Into<String>, handler: F) -> Result<(), Error>
+    where
+        A: DeserializeOwned + Send + 'static,
+        F: Fn(A, JobContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, HandlerError>> + Send + 'static,
+        R: Serialize,
+    {
+        let handler: Innermost = Arc::new(move |ctx: JobContext| match ctx.args::<A>() {
+            Ok(args) => {
+                let run = handler(args, ctx);
+                Box::pin(async move { written(&run.await?) })
+            }
+            Err(error) => Box::pin(std::future::ready(misfit(&error))),
+        });
+        self.insert(job_type.into(), handler)
+    }
+
+    fn insert(&self, job_type: String, handler: Innermost) -> Result<(), Error> {
+        let mut handlers = self.handlers.lock().unwrap_or_else(PoisonError::into_inner);
+        if handlers.contains_key(&job_type) {
+            return Err(Error::DuplicateHandler(job_type));
+        }
+        handlers.insert(job_type, handler);
+        Ok(())
+    }
+
+    /// The layers around every handler; frozen at the start.
+    #[must_use]
+    pub fn middleware(&self) -> &Chain<dyn Middleware> {
+        &self.middleware
+    }
+
+    /// Adds a layer around every handler, inside those added before.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateMiddleware`] when the name is taken.
+    pub fn use_middleware(&self, name: impl Into<String>, layer: impl Middleware) -> Result<(), Error> {
+        self.middleware.add(name, layer)
+    }
+
+    /// Starts on the current tokio runtime and returns at once.
+    pub fn start(self) -> WorkerHandle {
+        let table = self.handlers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let handlers = Handlers::new(table, Arc::clone(self.middleware.freeze()), self.options.concurrency);
+        let handle = WorkerDriver::start(self.transport, self.options, Arc::clone(&handlers) as Arc<dyn crate::dispatch::Dispatch>);
+        // Nobody else sets it.
+        let _ = handlers.worker.set(Arc::downgrade(&handle.shared));
+        handle
+    }
+
+    /// Starts, and runs until the server asks the worker to terminate.
+    pub async fn run(self) {
+        self.start().wait().await;
+    }
+
+    /// Starts, and stops gracefully when `shutdown` resolves, such as `tokio::signal::ctrl_c()`.
+    pub async fn run_until(self, shutdown: impl Future) {
+        let handle = self.start();
+        tokio::select! {
+            _ = shutdown => handle.stop(None),
+            () = handle.wait() => {}
+        }
+        handle.wait().await;
+    }
+}
+
+fn misfit(error: &Error) -> HandlerResult {
+    Err(HandlerError::non_retryable(error.to_string()).with_code("invalid_args").with_kind("InvalidArgs"))
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let handlers = self.handlers.lock().unwrap_or_else(PoisonError::into_inner);
+        f.debug_struct("Worker").field("handlers", &handlers.keys().collect::<Vec<_>>()).field("middleware", &self.middleware).finish_non_exhaustive()
+    }
+}
+
+/// Settings of a [`Worker`]: code before environment before default (protocol section 5.10).
+///
+/// | variable | setting |
+/// |---|---|
+/// | `OJS_URL`, `OJS_BACKEND_URL` | url |
+/// | `OJS_QUEUE` | queues, separated by commas |
+/// | `OJS_CONCURRENCY` | concurrency |
+/// | `OJS_SHUTDOWN_TIMEOUT`, `OJS_SHUTDOWN_GRACE_PERIOD` | grace period: seconds, or `PT25S` |
+/// | `OJS_AUTH_TOKEN`, `OJS_TLS_CA_FILE`, `OJS_TLS_CERT_FILE`, `OJS_TLS_KEY_FILE` | as for the client |
+#[derive(Debug, Default)]
+#[must_use]
+pub struct WorkerBuilder {
+    url: Option<String>,
+    transport: Option<Shown>,
+    connection: Option<ConnectOptions>,
+    queues: Option<Vec<String>>,
+    concurrency: Option<usize>,
+    grace_period: Option<Duration>,
+    options: WorkerOptions,
+}
+
+/// A transport that prints as such.
+struct Shown(Arc<dyn Transport>);
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Transport")
+    }
+}
+
+impl WorkerBuilder {
+    /// The server, or the store of an embedded engine.
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// A transport of your own, in place of a URL.
+    pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
+        self.transport = Some(Shown(transport));
+        self
+    }
+
+    /// Token, headers, time-outs, TLS of the connection.
+    pub fn connection(mut self, options: ConnectOptions) -> Self {
+        self.connection = Some(options);
+        self
+    }
+
+    /// Queues in order of preference.
+    pub fn queues<Q: Into<String>>(mut self, queues: impl IntoIterator<Item = Q>) -> Self {
+        self.queues = Some(queues.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// How many handlers run at a time.
+    pub fn concurrency(mut self, slots: usize) -> Self {
+        self.concurrency = Some(slots);
+        self
+    }
+
+    /// How long handlers may finish after a stop.
+    pub fn grace_period(mut self, grace: Duration) -> Self {
+        self.grace_period = Some(grace);
+        self
+    }
+
+    /// Changes any other option.
+    pub fn options(mut self, change: impl FnOnce(WorkerOptions) -> WorkerOptions) -> Self {
+        self.options = change(self.options);
+        self
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] for a setting out of range, [`Error::Transport`] when the URL cannot be used.
+    pub async fn build(self) -> Result<Worker, Error> {
+        let env = config::from_environment()?;
+        let options = self.settle(&env)?;
+        let transport = match self.transport {
+            Some(Shown(transport)) => transport,
+            None => {
+                let url = self.url.or(env.url.clone()).unwrap_or_else(|| config::DEFAULT_URL.to_owned());
+                connect(&url, self.connection.unwrap_or_else(|| env.connection())).await?
+            }
+        };
+        Ok(Worker::new(transport, options))
+    }
+
+    fn settle(&self, env: &Settings) -> Result<WorkerOptions, Error> {
+        let mut options = self.options.clone();
+        if let Some(queues) = self.queues.as_ref().or(env.queues.as_ref()) {
+            options.queues.clone_from(queues);
+        }
+        options.concurrency = self.concurrency.or(env.concurrency).unwrap_or(options.concurrency);
+        options.grace_period = self.grace_period.or(env.grace_period).unwrap_or(options.grace_period);
+        if options.queues.is_empty() {
+            return Err(Error::validation("queues", "a worker needs at least one queue"));
+        }
+        if options.concurrency == 0 {
+            return Err(Error::validation("concurrency", "a worker needs at least one slot"));
+        }
+        Ok(options)
+    }
+}

@@ -1,0 +1,272 @@
+//! Workflows: pure constructors of definitions, and what the server says about one.
+//!
+//! ```
+//! use ojs::JobRequest;
+//! use ojs::workflow::chain;
+//! let etl = chain([
+//!     JobRequest::new("data.fetch", [serde_json::json!({"url": "…"})]),
+//!     JobRequest::new("data.load", [serde_json::json!({"dest": "warehouse"})]),
+//! ]).name("etl");
+//! ```
+use bytes::Bytes;
+use ojs_model::json::{push_member, push_text};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+use crate::json::Json;
+use crate::request::JobRequest;
+
+/// What to run, in which order. Made by [`chain`], [`group`] and [`batch`]; started by
+/// [`Client::workflow`](crate::Client::workflow).
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct WorkflowDefinition {
+    kind: Kind,
+    name: Option<String>,
+    steps: Vec<Step>,
+    callbacks: Callbacks,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Chain,
+    Group,
+    Batch,
+}
+
+/// A job, or a workflow inside a workflow.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Step {
+    /// One job.
+    Job(Box<JobRequest>),
+    /// A nested workflow.
+    Workflow(Box<WorkflowDefinition>),
+}
+
+impl From<JobRequest> for Step {
+    fn from(job: JobRequest) -> Self {
+        Self::Job(Box::new(job))
+    }
+}
+
+impl From<WorkflowDefinition> for Step {
+    fn from(workflow: WorkflowDefinition) -> Self {
+        Self::Workflow(Box::new(workflow))
+    }
+}
+
+/// Jobs that run when a batch has ended.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct Callbacks {
+    on_complete: Option<JobRequest>,
+    on_success: Option<JobRequest>,
+    on_failure: Option<JobRequest>,
+}
+
+impl Callbacks {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs when all jobs have ended, whatever came of them.
+    pub fn on_complete(mut self, job: JobRequest) -> Self {
+        self.on_complete = Some(job);
+        self
+    }
+
+    /// Runs when all jobs have succeeded.
+    pub fn on_success(mut self, job: JobRequest) -> Self {
+        self.on_success = Some(job);
+        self
+    }
+
+    /// Runs when all jobs have ended and one has failed.
+    pub fn on_failure(mut self, job: JobRequest) -> Self {
+        self.on_failure = Some(job);
+        self
+    }
+}
+
+/// One after the other: each step finds the results of those before in `parent_results`.
+pub fn chain<S: Into<Step>>(steps: impl IntoIterator<Item = S>) -> WorkflowDefinition {
+    WorkflowDefinition::new(Kind::Chain, steps, Callbacks::default())
+}
+
+/// All at once.
+pub fn group<S: Into<Step>>(jobs: impl IntoIterator<Item = S>) -> WorkflowDefinition {
+    WorkflowDefinition::new(Kind::Group, jobs, Callbacks::default())
+}
+
+/// All at once, and callbacks when all have ended.
+pub fn batch<S: Into<Step>>(jobs: impl IntoIterator<Item = S>, callbacks: Callbacks) -> WorkflowDefinition {
+    WorkflowDefinition::new(Kind::Batch, jobs, callbacks)
+}
+
+impl WorkflowDefinition {
+    fn new<S: Into<Step>>(kind: Kind, steps: impl IntoIterator<Item = S>, callbacks: Callbacks) -> Self {
+        Self { kind, name: None, steps: steps.into_iter().map(Into::into).collect(), callbacks }
+    }
+
+    /// A name for people.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The union of the published forms: `type`, `name`, and steps with ids; those of a group or batch under `jobs` too.
+    pub(crate) fn to_json(&self) -> Result<String, Error> {
+        let mut out = String::from("{");
+        let (word, also_jobs) = match self.kind {
+            Kind::Chain => ("chain", false),
+            Kind::Group => ("group", true),
+            Kind::Batch => ("batch", true),
+        };
+        push_text(&mut out, "type", word);
+        // Servers of the HTTP binding's own form require a name.
+        push_text(&mut out, "name", self.name.as_deref().unwrap_or(word));
+        let steps = self.steps_json()?;
+        push_member(&mut out, "steps", &steps);
+        if also_jobs {
+            push_member(&mut out, "jobs", &steps);
+        }
+        let mut callbacks = String::from("{");
+        let parts = [("on_complete", &self.callbacks.on_complete), ("on_success", &self.callbacks.on_success), ("on_failure", &self.callbacks.on_failure)];
+        for (name, job) in parts {
+            if let Some(job) = job {
+                push_member(&mut callbacks, name, &job.to_json()?);
+            }
+        }
+        if callbacks.len() > 1 {
+            callbacks.push('}');
+            push_member(&mut out, "callbacks", &callbacks);
+        }
+        out.push('}');
+        Ok(out)
+    }
+
+    /// Steps with ids. In a chain each names its predecessor, for servers that know only `depends_on`.
+    fn steps_json(&self) -> Result<String, Error> {
+        let mut out = String::from("[");
+        for (index, step) in self.steps.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            let mut text = match step {
+                Step::Job(job) => job.to_json()?,
+                Step::Workflow(workflow) => workflow.to_json()?,
+            };
+            // The closing brace comes back after the additions.
+            text.pop();
+            push_text(&mut text, "id", &step_id(index));
+            if self.kind == Kind::Chain && index > 0 {
+                push_member(&mut text, "depends_on", &format!("[\"{}\"]", step_id(index - 1)));
+            }
+            text.push('}');
+            out.push_str(&text);
+        }
+        out.push(']');
+        Ok(out)
+    }
+}
+
+fn step_id(index: usize) -> String {
+    format!("step-{index}")
+}
+
+/// As the server would read it; for tests and tools.
+impl TryFrom<&WorkflowDefinition> for Value {
+    type Error = Error;
+
+    fn try_from(definition: &WorkflowDefinition) -> Result<Self, Error> {
+        serde_json::from_str(&definition.to_json()?).map_err(|e| Error::json("workflow", e))
+    }
+}
+
+/// A workflow as the server describes it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Workflow {
+    /// Its id.
+    pub id: String,
+    /// `running`, `completed`, `failed`, `cancelled`.
+    pub state: String,
+    /// Jobs or steps in all.
+    pub total: u64,
+    /// Those that have succeeded.
+    pub completed: u64,
+    /// Everything the server said.
+    pub document: Json,
+}
+
+impl Workflow {
+    pub(crate) fn from_answer(body: &Bytes) -> Result<Self, Error> {
+        #[derive(Deserialize)]
+        struct Answer<'a> {
+            #[serde(borrow)]
+            workflow: Option<&'a RawValue>,
+        }
+        let answer: Answer<'_> = serde_json::from_slice(body).map_err(|e| Error::json("workflow", e))?;
+        let document = answer.workflow.map_or_else(|| Json::parsed(body.clone()), |raw| Json::part(body, raw));
+        let value = document.to_value();
+        let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let count = |names: [&str; 2]| names.iter().find_map(|name| value.get(*name).and_then(Value::as_u64)).unwrap_or_default();
+        Ok(Self {
+            id: text("id"),
+            state: text("state"),
+            total: count(["jobs_total", "steps_total"]),
+            completed: count(["jobs_completed", "steps_completed"]),
+            document,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn job(name: &str) -> JobRequest {
+        JobRequest::new(name, ())
+    }
+
+    #[test]
+    fn a_chain_names_its_order() {
+        let body = Value::try_from(&chain([job("a"), job("b").queue("q")]).name("etl")).unwrap();
+        assert_eq!(body, json!({"type": "chain", "name": "etl", "steps": [
+            {"type": "a", "args": [], "id": "step-0"},
+            {"type": "b", "args": [], "options": {"queue": "q"}, "id": "step-1", "depends_on": ["step-0"]},
+        ]}));
+    }
+
+    #[test]
+    fn groups_and_batches_list_their_jobs_twice() {
+        let steps = json!([{"type": "a", "args": [], "id": "step-0"}]);
+        assert_eq!(Value::try_from(&group([job("a")])).unwrap(), json!({"type": "group", "name": "group", "steps": steps, "jobs": steps}));
+        let body = Value::try_from(&batch([job("a")], Callbacks::new().on_failure(job("alert")))).unwrap();
+        assert_eq!(body, json!({
+            "type": "batch", "name": "batch", "steps": steps, "jobs": steps,
+            "callbacks": {"on_failure": {"type": "alert", "args": []}},
+        }));
+    }
+
+    #[test]
+    fn workflows_nest() {
+        let body = Value::try_from(&chain([Step::from(job("a")), group([job("b")]).into()])).unwrap();
+        assert_eq!(body["steps"][1]["type"], "group");
+        assert_eq!(body["steps"][1]["depends_on"], json!(["step-0"]));
+    }
+
+    #[test]
+    fn answers_are_read_wrapped_or_bare() {
+        for body in [r#"{"workflow":{"id":"w","state":"running","steps_total":3}}"#, r#"{"id":"w","state":"running","steps_total":3}"#] {
+            let workflow = Workflow::from_answer(&Bytes::from(body)).unwrap();
+            assert_eq!((workflow.id.as_str(), workflow.state.as_str(), workflow.total), ("w", "running", 3));
+        }
+    }
+}
