@@ -117,6 +117,15 @@ impl<'a> Turn<'a> {
         Ok(ready)
     }
 
+    /// Lets every fetch that waits look again.
+    fn call_all_waiters(&mut self) -> Result<(), StoreError> {
+        for queue in self.tables.queues()? {
+            // Half: jobs that become available in the same transaction are added.
+            self.ready.insert(queue.num, usize::MAX / 2);
+        }
+        Ok(())
+    }
+
     /// Moves a job to another state, as the transition table allows, and keeps counts and wake-ups in step.
     fn shift(&mut self, before: &JobRow, mut after: JobRow, trigger: Trigger, to: JobState) -> Result<JobRow, StoreError> {
         if !before.state.allows(trigger, to) {

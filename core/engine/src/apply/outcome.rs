@@ -198,6 +198,10 @@ impl Turn<'_> {
             self.tell_worker("worker.started", &beat.worker);
         }
         worker.beat_at = self.now.as_millis();
+        if worker.phase != 0 && beat.phase == 0 {
+            // A fetch that came before this heartbeat was told that there is nothing, and waits.
+            self.call_all_waiters()?;
+        }
         worker.phase = beat.phase;
         self.tables.save_worker(&worker)?;
         let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
