@@ -63,6 +63,7 @@ def suites() -> list[Suite]:
     cargo = ["cargo"]
     release = ["--release", "--locked"]
     ojs = TARGET / "release" / "ojs"
+    seeds = ["tests/seeds"] if (ROOT / "tests" / "seeds").is_dir() else []
     all_ = [
         Suite("format", "lint", cargo + ["fmt", "--all", "--check"]),
         Suite("build", "build", cargo + ["test", *release, "--workspace", "--no-run"], places=2, minutes=25),
@@ -76,7 +77,7 @@ def suites() -> list[Suite]:
               needs=("build", "clippy"), minutes=15),
         Suite("wire", "rust", cargo + ["test", *release, "-p", "ojs-tests", "--no-fail-fast"],
               needs=("build", "clippy"), minutes=15),
-        Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "python"], needs=("python-build",)),
+        Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *seeds], needs=("python-build",)),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build")),
     ]
     if CONFORMANCE.is_dir():
