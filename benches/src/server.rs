@@ -31,8 +31,6 @@ pub struct Server {
     child: Child,
     /// Where it listens.
     pub address: SocketAddr,
-    /// From the start of the process to the line that names the address.
-    pub listening_after: Duration,
     started: Instant,
     _dir: tempfile::TempDir,
 }
@@ -73,10 +71,9 @@ impl Server {
             let log = std::fs::read_to_string(dir.path().join("server.log")).unwrap_or_default();
             return Err(format!("the server did not say where it listens: '{}'\n{log}", line.trim()).into());
         };
-        let listening_after = started.elapsed();
         // Whatever else it prints must not fill the pipe.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        Ok(Self { child, address, listening_after, started, _dir: dir })
+        Ok(Self { child, address, started, _dir: dir })
     }
 
     /// When the process was started.
@@ -91,14 +88,16 @@ impl Server {
         Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
     }
 
-    /// CPU time used so far, user and system.
+    /// CPU time used so far, user and system, to the nanosecond: the sum over the threads.
     pub fn cpu(&self) -> Result<Duration> {
-        let stat = std::fs::read_to_string(self.proc("stat"))?;
-        // The name may hold blanks; the fields count from behind its bracket.
-        let fields: Vec<&str> = stat.rsplit_once(") ").ok_or("odd stat line")?.1.split(' ').collect();
-        let ticks = |at: usize| fields.get(at).and_then(|n| n.parse::<u64>().ok()).ok_or("odd stat line");
-        // Linux counts in hundredths of a second on every architecture we run on.
-        Ok(Duration::from_millis((ticks(11)? + ticks(12)?) * 10))
+        let mut total = Duration::ZERO;
+        for thread in std::fs::read_dir(self.proc("task"))? {
+            // A thread may end while we look.
+            let Ok(text) = std::fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+            let nanos = text.split(' ').next().and_then(|n| n.parse().ok()).ok_or("odd schedstat")?;
+            total += Duration::from_nanos(nanos);
+        }
+        Ok(total)
     }
 
     fn proc(&self, file: &str) -> PathBuf {
