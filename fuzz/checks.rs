@@ -23,10 +23,8 @@ pub fn envelope(data: &[u8]) {
 
 fn accepted(text: &str, job: &NewJob) {
     assert!(is_json(text), "an accepted request is valid JSON");
-    let rendered = format!(
-        "{{{},\"queue\":\"{}\",\"priority\":{},\"pending\":{}}}",
-        job.body, job.queue, job.priority, job.pending
-    );
+    let rendered =
+        format!("{{{},\"queue\":\"{}\",\"priority\":{},\"pending\":{}}}", job.body, job.queue, job.priority, job.pending);
     // By text, not by value: a number such as 1e999 is valid JSON that no float holds, and it survives.
     let (sent, kept) = (args(text), args(&rendered));
     assert!(sent.starts_with('[') && sent == kept, "args changed from {sent} to {kept}");
@@ -50,8 +48,10 @@ fn args(text: &str) -> &str {
 fn batch(text: &str) {
     match split_batch(text) {
         Ok(jobs) => {
-            let members: std::collections::HashMap<String, &RawValue> = serde_json::from_str(text).expect("an accepted batch is an object");
-            let listed: Vec<&RawValue> = serde_json::from_str(members.get("jobs").map_or("", |raw| raw.get())).expect("of an array");
+            let members: std::collections::HashMap<String, &RawValue> =
+                serde_json::from_str(text).expect("an accepted batch is an object");
+            let listed: Vec<&RawValue> =
+                serde_json::from_str(members.get("jobs").map_or("", |raw| raw.get())).expect("of an array");
             assert_eq!(jobs, listed.into_iter().map(RawValue::get).collect::<Vec<_>>());
         }
         Err(error) => refusal(&error, &[400, 413]),

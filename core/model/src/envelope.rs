@@ -12,8 +12,9 @@ use crate::limits::MAX_ENVELOPE_BYTES;
 use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy, json};
 
 pub use batch::split_batch;
+pub(crate) use check::shorten;
+use check::too_large;
 pub use check::{check_queue, check_type};
-use check::{shorten, too_large};
 use fields::{Field, Members, Place};
 use reader::Reader;
 
@@ -66,8 +67,9 @@ impl NewJob {
     /// 400 `invalid_payload` with `details.field`, 413 for sizes, 422 for a retry policy.
     /// The caller has run [`check_body`] over the text.
     pub fn parse(text: &str, now: Timestamp) -> Result<Self, OjsError> {
-        let top = Members::parse(text, Place::Top)
-            .map_err(|e| OjsError::new(ErrorCode::InvalidPayload, format!("The job is not a JSON object: {e}.")))?;
+        let top = Members::parse(text, Place::Top).map_err(|e| {
+            OjsError::new(ErrorCode::InvalidPayload, format!("The job is not a JSON object: {}.", json::describe(&e)))
+        })?;
         if text.len() > MAX_ENVELOPE_BYTES {
             return Err(too_large(ErrorCode::PayloadTooLarge, "job", text.len(), MAX_ENVELOPE_BYTES));
         }

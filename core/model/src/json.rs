@@ -95,6 +95,19 @@ fn hex4(digits: &[u8]) -> Option<u32> {
     digits.get(..4)?.iter().try_fold(0, |n, b| Some(n * 16 + char::from(*b).to_digit(16)?))
 }
 
+/// What the parser says, short: its messages quote the value they met, however long it is.
+#[must_use]
+pub fn describe(error: &serde_json::Error) -> String {
+    const LONGEST: usize = 200;
+    let message = error.to_string();
+    match message.char_indices().nth(LONGEST) {
+        None => message,
+        Some((cut, _)) => {
+            format!("{}… at line {} column {}", message.get(..cut).unwrap_or_default(), error.line(), error.column())
+        }
+    }
+}
+
 /// The text of a JSON string, borrowed where it holds no escapes. `None` when `raw`, one valid JSON value, is not a string.
 #[must_use]
 pub fn string(raw: &str) -> Option<Cow<'_, str>> {
@@ -200,6 +213,15 @@ mod tests {
         assert!(lint(br#"["\ud83d\ude00","\u00e9\"[","\u12"]"#).is_ok());
         assert_eq!(lint(br#"["ab\n\udc00"]"#), Err(Fault::LoneSurrogate(6)));
         assert_eq!(lint(b"\"\xff\""), Err(Fault::NotUtf8(1)));
+    }
+
+    #[test]
+    fn messages_of_the_parser_are_cut() {
+        let long = format!("\"{}\"", "\u{7f}é".repeat(100_000));
+        let error = serde_json::from_str::<u8>(&long).unwrap_err();
+        assert!(describe(&error).chars().count() < 250 && describe(&error).contains("line 1"));
+        let error = serde_json::from_str::<u8>("[]").unwrap_err();
+        assert_eq!(describe(&error), error.to_string());
     }
 
     #[test]

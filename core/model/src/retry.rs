@@ -287,7 +287,7 @@ fn interval(object: &Map<String, Value>, iso: &'static str, millis: &[&'static s
 
 /// A value as the client sent it, cut where it is long.
 fn shorten(value: &Value) -> String {
-    value.to_string().chars().take(80).collect()
+    crate::envelope::shorten(&value.to_string())
 }
 
 fn strings(value: &Value) -> Option<Vec<String>> {

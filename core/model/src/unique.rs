@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::JobState;
 use crate::duration::IsoDuration;
+use crate::envelope::shorten;
 use crate::error::OjsError;
 
 /// SHA-256 over the canonical form of the job's dimensions. Prints as 64 lowercase hex characters.
@@ -132,7 +133,7 @@ fn canonical(policy: &Map<String, Value>, job: &Subject<'_>) -> Result<String, O
             "queue" => job.queue.into(),
             "args" => args(job.args, args_keys.as_deref())?,
             "meta" => meta(policy, job.meta)?,
-            other => return Err(fault("keys", format_args!("names '{other}'; use type, queue, args, meta"))),
+            other => return Err(fault("keys", format_args!("names '{}'; use type, queue, args, meta", shorten(other)))),
         };
         subject.insert(key.clone(), value);
     }
@@ -176,8 +177,9 @@ fn meta(policy: &Map<String, Value>, text: &str) -> Result<Value, OjsError> {
 fn picked(object: &Map<String, Value>, fields: &[String], option: &str, place: &str) -> Result<Value, OjsError> {
     let mut out = Map::new();
     for field in fields {
-        let value =
-            object.get(field).ok_or_else(|| fault(option, format_args!("names '{field}', which {place} does not have")))?;
+        let value = object
+            .get(field)
+            .ok_or_else(|| fault(option, format_args!("names '{}', which {place} does not have", shorten(field))))?;
         out.insert(field.clone(), value.clone());
     }
     Ok(Value::Object(out))
@@ -198,8 +200,9 @@ fn normalized(value: Value) -> Value {
 fn period(policy: &Map<String, Value>) -> Result<Option<u64>, OjsError> {
     if let Some(value) = present(policy, "period") {
         let text = value.as_str().and_then(|text| IsoDuration::parse(text).ok());
-        let period =
-            text.ok_or_else(|| fault("period", format_args!("must be an ISO 8601 duration such as PT1H, got {value}")))?;
+        let period = text.ok_or_else(|| {
+            fault("period", format_args!("must be an ISO 8601 duration such as PT1H, got {}", shorten(&value.to_string())))
+        })?;
         return Ok(Some(u64::try_from(period.value().as_millis()).unwrap_or(u64::MAX)));
     }
     let Some(value) = present(policy, "period_ms") else { return Ok(None) };
@@ -210,7 +213,10 @@ fn states(policy: &Map<String, Value>) -> Result<Vec<JobState>, OjsError> {
     let Some(words) = strings(policy, "states")? else {
         return Ok(JobState::ALL.into_iter().filter(|state| !state.is_terminal()).collect());
     };
-    words.iter().map(|word| word.parse().map_err(|error| fault("states", format_args!("has an {error}")))).collect()
+    words
+        .iter()
+        .map(|word| word.parse().map_err(|_| fault("states", format_args!("names the unknown job state '{}'", shorten(word)))))
+        .collect()
 }
 
 fn on_conflict(policy: &Map<String, Value>) -> Result<OnConflict, OjsError> {

@@ -101,7 +101,7 @@ fn is_length_limit(error: &axum::Error) -> bool {
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, OjsError> {
     let text = if body.is_empty() { "{}" } else { envelope::check_body(body)? };
     serde_json::from_str(text)
-        .map_err(|error| OjsError::new(ErrorCode::InvalidPayload, format!("The body does not fit: {error}.")))
+        .map_err(|error| OjsError::new(ErrorCode::InvalidPayload, format!("The body does not fit: {}.", ojs_model::json::describe(&error))))
 }
 
 /// Query parameters.

@@ -24,7 +24,10 @@ use crate::limits::MAX_BATCH_JOBS;
 pub fn split_batch(text: &str) -> Result<Vec<&str>, OjsError> {
     let mut parser = serde_json::Deserializer::from_str(text);
     let jobs = parser.deserialize_map(Batch).and_then(|jobs| parser.end().map(|()| jobs)).map_err(|e| {
-        OjsError::invalid_field("jobs", format!("The batch must be an object with an array of jobs, {{\"jobs\": […]}}: {e}."))
+        OjsError::invalid_field(
+            "jobs",
+            format!("The batch must be an object with an array of jobs, {{\"jobs\": […]}}: {}.", crate::json::describe(&e)),
+        )
     })?;
     let jobs = jobs.filter(|jobs| !jobs.is_empty());
     let Some(jobs) = jobs else {

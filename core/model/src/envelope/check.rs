@@ -49,7 +49,7 @@ pub fn check_queue(text: &str) -> Result<(), OjsError> {
 }
 
 /// The first 80 characters: a refusal never repeats a megabyte to its sender.
-pub(super) fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
