@@ -19,3 +19,15 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 pub fn job_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
+
+/// Waits until a condition holds and returns what it found; fails the test after [`PATIENCE`].
+pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut condition: impl FnMut() -> F) -> T {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = condition().await {
+            return found;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "waited {PATIENCE:?} in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

@@ -55,14 +55,14 @@ impl ServerProcess {
             other => format!("{other}:"),
         };
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Self::spawn(directory, store, arguments).await
+        Self::spawn(directory, "127.0.0.1:0", store, arguments).await
     }
 
-    async fn spawn(directory: std::sync::Arc<TempDir>, store: String, arguments: Vec<String>) -> Self {
+    async fn spawn(directory: std::sync::Arc<TempDir>, listen: &str, store: String, arguments: Vec<String>) -> Self {
         let log = directory.path().join("server.log");
         let stderr = std::fs::File::options().create(true).append(true).open(&log).unwrap();
         let mut child = Command::new(binary())
-            .args(["server", "--listen", "127.0.0.1:0", "--store", &store])
+            .args(["server", "--listen", listen, "--store", &store])
             .args(&arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -128,7 +128,13 @@ impl ServerProcess {
 
     /// Another process on the same store, after this one has ended (or beside it: SQLite allows that).
     pub async fn again(&self) -> Self {
-        Self::spawn(std::sync::Arc::clone(&self.directory), self.store.clone(), self.arguments.clone()).await
+        Self::spawn(std::sync::Arc::clone(&self.directory), "127.0.0.1:0", self.store.clone(), self.arguments.clone()).await
+    }
+
+    /// The next process on the same store and the same address, after this one has ended: clients do not notice the difference.
+    pub async fn again_there(&self) -> Self {
+        let listen = self.address.to_string();
+        Self::spawn(std::sync::Arc::clone(&self.directory), &listen, self.store.clone(), self.arguments.clone()).await
     }
 }
 
