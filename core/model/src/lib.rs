@@ -13,6 +13,7 @@
 //! | [`id`] | UUIDv7 job ids |
 //! | [`json`] | checks on raw JSON text, fragments |
 //! | [`unique`] | the key that makes two jobs the same |
+//! | [`workflow`] | chains, groups, batches, graphs |
 //! | [`limits`] | sizes, with the reason for each |
 #![forbid(unsafe_code)]
 
@@ -27,6 +28,7 @@ pub mod retry;
 pub mod state;
 pub mod time;
 pub mod unique;
+pub mod workflow;
 
 pub use envelope::NewJob;
 pub use error::{ErrorCode, OjsError};
