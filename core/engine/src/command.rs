@@ -2,11 +2,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 
 use crate::event::{Event, EventFilter};
 use crate::job::JobView;
 use crate::tables::{Counts, DeadFilter, JobFilter, QueueRow};
+use crate::workflow::WorkflowView;
 
 /// A change. Each is atomic: it happens whole or not at all.
 #[derive(Debug, Clone)]
@@ -37,6 +39,10 @@ pub enum Command {
         /// Whether it hands out nothing.
         paused: bool,
     },
+    /// Store a workflow and start its first steps.
+    CreateWorkflow(Arc<NewWorkflow>),
+    /// Cancel a workflow: what has not started never does.
+    CancelWorkflow(JobId),
     /// Tell a worker at its next heartbeat to be quiet (1) or to terminate (2).
     Direct {
         /// The worker's id.
@@ -66,6 +72,7 @@ impl Command {
             Self::Enqueue(jobs) => jobs.len(),
             Self::Exchange { outcomes, claim } => outcomes.len() + claim.as_ref().map_or(0, |c| c.count),
             Self::Heartbeat(beat) => beat.jobs.len(),
+            Self::CreateWorkflow(new) => new.steps.len(),
             _ => 1,
         }
     }
@@ -130,6 +137,8 @@ pub struct Heartbeat {
 pub enum Query {
     /// One job.
     Job(JobId),
+    /// One workflow.
+    Workflow(JobId),
     /// A page of jobs.
     Jobs(JobFilter),
     /// All queues.
@@ -176,6 +185,8 @@ pub enum Reply {
     },
     /// A job.
     Job(Box<JobView>),
+    /// A workflow.
+    Workflow(Box<WorkflowView>),
     /// A queue with counts.
     Queue(QueueRow, Counts),
     /// Queues.

@@ -146,11 +146,11 @@ impl Engine {
         let (engine, claim) = (self.clone(), claim.clone());
         tokio::spawn(async move {
             let reply = exchanged(engine.execute(Command::Exchange { outcomes, claim: Some(claim) }).await);
-            if let Err(Ok((_, jobs))) = sender.send(reply) {
-                engine.give_back(jobs).await;
-            }
+            // Unread in the channel or refused by it: dropped in both cases, and then given back.
+            let _ = sender.send(reply.map(|(results, jobs)| (results, Handout { engine, jobs })));
         });
-        receiver.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+        let (results, handout) = receiver.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))?;
+        Ok((results, handout.take()))
     }
 
     async fn give_back(&self, jobs: Vec<JobView>) {
@@ -162,10 +162,31 @@ impl Engine {
             want_job: false,
         };
         let outcomes: Vec<_> = jobs.into_iter().map(release).collect();
-        if !outcomes.is_empty()
-            && let Err(refusal) = self.execute(Command::Exchange { outcomes, claim: None }).await
-        {
+        if let Err(refusal) = self.execute(Command::Exchange { outcomes, claim: None }).await {
             tracing::warn!(?refusal, "jobs of a caller that hung up come back when their leases run out");
+        }
+    }
+}
+
+/// Claimed jobs on their way to a caller who may have hung up: what nobody takes is given back.
+struct Handout {
+    engine: Engine,
+    jobs: Vec<JobView>,
+}
+
+impl Handout {
+    fn take(mut self) -> Vec<JobView> {
+        std::mem::take(&mut self.jobs)
+    }
+}
+
+impl Drop for Handout {
+    fn drop(&mut self) {
+        let jobs = std::mem::take(&mut self.jobs);
+        // Without a runtime the process is ending; the leases run out by themselves.
+        if let (false, Ok(runtime)) = (jobs.is_empty(), tokio::runtime::Handle::try_current()) {
+            let engine = self.engine.clone();
+            runtime.spawn(async move { engine.give_back(jobs).await });
         }
     }
 }

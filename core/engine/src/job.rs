@@ -65,6 +65,10 @@ pub struct JobRow {
     pub expires_at: i64,
     /// Delay computed for the latest retry, milliseconds.
     pub retry_delay: i64,
+    /// Number of the workflow it is a step of; 0 for none.
+    pub workflow: i64,
+    /// Which step.
+    pub step: i64,
     /// See [`flag`].
     pub flags: u32,
 }

@@ -37,6 +37,7 @@ mod sqlite;
 pub mod store;
 pub mod tables;
 mod wake;
+pub mod workflow;
 mod writer;
 
 pub use engine::{Engine, OpenError};

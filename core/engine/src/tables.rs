@@ -5,6 +5,7 @@ use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::job::{Body, History, JobRow};
+use crate::workflow::WorkflowTables;
 
 /// A fault of the store itself, as opposed to a refusal of a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,7 +99,7 @@ pub struct EventBatch {
 }
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
-pub trait Tables: Send {
+pub trait Tables: WorkflowTables + Send {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
     /// Makes the changes permanent.
@@ -219,6 +220,8 @@ pub fn fresh_row(job: &NewJob, queue: i64, kind: i64, state: JobState, pos: i64,
         activated_at: 0,
         expires_at: job.expires_at.map_or(0, Timestamp::as_millis),
         retry_delay: 0,
+        workflow: 0,
+        step: 0,
         flags: 0,
     }
 }

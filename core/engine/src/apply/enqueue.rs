@@ -12,6 +12,15 @@ use crate::command::{Placed, Reply};
 use crate::job::{JobRow, JobView, flag};
 use crate::tables::{StoreError, fresh_body, fresh_row};
 
+/// Where a step of a workflow belongs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Link {
+    /// Number of the workflow; 0 for a job of its own.
+    pub workflow: i64,
+    /// Index of the step.
+    pub step: i64,
+}
+
 /// What uniqueness says about a job.
 enum Unique {
     /// No other job like it.
@@ -31,7 +40,7 @@ impl Turn<'_> {
         }
         let mut placed: Vec<Placed> = Vec::with_capacity(jobs.len());
         for (index, job) in jobs.iter().enumerate() {
-            match self.place(job)? {
+            match self.place(job, Link::default())? {
                 Some(job) => {
                     if checked && !job.deduplicated {
                         self.announce(&job.job.row);
@@ -76,6 +85,26 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// Enqueues the job of a step.
+    pub(super) fn place_step(&mut self, job: &NewJob, link: Link) -> Applied<()> {
+        if let Some(policy) =
+            job.unique.as_ref().filter(|policy| matches!(policy.on_conflict, OnConflict::Reject | OnConflict::Ignore))
+            && let Some(existing) = self.conflicting(policy)?
+        {
+            return Err(not_unique(&existing, policy).into());
+        }
+        match self.place(job, link)? {
+            Some(placed) => {
+                self.announce(&placed.job.row);
+                if placed.job.row.state.is_terminal() {
+                    self.ended.push_back(placed.job.row);
+                }
+                Ok(())
+            }
+            None => Err(self.duplicate(job, 0, 1)?.into()),
+        }
+    }
+
     fn conflicting(&mut self, policy: &UniquePolicy) -> Result<Option<JobRow>, StoreError> {
         let now = self.now.as_millis();
         let since = policy.period_ms.map_or(i64::MIN, |ms| now.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)));
@@ -99,7 +128,7 @@ impl Turn<'_> {
     }
 
     /// Stores one job, or finds the one it duplicates; `None` when the id exists.
-    fn place(&mut self, job: &NewJob) -> Result<Option<Placed>, StoreError> {
+    fn place(&mut self, job: &NewJob, link: Link) -> Result<Option<Placed>, StoreError> {
         let schedule = match self.judge_unique(job)? {
             Unique::Fresh => None,
             Unique::Existing(row) => return Ok(Some(Placed { job: self.view(row)?, deduplicated: true })),
@@ -109,8 +138,8 @@ impl Turn<'_> {
             }
         };
         let stored = match schedule {
-            Some(at) => self.insert(&NewJob { scheduled_at: Some(at), ..job.clone() })?,
-            None => self.insert(job)?,
+            Some(at) => self.insert(&NewJob { scheduled_at: Some(at), ..job.clone() }, link)?,
+            None => self.insert(job, link)?,
         };
         Ok(stored.map(|(row, queue)| {
             let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
@@ -119,7 +148,7 @@ impl Turn<'_> {
     }
 
     /// Stores one job in its first state; `None` when the id exists.
-    fn insert(&mut self, job: &NewJob) -> Result<Option<(JobRow, Arc<str>)>, StoreError> {
+    fn insert(&mut self, job: &NewJob, link: Link) -> Result<Option<(JobRow, Arc<str>)>, StoreError> {
         let queue = self.tables.queue(&job.queue, self.now)?;
         let kind = self.tables.kind(&job.job_type)?;
         let now = self.now.as_millis();
@@ -134,6 +163,7 @@ impl Turn<'_> {
             (JobState::Available, self.counters.ticket(self.now))
         };
         let mut row = fresh_row(job, queue.num, kind, state, pos, self.now);
+        (row.workflow, row.step) = (link.workflow, link.step);
         match state {
             JobState::Available => row.enqueued_at = now,
             JobState::Discarded => {

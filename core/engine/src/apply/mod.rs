@@ -7,8 +7,9 @@ mod enqueue;
 mod lifecycle;
 mod outcome;
 mod upkeep;
+mod workflow;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use ojs_model::state::Trigger;
@@ -75,16 +76,32 @@ pub struct Turn<'a> {
     counts: HashMap<i64, Counts>,
     /// Jobs that became available, by queue number.
     ready: HashMap<i64, usize>,
+    /// Steps of workflows that ended in this command.
+    ended: VecDeque<JobRow>,
 }
 
 impl<'a> Turn<'a> {
     /// Starts a turn on an open transaction.
     pub fn new(tables: &'a mut dyn Tables, counters: &'a mut Counters, now: Timestamp) -> Self {
-        Self { tables, now, counters, journal: Journal::default(), counts: HashMap::new(), ready: HashMap::new() }
+        Self {
+            tables,
+            now,
+            counters,
+            journal: Journal::default(),
+            counts: HashMap::new(),
+            ready: HashMap::new(),
+            ended: VecDeque::new(),
+        }
     }
 
-    /// Carries out one command.
+    /// Carries out one command, and moves on the workflows whose steps it ended.
     pub fn apply(&mut self, command: &Command) -> Applied<Reply> {
+        let reply = self.carry_out(command)?;
+        self.advance_workflows()?;
+        Ok(reply)
+    }
+
+    fn carry_out(&mut self, command: &Command) -> Applied<Reply> {
         match command {
             Command::Enqueue(jobs) => self.enqueue(jobs),
             Command::Exchange { outcomes, claim } => self.exchange(outcomes, claim.as_ref()),
@@ -94,6 +111,8 @@ impl<'a> Turn<'a> {
             Command::Replay(id) => self.replay(*id),
             Command::Bury(id) => self.bury(*id),
             Command::SetPaused { queue, paused } => self.set_paused(queue, *paused),
+            Command::CreateWorkflow(new) => self.create_workflow(new),
+            Command::CancelWorkflow(id) => self.cancel_workflow(*id),
             Command::Direct { worker, directive } => self.direct(worker, *directive),
             Command::Reset => {
                 self.tables.reset()?;
@@ -135,6 +154,9 @@ impl<'a> Turn<'a> {
         self.tables.update(before, &after)?;
         self.count(before.queue, before.state, -1);
         self.count(after.queue, to, 1);
+        if to.is_terminal() && after.workflow != 0 {
+            self.ended.push_back(after.clone());
+        }
         if to == JobState::Available {
             *self.ready.entry(after.queue).or_default() += 1;
         }
@@ -187,6 +209,10 @@ pub fn answer(tables: &mut dyn Tables, query: &Query, _retention: &Retention) ->
         Query::Job(id) => match tables.row(*id)? {
             Some(row) => Ok(Reply::Job(Box::new(view(tables, row)?))),
             None => Err(OjsError::not_found("job", &id.to_string()).into()),
+        },
+        Query::Workflow(id) => match tables.workflow(*id)? {
+            Some(row) => Ok(Reply::Workflow(Box::new(workflow::view(tables, row)?))),
+            None => Err(OjsError::not_found("workflow", &id.to_string()).into()),
         },
         Query::Jobs(filter) => {
             let mut rows = tables.jobs(filter)?;

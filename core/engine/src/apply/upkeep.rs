@@ -56,6 +56,7 @@ impl Sweeper {
             self.next_prune = now + PRUNE_EVERY_MS;
             self.prune_after = Some(0);
         }
+        turn.advance_workflows()?;
         if let Some(after) = self.prune_after {
             self.prune_after = turn.prune(after, &self.retention)?;
         }
@@ -127,6 +128,7 @@ impl Turn<'_> {
         if after == 0 {
             self.tables.prune_events(before(keep.events), keep.max_events)?;
             self.tables.prune_workers()?;
+            self.tables.prune_workflows(before(keep.finished), SLICE)?;
             self.prune_dead_letters(keep.max_dead_letters)?;
         }
         let (rows, next) = self.tables.terminal(after, SLICE)?;

@@ -22,7 +22,7 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
         "capabilities": {
             "batch_enqueue": true, "cron_jobs": false, "dead_letter": true, "delayed_jobs": true, "job_ttl": true,
             "priority_queues": true, "rate_limiting": false, "schema_validation": false, "unique_jobs": true,
-            "workflows": false, "pause_resume": true,
+            "workflows": true, "pause_resume": true,
         },
         "extensions": {
             "official": [{"name": "dead-letter", "uri": "urn:ojs:ext:dead-letter", "version": "1.0.0"}],

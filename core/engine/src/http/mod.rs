@@ -8,6 +8,7 @@ mod queues;
 mod reply;
 mod request;
 mod workers;
+mod workflows;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -36,6 +37,8 @@ pub fn router(engine: Engine) -> Router {
         .route("/workers/heartbeat", post(workers::heartbeat))
         .route("/workers/beat", post(workers::heartbeat))
         .route("/workers/exchange", post(workers::exchange))
+        .route("/workflows", post(workflows::create))
+        .route("/workflows/{id}", get(workflows::get).delete(workflows::cancel))
         .route("/queues", get(queues::list))
         .route("/queues/{name}/stats", get(queues::stats))
         .route("/queues/{name}/pause", post(queues::pause))

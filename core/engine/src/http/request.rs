@@ -100,8 +100,9 @@ fn is_length_limit(error: &axum::Error) -> bool {
 /// 400 `invalid_payload`.
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, OjsError> {
     let text = if body.is_empty() { "{}" } else { envelope::check_body(body)? };
-    serde_json::from_str(text)
-        .map_err(|error| OjsError::new(ErrorCode::InvalidPayload, format!("The body does not fit: {}.", ojs_model::json::describe(&error))))
+    serde_json::from_str(text).map_err(|error| {
+        OjsError::new(ErrorCode::InvalidPayload, format!("The body does not fit: {}.", ojs_model::json::describe(&error)))
+    })
 }
 
 /// Query parameters.

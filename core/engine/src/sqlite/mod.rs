@@ -2,6 +2,7 @@
 //!
 //! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
 mod rows;
+mod workflows;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -474,7 +475,7 @@ impl Tables for SqliteTables {
 
     fn reset(&mut self) -> Result<()> {
         self.forget_names();
-        for table in ["jobs", "bodies", "histories", "queues", "counts", "kinds", "workers", "events"] {
+        for table in ["jobs", "bodies", "histories", "queues", "counts", "kinds", "workers", "events", "workflows", "steps"] {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use crate::job::{Body, JobRow};
 use crate::tables::{QueueRow, WorkerRow};
 
 /// Columns of a job in every `SELECT`.
-pub const JOB_COLUMNS: usize = 23;
+pub const JOB_COLUMNS: usize = 25;
 
 pub fn read_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     let id: [u8; 16] = row.get(1)?;
@@ -37,6 +37,8 @@ pub fn read_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
         expires_at: row.get(20)?,
         retry_delay: row.get(21)?,
         flags: row.get(22)?,
+        workflow: row.get(23)?,
+        step: row.get(24)?,
     })
 }
 
@@ -76,6 +78,8 @@ pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Op
         row.expires_at,
         row.flags,
         unique.map(|key| &key.as_bytes()[..]),
+        row.workflow,
+        row.step,
     ])
 }
 

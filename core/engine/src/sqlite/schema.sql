@@ -24,6 +24,8 @@ CREATE TABLE jobs (
   expires_at   INTEGER NOT NULL,
   retry_delay  INTEGER NOT NULL,
   flags        INTEGER NOT NULL,
+  workflow     INTEGER NOT NULL,  -- number of the workflow it is a step of, 0 for none
+  step         INTEGER NOT NULL,
   ukey         BLOB               -- uniqueness key, for jobs with a policy
 );
 CREATE UNIQUE INDEX jobs_id ON jobs (id);
@@ -44,6 +46,38 @@ CREATE TABLE bodies (
   visibility_ms INTEGER NOT NULL
 );
 CREATE TABLE histories (seq INTEGER PRIMARY KEY, errors TEXT NOT NULL, result TEXT NOT NULL);
+CREATE TABLE workflows (
+  num             INTEGER PRIMARY KEY,
+  id              BLOB    NOT NULL UNIQUE,
+  shape           INTEGER NOT NULL,
+  name            TEXT,
+  state           INTEGER NOT NULL,
+  total           INTEGER NOT NULL,
+  completed       INTEGER NOT NULL,
+  ended           INTEGER NOT NULL,
+  callbacks_left  INTEGER NOT NULL,
+  callback_failed INTEGER NOT NULL,
+  parent          INTEGER NOT NULL,
+  parent_step     INTEGER NOT NULL,
+  inherited       TEXT    NOT NULL,
+  created_at      INTEGER NOT NULL,
+  started_at      INTEGER NOT NULL,
+  finished_at     INTEGER NOT NULL
+);
+CREATE INDEX workflows_ended ON workflows (finished_at) WHERE finished_at > 0;
+CREATE TABLE steps (
+  workflow    INTEGER NOT NULL,
+  idx         INTEGER NOT NULL,  -- callbacks are -1, -2, -3
+  name        TEXT,
+  state       INTEGER NOT NULL,
+  request     TEXT    NOT NULL,
+  child       INTEGER NOT NULL,
+  job         BLOB,
+  after       TEXT    NOT NULL,
+  result      TEXT    NOT NULL,
+  finished_at INTEGER NOT NULL,
+  PRIMARY KEY (workflow, idx)
+) WITHOUT ROWID;
 CREATE TABLE queues (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, paused INTEGER NOT NULL, created_at INTEGER NOT NULL);
 CREATE TABLE counts (queue INTEGER NOT NULL, state INTEGER NOT NULL, jobs INTEGER NOT NULL, PRIMARY KEY (queue, state)) WITHOUT ROWID;
 CREATE TABLE kinds (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);

@@ -21,5 +21,6 @@ mod retries;
 mod support;
 mod unique;
 mod waiting;
+mod workflows;
 
 mod durability;

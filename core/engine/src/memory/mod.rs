@@ -1,4 +1,6 @@
 //! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
+mod workflows;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -8,6 +10,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use crate::apply::LEASE_RANGE;
 use crate::job::{Body, History, JobRow, flag};
 use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
+use crate::workflow::{StepRow, WorkflowRow};
 
 #[derive(Debug)]
 struct Stored {
@@ -45,6 +48,9 @@ pub struct MemoryTables {
     events: Vec<(EventBatch, usize)>,
     last_event: i64,
     next_lease: i64,
+    workflows: BTreeMap<i64, WorkflowRow>,
+    workflow_ids: HashMap<JobId, i64>,
+    steps: BTreeMap<(i64, i64), StepRow>,
 }
 
 impl MemoryTables {

@@ -1,0 +1,55 @@
+//! Workflows in memory.
+use ojs_model::JobId;
+
+use super::MemoryTables;
+use crate::tables::{Result, StoreError};
+use crate::workflow::{StepRow, WorkflowRow, WorkflowTables};
+
+impl WorkflowTables for MemoryTables {
+    fn insert_workflow(&mut self, row: &mut WorkflowRow) -> Result<bool> {
+        if self.workflow(row.id)?.is_some() {
+            return Ok(false);
+        }
+        row.num = self.workflows.keys().next_back().copied().unwrap_or(0) + 1;
+        self.workflow_ids.insert(row.id, row.num);
+        self.workflows.insert(row.num, row.clone());
+        Ok(true)
+    }
+
+    fn workflow(&mut self, id: JobId) -> Result<Option<WorkflowRow>> {
+        Ok(self.workflow_ids.get(&id).and_then(|num| self.workflows.get(num)).cloned())
+    }
+
+    fn workflow_by_num(&mut self, num: i64) -> Result<Option<WorkflowRow>> {
+        Ok(self.workflows.get(&num).cloned())
+    }
+
+    fn update_workflow(&mut self, row: &WorkflowRow) -> Result<()> {
+        let known = self.workflows.get_mut(&row.num).ok_or_else(|| StoreError::Failed(format!("no workflow {}", row.num)))?;
+        *known = row.clone();
+        Ok(())
+    }
+
+    fn put_step(&mut self, row: &StepRow) -> Result<()> {
+        self.steps.insert((row.workflow, row.index), row.clone());
+        Ok(())
+    }
+
+    fn step(&mut self, workflow: i64, index: i64) -> Result<Option<StepRow>> {
+        Ok(self.steps.get(&(workflow, index)).cloned())
+    }
+
+    fn steps(&mut self, workflow: i64, from: i64) -> Result<Vec<StepRow>> {
+        Ok(self.steps.range((workflow, from)..(workflow + 1, i64::MIN)).map(|(_, row)| row.clone()).collect())
+    }
+
+    fn prune_workflows(&mut self, before: i64, limit: usize) -> Result<()> {
+        let ended = self.workflows.values().filter(|row| row.finished_at > 0 && row.finished_at < before);
+        for (num, id) in ended.take(limit).map(|row| (row.num, row.id)).collect::<Vec<_>>() {
+            self.workflows.remove(&num);
+            self.workflow_ids.remove(&id);
+            self.steps.retain(|(workflow, _), _| *workflow != num);
+        }
+        Ok(())
+    }
+}

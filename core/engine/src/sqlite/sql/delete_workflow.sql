@@ -1,0 +1,1 @@
+DELETE FROM workflows WHERE num = ?1
