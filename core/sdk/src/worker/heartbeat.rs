@@ -103,11 +103,9 @@ async fn post(shared: &Shared, body: String) -> Result<Response, Error> {
 
 /// `{worker_id, state, active_jobs, active_job_ids}`, and the lease tokens where the server gave some.
 fn body(shared: &Shared, held: &[(DeliveryKey, Entry)], list: bool) -> String {
-    let mut sorted: Vec<_> = held.iter().collect();
-    sorted.sort_unstable_by_key(|(key, _)| *key);
     let mut ids = String::from("[");
     let mut tokens = String::from("{");
-    for (_, entry) in sorted {
+    for (_, entry) in held {
         if ids.len() > 1 {
             ids.push(',');
         }

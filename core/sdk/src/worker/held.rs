@@ -85,7 +85,10 @@ impl Held {
         self.entries.iter().map(|(key, entry)| (*key, entry))
     }
 
+    /// All of them, the oldest first.
     pub fn snapshot(&self) -> Vec<(DeliveryKey, Entry)> {
-        self.entries.iter().map(|(key, entry)| (*key, entry.clone())).collect()
+        let mut all: Vec<_> = self.entries.iter().map(|(key, entry)| (*key, entry.clone())).collect();
+        all.sort_unstable_by_key(|(key, _)| *key);
+        all
     }
 }

@@ -63,18 +63,24 @@ impl Turns {
             Err(error) => return self.exchange_failed(reports, reserved, &error, None),
         };
         let Handout { jobs, results, state, directive } = handout;
-        if !reports.is_empty() {
-            self.reporting.backoff.reset();
-        }
         let mut results = results.into_iter();
         for report in reports {
             match results.next() {
-                Some(Ok(())) => self.apply(report, Next::Done),
+                Some(Ok(())) => {
+                    self.reporting.backoff.reset();
+                    self.apply(report, Next::Done);
+                }
                 Some(Err(refusal)) => {
                     let next = report.next(refusal);
+                    if matches!(next, Next::Again(_)) {
+                        self.report_failed(None);
+                    }
                     self.apply(report, next);
                 }
-                None => self.send_again(report, &Error::json("exchange answer", "it has fewer results than there were outcomes")),
+                None => {
+                    self.report_failed(None);
+                    self.send_again(report, &Error::json("exchange answer", "it has fewer results than there were outcomes"));
+                }
             }
         }
         if reserved > 0 {

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::event::WorkerEvent;
 use super::handle::Beat;
-use super::held::{Entry, Held};
+use super::held::{Entry, Held, Stage};
 use super::heartbeat;
 use super::options::WorkerOptions;
 use crate::dispatch::{CancelReason, Delivery, DeliveryKey, Dispatch, Phase};
@@ -176,7 +176,8 @@ impl Shared {
     // --- one-off heartbeat ---
 
     pub async fn heartbeat_one(&self, key: DeliveryKey) -> Result<Beat, Error> {
-        let entry: Option<Entry> = self.held().get(key).cloned();
+        let running = |entry: &&Entry| entry.stage == Stage::Running;
+        let entry = self.held().get(key).filter(running).cloned();
         let entry = entry.ok_or(Error::NotHeld)?;
         if let Some(reason) = entry.cancelled {
             return Ok(Beat::Cancelled(reason));

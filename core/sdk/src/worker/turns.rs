@@ -417,7 +417,12 @@ impl Turns {
             let sent = Instant::now();
             let answer = match cut {
                 None => send(&shared, request).await,
-                Some(cut) => cut.run_until_cancelled(send(&shared, request)).await.unwrap_or_else(|| Err(Error::NotHeld)),
+                Some(cut) => tokio::select! {
+                    // An answer that is there is taken: it may hold jobs.
+                    biased;
+                    answer = send(&shared, request) => answer,
+                    () = cut.cancelled() => Err(Error::NotHeld),
+                },
             };
             Finished { purpose, reports, reserved, sent, answer }
         });
