@@ -1,0 +1,314 @@
+//! The whole way through the real engine: in memory, in a file, and over HTTP.
+#![cfg(all(feature = "embedded", feature = "http"))]
+use std::sync::Arc;
+use std::time::Duration;
+
+use ojs::transport::{ConnectOptions, Embedded, Http, ResendPolicy, Transport, TransportErrorKind};
+use ojs::worker::{WorkerHandle, WorkerOptions};
+use ojs::{Client, Error, HandlerError, JobContext, JobRequest, JobState, OnConflict, OnExhaustion, Page, RetryPolicy, UniquePolicy, Worker};
+use ojs_engine::{Engine, EngineOptions, Server};
+use serde_json::json;
+use tokio::sync::{mpsc, oneshot};
+
+/// A place to run the tests in, and what keeps it alive.
+struct Place {
+    client: Client,
+    _folder: Option<tempfile::TempDir>,
+    _stop: Option<oneshot::Sender<()>>,
+}
+
+async fn memory() -> Place {
+    Place { client: Client::connect("memory:").await.unwrap(), _folder: None, _stop: None }
+}
+
+async fn file() -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("jobs.db").display());
+    Place { client: Client::connect(&url).await.unwrap(), _folder: Some(folder), _stop: None }
+}
+
+async fn http() -> Place {
+    let (url, stop) = serve().await;
+    Place { client: Client::connect(&url).await.unwrap(), _folder: None, _stop: Some(stop) }
+}
+
+async fn serve() -> (String, oneshot::Sender<()>) {
+    let engine = Engine::open(EngineOptions::new("memory:".parse().unwrap())).await.unwrap();
+    let server = Server::bind(engine, "127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", server.local_addr());
+    let (stop, stopped) = oneshot::channel::<()>();
+    tokio::spawn(server.run(async { drop(stopped.await) }));
+    (url, stop)
+}
+
+macro_rules! everywhere {
+    ($($test:ident),+ $(,)?) => {
+        mod in_memory { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $test() { super::$test(super::memory().await).await; })+ }
+        mod in_a_file { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $test() { super::$test(super::file().await).await; })+ }
+        mod over_http { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $test() { super::$test(super::http().await).await; })+ }
+    };
+}
+
+everywhere![
+    jobs_are_looked_up_and_cancelled,
+    batches_are_all_or_nothing,
+    a_thousand_jobs_run_once_each,
+    failures_are_retried_and_end_as_dead_letters,
+    a_job_is_cancelled_while_it_runs,
+    unfinished_jobs_come_back_at_once,
+    a_worker_that_waits_picks_up_at_once,
+    duplicates_are_refused,
+];
+
+fn worker(client: &Client, slots: usize) -> Worker {
+    Worker::new(Arc::clone(client.transport()), WorkerOptions::default().concurrency(slots).heartbeat_interval(Duration::from_millis(50)))
+}
+
+/// Waits for the server to show a job in a state; the events in between come from the test's own handlers.
+async fn until(client: &Client, id: &str, state: JobState) -> ojs::Job {
+    let mut pause = tokio::time::interval(Duration::from_millis(5));
+    tokio::time::timeout(Duration::from_secs(30), async {
+        loop {
+            let job = client.get_job(id).await.unwrap();
+            if job.state == state {
+                return job;
+            }
+            pause.tick().await;
+        }
+    }).await.unwrap_or_else(|_| panic!("job {id} never became {state}"))
+}
+
+async fn jobs_are_looked_up_and_cancelled(place: Place) {
+    let client = &place.client;
+    let job = client.enqueue("email.send", ("a@example.com", 1.5)).queue("mail").priority(5).meta("k", "v").tags(["t"]).await.unwrap();
+    assert_eq!((job.state.clone(), job.queue.as_str(), job.priority), (JobState::Available, "mail", 5));
+    let same = client.get_job(&job.id).await.unwrap();
+    assert_eq!((same.args.as_str(), same.meta.as_str(), same.tags.as_slice()), (r#"["a@example.com",1.5]"#, r#"{"k":"v"}"#, &["t".to_owned()][..]));
+    assert_eq!(client.queue_stats("mail").await.unwrap().available, 1);
+    assert_eq!(client.cancel(&job.id).await.unwrap().state, JobState::Cancelled);
+    assert!(client.cancel(&job.id).await.unwrap_err().is_invalid_state_transition());
+    assert!(client.get_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.unwrap_err().is_not_found());
+    let pending = client.enqueue("email.send", ()).pending().await.unwrap();
+    assert_eq!(pending.state, JobState::Pending);
+    assert_eq!(client.activate(&pending.id).await.unwrap().state, JobState::Available);
+    let later = client.enqueue("email.send", ()).delay(Duration::from_secs(3600)).await.unwrap();
+    assert_eq!(later.state, JobState::Scheduled);
+    assert_eq!(client.manifest().await.unwrap()["specversion"], "1.0");
+    assert_eq!(client.health().await.unwrap()["status"], "ok");
+    assert!(client.list_queues().await.unwrap().iter().any(|queue| queue.name == "default"));
+}
+
+async fn batches_are_all_or_nothing(place: Place) {
+    let client = &place.client;
+    let error = client.enqueue_batch([JobRequest::new("good.one", ()), JobRequest::new("BAD", ())]).await.unwrap_err();
+    assert_eq!(error.ojs().unwrap().details.as_ref().unwrap()["index"], 1);
+    assert_eq!(client.queue_stats("default").await.unwrap().available, 0);
+    let jobs = client.enqueue_batch((0..3).map(|n| JobRequest::new("good.one", n))).await.unwrap();
+    assert_eq!(jobs.iter().flatten().map(|job| job.args.as_str()).collect::<Vec<_>>(), ["[0]", "[1]", "[2]"]);
+}
+
+async fn a_thousand_jobs_run_once_each(place: Place) {
+    const JOBS: u64 = 1000;
+    let client = &place.client;
+    let worker = worker(client, 20);
+    let (ran, mut runs) = mpsc::unbounded_channel();
+    worker.register("count.up", move |ctx: JobContext| { let ran = ran.clone(); async move { ran.send(ctx.arg::<u64>(0)?)?; Ok(json!({"n": ctx.arg::<u64>(0)?})) } }).unwrap();
+    let handle = worker.start();
+    let jobs = client.enqueue_batch((0..JOBS).map(|n| JobRequest::new("count.up", n))).await.unwrap();
+    let mut seen = Vec::new();
+    while seen.len() < JOBS as usize {
+        seen.push(tokio::time::timeout(Duration::from_secs(60), runs.recv()).await.expect("jobs run").unwrap());
+    }
+    seen.sort_unstable();
+    assert!(seen.into_iter().eq(0..JOBS), "each once");
+    handle.shutdown(None).await;
+    assert!(runs.try_recv().is_err());
+    let last = client.get_job(&jobs.last().unwrap().as_ref().unwrap().id).await.unwrap();
+    assert_eq!((last.state, last.result.unwrap().to_value()), (JobState::Completed, json!({"n": JOBS - 1})));
+    assert_eq!(client.queue_stats("default").await.unwrap().completed, JOBS);
+}
+
+async fn failures_are_retried_and_end_as_dead_letters(place: Place) {
+    let client = &place.client;
+    let worker = worker(client, 2);
+    worker.register("always.fails", |ctx: JobContext| async move { Err::<(), _>(HandlerError::new(format!("attempt {}", ctx.attempt())).with_kind("Broken")) }).unwrap();
+    let handle = worker.start();
+    let policy = RetryPolicy::new().max_attempts(3).initial_interval(Duration::from_millis(10)).jitter(false).on_exhaustion(OnExhaustion::DeadLetter);
+    let job = client.enqueue("always.fails", ()).retry(policy).await.unwrap();
+    let dead = until(client, &job.id, JobState::Discarded).await;
+    assert_eq!(dead.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>(), ["attempt 1", "attempt 2", "attempt 3"]);
+    assert_eq!(dead.error.unwrap().kind, "Broken");
+    let unknown = client.enqueue("nobody.knows", ()).await.unwrap();
+    assert_eq!(until(client, &unknown.id, JobState::Discarded).await.error.unwrap().code, "no_handler");
+    handle.shutdown(None).await;
+    assert_eq!(client.list_dead_letters(None, Page::default()).await.unwrap()[0].id, job.id);
+    assert_eq!(client.retry_dead_letter(&job.id).await.unwrap().state, JobState::Available);
+    client.cancel(&job.id).await.unwrap();
+}
+
+/// A worker whose handler says that it runs and then waits until it is cancelled.
+fn patient(client: &Client) -> (WorkerHandle, mpsc::UnboundedReceiver<String>) {
+    let worker = worker(client, 1);
+    let (said, hears) = mpsc::unbounded_channel();
+    worker.register("runs.long", move |ctx: JobContext| {
+        let said = said.clone();
+        async move {
+            said.send("running".to_owned())?;
+            ctx.cancelled().await;
+            said.send(format!("{:?}", ctx.cancel_reason()))?;
+            Ok(())
+        }
+    }).unwrap();
+    (worker.start(), hears)
+}
+
+async fn a_job_is_cancelled_while_it_runs(place: Place) {
+    let client = &place.client;
+    let (handle, mut hears) = patient(client);
+    let job = client.enqueue("runs.long", ()).await.unwrap();
+    assert_eq!(hears.recv().await.unwrap(), "running");
+    client.cancel(&job.id).await.unwrap();
+    assert_eq!(hears.recv().await.unwrap(), "Some(Cancelled)");
+    handle.shutdown(None).await;
+    assert_eq!(client.get_job(&job.id).await.unwrap().state, JobState::Cancelled);
+}
+
+async fn unfinished_jobs_come_back_at_once(place: Place) {
+    let client = &place.client;
+    let (first, mut hears) = patient(client);
+    let job = client.enqueue("runs.long", ()).retry(RetryPolicy::new().max_attempts(1)).await.unwrap();
+    assert_eq!(hears.recv().await.unwrap(), "running");
+    first.shutdown(Some(Duration::ZERO)).await;
+    let (second, mut hears) = patient(client);
+    assert_eq!(hears.recv().await.unwrap(), "running", "the only attempt was not charged");
+    second.shutdown(Some(Duration::ZERO)).await;
+    assert_eq!(client.get_job(&job.id).await.unwrap().state, JobState::Available);
+}
+
+async fn a_worker_that_waits_picks_up_at_once(place: Place) {
+    let client = &place.client;
+    let worker = worker(client, 1);
+    let (ran, mut runs) = mpsc::unbounded_channel();
+    worker.register("wake.up", move |_| { let ran = ran.clone(); async move { ran.send(())?; Ok(()) } }).unwrap();
+    let handle = worker.start();
+    for _ in 0..20 {
+        client.enqueue("wake.up", ()).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(5), runs.recv()).await.expect("woken, not polled").unwrap();
+    }
+    handle.shutdown(None).await;
+}
+
+async fn duplicates_are_refused(place: Place) {
+    let client = &place.client;
+    let policy = || UniquePolicy::by(["type", "args"]).period(Duration::from_secs(3600));
+    let first = client.enqueue("once.only", 1).unique(policy()).await.unwrap();
+    let error = client.enqueue("once.only", 1).unique(policy()).await.unwrap_err();
+    assert!(error.is_duplicate());
+    assert_eq!(error.ojs().unwrap().details.as_ref().unwrap()["existing_job_id"], json!(first.id));
+    let same = client.enqueue("once.only", 1).unique(policy().on_conflict(OnConflict::Ignore)).await.unwrap();
+    assert_eq!(same.id, first.id);
+    client.enqueue("once.only", 2).unique(policy()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_store_is_one_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("jobs.db").display());
+    let detour = format!("sqlite:{}", folder.path().join(".").join("jobs.db").display());
+    let (first, second) = tokio::join!(Client::connect(&url), Client::connect(&detour));
+    let (first, second) = (first.unwrap(), second.unwrap());
+    let job = first.enqueue("a.b", ()).await.unwrap();
+    first.close().await;
+    assert!(matches!(first.get_job(&job.id).await, Err(Error::Transport(e)) if e.kind() == TransportErrorKind::Closed));
+    assert_eq!(second.get_job(&job.id).await.unwrap().id, job.id, "closing one does not close the other");
+    second.close().await;
+    let third = Client::connect(&url).await.unwrap();
+    assert_eq!(third.get_job(&job.id).await.unwrap().id, job.id, "it is on disk");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_is_fresh_unless_it_has_a_name() {
+    let (a, b) = (Client::connect("memory:shared").await.unwrap(), Client::connect("memory:shared").await.unwrap());
+    let job = a.enqueue("a.b", ()).await.unwrap();
+    assert_eq!(b.get_job(&job.id).await.unwrap().id, job.id);
+    let fresh = Client::connect("memory:").await.unwrap();
+    assert!(fresh.get_job(&job.id).await.unwrap_err().is_not_found());
+    for client in [a, b] {
+        client.close().await;
+    }
+    let again = Client::connect("memory:shared").await.unwrap();
+    assert!(again.get_job(&job.id).await.unwrap_err().is_not_found(), "the last to close it ends it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_of_the_callers_stays_the_callers() {
+    let engine = Engine::open(EngineOptions::new("memory:".parse().unwrap())).await.unwrap();
+    let client = Client::new(Arc::new(Embedded::new(engine.clone())));
+    client.enqueue("a.b", ()).await.unwrap();
+    client.close().await;
+    let other = Client::new(Arc::new(Embedded::new(engine)));
+    assert_eq!(other.queue_stats("default").await.unwrap().available, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn urls_that_cannot_be_used_are_named() {
+    for (url, kind) in [
+        ("ftp://x", TransportErrorKind::Config), ("jobs.db", TransportErrorKind::Config), ("sqlite:", TransportErrorKind::Config),
+        ("sqlite:/no/such/folder/jobs.db", TransportErrorKind::Open), ("http://", TransportErrorKind::Config), ("http://x?y=1", TransportErrorKind::Config),
+    ] {
+        match Client::connect(url).await {
+            Err(Error::Transport(error)) => assert_eq!(error.kind(), kind, "{url}: {error}"),
+            other => panic!("{url}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_listening_is_a_retryable_connect_error() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let client = Client::builder().url(url).resend(ResendPolicy::never()).connect().await.unwrap();
+    let error = client.get_job("x").await.unwrap_err();
+    assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::Connect), "{error:?}");
+    assert!(error.is_retryable() && error.to_string().contains("cannot connect to"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_base_path_may_be_written_out() {
+    let (url, _stop) = serve().await;
+    for suffix in ["", "/", "/ojs/v1", "/ojs/v1/"] {
+        let transport = Http::new(&format!("{url}{suffix}"), ConnectOptions::default()).unwrap();
+        assert!(transport.resends());
+        assert_eq!(Client::new(Arc::new(transport)).health().await.unwrap()["status"], "ok", "{suffix}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn token_and_headers_are_sent() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = vec![0; 4096];
+        let length = stream.read(&mut head).await.unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{\"status\":\"ok\"}").await.unwrap();
+        String::from_utf8_lossy(&head[..length]).to_ascii_lowercase()
+    });
+    let client = Client::builder().url(url).auth_token("s3cret").header("X-OJS-Tenant", "acme").connect().await.unwrap();
+    client.health().await.unwrap();
+    let head = server.await.unwrap();
+    for line in ["get /ojs/v1/health http/1.1", "authorization: bearer s3cret", "x-ojs-tenant: acme", "accept: application/openjobspec+json"] {
+        assert!(head.contains(line), "{line} missing in {head}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_server_is_a_timeout() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let client = Client::builder().url(url).timeout(Duration::from_millis(50)).resend(ResendPolicy::never()).connect().await.unwrap();
+    let error = client.health().await.unwrap_err();
+    assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::Timeout), "{error:?}");
+}
