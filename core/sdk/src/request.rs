@@ -54,6 +54,7 @@ impl From<String> for When {
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use]
 pub struct JobRequest {
     /// Dot-separated type.
     pub job_type: String,
@@ -126,7 +127,6 @@ impl JobRequest {
     }
 
     /// Gives the job an id of your own, a lowercase UUIDv7: enqueueing it twice makes one job.
-    #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
@@ -237,103 +237,88 @@ fn arguments(args: &impl Serialize) -> Result<Json, Error> {
 macro_rules! option_setters {
     ($($part:tt)+) => {
         /// Target queue.
-        #[must_use]
         pub fn queue(mut self, queue: impl Into<String>) -> Self {
             self.$($part)+.queue = queue.into();
             self
         }
 
         /// −100..=100, higher first.
-        #[must_use]
         pub fn priority(mut self, priority: i32) -> Self {
             self.$($part)+.priority = priority;
             self
         }
 
         /// Runs after this time from now, by this machine's clock.
-        #[must_use]
         pub fn delay(self, delay: std::time::Duration) -> Self {
             self.delay_until(std::time::SystemTime::now() + delay)
         }
 
         /// Runs not before this time.
-        #[must_use]
         pub fn delay_until(mut self, time: impl Into<$crate::When>) -> Self {
             self.$($part)+.delay_until = Some(time.into());
             self
         }
 
         /// The same as [`delay_until`](Self::delay_until), under the name of the envelope's attribute.
-        #[must_use]
         pub fn scheduled_at(self, time: impl Into<$crate::When>) -> Self {
             self.delay_until(time)
         }
 
         /// Discarded when not started by then.
-        #[must_use]
         pub fn expires_at(mut self, time: impl Into<$crate::When>) -> Self {
             self.$($part)+.expires_at = Some(time.into());
             self
         }
 
         /// How long one attempt may run.
-        #[must_use]
         pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
             self.$($part)+.timeout = Some(timeout);
             self
         }
 
         /// Length of the lease, where the worker asks for none.
-        #[must_use]
         pub fn visibility_timeout(mut self, lease: std::time::Duration) -> Self {
             self.$($part)+.visibility_timeout = Some(lease);
             self
         }
 
         /// Staged until [`Client::activate`](crate::Client::activate).
-        #[must_use]
         pub fn pending(mut self) -> Self {
             self.$($part)+.pending = true;
             self
         }
 
         /// How it is retried.
-        #[must_use]
         pub fn retry(mut self, policy: $crate::RetryPolicy) -> Self {
             self.$($part)+.retry = Some(policy);
             self
         }
 
         /// What it must not be a duplicate of.
-        #[must_use]
         pub fn unique(mut self, policy: $crate::UniquePolicy) -> Self {
             self.$($part)+.unique = Some(policy);
             self
         }
 
         /// Labels.
-        #[must_use]
         pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
             self.$($part)+.tags = tags.into_iter().map(Into::into).collect();
             self
         }
 
         /// Adds one entry to the metadata.
-        #[must_use]
         pub fn meta(mut self, name: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.$($part)+.meta.insert(name.into(), value.into());
             self
         }
 
         /// URI of the schema of the arguments.
-        #[must_use]
         pub fn schema(mut self, uri: impl Into<String>) -> Self {
             self.$($part)+.schema = Some(uri.into());
             self
         }
 
         /// Any other option by its wire name, such as `rate_limit` or `result_ttl`.
-        #[must_use]
         pub fn option(mut self, name: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.$($part)+.more_options.insert(name.into(), value.into());
             self

@@ -1,4 +1,5 @@
 //! The client against a recorder: exact bodies, errors, layers around enqueueing.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

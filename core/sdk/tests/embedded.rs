@@ -1,4 +1,5 @@
 //! The whole way through the real engine: in memory, in a file, and over HTTP.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
 #![cfg(all(feature = "embedded", feature = "http"))]
 use std::sync::Arc;
 use std::time::Duration;

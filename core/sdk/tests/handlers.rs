@@ -1,4 +1,5 @@
 //! Rust handlers and the layers around them, against a played server.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
 mod support;
 
 use std::sync::{Arc, Mutex};

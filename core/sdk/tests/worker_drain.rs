@@ -1,4 +1,5 @@
 //! Shutdown: wait, cancel, release, deliver, say good-bye (protocol section 5.7).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
 mod support;
 
 use std::time::Duration;

@@ -1,4 +1,5 @@
 //! Heartbeats: forms, directives, cancelled and lost jobs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
 mod support;
 
 use std::time::Duration;

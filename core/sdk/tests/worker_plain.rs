@@ -1,4 +1,5 @@
 //! A worker against a server that speaks the plain protocol only.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
 mod support;
 
 use std::time::Duration;

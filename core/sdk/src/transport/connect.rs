@@ -43,6 +43,7 @@ impl Default for ConnectOptions {
 ///
 /// # Errors
 /// [`TransportErrorKind::Config`] for a URL or setting that cannot be used, [`TransportErrorKind::Open`] when the store cannot be opened.
+#[cfg_attr(not(feature = "http"), expect(unused_variables, reason = "settings of the connection to a server"))]
 pub async fn connect(url: &str, options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {

@@ -30,6 +30,7 @@ mod embedded;
 mod error;
 #[cfg(feature = "http")]
 mod http_client;
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP transport sends again"))]
 mod resend;
 #[cfg(feature = "http")]
 mod tls;

@@ -64,7 +64,6 @@ impl Worker {
     }
 
     /// Settings step by step; what is not set comes from the environment, then from the defaults.
-    #[must_use]
     pub fn builder() -> WorkerBuilder {
         WorkerBuilder::default()
     }
