@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from conftest import Recorder
+from support import Recorder
 
 import openjobspec as ojs
 

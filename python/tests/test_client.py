@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from conftest import Recorder
+from support import Recorder
 
 import openjobspec as ojs
 

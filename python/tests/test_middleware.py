@@ -7,7 +7,7 @@ import itertools
 from typing import Any, Callable
 
 import pytest
-from conftest import Recorder, in_state
+from support import Recorder, in_state
 
 import openjobspec as ojs
 

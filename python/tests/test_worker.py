@@ -9,7 +9,7 @@ import threading
 from typing import Any, Callable
 
 import pytest
-from conftest import PATIENCE, Recorder, eventually, in_state
+from support import PATIENCE, Recorder, eventually, in_state
 
 import openjobspec as ojs
 
