@@ -25,7 +25,9 @@ impl JobId {
     /// A new identifier from the system clock, larger than any made before in this process.
     #[must_use]
     pub fn now_v7() -> Self {
-        Self(Uuid::now_v7())
+        // A forked child inherits the generator with its state: without the process in it, parent and children would make
+        // the same ids. The lowest 32 bits are random; the order by time and counter is above them.
+        Self(Uuid::from_u128(Uuid::now_v7().as_u128() ^ u128::from(std::process::id())))
     }
 
     /// The 16 bytes in network order: what stores keep.
