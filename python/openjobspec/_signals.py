@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _actions(worker: Worker) -> dict[signal.Signals, Callable[[], None]]:
-    actions: dict[signal.Signals, Callable[[], None]] = {signal.SIGTERM: worker.shutdown, signal.SIGINT: worker.shutdown}
+    actions: dict[signal.Signals, Callable[[], None]] = {signal.SIGTERM: worker._on_signal, signal.SIGINT: worker._on_signal}
     if hasattr(signal, "SIGTSTP"):
         actions[signal.SIGTSTP] = worker.quiet
         actions[signal.SIGCONT] = worker.resume

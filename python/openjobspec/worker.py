@@ -94,6 +94,7 @@ class Worker:
         self.middleware = Chain()
         self._handlers: dict[str, Callable[[JobContext], Any]] = {}
         self._native: _native.Worker | None = None
+        self._stop_at_start = False
         self._threads: list[threading.Thread] = []
         self._loop_thread: LoopThread | None = None
         self._bridges = Bridges()
@@ -163,22 +164,22 @@ class Worker:
 
     def run(self) -> None:
         """Works until SIGTERM, SIGINT, :meth:`stop` from another thread, or a directive of the server."""
-        self.start()
-        try:
-            with Signals(self):
+        with Signals(self):
+            self.start()
+            try:
                 self.wait()
-        finally:
-            self.stop()
+            finally:
+                self.stop()
 
     async def run_async(self, *, signals: bool = True) -> None:
         """The same on the running event loop, where the coroutine handlers run too. Cancel it to stop gracefully."""
         loop = asyncio.get_running_loop()
         waiter = Threads(2, "openjobspec-waiter")
-        native = self._prepare(loop)
-        await self._open_lane(loop)
-        await waiter.run(native.start)
-        self._after_start(native)
         with on_loop(self, loop, signals):
+            native = self._prepare(loop)
+            await self._open_lane(loop)
+            await waiter.run(native.start)
+            self._after_start(native)
             over = asyncio.ensure_future(waiter.run(native.wait, _LONG))
             try:
                 await asyncio.shield(over)
@@ -203,6 +204,13 @@ class Worker:
     def shutdown(self, grace: float | None = None) -> None:
         """Begins to stop and returns at once. A second call ends the grace period."""
         self._running().stop(grace)
+
+    def _on_signal(self) -> None:
+        # A signal may come while the worker still starts.
+        if self._native is None or self._native.id is None:
+            self._stop_at_start = True
+        else:
+            self._native.stop(None)
 
     def quiet(self) -> None:
         """Fetches no more; what runs goes on."""
@@ -283,6 +291,8 @@ class Worker:
     def _after_start(self, native: _native.Worker) -> None:
         _logs.start()
         _live.add(self)
+        if self._stop_at_start:
+            native.stop(None)
         lane = self._lane_of.get(False)
         if lane is None:
             return

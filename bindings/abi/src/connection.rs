@@ -131,6 +131,12 @@ impl Connection {
         }
     }
 
+    /// Connected in this process: it holds sockets or files.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.slot.load().as_ref().is_some_and(|slot| slot.owner.is_current() && slot.client.initialized())
+    }
+
     /// Closed by [`close`](Self::close).
     #[must_use]
     pub fn is_closed(&self) -> bool {

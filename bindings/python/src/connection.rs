@@ -112,7 +112,10 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The last owner may hold open sockets or files: letting them go can wait, and Python drops with the GIL held.
+        if !self.core.is_open() {
+            return;
+        }
+        // The last owner lets sockets and files go, which can wait, and Python drops with the GIL held.
         let core = Arc::clone(&self.core);
         let _ = guard("Connection.drop", || {
             if let Ok(handle) = runtime::handle() {
