@@ -166,6 +166,8 @@ pub enum Reply {
         results: Vec<Result<Finished, OjsError>>,
         /// Claimed jobs.
         jobs: Vec<JobView>,
+        /// When a claim that a queue's rate held back may find more.
+        retry_at: Option<Timestamp>,
     },
     /// Answer to a heartbeat.
     Beat {

@@ -18,6 +18,8 @@ use crate::writer::{Ledger, WriterParts};
 
 /// Longest wait for jobs that a request may ask for: below the idle time-outs of common proxies.
 pub const MAX_WAIT: Duration = Duration::from_secs(60);
+/// Shortest pause between two looks at a queue that hands out at a rate.
+const MIN_PAUSE: Duration = Duration::from_millis(5);
 
 /// The engine could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -119,22 +121,28 @@ impl Engine {
     }
 
     /// Writes outcomes, then claims jobs, waiting up to `wait` for the first.
-    pub(crate) async fn exchange(&self, outcomes: Vec<OutcomeReport>, claim: Option<Claim>, wait: Duration) -> Exchanged {
+    pub(crate) async fn exchange(&self, outcomes: Vec<OutcomeReport>, claim: Option<Claim>, wait: Duration) -> Answered {
         let claim = match claim {
             Some(claim) if !wait.is_zero() => claim,
-            claim => return exchanged(self.execute(Command::Exchange { outcomes, claim }).await),
+            claim => {
+                let (results, jobs, _) = exchanged(self.execute(Command::Exchange { outcomes, claim }).await)?;
+                return Ok((results, jobs));
+            }
         };
         // Registered before the first look: a job that arrives in between is not missed.
         let registration = self.inner.wakeups.register(&claim.queues, claim.count);
         let deadline = tokio::time::Instant::now() + wait.min(MAX_WAIT);
-        let (results, mut jobs) = self.claim_for_caller(outcomes, &claim).await?;
+        let (results, mut jobs, mut retry_at) = self.claim_for_caller(outcomes, &claim).await?;
         while jobs.is_empty() {
+            // A queue that hands out at a rate says when it has more; nobody else will.
+            let pause = retry_at.map_or(MAX_WAIT, |at| Duration::from_millis(at.millis_since(self.now())).max(MIN_PAUSE));
             tokio::select! {
                 () = registration.woken() => {}
+                () = tokio::time::sleep(pause) => {}
                 () = tokio::time::sleep_until(deadline) => break,
                 () = self.inner.closing.cancelled() => break,
             }
-            jobs = self.claim_for_caller(Vec::new(), &claim).await?.1;
+            (_, jobs, retry_at) = self.claim_for_caller(Vec::new(), &claim).await?;
         }
         Ok((results, jobs))
     }
@@ -147,10 +155,10 @@ impl Engine {
         tokio::spawn(async move {
             let reply = exchanged(engine.execute(Command::Exchange { outcomes, claim: Some(claim) }).await);
             // Unread in the channel or refused by it: dropped in both cases, and then given back.
-            let _ = sender.send(reply.map(|(results, jobs)| (results, Handout { engine, jobs })));
+            let _ = sender.send(reply.map(|(results, jobs, retry_at)| (results, Handout { engine, jobs }, retry_at)));
         });
-        let (results, handout) = receiver.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))?;
-        Ok((results, handout.take()))
+        let (results, handout, retry_at) = receiver.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))?;
+        Ok((results, handout.take(), retry_at))
     }
 
     async fn give_back(&self, jobs: Vec<JobView>) {
@@ -191,12 +199,16 @@ impl Drop for Handout {
     }
 }
 
+/// Answers to outcomes.
+type Results = Vec<Result<crate::command::Finished, ojs_model::OjsError>>;
 /// Answers to outcomes, and claimed jobs.
-type Exchanged = Result<(Vec<Result<crate::command::Finished, ojs_model::OjsError>>, Vec<JobView>), Refusal>;
+type Answered = Result<(Results, Vec<JobView>), Refusal>;
+/// The same, and when a claim that a rate held back may find more.
+type Exchanged = Result<(Results, Vec<JobView>, Option<Timestamp>), Refusal>;
 
 fn exchanged(reply: Result<Reply, Refusal>) -> Exchanged {
     match reply? {
-        Reply::Exchanged { results, jobs } => Ok((results, jobs)),
+        Reply::Exchanged { results, jobs, retry_at } => Ok((results, jobs, retry_at)),
         other => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
     }
 }

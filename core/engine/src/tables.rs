@@ -35,6 +35,44 @@ pub struct QueueRow {
     pub paused: bool,
     /// First use.
     pub created_at: i64,
+    /// Jobs per second it hands out; 0 is no limit.
+    pub rate: f64,
+    /// What is left in the token bucket.
+    pub tokens: f64,
+    /// When the bucket was last filled.
+    pub filled_at: i64,
+}
+
+impl QueueRow {
+    /// A queue on its first use.
+    #[must_use]
+    pub fn fresh(num: i64, name: &str, created_at: i64) -> Self {
+        Self { num, name: name.into(), paused: false, created_at, rate: 0.0, tokens: 0.0, filled_at: 0 }
+    }
+
+    /// Sets a new rate; the bucket starts full.
+    pub fn limit(&mut self, rate: f64, now: i64) {
+        (self.rate, self.tokens, self.filled_at) = (rate, rate.max(1.0), now);
+    }
+
+    /// Fills the bucket for the time that has passed; returns how many jobs it allows now. It holds a second's worth, at least one.
+    pub fn fill(&mut self, now: i64) -> usize {
+        if self.rate <= 0.0 {
+            return usize::MAX;
+        }
+        let passed = now.saturating_sub(self.filled_at).max(0) as f64 / 1000.0;
+        self.tokens = (self.tokens + passed * self.rate).min(self.rate.max(1.0));
+        self.filled_at = now;
+        // A float cast saturates. The small term keeps 0.9999… from being none.
+        (self.tokens + 1e-9) as usize
+    }
+
+    /// When the bucket allows the next job.
+    #[must_use]
+    pub fn next_at(&self) -> i64 {
+        let missing = (1.0 - self.tokens).max(0.0);
+        self.filled_at.saturating_add((missing / self.rate * 1000.0).ceil() as i64)
+    }
 }
 
 /// A worker as stores keep it.
@@ -154,8 +192,8 @@ pub trait Tables: WorkflowTables + Send {
     fn queue_by_num(&mut self, num: i64) -> Result<QueueRow>;
     /// All queues by name.
     fn queues(&mut self) -> Result<Vec<QueueRow>>;
-    /// Pauses or resumes.
-    fn set_paused(&mut self, num: i64, paused: bool) -> Result<()>;
+    /// Writes pause, rate and bucket.
+    fn save_queue(&mut self, queue: &QueueRow) -> Result<()>;
     /// Adds to the counts of a queue.
     fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()>;
     /// Jobs per state.

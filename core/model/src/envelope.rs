@@ -37,6 +37,8 @@ pub struct NewJob {
     pub expires_at: Option<Timestamp>,
     /// What makes it the same as another job, and what happens then.
     pub unique: Option<UniquePolicy>,
+    /// Jobs per second that its queue hands out from now on.
+    pub max_per_second: Option<f64>,
     /// The job's own policy; `None` is the default one.
     pub retry: Option<RetryPolicy>,
     /// Milliseconds one attempt may run.

@@ -7,7 +7,7 @@ use ojs_model::state::Trigger;
 use super::{Turn, view_with};
 use crate::command::Claim;
 use crate::job::{Body, JobRow, JobView};
-use crate::tables::StoreError;
+use crate::tables::{QueueRow, StoreError};
 
 /// Default lease and default execution time-out in milliseconds (protocol section 1.5).
 pub(super) const DEFAULT_TIMEOUT_MS: i64 = 1_800_000;
@@ -27,25 +27,45 @@ impl Turn<'_> {
         };
         let mut jobs = Vec::new();
         for name in &claim.queues {
-            let Some(queue) = self.tables.find_queue(name)? else { continue };
-            // Expired jobs are discarded on the way and replaced, hence the loop.
-            while !queue.paused && jobs.len() < claim.count {
-                let wanted = claim.count - jobs.len();
-                let ready = self.tables.ready(queue.num, wanted)?;
-                let exhausted = ready.len() < wanted;
-                for (row, body) in ready {
-                    if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
-                        self.expire(&row)?;
-                    } else {
-                        jobs.push(self.lease(row, body, worker, claim)?);
-                    }
-                }
-                if exhausted {
-                    break;
-                }
+            if let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) {
+                self.claim_from(queue, worker, claim, &mut jobs)?;
             }
         }
         Ok(jobs)
+    }
+
+    fn claim_from(&mut self, mut queue: QueueRow, worker: i64, claim: &Claim, jobs: &mut Vec<JobView>) -> Result<(), StoreError> {
+        let before = jobs.len();
+        let allowed = queue.fill(self.now.as_millis());
+        let full = claim.count.min(before.saturating_add(allowed));
+        // Expired jobs are discarded on the way and replaced, hence the loop.
+        while jobs.len() < full {
+            let wanted = full - jobs.len();
+            let ready = self.tables.ready(queue.num, wanted)?;
+            let exhausted = ready.len() < wanted;
+            for (row, body) in ready {
+                if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
+                    self.expire(&row)?;
+                } else {
+                    jobs.push(self.lease(row, body, worker, claim)?);
+                }
+            }
+            if exhausted {
+                break;
+            }
+        }
+        if queue.rate > 0.0 {
+            queue.tokens -= (jobs.len() - before) as f64;
+            if jobs.len() > before {
+                self.tables.save_queue(&queue)?;
+            }
+            if jobs.len() == full && full < claim.count {
+                // Held back by the rate alone: a fetch that waits looks again when the bucket has filled.
+                let at = queue.next_at();
+                self.retry_at = Some(self.retry_at.map_or(at, |earlier| earlier.min(at)));
+            }
+        }
+        Ok(())
     }
 
     fn lease(&mut self, before: JobRow, body: Body, worker: i64, claim: &Claim) -> Result<JobView, StoreError> {

@@ -149,7 +149,12 @@ impl Turn<'_> {
 
     /// Stores one job in its first state; `None` when the id exists.
     fn insert(&mut self, job: &NewJob, link: Link) -> Result<Option<(JobRow, Arc<str>)>, StoreError> {
-        let queue = self.tables.queue(&job.queue, self.now)?;
+        let mut queue = self.tables.queue(&job.queue, self.now)?;
+        if let Some(rate) = job.max_per_second.filter(|rate| *rate != queue.rate) {
+            // The latest rate is the queue's (protocol section 8.8).
+            queue.limit(rate, self.now.as_millis());
+            self.tables.save_queue(&queue)?;
+        }
         let kind = self.tables.kind(&job.job_type)?;
         let now = self.now.as_millis();
         let later = job.scheduled_at.map_or(0, Timestamp::as_millis);

@@ -83,8 +83,8 @@ impl Turn<'_> {
     pub(super) fn set_paused(&mut self, name: &str, paused: bool) -> Applied<Reply> {
         let mut queue = self.tables.queue(name, self.now)?;
         if queue.paused != paused {
-            self.tables.set_paused(queue.num, paused)?;
             queue.paused = paused;
+            self.tables.save_queue(&queue)?;
             let mut extra = String::new();
             ojs_model::json::push_text(&mut extra, "queue", name);
             self.journal.other(if paused { "queue.paused" } else { "queue.resumed" }, self.now, name, &extra);

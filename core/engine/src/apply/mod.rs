@@ -78,6 +78,8 @@ pub struct Turn<'a> {
     ready: HashMap<i64, usize>,
     /// Steps of workflows that ended in this command.
     ended: VecDeque<JobRow>,
+    /// When a claim that a rate held back may find more.
+    retry_at: Option<i64>,
 }
 
 impl<'a> Turn<'a> {
@@ -91,6 +93,7 @@ impl<'a> Turn<'a> {
             counts: HashMap::new(),
             ready: HashMap::new(),
             ended: VecDeque::new(),
+            retry_at: None,
         }
     }
 
@@ -223,7 +226,7 @@ pub fn answer(tables: &mut dyn Tables, query: &Query, _retention: &Retention) ->
         }
         Query::Queues => Ok(Reply::Queues(tables.queues()?)),
         Query::Queue(name) => {
-            let unused = || crate::tables::QueueRow { num: 0, name: name.as_str().into(), paused: false, created_at: 0 };
+            let unused = || crate::tables::QueueRow::fresh(0, name, 0);
             let queue = tables.find_queue(name)?.unwrap_or_else(unused);
             let counts = tables.counts(queue.num)?;
             Ok(Reply::Queue(queue, counts))

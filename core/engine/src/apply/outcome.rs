@@ -26,11 +26,13 @@ impl Turn<'_> {
                 Err(fault) => return Err(fault),
             });
         }
+        self.retry_at = None;
         let jobs = match claim {
             Some(claim) => self.claim(claim)?,
             None => Vec::new(),
         };
-        Ok(Reply::Exchanged { results, jobs })
+        let retry_at = self.retry_at.map(Timestamp::from_millis);
+        Ok(Reply::Exchanged { results, jobs, retry_at })
     }
 
     /// Writes one outcome.

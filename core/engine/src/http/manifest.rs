@@ -21,7 +21,7 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
         "conformance_level": 1, "conformance_tier": "runtime", "protocols": ["http"], "backend": engine.store_name(),
         "capabilities": {
             "batch_enqueue": true, "cron_jobs": false, "dead_letter": true, "delayed_jobs": true, "job_ttl": true,
-            "priority_queues": true, "rate_limiting": false, "schema_validation": false, "unique_jobs": true,
+            "priority_queues": true, "rate_limiting": true, "schema_validation": false, "unique_jobs": true,
             "workflows": true, "pause_resume": true,
         },
         "extensions": {

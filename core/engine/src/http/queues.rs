@@ -22,7 +22,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         other => return Err(unexpected(&other).into()),
     };
     if !queues.iter().any(|queue| &*queue.name == "default") {
-        queues.push(QueueRow { num: 0, name: "default".into(), paused: false, created_at: 0 });
+        queues.push(QueueRow::fresh(0, "default", 0));
         queues.sort_by(|a, b| a.name.cmp(&b.name));
     }
     let page: Vec<Value> = queues.iter().skip(offset).take(limit).map(describe).collect();

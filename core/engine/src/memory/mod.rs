@@ -249,7 +249,7 @@ impl Tables for MemoryTables {
             return Ok(queue);
         }
         let num = i64::try_from(self.queues.len()).unwrap_or(i64::MAX) + 1;
-        let queue = QueueRow { num, name: name.into(), paused: false, created_at: now.as_millis() };
+        let queue = QueueRow::fresh(num, name, now.as_millis());
         self.queues.push(queue.clone());
         Ok(queue)
     }
@@ -269,9 +269,9 @@ impl Tables for MemoryTables {
         Ok(queues)
     }
 
-    fn set_paused(&mut self, num: i64, paused: bool) -> Result<()> {
-        for queue in self.queues.iter_mut().filter(|queue| queue.num == num) {
-            queue.paused = paused;
+    fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
+        for known in self.queues.iter_mut().filter(|known| known.num == queue.num) {
+            *known = queue.clone();
         }
         Ok(())
     }

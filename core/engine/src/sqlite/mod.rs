@@ -320,7 +320,7 @@ impl Tables for SqliteTables {
         }
         self.execute(include_str!("sql/insert_queue.sql"), params![name, now.as_millis()])?;
         let num = self.connection.last_insert_rowid();
-        let queue = QueueRow { num, name: name.into(), paused: false, created_at: now.as_millis() };
+        let queue = QueueRow::fresh(num, name, now.as_millis());
         self.keep_queue(&queue);
         Ok(queue)
     }
@@ -351,10 +351,10 @@ impl Tables for SqliteTables {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn set_paused(&mut self, num: i64, paused: bool) -> Result<()> {
-        self.queues.clear();
-        self.queue_nums.clear();
-        self.execute(include_str!("sql/set_paused.sql"), params![num, paused]).map(drop)
+    fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
+        self.keep_queue(queue);
+        let params = params![queue.num, queue.paused, queue.rate, queue.tokens, queue.filled_at];
+        self.execute(include_str!("sql/save_queue.sql"), params).map(drop)
     }
 
     fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {

@@ -54,7 +54,15 @@ pub fn read_body(row: &Row<'_>, from: usize) -> rusqlite::Result<Body> {
 
 pub fn read_queue(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
     let name: String = row.get(1)?;
-    Ok(QueueRow { num: row.get(0)?, name: name.into(), paused: row.get(2)?, created_at: row.get(3)? })
+    Ok(QueueRow {
+        num: row.get(0)?,
+        name: name.into(),
+        paused: row.get(2)?,
+        created_at: row.get(3)?,
+        rate: row.get(4)?,
+        tokens: row.get(5)?,
+        filled_at: row.get(6)?,
+    })
 }
 
 pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {

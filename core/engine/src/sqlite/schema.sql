@@ -78,7 +78,15 @@ CREATE TABLE steps (
   finished_at INTEGER NOT NULL,
   PRIMARY KEY (workflow, idx)
 ) WITHOUT ROWID;
-CREATE TABLE queues (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, paused INTEGER NOT NULL, created_at INTEGER NOT NULL);
+CREATE TABLE queues (
+  num        INTEGER PRIMARY KEY,
+  name       TEXT    NOT NULL UNIQUE,
+  paused     INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  rate       REAL    NOT NULL,  -- jobs per second, 0 for no limit; tokens and filled_at are its bucket
+  tokens     REAL    NOT NULL,
+  filled_at  INTEGER NOT NULL
+);
 CREATE TABLE counts (queue INTEGER NOT NULL, state INTEGER NOT NULL, jobs INTEGER NOT NULL, PRIMARY KEY (queue, state)) WITHOUT ROWID;
 CREATE TABLE kinds (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE workers (

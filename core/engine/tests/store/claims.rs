@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use ojs_engine::command::Command;
 use ojs_engine::job::JobView;
 use ojs_model::{JobId, JobState};
@@ -12,6 +14,7 @@ crate::on_every_store!(
     a_quiet_worker_gets_nothing,
     an_unknown_queue_is_empty,
     concurrent_claims_share_no_job,
+    a_rate_holds_back_what_is_too_much,
 );
 
 fn ids(jobs: &[JobView]) -> Vec<JobId> {
@@ -90,4 +93,19 @@ async fn concurrent_claims_share_no_job(b: Bench) {
     all.sort();
     all.dedup();
     assert_eq!(all.len(), JOBS);
+}
+
+async fn a_rate_holds_back_what_is_too_much(b: Bench) {
+    let limited = r#"{"type":"t","args":[],"options":{"queue":"q","rate_limit":{"max_per_second":2}}}"#;
+    for _ in 0..6 {
+        b.enqueue(limited).await;
+    }
+    assert_eq!(b.claim(5).await.len(), 2, "a second's worth at once");
+    assert_eq!(b.claim(5).await.len(), 0);
+    b.advance(Duration::from_millis(500)).await;
+    assert_eq!(b.claim(5).await.len(), 1);
+    b.advance(Duration::from_secs(20)).await;
+    assert_eq!(b.claim(5).await.len(), 2, "no more than a second's worth is saved up");
+    b.enqueue(&limited.replace('2', "1000")).await;
+    assert_eq!(b.claim(5).await.len(), 2, "the latest rate counts");
 }

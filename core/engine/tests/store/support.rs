@@ -82,7 +82,7 @@ impl Bench {
         claim: Option<Claim>,
     ) -> (Vec<Result<Finished, OjsError>>, Vec<JobView>) {
         match self.engine.store().execute(Command::Exchange { outcomes, claim }).await.unwrap() {
-            Reply::Exchanged { results, jobs } => (results, jobs),
+            Reply::Exchanged { results, jobs, .. } => (results, jobs),
             other => panic!("{other:?}"),
         }
     }

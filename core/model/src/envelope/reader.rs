@@ -48,6 +48,7 @@ impl<'a> Reader<'a> {
         let times = self.times()?;
         let tags = self.tags()?;
         self.check_rest()?;
+        let max_per_second = self.rate()?;
         let retry = self.retry()?;
         let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, given: None };
         let unique = self.unique(subject)?;
@@ -81,6 +82,7 @@ impl<'a> Reader<'a> {
             expires_at: times.deadline(self.now),
             scheduled_at: times.scheduled.map(|w| w.at),
             unique,
+            max_per_second,
             retry,
             timeout_ms: times.timeout_ms,
             visibility_timeout_ms: times.visibility_timeout_ms,
@@ -224,6 +226,24 @@ impl<'a> Reader<'a> {
         RetryPolicy::parse(&value, &RetryPolicy::default()).map(Some)
     }
 
+    /// `rate_limit.max_per_second`; other members belong to an extension and travel as they are.
+    fn rate(&self) -> Result<Option<f64>, OjsError> {
+        #[derive(serde::Deserialize)]
+        struct Limit<'a> {
+            #[serde(borrow)]
+            max_per_second: Option<&'a serde_json::value::RawValue>,
+        }
+        let Some(raw) = self.option(Field::RateLimit) else { return Ok(None) };
+        let limit: Limit<'_> = serde_json::from_str(object("rate_limit", raw)?)
+            .map_err(|_| OjsError::invalid_field("rate_limit", "rate_limit must be an object."))?;
+        let Some(rate) = limit.max_per_second else { return Ok(None) };
+        let number = rate.get().parse::<f64>().ok().filter(|rate| *rate > 0.0 && rate.is_finite());
+        number.map(Some).ok_or_else(|| {
+            let message = format!("rate_limit.max_per_second must be a number above 0, got {}.", shorten(rate.get()));
+            OjsError::invalid_field("rate_limit.max_per_second", message)
+        })
+    }
+
     fn unique(&self, mut subject: Subject<'_>) -> Result<Option<UniquePolicy>, OjsError> {
         let Some(raw) = self.option(Field::Unique) else { return Ok(None) };
         let policy: Value =
@@ -239,7 +259,6 @@ impl<'a> Reader<'a> {
     /// Attributes that only others interpret still have a type.
     fn check_rest(&self) -> Result<(), OjsError> {
         self.integer(Field::HeartbeatTimeout, 1)?;
-        self.option(Field::RateLimit).map(|raw| object("rate_limit", raw)).transpose()?;
         if self.top.get(Field::Schema).is_some_and(|raw| !raw.starts_with('"')) {
             return Err(OjsError::invalid_field("schema", "schema must be a string: the URI of a schema."));
         }

@@ -1,1 +1,0 @@
-UPDATE queues SET paused = ?2 WHERE num = ?1
