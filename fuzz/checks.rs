@@ -123,10 +123,7 @@ pub fn time(data: &[u8]) {
     let Ok(time) = Timestamp::parse(text) else { return };
     assert_eq!(Timestamp::parse_from(text, NOW), Ok(time));
     let millis = time.as_millis();
-    // Offsets may carry a time over the edge of the four-digit years.
-    if (-62_167_219_200_000..=Timestamp::MAX.as_millis()).contains(&millis) {
-        assert_eq!(Timestamp::parse(&time.to_string()), Ok(time));
-    }
+    assert_eq!(Timestamp::parse(&time.to_string()), Ok(time));
     // Inside this range jiff reads every offset; before 1970 it rounds the other way. It stops at nine digits of a second.
     let digits = text.bytes().skip(20).take_while(u8::is_ascii_digit).count();
     if digits <= 9 && (0..253_000_000_000_000).contains(&millis) {

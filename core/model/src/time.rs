@@ -15,6 +15,8 @@ pub struct InvalidTime;
 
 /// The last millisecond with a four-digit year: RFC 3339 ends here.
 const MAX_MILLIS: i64 = 253_402_300_799_999;
+/// The first millisecond of the year 0, where RFC 3339 begins.
+const MIN_MILLIS: i64 = -62_167_219_200_000;
 
 impl Timestamp {
     /// `9999-12-31T23:59:59.999Z`, the last time that can be written. Sums stop here.
@@ -143,7 +145,8 @@ fn parse(text: &[u8]) -> Option<i64> {
     let second = number(&[s1, s2]).filter(|s| *s <= 60)?;
     let (millis, zone) = fraction(rest)?;
     let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone)?;
-    Some(seconds * 1000 + millis)
+    // An offset or a leap second may carry a time out of the years that can be written.
+    Some(seconds * 1000 + millis).filter(|ms| (MIN_MILLIS..=MAX_MILLIS).contains(ms))
 }
 
 /// Digits only; no sign, no blank.
@@ -274,6 +277,9 @@ mod tests {
             " 2026-01-01T00:00:00Z",
             "٢026-01-01T00:00:00Z",
             "",
+            "0000-01-01T00:00:00+00:01",
+            "9999-12-31T23:59:60Z",
+            "9999-12-31T23:59:59-00:01",
             "tomorrow",
             "1760000000",
         ] {
