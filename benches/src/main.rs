@@ -7,6 +7,7 @@ mod conditions;
 mod connection;
 mod ids;
 mod load;
+mod redis;
 mod report;
 mod scenario;
 mod server;
@@ -41,7 +42,7 @@ struct Options {
     /// Seconds of one throughput run.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
-    /// Writes everything that was measured to this file, every run included.
+    /// Writes everything that was measured to this file, every run included [default: target/bench/WHAT.json].
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -88,6 +89,11 @@ fn finish(result: Result<()>) -> ExitCode {
     }
 }
 
+fn report_file(what: What) -> PathBuf {
+    let name = what.to_possible_value().map_or_else(|| "report".to_owned(), |value| value.get_name().to_owned());
+    PathBuf::from("target/bench").join(name).with_extension("json")
+}
+
 fn run(options: &Options) -> Result<()> {
     let plan = Plan::new(options.bin.clone(), options.dir.clone(), options.runs.max(1), options.seconds)?;
     let mut report = Report::new(conditions::Conditions::read(&plan.dir));
@@ -111,12 +117,14 @@ fn run(options: &Options) -> Result<()> {
     if wanted(What::Latency) {
         scenario::latency::run(&plan, &mut report)?;
     }
-    if wanted(What::Python) {
-        scenario::python::run(&plan, &mut report)?;
+    let python = if wanted(What::Python) { scenario::python::run(&plan, &mut report) } else { Ok(()) };
+    // What was measured is shown even when the last scenario lacks its tools.
+    println!("{report}");
+    let file = options.json.clone().unwrap_or_else(|| report_file(options.what));
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)?;
     }
-    println!("\n{report}");
-    if let Some(file) = &options.json {
-        std::fs::write(file, report.to_json())?;
-    }
-    Ok(())
+    std::fs::write(&file, report.to_json())?;
+    println!("Every run: {}", file.display());
+    python
 }

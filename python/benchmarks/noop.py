@@ -16,12 +16,13 @@ import time
 import openjobspec as ojs
 
 
-def fill(client: ojs.Client, queue: str, jobs: int) -> float:
+def fill(client: ojs.Client, queue: str, jobs: int, payload: int) -> float:
     """Enqueues in batches; returns the seconds it took."""
+    text = "x" * payload
     began = time.perf_counter()
     for first in range(0, jobs, 1000):
         count = min(1000, jobs - first)
-        client.enqueue_batch([ojs.JobRequest("bench.noop", [n], queue=queue) for n in range(first, first + count)])
+        client.enqueue_batch([ojs.JobRequest("bench.noop", [n, text], queue=queue) for n in range(first, first + count)])
     return time.perf_counter() - began
 
 
@@ -31,21 +32,23 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=100_000)
     parser.add_argument("--concurrency", type=int, default=10)
     parser.add_argument("--async", dest="coroutine", action="store_true")
-    parser.add_argument("--read-args", action="store_true", help="the handler reads its arguments")
+    parser.add_argument("--read-args", action="store_true", help="the handler reads its arguments and counts runs per job")
+    parser.add_argument("--payload", type=int, default=150, help="bytes of text in every job")
     options = parser.parse_args()
 
     queue = f"bench-{time.time_ns()}"
     client = ojs.Client(options.url)
-    enqueue_seconds = fill(client, queue, options.jobs)
+    enqueue_seconds = fill(client, queue, options.jobs, options.payload)
 
     worker = ojs.Worker(client, queues=[queue], concurrency=options.concurrency)
     done = threading.Event()
     left = options.jobs
+    runs = bytearray(options.jobs)
 
     def count(ctx: ojs.JobContext) -> None:
         nonlocal left
         if options.read_args:
-            ctx.args[0]
+            runs[ctx.args[0]] += 1
         left -= 1  # one bytecode thread at a time: exact enough with the GIL, checked below
         if left <= 0:
             done.set()
@@ -62,6 +65,8 @@ def main() -> None:
         time.sleep(0.002)
     seconds = time.perf_counter() - began
     worker.stop()
+    if options.read_args and runs.count(1) != options.jobs:
+        raise SystemExit(f"delivery check failed: {options.jobs - runs.count(1)} jobs did not run exactly once")
     print(json.dumps({
         "benchmark": "python-noop", "url": options.url, "handler": "async" if options.coroutine else "sync",
         "concurrency": options.concurrency, "jobs": options.jobs, "seconds": round(seconds, 3),

@@ -11,7 +11,7 @@ use crate::scenario::Plan;
 use crate::server::{Server, Store};
 
 /// How long the idle server is watched.
-const WATCH: Duration = Duration::from_secs(3);
+const WATCH: Duration = Duration::from_secs(4);
 
 /// Measures.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
