@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
+use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 use crate::apply::LEASE_RANGE;
@@ -95,6 +96,8 @@ impl SqliteTables {
     fn from_connection(connection: Connection, writes: bool, durability: Durability) -> Result<Self> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         connection.pragma_update(None, "synchronous", "FULL")?;
+        // Plans must not depend on bound values: the planner would look at `LIMIT ?` and prepare the claim anew at every call.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         // In KiB: room for the hot end of the indexes. Grows only as it is used.
         connection.pragma_update(None, "cache_size", if writes { -32_768 } else { -4_096 })?;
