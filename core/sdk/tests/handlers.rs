@@ -225,3 +225,65 @@ async fn a_handler_may_ask_whether_to_go_on() {
     };
     assert_eq!(ack.body()["result"], format!("{:?}", Beat::Continue));
 }
+
+/// A worker with two slots that has run a few very short jobs, so that it fetches ahead.
+async fn busy() -> (ojs::worker::WorkerHandle, Server, Arc<tokio::sync::Semaphore>) {
+    let (worker, mut server) = worker();
+    let gate = Arc::new(tokio::sync::Semaphore::new(2));
+    let held = Arc::clone(&gate);
+    worker.register("email.send", move |_| { let held = Arc::clone(&held); async move { held.acquire().await?.forget(); Ok(()) } }).unwrap();
+    let handle = worker.start();
+    server.beats_alone();
+    server.plain().await;
+    server.expect("/workers/fetch").await.reply(200, json!({"jobs": [job("warm-1"), job("warm-2")]}));
+    (handle, server, gate)
+}
+
+/// Answers acks until the next fetch.
+async fn next_fetch(server: &mut Server) -> support::Call {
+    loop {
+        let call = server.hears_within(Duration::from_secs(600)).await.expect("a fetch");
+        if call.path() == "/workers/fetch" {
+            return call;
+        }
+        call.reply(200, json!({}));
+    }
+}
+
+/// The jobs given back until nothing comes any more.
+async fn given_back(server: &mut Server) -> Vec<String> {
+    let mut ids = Vec::new();
+    while let Some(call) = server.hears_within(Duration::from_secs(1)).await {
+        if call.path() == "/workers/nack" {
+            assert_eq!(call.body()["requeue"], true);
+            ids.push(call.body()["job_id"].as_str().unwrap().to_owned());
+        }
+        call.reply(200, json!({"jobs": []}));
+    }
+    ids
+}
+
+#[tokio::test(start_paused = true)]
+async fn short_handlers_are_fed_ahead_and_the_rest_goes_back_on_quiet() {
+    let (handle, mut server, _gate) = busy().await;
+    let fetch = next_fetch(&mut server).await;
+    assert!(fetch.body()["count"].as_u64().unwrap() > 2, "{}", fetch.body());
+    fetch.reply(200, json!({"jobs": (0..5).map(|n| job(&format!("job-{n}"))).collect::<Vec<_>>()}));
+    let fetch = next_fetch(&mut server).await;
+    handle.quiet();
+    assert_eq!(given_back(&mut server).await, ["job-2", "job-3", "job-4"], "two run, three waited");
+    fetch.reply(200, json!({"jobs": []}));
+    assert_eq!(handle.held(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn jobs_do_not_wait_behind_handlers_that_became_slow() {
+    let (handle, mut server, gate) = busy().await;
+    next_fetch(&mut server).await.reply(200, json!({"jobs": (0..4).map(|n| job(&format!("job-{n}"))).collect::<Vec<_>>()}));
+    let mut back = given_back(&mut server).await;
+    back.extend(given_back(&mut server).await);
+    assert_eq!(back, ["job-2", "job-3"]);
+    assert_eq!(handle.held(), 2);
+    gate.add_permits(2);
+    assert_eq!(next_fetch(&mut server).await.body()["count"], 2, "no more fetching ahead");
+}

@@ -133,7 +133,7 @@ impl Worker {
     /// Starts on the current tokio runtime and returns at once.
     pub fn start(self) -> WorkerHandle {
         let table = self.handlers.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let handlers = Handlers::new(table, Arc::clone(self.middleware.freeze()), self.options.concurrency);
+        let handlers = Handlers::new(table, Arc::clone(self.middleware.freeze()), self.options.concurrency, self.options.prefetch);
         let handle = WorkerDriver::start(self.transport, self.options, Arc::clone(&handlers) as Arc<dyn crate::dispatch::Dispatch>);
         // Nobody else sets it.
         let _ = handlers.worker.set(Arc::downgrade(&handle.shared));

@@ -1,15 +1,18 @@
 //! Rust handlers as a [`Dispatch`]: one task per run, panics contained, cancellation by token and then by force.
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::context::JobContext;
+use super::prefetch::Prefetch;
 use super::result::HandlerResult;
 use super::shared::{Shared, panic_message};
 use crate::dispatch::{CancelReason, Completion, Delivery, DeliveryKey, Dispatch, HandlerFailure, Outcome, Phase};
@@ -17,16 +20,32 @@ use crate::middleware::{Innermost, Middleware, Next};
 
 /// How long a handler that was asked to stop may still run before its task is aborted.
 const ABORT_AFTER: Duration = Duration::from_secs(1);
+/// Jobs that wait this long for a slot go back to the server: handlers that were short have become long.
+const STALE_AFTER: Duration = Duration::from_secs(1);
 
 pub(super) struct Handlers {
     table: HashMap<String, Innermost>,
     layers: Arc<[Arc<dyn Middleware>]>,
     slots: usize,
-    running: AtomicUsize,
-    runs: Mutex<HashMap<DeliveryKey, Run>>,
+    prefetch: Prefetch,
+    /// Jobs that run or wait.
+    occupied: AtomicUsize,
+    work: Mutex<Work>,
+    runtime: Handle,
     /// Set right after the start. Weak: the worker holds this.
     pub worker: OnceLock<Weak<Shared>>,
     itself: Weak<Handlers>,
+}
+
+#[derive(Default)]
+struct Work {
+    runs: HashMap<DeliveryKey, Run>,
+    /// Slots in use. A slot that passes from one run to the next stays in use.
+    running: usize,
+    /// Jobs that wait for a slot.
+    waiting: VecDeque<Delivery>,
+    /// Somebody watches how long they wait.
+    watched: bool,
 }
 
 struct Run {
@@ -34,52 +53,97 @@ struct Run {
     task: AbortHandle,
 }
 
-/// Occupies a slot until dropped.
+/// Occupies a slot until dropped; then the next job that waits gets it.
 struct Slot {
     handlers: Arc<Handlers>,
     key: DeliveryKey,
+    began: Instant,
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.handlers.runs().remove(&self.key);
-        self.handlers.running.fetch_sub(1, Ordering::AcqRel);
+        self.handlers.prefetch.learn(self.began.elapsed());
+        self.handlers.occupied.fetch_sub(1, Ordering::AcqRel);
+        let mut work = self.handlers.work();
+        work.runs.remove(&self.key);
+        match work.waiting.pop_front() {
+            Some(next) => self.handlers.begin(&mut work, next),
+            None => work.running -= 1,
+        }
     }
 }
 
 impl Handlers {
-    pub fn new(table: HashMap<String, Innermost>, layers: Arc<[Arc<dyn Middleware>]>, slots: usize) -> Arc<Self> {
+    /// Needs a tokio runtime.
+    pub fn new(table: HashMap<String, Innermost>, layers: Arc<[Arc<dyn Middleware>]>, slots: usize, prefetch: Duration) -> Arc<Self> {
         Arc::new_cyclic(|itself| Self {
             table,
             layers,
             slots,
-            running: AtomicUsize::new(0),
-            runs: Mutex::new(HashMap::new()),
+            prefetch: Prefetch::new(slots, prefetch),
+            occupied: AtomicUsize::new(0),
+            work: Mutex::default(),
+            runtime: Handle::current(),
             worker: OnceLock::new(),
             itself: itself.clone(),
         })
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<DeliveryKey, Run>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(self: &Arc<Self>, mut delivery: Delivery) {
-        let Some(handler) = self.table.get(&delivery.job_type).cloned() else {
-            tracing::error!(job_id = %delivery.id, job_type = %delivery.job_type, "no handler is registered for this job type");
-            delivery.completion.finish(Outcome::Failed(HandlerFailure::no_handler(&delivery.job_type)));
-            return;
-        };
-        self.running.fetch_add(1, Ordering::AcqRel);
+    /// Starts a run in a slot that is counted already. Under the lock: it cannot end before it is in the table.
+    fn begin(self: &Arc<Self>, work: &mut Work, mut delivery: Delivery) {
+        let handler = self.table.get(&delivery.job_type).cloned().unwrap_or_else(|| missing(&delivery.job_type));
         let key = delivery.key;
         let ctx = JobContext::new(&mut delivery, self.worker.get().cloned().unwrap_or_default());
-        let slot = Slot { handlers: Arc::clone(self), key };
+        let slot = Slot { handlers: Arc::clone(self), key, began: Instant::now() };
         let next = Next::new(Arc::clone(&self.layers), handler);
-        // Under the lock: the run cannot end before it is in the table.
-        let mut runs = self.runs();
-        let task = tokio::spawn(run(ctx.clone(), next, delivery.completion, slot));
-        runs.insert(key, Run { ctx, task: task.abort_handle() });
+        let task = self.runtime.spawn(run(ctx.clone(), next, delivery.completion, slot));
+        work.runs.insert(key, Run { ctx, task: task.abort_handle() });
     }
+
+    /// Gives back what waits.
+    fn release_waiting(&self) {
+        let waiting = std::mem::take(&mut self.work().waiting);
+        self.occupied.fetch_sub(waiting.len(), Ordering::AcqRel);
+        for delivery in waiting {
+            delivery.completion.finish(Outcome::Released);
+        }
+    }
+
+    /// Makes sure that jobs do not wait behind handlers that have become slow.
+    fn watch(self: &Arc<Self>, work: &mut Work) {
+        if std::mem::replace(&mut work.watched, true) {
+            return;
+        }
+        let handlers = Arc::clone(self);
+        self.runtime.spawn(async move {
+            loop {
+                let first = handlers.work().waiting.front().map(|delivery| delivery.key);
+                tokio::time::sleep(STALE_AFTER).await;
+                let mut work = handlers.work();
+                if work.waiting.is_empty() {
+                    work.watched = false;
+                    return;
+                }
+                let stale = first.is_some() && work.waiting.front().map(|delivery| delivery.key) == first;
+                drop(work);
+                if stale {
+                    tracing::warn!("handlers have become slow: jobs that wait for a slot are given back");
+                    handlers.prefetch.stalled();
+                    handlers.release_waiting();
+                }
+            }
+        });
+    }
+}
+
+/// What runs when nobody has registered for the type. The layers around it see it like any failure.
+fn missing(job_type: &str) -> Innermost {
+    let failure = HandlerFailure::no_handler(job_type);
+    Arc::new(move |_| Box::pin(std::future::ready(Err(failure.clone().into()))))
 }
 
 /// One run. When the task is aborted, the slot goes first (declared last) and the completion reports itself abandoned.
@@ -112,21 +176,42 @@ fn outcome(ctx: &JobContext, result: HandlerResult) -> Outcome {
 
 impl Dispatch for Handlers {
     fn capacity(&self) -> usize {
-        self.slots.saturating_sub(self.running.load(Ordering::Acquire))
+        (self.slots + self.prefetch.target()).saturating_sub(self.occupied.load(Ordering::Acquire))
     }
 
     fn dispatch(&self, batch: Vec<Delivery>) {
         let Some(itself) = self.itself.upgrade() else { return };
+        self.occupied.fetch_add(batch.len(), Ordering::AcqRel);
+        let mut work = self.work();
         for delivery in batch {
-            itself.start(delivery);
+            if work.running < self.slots {
+                work.running += 1;
+                itself.begin(&mut work, delivery);
+            } else {
+                work.waiting.push_back(delivery);
+            }
+        }
+        if !work.waiting.is_empty() {
+            itself.watch(&mut work);
         }
     }
 
     fn cancel(&self, key: DeliveryKey, why: CancelReason) {
-        let run = self.runs().get(&key).map(|run| (run.ctx.clone(), run.task.clone()));
+        let mut work = self.work();
+        if let Some(at) = work.waiting.iter().position(|delivery| delivery.key == key) {
+            let delivery = work.waiting.remove(at);
+            drop(work);
+            self.occupied.fetch_sub(1, Ordering::AcqRel);
+            if let Some(delivery) = delivery {
+                delivery.completion.finish(Outcome::Released);
+            }
+            return;
+        }
+        let run = work.runs.get(&key).map(|run| (run.ctx.clone(), run.task.clone()));
+        drop(work);
         if let Some((ctx, task)) = run {
             ctx.cancel(why);
-            tokio::spawn(async move {
+            self.runtime.spawn(async move {
                 tokio::time::sleep(ABORT_AFTER).await;
                 task.abort();
             });
@@ -134,10 +219,12 @@ impl Dispatch for Handlers {
     }
 
     fn phase(&self, phase: Phase) {
+        if phase != Phase::Running {
+            self.release_waiting();
+        }
         if phase == Phase::Stopped {
-            for run in self.runs().values() {
-                run.task.abort();
-            }
+            let tasks: Vec<_> = self.work().runs.values().map(|run| run.task.clone()).collect();
+            tasks.iter().for_each(AbortHandle::abort);
         }
     }
 }

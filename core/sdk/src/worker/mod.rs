@@ -9,6 +9,7 @@ mod handlers;
 mod heartbeat;
 mod held;
 mod options;
+mod prefetch;
 mod report;
 mod result;
 mod settle;

@@ -34,6 +34,9 @@ pub struct WorkerOptions {
     pub poll_interval_max: Duration,
     /// Most jobs asked for in one request.
     pub fetch_max: usize,
+    /// How long a job may wait in the worker for a slot, so that short handlers are not idle while the next jobs are on
+    /// their way. Zero fetches for free slots only. Kept by the Rust [`Worker`](crate::Worker); other hosts have their own.
+    pub prefetch: Duration,
     /// Free words about this worker, shown by the server.
     pub labels: Vec<String>,
 }
@@ -93,6 +96,13 @@ impl WorkerOptions {
         self
     }
 
+    /// Sets [`prefetch`](Self::prefetch).
+    #[must_use]
+    pub fn prefetch(mut self, wait: Duration) -> Self {
+        self.prefetch = wait;
+        self
+    }
+
     /// Sets [`labels`](Self::labels).
     #[must_use]
     pub fn labels<L: Into<String>>(mut self, labels: impl IntoIterator<Item = L>) -> Self {
@@ -118,6 +128,8 @@ impl Default for WorkerOptions {
             poll_interval_min: Duration::from_millis(50),
             poll_interval_max: Duration::from_secs(2),
             fetch_max: 256,
+            // A few round trips to a server in the same data centre, commit included.
+            prefetch: Duration::from_millis(20),
             labels: Vec::new(),
         }
     }

@@ -99,6 +99,12 @@ impl HandlerError {
     }
 }
 
+impl From<HandlerFailure> for HandlerError {
+    fn from(failure: HandlerFailure) -> Self {
+        Self(Wish::Fail(failure))
+    }
+}
+
 /// The type's name becomes the error's type; its sources, outermost first, the backtrace.
 impl<E: StdError + Send + Sync + 'static> From<E> for HandlerError {
     fn from(error: E) -> Self {

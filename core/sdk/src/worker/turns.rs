@@ -29,8 +29,10 @@ use crate::dispatch::{CancelReason, DeliveryKey, HandlerFailure, Outcome, Phase}
 use crate::error::Error;
 use crate::transport::{MANIFEST_PATH, Request, Response, TransportError, TransportErrorKind};
 
-/// Most outcomes in one request: the answer to the first must not wait for many others.
-const FLUSH_MAX: usize = 64;
+/// Outcomes that are worth a request whatever else happens.
+const FLUSH_AT: usize = 64;
+/// Most outcomes in one request: the answer to the first must not wait for very many others.
+const FLUSH_MAX: usize = 256;
 /// Longest time an outcome waits for company.
 const LINGER: Duration = Duration::from_millis(2);
 /// Reporting requests in flight with the exchange. More would only shrink the batches.
@@ -296,9 +298,10 @@ impl Turns {
         self.reporting.requests < max
     }
 
-    /// A quarter of the slots: big enough to save requests, small enough to keep the others busy meanwhile.
+    /// A quarter of what runs: big enough to save requests, small enough to keep the others busy meanwhile.
     fn batch_size(&self) -> usize {
-        (self.shared.options.concurrency / 4).clamp(1, FLUSH_MAX)
+        let running = self.shared.held().running();
+        (running.max(self.shared.options.concurrency) / 4).clamp(1, FLUSH_AT)
     }
 
     /// How many jobs to ask for now; 0 when the phase, a pause, or the lack of slots forbids it.
