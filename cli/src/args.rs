@@ -1,7 +1,7 @@
 //! What can be typed: the commands, their options, and the help that teaches them.
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::command::{dead_letter, jobs, queues};
+use crate::command::{dead_letter, jobs, queues, workers};
 use crate::remote::RemoteArgs;
 
 const EXAMPLES: &str = "\
@@ -28,7 +28,7 @@ pub struct Cli {
 pub enum Command {
     /// Run a job server.
     Server(ServerArgs),
-    /// Enqueue a job, look at it, cancel it.
+    /// Enqueue, list, show, cancel and retry jobs.
     #[command(subcommand)]
     Jobs(jobs::Action),
     /// List queues, count their jobs, pause and resume them.
@@ -37,6 +37,9 @@ pub enum Command {
     /// Look at jobs that failed for good; run them again or delete them.
     #[command(subcommand, alias = "dlq")]
     DeadLetter(dead_letter::Action),
+    /// Tell workers to stop fetching, or to stop.
+    #[command(subcommand)]
+    Workers(workers::Action),
     /// Ask the server how it is.
     Health,
     /// Show what the server implements.

@@ -36,6 +36,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Jobs(action) => command::jobs::run(action, cli.remote.connect().await?).await,
         Command::Queues(action) => command::queues::run(action, cli.remote.connect().await?).await,
         Command::DeadLetter(action) => command::dead_letter::run(action, cli.remote.connect().await?).await,
+        Command::Workers(action) => command::workers::run(action, cli.remote.connect().await?).await,
         Command::Health => command::about::health(cli.remote.connect().await?).await,
         Command::Manifest => command::about::manifest(cli.remote.connect().await?).await,
     }

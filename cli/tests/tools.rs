@@ -127,6 +127,7 @@ async fn dead_letters_are_listed_retried_and_deleted() {
     assert!(says(&server, &["dead-letter", "get", &first]).await.contains("failed: attempt 1"));
     assert_eq!(says(&server, &["dead-letter", "retry", &first]).await, format!("{first}: available\n"));
     assert!(fails(&server.url(), &["dead-letter", "retry", &first], 1).await.starts_with("ojs: "));
+    assert!(fails(&server.url(), &["jobs", "retry", &first], 1).await.starts_with("ojs: "));
     // Worked off, so that the next fetch meets the next job.
     server.connect().await.post("/workers/fetch", &json!({"queues": ["default"]})).await.expect(200);
 
@@ -136,6 +137,35 @@ async fn dead_letters_are_listed_retried_and_deleted() {
     assert_eq!(says(&server, &["dead-letter", "delete", &third]).await, format!("{third}: deleted\n"));
     assert!(fails(&server.url(), &["jobs", "get", &third], 1).await.contains("not_found"));
     assert!(says(&server, &["dead-letter", "list"]).await.ends_with("0 of 0\n"));
+}
+
+#[tokio::test]
+async fn jobs_are_listed_by_page_and_filter() {
+    let server = ServerProcess::memory().await;
+    for n in 0..5 {
+        let kind = if n < 2 { "email.send" } else { "report.build" };
+        says(&server, &["jobs", "enqueue", kind, &n.to_string(), "--queue", if n == 4 { "slow" } else { "default" }]).await;
+    }
+    let all = says(&server, &["jobs", "list"]).await;
+    assert_eq!(all.lines().count(), 6, "{all}");
+    assert!(all.lines().nth(1).unwrap().contains("slow"), "the newest comes first: {all}");
+    assert_eq!(says(&server, &["jobs", "list", "--type", "email.*"]).await.lines().count(), 3);
+    assert_eq!(says(&server, &["jobs", "list", "--queue", "slow"]).await.lines().count(), 2);
+    assert_eq!(says(&server, &["jobs", "list", "--state", "completed"]).await.lines().count(), 1);
+    assert!(says(&server, &["jobs", "list", "--limit", "2", "--page", "2"]).await.ends_with("more: --page 3\n"));
+    assert!(fails(&server.url(), &["jobs", "list", "--state", "lost"], 1).await.contains("available"));
+}
+
+#[tokio::test]
+async fn a_worker_hears_what_the_operator_says() {
+    let server = ServerProcess::memory().await;
+    let beat = json!({"worker_id": "pod/1", "active_jobs": 0});
+    assert_eq!(server.connect().await.post("/workers/heartbeat", &beat).await.expect(200).json()["state"], "running");
+    for directive in ["quiet", "terminate"] {
+        assert_eq!(says(&server, &["workers", directive, "pod/1"]).await, format!("pod/1: {directive}\n"));
+        assert_eq!(server.connect().await.post("/workers/heartbeat", &beat).await.expect(200).json()["state"], directive);
+    }
+    assert!(fails(&server.url(), &["workers", "quiet", "nobody"], 1).await.contains("not_found"));
 }
 
 #[tokio::test]

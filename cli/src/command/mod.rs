@@ -3,3 +3,4 @@ pub mod about;
 pub mod dead_letter;
 pub mod jobs;
 pub mod queues;
+pub mod workers;

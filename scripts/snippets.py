@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Runs the examples of the documentation: every ```python and ```sh block of README.md, docs/ and python/README.md.
+
+Each block is a program of its own, in an empty directory, with OJS_URL naming a fresh server and `ojs` on the path. It must end
+with status 0. A block that runs until it is told to stop is announced by a comment in the line before it:
+
+    <!-- until: TEXT -->      it must print TEXT; then it gets SIGTERM, and must end with status 0
+
+Commands that build (`make …`, `cargo …`) are not run again here: `make test` has done so. Rust blocks are tested by rustdoc.
+"""
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+PATIENCE = 30
+
+
+@dataclass
+class Snippet:
+    """One block."""
+
+    place: str
+    language: str
+    code: str
+    until: str | None
+
+
+def snippets(page: Path) -> list[Snippet]:
+    """The blocks of a page, named by file and line."""
+    text = page.read_text()
+    found = []
+    for match in BLOCK.finditer(text):
+        line = text.count("\n", 0, match.start("code")) + 1
+        found.append(Snippet(f"{page.relative_to(ROOT)}:{line}", match["language"], match["code"], match["until"]))
+    return found
+
+
+def command(snippet: Snippet, ojs: Path) -> list[str]:
+    """How to run it. Building is left out, and a server started by cargo is the one that was built."""
+    if snippet.language == "python":
+        return [sys.executable, "-c", snippet.code]
+    code = re.sub(r"cargo run --release -p ojs-cli --", "ojs", snippet.code)
+    code = re.sub(r"^make .*$", ":", code, flags=re.MULTILINE)
+    # exec: the signal must reach the program, not the shell.
+    return ["bash", "-euc", f"exec {code}" if snippet.until else code]
+
+
+def environment(ojs: Path, url: str) -> dict[str, str]:
+    """A clean one: what the user has set must not decide."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OJS_")}
+    path = f"{ojs.parent}{os.pathsep}{kept.get('PATH', '')}"
+    return kept | {"OJS_URL": url, "PATH": path, "PYTHONUNBUFFERED": "1", "OJS_LISTEN": "127.0.0.1:0"}
+
+
+def run(snippet: Snippet, ojs: Path, url: str) -> str:
+    """Runs it; returns what is wrong, or nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(command(snippet, ojs), cwd=folder, env=environment(ojs, url), text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        clock = threading.Timer(PATIENCE, process.kill)
+        clock.start()
+        output, seen = "", snippet.until is None
+        assert process.stdout is not None
+        for line in process.stdout:
+            output += line
+            if not seen and snippet.until is not None and snippet.until in line:
+                seen = True
+                process.send_signal(signal.SIGTERM)
+        status = process.wait()
+        clock.cancel()
+    if not seen:
+        return f"never printed {snippet.until!r}\n{output}"
+    return f"exit status {status}\n{output}" if status else ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ojs", type=Path, required=True, help="the binary")
+    options = parser.parse_args()
+    ojs = options.ojs.resolve()
+    server = subprocess.Popen([ojs, "server", "--store", "memory:", "--listen", "127.0.0.1:0", "--log-level", "error"],
+                              stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    url = server.stdout.readline().removeprefix("listening on ").strip()
+    pages = [ROOT / "README.md", ROOT / "python" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    passed = failed = 0
+    try:
+        for snippet in (snippet for page in pages for snippet in snippets(page)):
+            wrong = run(snippet, ojs, url)
+            print(f"{'FAILED' if wrong else 'ok':<6} {snippet.place} {wrong}", flush=True)
+            passed, failed = passed + (not wrong), failed + bool(wrong)
+    finally:
+        server.terminate()
+        server.wait()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
