@@ -70,6 +70,7 @@ def suites() -> list[Suite]:
         Suite("clippy", "lint", cargo + ["clippy", *release, "--workspace", "--all-targets", "--", "-D", "warnings"],
               needs=("build",), minutes=15),
         Suite("layers", "lint", ["python3", "scripts/layers.py"]),
+        Suite("dependencies", "lint", ["python3", "scripts/dependencies.py"]),
         Suite("python-build", "build", ["scripts/python.sh"], needs=("build",), minutes=15),
         Suite("mypy", "lint", [str(PYTHON), "-m", "mypy", "--config-file", "python/pyproject.toml", "python/openjobspec"],
               needs=("python-build",)),

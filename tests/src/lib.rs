@@ -3,6 +3,8 @@
 //! This crate is test code throughout: it unwraps, because a failed unwrap here is a failed test.
 #![forbid(unsafe_code)]
 
+#[cfg(doctest)]
+pub mod pages;
 mod server;
 mod wire;
 

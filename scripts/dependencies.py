@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Every direct dependency has a line in docs/dependencies.md, and every crate a licence that deny.toml allows.
+
+Prints what is wrong, then "N passed, N failed". Python 3.10, standard library only.
+"""
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def documented() -> set[str]:
+    """The names in the tables of the page."""
+    return set(re.findall(r"^\| ([\w-]+) \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE))
+
+
+def allowed_licences() -> set[str]:
+    """The list in deny.toml. (tomllib came with Python 3.11; the list is plain enough.)"""
+    text = (ROOT / "deny.toml").read_text()
+    listing = re.search(r"^allow = \[(.*?)^\]", text, re.MULTILINE | re.DOTALL)
+    return set(re.findall(r'"([^"]+)"', listing[1])) if listing else set()
+
+
+def acceptable(expression: str, allowed: set[str]) -> bool:
+    """Whether an SPDX expression can be met: every AND part must have an allowed OR alternative. Nesting is read by brackets."""
+    expression = expression.replace("/", " OR ").strip()
+    while match := re.search(r"\(([^()]*)\)", expression):
+        verdict = "MIT" if acceptable(match[1], allowed) else "none"
+        expression = expression[: match.start()] + verdict + expression[match.end() :]
+    parts = re.split(r"\s+AND\s+", expression)
+    return all(any(choice.strip() in allowed for choice in re.split(r"\s+OR\s+", part)) for part in parts)
+
+
+def main() -> int:
+    metadata = json.loads(subprocess.run(["cargo", "metadata", "--format-version", "1", "--locked"], cwd=ROOT, capture_output=True,
+                                         check=True).stdout)
+    members = set(metadata["workspace_members"])
+    direct = {d["name"] for p in metadata["packages"] if p["id"] in members for d in p["dependencies"] if not d.get("path")}
+    requirements = (ROOT / "python" / "requirements-dev.txt").read_text()
+    direct |= {match[1] for match in re.finditer(r"^([\w-]+)[=<>]", requirements, re.MULTILINE)}
+    known, allowed = documented(), allowed_licences()
+    wrong = [f"{name} has no line in docs/dependencies.md" for name in sorted(direct - known)]
+    wrong += [f"{name} is in docs/dependencies.md, but nobody uses it" for name in sorted(known - direct)]
+    crates = [p for p in metadata["packages"] if p["id"] not in members]
+    for package in crates:
+        if not acceptable(package["license"] or "none", allowed):
+            wrong.append(f"{package['name']} {package['version']}: licence {package['license']} is not in deny.toml")
+    print("\n".join(wrong))
+    print(f"{len(direct) + len(crates) - len(wrong)} passed, {len(wrong)} failed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

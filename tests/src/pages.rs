@@ -1,0 +1,5 @@
+//! The Rust examples of the guide, as documentation tests.
+#![allow(missing_docs)]
+
+#[doc = include_str!("../../docs/guide/getting-started.md")]
+pub struct GettingStarted;
