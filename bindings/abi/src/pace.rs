@@ -45,7 +45,7 @@ impl Pace {
         let mean = self.mean_nanos.load(Ordering::Relaxed).max(1);
         let fits = to_usize(BATCH_NANOS / mean).max(1);
         let share = queued.div_ceil(idle.max(1)).max(to_usize(SPLIT_NANOS / mean));
-        share.min(fits).min(max).min(MAX_BATCH).max(1)
+        share.min(fits).min(max).clamp(1, MAX_BATCH)
     }
 
     /// Jobs to hold beyond the `concurrency` that run.

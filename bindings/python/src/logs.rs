@@ -6,9 +6,12 @@ use pyo3::prelude::*;
 
 use crate::gate;
 
-/// Waits for records: `[(level, target, text)]` and how many were lost.
+/// `(level, target, text)`.
+type PyRecord = (u8, &'static str, String);
+
+/// Waits for records; returns them, and how many were lost.
 #[pyfunction]
-pub fn pull_logs(py: Python<'_>, max: usize, wait_ms: u64) -> PyResult<(Vec<(u8, &'static str, String)>, u64)> {
+pub fn pull_logs(py: Python<'_>, max: usize, wait_ms: u64) -> PyResult<(Vec<PyRecord>, u64)> {
     let (records, lost) = gate::detached(py, "pull_logs", || Ok(logs::pull(max, Duration::from_millis(wait_ms))))?;
     Ok((records.into_iter().map(|r| (r.level, r.target, r.text)).collect(), lost))
 }
