@@ -5,6 +5,7 @@ use bytes::Bytes;
 use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 
+use crate::cron::CronRow;
 use crate::event::{Event, EventFilter};
 use crate::job::JobView;
 use crate::tables::{Counts, DeadFilter, JobFilter, QueueRow};
@@ -43,6 +44,17 @@ pub enum Command {
     CreateWorkflow(Arc<NewWorkflow>),
     /// Cancel a workflow: what has not started never does.
     CancelWorkflow(JobId),
+    /// Register a cron entry, or replace the one of its name.
+    PutCron(Box<CronRow>),
+    /// Enable or disable a cron entry.
+    SwitchCron {
+        /// Its name.
+        name: String,
+        /// Whether it fires.
+        enabled: bool,
+    },
+    /// Delete a cron entry. Its jobs live on.
+    DeleteCron(String),
     /// Tell a worker at its next heartbeat to be quiet (1) or to terminate (2).
     Direct {
         /// The worker's id.
@@ -139,6 +151,10 @@ pub enum Query {
     Job(JobId),
     /// One workflow.
     Workflow(JobId),
+    /// One cron entry.
+    Cron(String),
+    /// All cron entries.
+    Crons,
     /// A page of jobs.
     Jobs(JobFilter),
     /// All queues.
@@ -189,6 +205,10 @@ pub enum Reply {
     Job(Box<JobView>),
     /// A workflow.
     Workflow(Box<WorkflowView>),
+    /// A cron entry, and whether its name was known before.
+    Cron(Box<CronRow>, bool),
+    /// Cron entries.
+    Crons(Vec<CronRow>),
     /// A queue with counts.
     Queue(QueueRow, Counts),
     /// Queues.

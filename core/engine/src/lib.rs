@@ -25,6 +25,7 @@
 mod apply;
 pub mod clock;
 pub mod command;
+pub mod cron;
 mod engine;
 mod event;
 mod http;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
+use crate::cron::CronTables;
 use crate::job::{Body, History, JobRow};
 use crate::workflow::WorkflowTables;
 
@@ -137,7 +138,7 @@ pub struct EventBatch {
 }
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
-pub trait Tables: WorkflowTables + Send {
+pub trait Tables: CronTables + WorkflowTables + Send {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
     /// Makes the changes permanent.
@@ -166,7 +167,7 @@ pub trait Tables: WorkflowTables + Send {
 
     /// Available jobs of a queue, best first.
     fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>>;
-    /// Whether time has made anything due by `now`, or a worker that sent heartbeats has sent none since `silent_since`.
+    /// Whether time has made anything due by `now`, cron entries included, or a worker that sent heartbeats has sent none since `silent_since`.
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool>;
     /// Scheduled and retryable jobs whose time has come, earliest first.
     fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;

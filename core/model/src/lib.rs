@@ -9,6 +9,7 @@
 //! | [`error`] | structured errors and the catalogue of codes |
 //! | [`retry`] | retry policy, back-off formulae, decision on failure |
 //! | [`failure`] | the error object of a failed attempt |
+//! | [`cron`] | when a cron entry fires |
 //! | [`duration`], [`time`] | ISO 8601 durations, RFC 3339 times |
 //! | [`id`] | UUIDv7 job ids |
 //! | [`json`] | checks on raw JSON text, fragments |
@@ -17,6 +18,7 @@
 //! | [`limits`] | sizes, with the reason for each |
 #![forbid(unsafe_code)]
 
+pub mod cron;
 pub mod duration;
 pub mod envelope;
 pub mod error;

@@ -3,6 +3,7 @@
 //! A [`Turn`] is one transaction. It collects events, count changes and wake-ups while commands run, and writes the first
 //! two before the commit.
 mod claim;
+mod cron;
 mod enqueue;
 mod lifecycle;
 mod outcome;
@@ -116,6 +117,9 @@ impl<'a> Turn<'a> {
             Command::SetPaused { queue, paused } => self.set_paused(queue, *paused),
             Command::CreateWorkflow(new) => self.create_workflow(new),
             Command::CancelWorkflow(id) => self.cancel_workflow(*id),
+            Command::PutCron(row) => self.put_cron(row),
+            Command::SwitchCron { name, enabled } => self.switch_cron(name, *enabled),
+            Command::DeleteCron(name) => self.delete_cron(name),
             Command::Direct { worker, directive } => self.direct(worker, *directive),
             Command::Reset => {
                 self.tables.reset()?;
@@ -216,6 +220,11 @@ pub fn answer(tables: &mut dyn Tables, query: &Query, _retention: &Retention) ->
         Query::Workflow(id) => match tables.workflow(*id)? {
             Some(row) => Ok(Reply::Workflow(Box::new(workflow::view(tables, row)?))),
             None => Err(OjsError::not_found("workflow", &id.to_string()).into()),
+        },
+        Query::Crons => Ok(Reply::Crons(tables.crons()?)),
+        Query::Cron(name) => match tables.cron(name)? {
+            Some(row) => Ok(Reply::Cron(Box::new(row), true)),
+            None => Err(OjsError::not_found("cron", name).into()),
         },
         Query::Jobs(filter) => {
             let mut rows = tables.jobs(filter)?;

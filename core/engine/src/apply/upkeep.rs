@@ -51,6 +51,7 @@ impl Sweeper {
         for row in turn.tables.expired(now, SLICE)? {
             turn.expire(&row)?;
         }
+        turn.fire_crons()?;
         turn.bury_workers(self.silent_since(turn.now))?;
         if now >= self.next_prune {
             self.next_prune = now + PRUNE_EVERY_MS;

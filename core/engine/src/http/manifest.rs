@@ -18,9 +18,9 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
             "name": "ojs", "version": env!("CARGO_PKG_VERSION"), "language": "rust",
             "homepage": "https://openjobspec.org", "repository": env!("CARGO_PKG_REPOSITORY"),
         },
-        "conformance_level": 1, "conformance_tier": "runtime", "protocols": ["http"], "backend": engine.store_name(),
+        "conformance_level": 4, "conformance_tier": "runtime", "protocols": ["http"], "backend": engine.store_name(),
         "capabilities": {
-            "batch_enqueue": true, "cron_jobs": false, "dead_letter": true, "delayed_jobs": true, "job_ttl": true,
+            "batch_enqueue": true, "cron_jobs": true, "dead_letter": true, "delayed_jobs": true, "job_ttl": true,
             "priority_queues": true, "rate_limiting": true, "schema_validation": false, "unique_jobs": true,
             "workflows": true, "pause_resume": true,
         },

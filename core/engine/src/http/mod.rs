@@ -1,5 +1,6 @@
 //! The HTTP binding (protocol section 3) as an axum router.
 mod admin;
+mod crons;
 mod dead_letters;
 mod events;
 mod jobs;
@@ -39,6 +40,8 @@ pub fn router(engine: Engine) -> Router {
         .route("/workers/exchange", post(workers::exchange))
         .route("/workflows", post(workflows::create))
         .route("/workflows/{id}", get(workflows::get).delete(workflows::cancel))
+        .route("/cron", get(crons::list).post(crons::put))
+        .route("/cron/{name}", get(crons::get).patch(crons::switch).delete(crons::delete))
         .route("/queues", get(queues::list))
         .route("/queues/{name}/stats", get(queues::stats))
         .route("/queues/{name}/pause", post(queues::pause))

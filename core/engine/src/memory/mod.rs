@@ -1,4 +1,5 @@
 //! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
+mod crons;
 mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,6 +9,7 @@ use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::apply::LEASE_RANGE;
+use crate::cron::{CronRow, CronTables};
 use crate::job::{Body, History, JobRow, flag};
 use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
 use crate::workflow::{StepRow, WorkflowRow};
@@ -51,6 +53,7 @@ pub struct MemoryTables {
     workflows: BTreeMap<i64, WorkflowRow>,
     workflow_ids: HashMap<JobId, i64>,
     steps: BTreeMap<(i64, i64), StepRow>,
+    crons: BTreeMap<String, CronRow>,
 }
 
 impl MemoryTables {
@@ -182,7 +185,8 @@ impl Tables for MemoryTables {
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
         let passed = |index: &BTreeSet<(i64, i64)>| index.first().is_some_and(|(at, _)| *at <= now);
         let silent = self.workers.values().any(|worker| worker.beat_at > 0 && worker.beat_at <= silent_since);
-        Ok(passed(&self.due) || passed(&self.leases) || passed(&self.expiring) || silent)
+        let firing = !self.due_crons(now)?.is_empty();
+        Ok(firing || passed(&self.due) || passed(&self.leases) || passed(&self.expiring) || silent)
     }
 
     fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {

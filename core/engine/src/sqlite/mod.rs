@@ -1,6 +1,7 @@
 //! Tables in one SQLite file: WAL, `synchronous=FULL` where a commit must survive a power cut.
 //!
 //! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
+mod crons;
 mod rows;
 mod workflows;
 
@@ -478,7 +479,9 @@ impl Tables for SqliteTables {
 
     fn reset(&mut self) -> Result<()> {
         self.forget_names();
-        for table in ["jobs", "bodies", "histories", "queues", "counts", "kinds", "workers", "events", "workflows", "steps"] {
+        for table in
+            ["jobs", "bodies", "histories", "queues", "counts", "kinds", "workers", "events", "workflows", "steps", "crons"]
+        {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
         }
         Ok(())

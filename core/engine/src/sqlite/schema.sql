@@ -78,6 +78,23 @@ CREATE TABLE steps (
   finished_at INTEGER NOT NULL,
   PRIMARY KEY (workflow, idx)
 ) WITHOUT ROWID;
+CREATE TABLE crons (
+  name        TEXT    PRIMARY KEY,
+  expression  TEXT    NOT NULL,
+  timezone    TEXT    NOT NULL,
+  overlap     INTEGER NOT NULL,
+  enabled     INTEGER NOT NULL,
+  description TEXT,
+  template    TEXT    NOT NULL,
+  created_at  INTEGER NOT NULL,
+  next_at     INTEGER NOT NULL,
+  last_at     INTEGER NOT NULL,
+  run_count   INTEGER NOT NULL,
+  last_job    BLOB,
+  waiting     INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX crons_next ON crons (next_at) WHERE next_at > 0;
+CREATE INDEX crons_waiting ON crons (waiting) WHERE waiting > 0;
 CREATE TABLE queues (
   num        INTEGER PRIMARY KEY,
   name       TEXT    NOT NULL UNIQUE,

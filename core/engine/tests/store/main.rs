@@ -10,6 +10,7 @@
 )]
 
 mod claims;
+mod crons;
 mod dead_letters;
 mod enqueue;
 mod events;

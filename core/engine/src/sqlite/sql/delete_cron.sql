@@ -1,0 +1,1 @@
+DELETE FROM crons WHERE name = ?1

@@ -1,0 +1,183 @@
+use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::cron::{CronRow, Overlap};
+use ojs_engine::job::JobView;
+use ojs_model::JobState;
+
+use crate::support::{Bench, START, seconds};
+
+crate::on_every_store!(
+    an_entry_fires_once_per_tick,
+    after_a_pause_it_fires_once,
+    skip_leaves_the_running_job_alone,
+    allow_runs_beside,
+    cancel_previous_replaces,
+    enqueue_waits_for_the_end,
+    overlap_is_judged_before_uniqueness,
+    a_disabled_entry_is_silent,
+    registering_again_keeps_the_history,
+    deleting_keeps_the_jobs,
+    the_clock_of_its_zone,
+);
+
+fn entry(overlap: Overlap, options: &str) -> CronRow {
+    CronRow {
+        name: "tick".into(),
+        expression: "* * * * *".into(),
+        timezone: "UTC".into(),
+        overlap,
+        enabled: true,
+        description: None,
+        template: format!(r#"{{"type":"t","args":[1.0],"meta":{{"own":1}},"options":{{"queue":"q"{options}}}}}"#),
+        created_at: START,
+        next_at: 0,
+        last_at: 0,
+        run_count: 0,
+        last_job: None,
+        waiting: 0,
+    }
+}
+
+async fn put(b: &Bench, row: CronRow) -> (CronRow, bool) {
+    match b.engine.store().execute(Command::PutCron(Box::new(row))).await.unwrap() {
+        Reply::Cron(row, known) => (*row, known),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn look(b: &Bench) -> CronRow {
+    match b.engine.store().query(Query::Cron("tick".into())).await.unwrap() {
+        Reply::Cron(row, _) => *row,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn minute(b: &Bench) {
+    b.advance(seconds(60)).await;
+}
+
+/// Keeps the lease of a job that runs for minutes.
+async fn keep(b: &Bench, job: &JobView) {
+    b.beat("w", &[(job.row.id, Some(job.row.lease))]).await;
+}
+
+async fn an_entry_fires_once_per_tick(b: Bench) {
+    let (row, known) = put(&b, entry(Overlap::Allow, "")).await;
+    assert_eq!((row.next_at, known), (START + 60_000, false));
+    b.advance(seconds(59)).await;
+    assert!(b.claim(5).await.is_empty());
+    b.advance(seconds(1)).await;
+    b.advance(seconds(30)).await;
+    let jobs = b.claim(5).await;
+    assert_eq!(jobs.len(), 1);
+    let text = &jobs[0].body.text;
+    assert!(text.contains(r#""args":[1.0]"#) && text.contains(r#""cron_name":"tick""#) && text.contains(r#""own":1"#), "{text}");
+    assert!(text.contains(r#""cron_triggered_at":"2026-01-01T00:01:00.000Z""#), "{text}");
+    let row = look(&b).await;
+    assert_eq!((row.run_count, row.last_at, row.next_at), (1, START + 60_000, START + 120_000));
+}
+
+async fn after_a_pause_it_fires_once(b: Bench) {
+    put(&b, entry(Overlap::Allow, "")).await;
+    b.advance(seconds(3600)).await;
+    assert_eq!(b.claim(100).await.len(), 1, "one catch-up");
+    assert_eq!(look(&b).await.next_at, START + 3_660_000);
+}
+
+async fn skip_leaves_the_running_job_alone(b: Bench) {
+    put(&b, entry(Overlap::Skip, "")).await;
+    minute(&b).await;
+    minute(&b).await;
+    assert_eq!(b.counts("q").await[JobState::Available as usize], 1, "not started counts as going on");
+    let job = b.claim(1).await.remove(0);
+    b.advance(seconds(20)).await;
+    keep(&b, &job).await;
+    b.advance(seconds(25)).await;
+    keep(&b, &job).await;
+    b.advance(seconds(15)).await;
+    assert!(b.claim(5).await.is_empty());
+    let (events, _, _) = b.events(Default::default()).await;
+    assert!(events.iter().any(|event| event.name == "cron.skipped" && event.data.contains("overlap_skip")));
+    b.ack(&job).await.unwrap();
+    minute(&b).await;
+    assert_eq!(b.claim(5).await.len(), 1);
+}
+
+async fn allow_runs_beside(b: Bench) {
+    put(&b, entry(Overlap::Allow, "")).await;
+    for _ in 0..3 {
+        minute(&b).await;
+    }
+    assert_eq!(b.claim(5).await.len(), 3);
+}
+
+async fn cancel_previous_replaces(b: Bench) {
+    put(&b, entry(Overlap::CancelPrevious, r#","unique":{}"#)).await;
+    minute(&b).await;
+    let first = look(&b).await.last_job.unwrap();
+    minute(&b).await;
+    assert_eq!(b.state(first).await, JobState::Cancelled);
+    assert_eq!(b.counts("q").await[JobState::Available as usize], 1);
+}
+
+async fn enqueue_waits_for_the_end(b: Bench) {
+    put(&b, entry(Overlap::Enqueue, "")).await;
+    for _ in 0..3 {
+        minute(&b).await;
+    }
+    for n in 0..3 {
+        let job = b.claim(5).await;
+        assert_eq!(job.len(), 1, "run {n}");
+        b.ack(&job[0]).await.unwrap();
+        b.advance(seconds(0)).await;
+    }
+    assert!(b.claim(5).await.is_empty());
+    assert_eq!(look(&b).await.run_count, 3);
+}
+
+/// EI-011: `skip` speaks first; uniqueness is asked only when a job would be made.
+async fn overlap_is_judged_before_uniqueness(b: Bench) {
+    put(&b, entry(Overlap::Skip, r#","unique":{"on_conflict":"replace"}"#)).await;
+    minute(&b).await;
+    let first = look(&b).await.last_job.unwrap();
+    minute(&b).await;
+    assert_eq!(b.state(first).await, JobState::Available, "skipped, not replaced");
+    put(&b, entry(Overlap::Allow, r#","unique":{}"#)).await;
+    minute(&b).await;
+    let row = look(&b).await;
+    assert_eq!((row.run_count, row.last_job), (1, Some(first)), "refused as a duplicate");
+}
+
+async fn a_disabled_entry_is_silent(b: Bench) {
+    put(&b, entry(Overlap::Allow, "")).await;
+    let switch = |enabled| b.engine.store().execute(Command::SwitchCron { name: "tick".into(), enabled });
+    switch(false).await.unwrap();
+    assert_eq!(look(&b).await.next_at, 0);
+    minute(&b).await;
+    assert!(b.claim(5).await.is_empty());
+    switch(true).await.unwrap();
+    minute(&b).await;
+    assert_eq!(b.claim(5).await.len(), 1);
+}
+
+async fn registering_again_keeps_the_history(b: Bench) {
+    put(&b, entry(Overlap::Allow, "")).await;
+    minute(&b).await;
+    let (row, known) = put(&b, CronRow { expression: "@daily".into(), created_at: b.now(), ..entry(Overlap::Skip, "") }).await;
+    assert!(known);
+    assert_eq!((row.run_count, row.created_at, row.next_at), (1, START, START + 86_400_000));
+}
+
+async fn deleting_keeps_the_jobs(b: Bench) {
+    put(&b, entry(Overlap::Allow, "")).await;
+    minute(&b).await;
+    b.engine.store().execute(Command::DeleteCron("tick".into())).await.unwrap();
+    minute(&b).await;
+    assert_eq!(b.claim(5).await.len(), 1);
+    assert!(b.engine.store().execute(Command::DeleteCron("tick".into())).await.is_err());
+}
+
+async fn the_clock_of_its_zone(b: Bench) {
+    let tokyo = CronRow { expression: "0 9 * * *".into(), timezone: "Asia/Tokyo".into(), ..entry(Overlap::Skip, "") };
+    // It is 09:00 in Tokyo at midnight UTC: the next one is a day away.
+    assert_eq!(put(&b, tokyo).await.0.next_at, START + 86_400_000);
+}
