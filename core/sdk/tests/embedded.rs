@@ -4,42 +4,34 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ojs::testing::TestServer;
 use ojs::transport::{ConnectOptions, Embedded, Http, ResendPolicy, Transport, TransportErrorKind};
 use ojs::worker::{WorkerHandle, WorkerOptions};
 use ojs::{Client, Error, HandlerError, JobContext, JobRequest, JobState, OnConflict, OnExhaustion, Page, RetryPolicy, UniquePolicy, Worker};
-use ojs_engine::{Engine, EngineOptions, Server};
+use ojs_engine::{Engine, EngineOptions};
 use serde_json::json;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 /// A place to run the tests in, and what keeps it alive.
 struct Place {
     client: Client,
     _folder: Option<tempfile::TempDir>,
-    _stop: Option<oneshot::Sender<()>>,
+    _server: Option<TestServer>,
 }
 
 async fn memory() -> Place {
-    Place { client: Client::connect("memory:").await.unwrap(), _folder: None, _stop: None }
+    Place { client: Client::connect("memory:").await.unwrap(), _folder: None, _server: None }
 }
 
 async fn file() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("jobs.db").display());
-    Place { client: Client::connect(&url).await.unwrap(), _folder: Some(folder), _stop: None }
+    Place { client: Client::connect(&url).await.unwrap(), _folder: Some(folder), _server: None }
 }
 
 async fn http() -> Place {
-    let (url, stop) = serve().await;
-    Place { client: Client::connect(&url).await.unwrap(), _folder: None, _stop: Some(stop) }
-}
-
-async fn serve() -> (String, oneshot::Sender<()>) {
-    let engine = Engine::open(EngineOptions::new("memory:".parse().unwrap())).await.unwrap();
-    let server = Server::bind(engine, "127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", server.local_addr());
-    let (stop, stopped) = oneshot::channel::<()>();
-    tokio::spawn(server.run(async { drop(stopped.await) }));
-    (url, stop)
+    let server = TestServer::start().await.unwrap();
+    Place { client: Client::connect(server.url()).await.unwrap(), _folder: None, _server: Some(server) }
 }
 
 macro_rules! everywhere {
@@ -277,7 +269,8 @@ async fn nobody_listening_is_a_retryable_connect_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_base_path_may_be_written_out() {
-    let (url, _stop) = serve().await;
+    let server = TestServer::start().await.unwrap();
+    let url = server.url();
     for suffix in ["", "/", "/ojs/v1", "/ojs/v1/"] {
         let transport = Http::new(&format!("{url}{suffix}"), ConnectOptions::default()).unwrap();
         assert!(transport.resends());

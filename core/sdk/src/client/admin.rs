@@ -117,6 +117,14 @@ impl Client {
         job::from_answer(&self.post(&format!("/dead-letter/{}/retry", segment(id)), &json!({})).await?)
     }
 
+    /// [`retry_dead_letter`](Self::retry_dead_letter) under the name that admin tools use.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn retry_job(&self, id: &str) -> Result<Job, Error> {
+        self.retry_dead_letter(id).await
+    }
+
     /// Deletes a dead letter for ever.
     ///
     /// # Errors

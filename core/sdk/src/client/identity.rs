@@ -1,9 +1,10 @@
 //! Ids that the client gives to new jobs, so that a request sent twice makes one job.
 use bytes::Bytes;
 use ojs_model::JobId;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::spelling;
 use crate::error::Error;
 
 /// An enqueue request, with the id it will have if the client knows it.
@@ -19,23 +20,48 @@ pub(super) struct IdentifiedBatch {
 }
 
 #[derive(Deserialize)]
-struct Head {
-    id: Option<String>,
+struct Head<'a> {
+    #[serde(default, deserialize_with = "present")]
+    id: Id,
+    #[serde(borrow, default)]
+    options: Option<&'a RawValue>,
+}
+
+/// An id may be missing, or be there as null: then none can be put in beside it.
+#[derive(Default)]
+enum Id {
+    #[default]
+    Missing,
+    Null,
+    Given(String),
+}
+
+/// serde would read a struct from an array as well.
+fn head(text: &[u8]) -> Result<Head<'_>, Error> {
+    if text.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Error::validation("job", "must be a JSON object"));
+    }
+    serde_json::from_slice(text).map_err(malformed)
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Id, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map_or(Id::Null, Id::Given))
 }
 
 /// Reads the job's id; makes one when it has none and `make` says so.
 pub(super) fn job(text: Bytes, make: bool) -> Result<Identified, Error> {
-    let head: Head = serde_json::from_slice(&text).map_err(malformed)?;
-    match head.id {
-        Some(id) => Ok(Identified { text, id: Some(id) }),
-        None if make => {
-            let id = JobId::now_v7().to_string();
-            let mut with_id = Vec::with_capacity(text.len() + 48);
-            splice(&mut with_id, &text, &id)?;
-            Ok(Identified { text: with_id.into(), id: Some(id) })
-        }
-        None => Ok(Identified { text, id: None }),
+    let head = head(&text)?;
+    if matches!(head.id, Id::Null | Id::Given(_)) || !make {
+        let id = match head.id {
+            Id::Given(id) => Some(id),
+            Id::Missing | Id::Null => None,
+        };
+        let spelled = spelling::complete(&text, head.options);
+        return Ok(Identified { text: spelled.map_or_else(|| text.clone(), Bytes::from), id });
     }
+    let mut out = Vec::with_capacity(text.len() + 48);
+    let id = push(&mut out, &text, head, true)?;
+    Ok(Identified { text: out.into(), id })
 }
 
 /// Wraps the array in a batch request, giving ids as [`job`] does.
@@ -48,24 +74,29 @@ pub(super) fn batch(array: &[u8], make: bool) -> Result<IdentifiedBatch, Error> 
         if index > 0 {
             text.push(b',');
         }
-        let bytes = raw.get().as_bytes();
-        let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
-        match head.id {
-            Some(id) => {
-                text.extend_from_slice(bytes);
-                ids.push(id);
-            }
-            None if make => {
-                let id = JobId::now_v7().to_string();
-                splice(&mut text, bytes, &id)?;
-                ids.push(id);
-            }
-            None => text.extend_from_slice(bytes),
-        }
+        let object = raw.get().as_bytes();
+        ids.extend(push(&mut text, object, head(object)?, make)?);
     }
     text.extend_from_slice(b"]}");
     let complete = ids.len() == jobs.len();
     Ok(IdentifiedBatch { text, ids: complete.then_some(ids) })
+}
+
+/// Appends one job, with a new id where wanted; returns its id if it is known.
+fn push(out: &mut Vec<u8>, object: &[u8], head: Head<'_>, make: bool) -> Result<Option<String>, Error> {
+    let spelled = spelling::complete(object, head.options);
+    let object = spelled.as_deref().unwrap_or(object);
+    let known = match head.id {
+        Id::Given(id) => Some(id),
+        Id::Missing if make => {
+            let id = JobId::now_v7().to_string();
+            splice(out, object, &id)?;
+            return Ok(Some(id));
+        }
+        Id::Missing | Id::Null => None,
+    };
+    out.extend_from_slice(object);
+    Ok(known)
 }
 
 /// Appends the object with `"id"` as its first member.
@@ -125,8 +156,10 @@ mod tests {
         let id = made.id.unwrap();
         assert_eq!(made.text, format!(r#"{{"id":"{id}","type":"a","args":[]}}"#));
         assert!(id.parse::<JobId>().is_ok());
-        let own = job(Bytes::from_static(br#"{"id":"x","type":"a"}"#), true).unwrap();
-        assert_eq!((own.text.as_ref(), own.id.as_deref()), (&br#"{"id":"x","type":"a"}"#[..], Some("x")));
+        for (own, known) in [(&br#"{"id":"x","type":"a"}"#[..], Some("x")), (br#"{"id":null,"type":"a"}"#, None)] {
+            let kept = job(Bytes::from_static(own), true).unwrap();
+            assert_eq!((kept.text.as_ref(), kept.id.as_deref()), (own, known));
+        }
     }
 
     #[test]
@@ -138,5 +171,17 @@ mod tests {
         assert_eq!(text, format!(r#"{{"jobs":[{{"id":"{}","type":"a"}},{{"id":"x"}},{{"id":"{}"}}]}}"#, ids[0], ids[2]));
         assert_eq!(batch(br#"[{"type":"a"}]"#, false).unwrap().ids, None);
         assert!(batch(br#"{"jobs":[]}"#, false).is_err());
+    }
+
+    #[test]
+    fn policies_are_spelled_out_with_and_without_a_new_id() {
+        let text = br#"{"type":"a","args":[1.0],"options":{"retry":{"initial_interval_ms":500},"x":1}}"#;
+        let spelled = r#""options":{"retry":{"initial_interval":"PT0.5S","initial_interval_ms":500},"x":1}}"#;
+        for make in [true, false] {
+            let one = job(Bytes::from_static(text), make).unwrap();
+            assert!(one.text.ends_with(spelled.as_bytes()), "{:?}", one.text);
+            let many = batch(&[b"[".as_slice(), text, b"]"].concat(), make).unwrap();
+            assert!(String::from_utf8(many.text).unwrap().contains(spelled));
+        }
     }
 }

@@ -12,6 +12,7 @@ mod builder;
 mod enqueue;
 mod identity;
 mod path;
+mod spelling;
 
 pub use builder::ClientBuilder;
 pub use enqueue::Enqueue;
@@ -85,7 +86,8 @@ impl Client {
     }
 
     /// Enqueues a job given as the JSON text of an enqueue request; returns the answer, `{"job": …}`.
-    /// Middleware does not run: the caller has its own.
+    /// Middleware does not run: the caller has its own. Retry and unique policies are completed with the spellings that
+    /// other servers read.
     ///
     /// # Errors
     /// [`Error::Validation`] when the text is no JSON object, else as [`call`](Self::call).

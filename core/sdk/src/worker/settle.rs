@@ -157,9 +157,14 @@ impl Turns {
         self.shared.emit(WorkerEvent::FetchFailed(Arc::new(error.clone())));
     }
 
+    /// Pauses reporting. Of requests that fail together only the first makes the pause longer.
     fn report_failed(&mut self, retry_after: Option<Duration>) {
+        let now = Instant::now();
+        if now < self.reporting.not_before && retry_after.is_none() {
+            return;
+        }
         let pause = self.reporting.backoff.next().max(retry_after.unwrap_or_default());
-        self.reporting.not_before = Instant::now() + pause;
+        self.reporting.not_before = now + pause;
     }
 
     fn reported(&mut self, reports: Vec<Report>, answer: Result<Response, Error>) {

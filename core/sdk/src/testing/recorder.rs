@@ -1,17 +1,4 @@
-//! Tests without a server: a transport that records what is sent and answers like a server would.
-//!
-//! ```
-//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), ojs::Error> {
-//! use ojs::testing::Recorder;
-//! let recorder = Recorder::new();
-//! recorder.client().enqueue("email.send", "a@example.com").queue("mail").await?;
-//! let job = recorder.assert_enqueued("email.send");
-//! assert_eq!(job["options"]["queue"], "mail");
-//! recorder.assert_not_enqueued("email.bounce");
-//! # Ok(()) }
-//! ```
-//!
-//! For tests of the whole way use the real engine: `Client::connect("memory:")` with the feature `embedded`.
+//! A transport that records what is sent and answers like a server would.
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
