@@ -147,7 +147,14 @@ class EventLane:
             self._full = False
             self._drain()
 
+    def abandon(self) -> None:
+        """Stops listening when the worker could not start. From any thread."""
+        if not self._loop.is_closed() and not self.closed.done():
+            self._loop.call_soon_threadsafe(self._close)
+
     def _close(self) -> None:
+        if self.closed.done():
+            return
         self._loop.remove_reader(self._fd)
         for task in list(self._running.values()):
             task.cancel("worker stopped")

@@ -24,10 +24,18 @@ def start() -> None:
         threading.Thread(target=_carry, name="openjobspec-logs", daemon=True).start()
 
 
+def flush() -> None:
+    """Carries over what is there now: at the end of a worker the process may end, too."""
+    _emit(*_native.pull_logs(4096, 0))
+
+
 def _carry() -> None:
     while True:
-        records, lost = _native.pull_logs(256, 60_000)
-        if lost:
-            logger.warning("%d log records were lost: the logging handlers are too slow", lost)
-        for level, target, text in records:
-            logger.log(_LEVELS.get(level, logging.INFO), "%s: %s", target, text)
+        _emit(*_native.pull_logs(256, 60_000))
+
+
+def _emit(records: list[tuple[int, str, str]], lost: int) -> None:
+    if lost:
+        logger.warning("%d log records were lost: the logging handlers are too slow", lost)
+    for level, target, text in records:
+        logger.log(_LEVELS.get(level, logging.INFO), "%s: %s", target, text)

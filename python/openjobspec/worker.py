@@ -152,13 +152,17 @@ class Worker:
     def start(self) -> Worker:
         """Starts working in the background and returns. Not for a worker that has been started before."""
         loop = None
-        if self._needs_loop():
+        if self._native is None and self._needs_loop():
             self._loop_thread = LoopThread("openjobspec-loop")
             loop = self._loop_thread.loop
-        native = self._prepare(loop)
-        if loop is not None:
-            run_on(loop, self._open_lane(loop))
-        native.start()
+        try:
+            native = self._prepare(loop)
+            if loop is not None:
+                run_on(loop, self._open_lane(loop))
+            native.start()
+        except BaseException:
+            self._clean_up()
+            raise
         self._after_start(native)
         return self
 
@@ -176,9 +180,14 @@ class Worker:
         loop = asyncio.get_running_loop()
         waiter = Threads(2, "openjobspec-waiter")
         with on_loop(self, loop, signals):
-            native = self._prepare(loop)
-            await self._open_lane(loop)
-            await waiter.run(native.start)
+            try:
+                native = self._prepare(loop)
+                await self._open_lane(loop)
+                await waiter.run(native.start)
+            except BaseException:
+                waiter.close()
+                self._clean_up()
+                raise
             self._after_start(native)
             over = asyncio.ensure_future(waiter.run(native.wait, _LONG))
             try:
@@ -194,7 +203,7 @@ class Worker:
     def stop(self, grace: float | None = None) -> None:
         """Stops gracefully and waits until it is over. ``grace`` seconds instead of ``grace_period``. May be called again."""
         native = self._native
-        if native is None or not native.is_own:
+        if native is None or not native.is_own or native.id is None:
             return
         if native.phase < 2:
             native.stop(grace)
@@ -260,7 +269,7 @@ class Worker:
     def _prepare(self, loop: asyncio.AbstractEventLoop | None) -> _native.Worker:
         """Everything up to the first fetch."""
         if self._native is not None:
-            self._native.cancelled(0) if self._native.is_own else self._running()
+            self._running()  # says so when this is a fork
             raise OJSValidationError("a worker can be started once; make another one")
         if not self._handlers:
             raise OJSValidationError("the worker has no handlers: register some before it starts")
@@ -318,12 +327,15 @@ class Worker:
     def _clean_up(self) -> None:
         """After the end. Threads stuck in a handler are left behind: their jobs went back to the queue."""
         _live.discard(self)
+        if self._lane is not None:
+            self._lane.abandon()
         if self._bridges.threads is not None:
             self._bridges.threads.close()
         if self._loop_thread is not None:
             self._loop_thread.stop(timeout=_EXIT_SECONDS)
         if self._transport_threads is not None:
             self._transport_threads.close()
+        _logs.flush()
 
     def _running(self) -> _native.Worker:
         if self._native is None:

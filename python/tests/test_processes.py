@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -363,7 +364,7 @@ def test_server_and_worker_processes(background: list[subprocess.Popen[str]], tm
             """
         )
     )
-    arguments = f"-m openjobspec worker app:worker --url {url} --queues mail,default --concurrency 3"
+    arguments = f"-m openjobspec worker app:worker --url {url} --queues mail,default --concurrency 3 --log-format json"
     worker = spawn(background, sys.executable, *shlex.split(arguments), cwd=tmp_path)
     with ojs.Client(url) as client:
         plain, coroutine = client.enqueue("plain", [1], queue="mail"), client.enqueue("coroutine", [1])
@@ -371,6 +372,9 @@ def test_server_and_worker_processes(background: list[subprocess.Popen[str]], tm
         assert in_state(client, coroutine.id, "completed").result == 3
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(LIMIT) == 0, worker.communicate()
+    assert worker.stderr is not None
+    records = [json.loads(line) for line in worker.stderr]
+    assert any(record["target"] == "openjobspec.core" and "Stopped" in record["message"] for record in records)
     server.send_signal(signal.SIGTERM)
     assert server.wait(LIMIT) == 0, server.communicate()
 
@@ -380,6 +384,7 @@ def test_server_and_worker_processes(background: list[subprocess.Popen[str]], tm
     ("worker json:dumps", "not an openjobspec.Worker"),
     ("server --store oracle:x", "oracle:x"),
     ("server --listen nowhere", "nowhere"),
+    ("server --log-level loud", "loud"),
 ])  # fmt: skip
 def test_mistakes_on_the_command_line(arguments: str, message: str) -> None:
     done = subprocess.run([sys.executable, "-m", "openjobspec", *shlex.split(arguments)], timeout=LIMIT, capture_output=True, text=True)

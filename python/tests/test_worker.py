@@ -480,6 +480,23 @@ def test_misuse_is_explained() -> None:
     worker.stop()
 
 
+@pytest.mark.parametrize("coroutine", [False, True], ids=["plain", "coroutine"])
+def test_a_start_that_fails_leaves_nothing_behind(coroutine: bool) -> None:
+    async def handle(ctx: ojs.JobContext) -> None: ...
+
+    before = threading.active_count()
+    worker = ojs.Worker("sqlite:/no/such/directory/jobs.db")
+    worker.register("a", handle if coroutine else lambda ctx: None)
+    with pytest.raises(ojs.OJSError, match="/no/such/directory"):
+        worker.start()
+    worker.stop()
+    eventually(lambda: threading.active_count() <= before)
+    other = ojs.Worker("sqlite:/no/such/directory/jobs.db")
+    other.register("a", handle)
+    with pytest.raises(ojs.OJSError, match="/no/such/directory"):
+        asyncio.run(other.run_async())
+
+
 class FakeServer(Recorder):
     """Hands out the given jobs by the plain protocol."""
 
