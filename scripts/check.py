@@ -25,6 +25,9 @@ LOGS = ROOT / "target" / "test-logs"
 PYTHON = ROOT / ".venv" / "bin" / "python"
 CONFORMANCE = ROOT.parent / "shared" / "conformance"
 
+# Logs are read later, by people and by count().
+ENVIRONMENT = os.environ | {"CARGO_TERM_COLOR": "never", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+
 # Two suites at a time: the reference machine has two cores. A suite that measures time takes both places.
 PLACES = 2
 
@@ -43,7 +46,8 @@ class Suite:
     name: str
     group: str
     command: list[str]
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # must have passed
+    after: tuple[str, ...] = ()  # must have ended: both want cargo's lock
     places: int = 1
     minutes: float = 10
     state: str = "waiting"  # then running, and passed, failed, or blocked (by a failed need)
@@ -65,7 +69,7 @@ def suites() -> list[Suite]:
     ojs = TARGET / "release" / "ojs"
     seeds = ["tests/seeds"] if (ROOT / "tests" / "seeds").is_dir() else []
     all_ = [
-        Suite("format", "lint", cargo + ["fmt", "--all", "--check"]),
+        Suite("format", "lint", cargo + ["fmt", "--all", "--check", "--", "--color", "never"]),
         Suite("build", "build", cargo + ["test", *release, "--workspace", "--no-run"], places=2, minutes=25),
         Suite("clippy", "lint", cargo + ["clippy", *release, "--workspace", "--all-targets", "--", "-D", "warnings"],
               needs=("build",), minutes=15),
@@ -75,9 +79,9 @@ def suites() -> list[Suite]:
         Suite("mypy", "lint", [str(PYTHON), "-m", "mypy", "--config-file", "python/pyproject.toml", "python/openjobspec"],
               needs=("python-build",)),
         Suite("rust", "rust", cargo + ["test", *release, "--workspace", "--exclude", "ojs-tests", "--no-fail-fast"],
-              needs=("build", "clippy"), minutes=15),
+              needs=("build",), after=("clippy",), minutes=15),
         Suite("wire", "rust", cargo + ["test", *release, "-p", "ojs-tests", "--no-fail-fast"],
-              needs=("build", "clippy"), minutes=15),
+              needs=("build",), after=("clippy",), minutes=15),
         Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *seeds], needs=("python-build",)),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build")),
     ]
@@ -110,7 +114,7 @@ def run(suite: Suite) -> None:
         log.write(f"$ {' '.join(suite.command)}\n".encode())
         log.flush()
         try:
-            process = subprocess.Popen(suite.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
+            process = subprocess.Popen(suite.command, cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=log,
                                        stderr=subprocess.STDOUT, start_new_session=True)
         except OSError as error:
             suite.note, code = f"could not start: {error}", 1
@@ -180,6 +184,8 @@ def schedule(plan: list[Suite]) -> None:
                 if any(state in ("failed", "blocked") for state in needs):
                     suite.state, suite.failed, suite.note = "blocked", 1, "needs " + ", ".join(suite.needs)
                     report(suite)
+                elif any(by_name[name].state in ("waiting", "running") for name in suite.after if name in by_name):
+                    continue
                 elif all(state == "passed" for state in needs) and free >= suite.places:
                     free -= suite.places
                     suite.state = "running"
