@@ -41,19 +41,23 @@ pub(crate) fn from_environment() -> Result<Settings, Error> {
 
 fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Settings, Error> {
     // An empty variable is how shells and container files say "not set".
-    let get = |names: &[&'static str]| names.iter().find_map(|name| variable(name).filter(|value| !value.is_empty()).map(|value| (*name, value)));
+    let get = |names: &[&'static str]| {
+        names.iter().find_map(|name| variable(name).filter(|value| !value.is_empty()).map(|value| (*name, value)))
+    };
     let text = |names: &[&'static str]| get(names).map(|(_, value)| value);
     let concurrency = get(&["OJS_CONCURRENCY"]).map(|(name, value)| {
         let slots = value.parse().ok().filter(|slots| *slots > 0);
         slots.ok_or_else(|| Error::validation(name, format!("must be a number of at least 1, got '{value}'")))
     });
     let grace = get(&["OJS_SHUTDOWN_TIMEOUT", "OJS_SHUTDOWN_GRACE_PERIOD"]).map(|(name, value)| {
-        grace_period(&value).ok_or_else(|| Error::validation(name, format!("must be seconds or a duration such as PT25S, got '{value}'")))
+        grace_period(&value)
+            .ok_or_else(|| Error::validation(name, format!("must be seconds or a duration such as PT25S, got '{value}'")))
     });
     let path = |name: &'static str| text(&[name]).map(PathBuf::from);
     Ok(Settings {
         url: text(&["OJS_URL", "OJS_BACKEND_URL"]),
-        queues: text(&["OJS_QUEUE"]).map(|list| list.split(',').map(|queue| queue.trim().to_owned()).filter(|queue| !queue.is_empty()).collect()),
+        queues: text(&["OJS_QUEUE"])
+            .map(|list| list.split(',').map(|queue| queue.trim().to_owned()).filter(|queue| !queue.is_empty()).collect()),
         concurrency: concurrency.transpose()?,
         grace_period: grace.transpose()?,
         auth_token: text(&["OJS_AUTH_TOKEN"]),
@@ -77,7 +81,13 @@ mod tests {
 
     #[test]
     fn variables_and_their_aliases() {
-        let settings = with(&[("OJS_BACKEND_URL", "http://a"), ("OJS_QUEUE", "critical, default"), ("OJS_CONCURRENCY", "4"), ("OJS_SHUTDOWN_TIMEOUT", "PT10S")]).unwrap();
+        let settings = with(&[
+            ("OJS_BACKEND_URL", "http://a"),
+            ("OJS_QUEUE", "critical, default"),
+            ("OJS_CONCURRENCY", "4"),
+            ("OJS_SHUTDOWN_TIMEOUT", "PT10S"),
+        ])
+        .unwrap();
         assert_eq!(settings.url.as_deref(), Some("http://a"));
         assert_eq!(settings.queues.unwrap(), ["critical", "default"]);
         assert_eq!((settings.concurrency, settings.grace_period), (Some(4), Some(Duration::from_secs(10))));

@@ -101,10 +101,13 @@ mod tests {
     #[test]
     fn both_forms_travel_together() {
         let cron = CronJob::new("n", "@daily", JobRequest::new("t", [1]).queue("q")).timezone("UTC").overlap(Overlap::Skip);
-        assert_eq!(Value::try_from(&cron).unwrap(), json!({
-            "name": "n", "expression": "@daily", "cron": "@daily", "timezone": "UTC", "overlap_policy": "skip",
-            "job_template": {"type": "t", "args": [1], "options": {"queue": "q"}},
-            "type": "t", "args": [1], "options": {"queue": "q"},
-        }));
+        assert_eq!(
+            Value::try_from(&cron).unwrap(),
+            json!({
+                "name": "n", "expression": "@daily", "cron": "@daily", "timezone": "UTC", "overlap_policy": "skip",
+                "job_template": {"type": "t", "args": [1], "options": {"queue": "q"}},
+                "type": "t", "args": [1], "options": {"queue": "q"},
+            })
+        );
     }
 }

@@ -293,7 +293,9 @@ impl Job {
     /// [`Error::Validation`] when there is none, [`Error::Serialization`] when it does not fit.
     pub fn arg<T: DeserializeOwned>(&self, index: usize) -> Result<T, Error> {
         let args: Vec<&RawValue> = serde_json::from_slice(self.args.as_bytes()).map_err(|e| Error::json("args", e))?;
-        let raw = args.get(index).ok_or_else(|| Error::validation("args", format!("there is no argument {index}, only {}", args.len())))?;
+        let raw = args
+            .get(index)
+            .ok_or_else(|| Error::validation("args", format!("there is no argument {index}, only {}", args.len())))?;
         serde_json::from_str(raw.get()).map_err(|e| Error::json("args", e))
     }
 
@@ -351,7 +353,10 @@ mod tests {
 
     #[test]
     fn odd_documents_are_read() {
-        let job = Job::parse(Bytes::from_static(br#"{"id":"test-id","type":"t","state":"sleeping","args":[1.0,1e3],"priority":"high","x_own":{"a":1},"result":0}"#)).unwrap();
+        let job = Job::parse(Bytes::from_static(
+            br#"{"id":"test-id","type":"t","state":"sleeping","args":[1.0,1e3],"priority":"high","x_own":{"a":1},"result":0}"#,
+        ))
+        .unwrap();
         assert_eq!((job.id.as_str(), job.queue.as_str(), job.priority), ("test-id", "default", 0));
         assert_eq!(job.state, JobState::Other("sleeping".to_owned()));
         assert_eq!(job.args.as_str(), "[1.0,1e3]");

@@ -211,9 +211,12 @@ mod tests {
     #[test]
     fn intervals_come_in_both_spellings() {
         let policy = RetryPolicy::new().initial_interval(Duration::from_millis(500)).max_interval(Duration::from_secs(300));
-        assert_eq!(policy.to_value(), json!({
-            "initial_interval": "PT0.5S", "initial_interval_ms": 500, "max_interval": "PT5M", "max_interval_ms": 300_000,
-        }));
+        assert_eq!(
+            policy.to_value(),
+            json!({
+                "initial_interval": "PT0.5S", "initial_interval_ms": 500, "max_interval": "PT5M", "max_interval_ms": 300_000,
+            })
+        );
         let mut raw = json!({"initial_interval_ms": 1500}).as_object().unwrap().clone();
         complete_retry(&mut raw);
         assert_eq!(Value::Object(raw), json!({"initial_interval_ms": 1500, "initial_interval": "PT1.5S"}));
@@ -222,8 +225,11 @@ mod tests {
     #[test]
     fn unique_keys_come_under_both_names() {
         let policy = UniquePolicy::by(["type", "args"]).period(Duration::from_secs(60)).on_conflict(OnConflict::Replace);
-        assert_eq!(policy.to_value(), json!({
-            "keys": ["type", "args"], "key": ["type", "args"], "period": "PT1M", "on_conflict": "replace",
-        }));
+        assert_eq!(
+            policy.to_value(),
+            json!({
+                "keys": ["type", "args"], "key": ["type", "args"], "period": "PT1M", "on_conflict": "replace",
+            })
+        );
     }
 }

@@ -343,8 +343,17 @@ mod tests {
 
     #[test]
     fn a_plain_job_is_type_and_args() {
-        for (args, text) in [(json!(["test"]), r#"["test"]"#), (json!({"to": "x"}), r#"[{"to":"x"}]"#), (json!("x"), r#"["x"]"#), (json!(null), "[]"), (json!(0), "[0]")] {
-            assert_eq!(JobRequest::new("email.send", args).to_json().unwrap(), format!(r#"{{"type":"email.send","args":{text}}}"#));
+        for (args, text) in [
+            (json!(["test"]), r#"["test"]"#),
+            (json!({"to": "x"}), r#"[{"to":"x"}]"#),
+            (json!("x"), r#"["x"]"#),
+            (json!(null), "[]"),
+            (json!(0), "[0]"),
+        ] {
+            assert_eq!(
+                JobRequest::new("email.send", args).to_json().unwrap(),
+                format!(r#"{{"type":"email.send","args":{text}}}"#)
+            );
         }
         assert_eq!(JobRequest::new("t", ("a", 1.5)).to_json().unwrap(), r#"{"type":"t","args":["a",1.5]}"#);
         assert_eq!(JobRequest::new("t", ()).to_json().unwrap(), r#"{"type":"t","args":[]}"#);
@@ -359,15 +368,27 @@ mod tests {
     #[test]
     fn options_go_under_options() {
         let request = JobRequest::new("t", [1])
-            .queue("mail").priority(-5).timeout(Duration::from_secs(3)).delay_until("2026-03-15T09:30:00Z")
-            .expires_at(Timestamp::from_millis(0)).visibility_timeout(Duration::from_secs(60)).pending().tags(["a"])
-            .retry(RetryPolicy::new().max_attempts(5)).unique(UniquePolicy::by(["type"])).meta("k", "v").option("result_ttl", 60);
+            .queue("mail")
+            .priority(-5)
+            .timeout(Duration::from_secs(3))
+            .delay_until("2026-03-15T09:30:00Z")
+            .expires_at(Timestamp::from_millis(0))
+            .visibility_timeout(Duration::from_secs(60))
+            .pending()
+            .tags(["a"])
+            .retry(RetryPolicy::new().max_attempts(5))
+            .unique(UniquePolicy::by(["type"]))
+            .meta("k", "v")
+            .option("result_ttl", 60);
         let body: Value = serde_json::from_str(&request.to_json().unwrap()).unwrap();
-        assert_eq!(body, json!({"type": "t", "args": [1], "meta": {"k": "v"}, "options": {
-            "queue": "mail", "priority": -5, "timeout_ms": 3000, "delay_until": "2026-03-15T09:30:00Z",
-            "expires_at": "1970-01-01T00:00:00.000Z", "visibility_timeout_ms": 60000, "pending": true, "tags": ["a"],
-            "retry": {"max_attempts": 5}, "unique": {"keys": ["type"], "key": ["type"]}, "result_ttl": 60,
-        }}));
+        assert_eq!(
+            body,
+            json!({"type": "t", "args": [1], "meta": {"k": "v"}, "options": {
+                "queue": "mail", "priority": -5, "timeout_ms": 3000, "delay_until": "2026-03-15T09:30:00Z",
+                "expires_at": "1970-01-01T00:00:00.000Z", "visibility_timeout_ms": 60000, "pending": true, "tags": ["a"],
+                "retry": {"max_attempts": 5}, "unique": {"keys": ["type"], "key": ["type"]}, "result_ttl": 60,
+            }})
+        );
     }
 
     #[test]

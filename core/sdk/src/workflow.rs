@@ -135,7 +135,11 @@ impl WorkflowDefinition {
             push_member(&mut out, "jobs", &steps);
         }
         let mut callbacks = String::from("{");
-        let parts = [("on_complete", &self.callbacks.on_complete), ("on_success", &self.callbacks.on_success), ("on_failure", &self.callbacks.on_failure)];
+        let parts = [
+            ("on_complete", &self.callbacks.on_complete),
+            ("on_success", &self.callbacks.on_success),
+            ("on_failure", &self.callbacks.on_failure),
+        ];
         for (name, job) in parts {
             if let Some(job) = job {
                 push_member(&mut callbacks, name, &job.to_json()?);
@@ -238,21 +242,30 @@ mod tests {
     #[test]
     fn a_chain_names_its_order() {
         let body = Value::try_from(&chain([job("a"), job("b").queue("q")]).name("etl")).unwrap();
-        assert_eq!(body, json!({"type": "chain", "name": "etl", "steps": [
-            {"type": "a", "args": [], "id": "step-0"},
-            {"type": "b", "args": [], "options": {"queue": "q"}, "id": "step-1", "depends_on": ["step-0"]},
-        ]}));
+        assert_eq!(
+            body,
+            json!({"type": "chain", "name": "etl", "steps": [
+                {"type": "a", "args": [], "id": "step-0"},
+                {"type": "b", "args": [], "options": {"queue": "q"}, "id": "step-1", "depends_on": ["step-0"]},
+            ]})
+        );
     }
 
     #[test]
     fn groups_and_batches_list_their_jobs_twice() {
         let steps = json!([{"type": "a", "args": [], "id": "step-0"}]);
-        assert_eq!(Value::try_from(&group([job("a")])).unwrap(), json!({"type": "group", "name": "group", "steps": steps, "jobs": steps}));
+        assert_eq!(
+            Value::try_from(&group([job("a")])).unwrap(),
+            json!({"type": "group", "name": "group", "steps": steps, "jobs": steps})
+        );
         let body = Value::try_from(&batch([job("a")], Callbacks::new().on_failure(job("alert")))).unwrap();
-        assert_eq!(body, json!({
-            "type": "batch", "name": "batch", "steps": steps, "jobs": steps,
-            "callbacks": {"on_failure": {"type": "alert", "args": []}},
-        }));
+        assert_eq!(
+            body,
+            json!({
+                "type": "batch", "name": "batch", "steps": steps, "jobs": steps,
+                "callbacks": {"on_failure": {"type": "alert", "args": []}},
+            })
+        );
     }
 
     #[test]
@@ -264,7 +277,9 @@ mod tests {
 
     #[test]
     fn answers_are_read_wrapped_or_bare() {
-        for body in [r#"{"workflow":{"id":"w","state":"running","steps_total":3}}"#, r#"{"id":"w","state":"running","steps_total":3}"#] {
+        for body in
+            [r#"{"workflow":{"id":"w","state":"running","steps_total":3}}"#, r#"{"id":"w","state":"running","steps_total":3}"#]
+        {
             let workflow = Workflow::from_answer(&Bytes::from(body)).unwrap();
             assert_eq!((workflow.id.as_str(), workflow.state.as_str(), workflow.total), ("w", "running", 3));
         }

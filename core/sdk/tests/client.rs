@@ -1,5 +1,11 @@
 //! The client against a recorder: exact bodies, errors, layers around enqueueing.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -35,16 +41,22 @@ async fn an_enqueue_is_type_and_args_and_nothing_else() {
     recorder.client().enqueue("email.send", ["test"]).await.unwrap();
     assert_eq!(recorder.requests()[0].body.as_deref(), Some(&br#"{"type":"email.send","args":["test"]}"#[..]));
     recorder.client().enqueue("email.send", "test").queue("mail").await.unwrap();
-    assert_eq!(sent(&recorder), ("POST".into(), "/jobs".into(), json!({"type": "email.send", "args": ["test"], "options": {"queue": "mail"}})));
+    assert_eq!(
+        sent(&recorder),
+        ("POST".into(), "/jobs".into(), json!({"type": "email.send", "args": ["test"], "options": {"queue": "mail"}}))
+    );
 }
 
 #[tokio::test]
 async fn a_batch_is_one_request() {
     let recorder = Recorder::new();
-    let jobs = recorder.client().enqueue_batch([JobRequest::new("a.a", 1), JobRequest::new("b.b", ()).priority(5)]).await.unwrap();
+    let jobs =
+        recorder.client().enqueue_batch([JobRequest::new("a.a", 1), JobRequest::new("b.b", ()).priority(5)]).await.unwrap();
     assert_eq!(jobs.iter().map(|job| job.as_ref().unwrap().job_type.as_str()).collect::<Vec<_>>(), ["a.a", "b.b"]);
-    assert_eq!(recorder.requests()[0].body.as_deref().map(|b| String::from_utf8_lossy(b).into_owned()).as_deref(),
-        Some(r#"{"jobs":[{"type":"a.a","args":[1]},{"type":"b.b","args":[],"options":{"priority":5}}]}"#));
+    assert_eq!(
+        recorder.requests()[0].body.as_deref().map(|b| String::from_utf8_lossy(b).into_owned()).as_deref(),
+        Some(r#"{"jobs":[{"type":"a.a","args":[1]},{"type":"b.b","args":[],"options":{"priority":5}}]}"#)
+    );
     assert!(recorder.client().enqueue_batch([]).await.unwrap().is_empty());
     assert_eq!(recorder.requests().len(), 1, "an empty batch is no request");
 }
@@ -68,7 +80,12 @@ async fn every_call_has_its_path() {
     check!(client.queue_stats("q"), "GET", "/queues/q/stats", Value::Null);
     check!(client.pause_queue("q"), "POST", "/queues/q/pause", json!({}));
     check!(client.resume_queue("q"), "POST", "/queues/q/resume", json!({}));
-    check!(client.list_dead_letters(Some("q"), Page { limit: Some(5), offset: None }), "GET", "/dead-letter?queue=q&limit=5", Value::Null);
+    check!(
+        client.list_dead_letters(Some("q"), Page { limit: Some(5), offset: None }),
+        "GET",
+        "/dead-letter?queue=q&limit=5",
+        Value::Null
+    );
     check!(client.get_dead_letter("x"), "GET", "/dead-letter/x", Value::Null);
     check!(client.retry_dead_letter("x"), "POST", "/dead-letter/x/retry", json!({}));
     check!(client.delete_dead_letter("x"), "DELETE", "/dead-letter/x", Value::Null);
@@ -91,12 +108,23 @@ async fn errors_tell_transport_from_server_from_local() {
     let client = recorder.client();
     let refuse = |status: u16, body: Value| recorder.answer(Ok(Response::new(status, body.to_string())));
 
-    refuse(409, json!({"error": {"code": "duplicate", "message": "exists", "retryable": false, "details": {"existing_job_id": "x"}, "request_id": "req_1"}}));
+    refuse(
+        409,
+        json!({"error": {"code": "duplicate", "message": "exists", "retryable": false, "details": {"existing_job_id": "x"}, "request_id": "req_1"}}),
+    );
     let error = client.enqueue("t", ()).await.unwrap_err();
     assert!(error.is_duplicate() && !error.is_retryable());
-    assert_eq!((error.status(), error.code(), error.ojs().unwrap().request_id.as_deref()), (Some(409), "duplicate", Some("req_1")));
+    assert_eq!(
+        (error.status(), error.code(), error.ojs().unwrap().request_id.as_deref()),
+        (Some(409), "duplicate", Some("req_1"))
+    );
 
-    for (code, details) in [("conflict", json!({"reason": "invalid_state_transition"})), ("invalid_state_transition", json!({})), ("INVALID_STATE_TRANSITION", json!({})), ("invalid_request", json!({}))] {
+    for (code, details) in [
+        ("conflict", json!({"reason": "invalid_state_transition"})),
+        ("invalid_state_transition", json!({})),
+        ("INVALID_STATE_TRANSITION", json!({})),
+        ("invalid_request", json!({})),
+    ] {
         refuse(409, json!({"error": {"code": code, "message": "no", "details": details}}));
         assert!(client.cancel("x").await.unwrap_err().is_invalid_state_transition(), "{code}");
     }
@@ -131,12 +159,14 @@ async fn a_degraded_server_still_has_a_health() {
 async fn layers_change_jobs_and_see_what_became_of_them() {
     let recorder = Recorder::new();
     let client = recorder.client();
-    client.use_middleware("trace", |mut request: JobRequest, next: EnqueueNext| async move {
-        request.meta.insert("trace_id".into(), json!("t1"));
-        let job = next.run(request).await?;
-        assert!(job.as_ref().is_some_and(|job| job.id.starts_with("recorded")));
-        Ok(job)
-    }).unwrap();
+    client
+        .use_middleware("trace", |mut request: JobRequest, next: EnqueueNext| async move {
+            request.meta.insert("trace_id".into(), json!("t1"));
+            let job = next.run(request).await?;
+            assert!(job.as_ref().is_some_and(|job| job.id.starts_with("recorded")));
+            Ok(job)
+        })
+        .unwrap();
     client.enqueue("a.a", ()).await.unwrap();
     assert_eq!(recorder.assert_enqueued("a.a")["meta"], json!({"trace_id": "t1"}));
     assert!(matches!(client.middleware().remove("trace"), Err(Error::Frozen)));
@@ -146,9 +176,11 @@ async fn layers_change_jobs_and_see_what_became_of_them() {
 /// A client that drops every job of type `spam`.
 fn strict(recorder: &Recorder) -> Client {
     let client = recorder.client();
-    client.use_middleware("filter", |request: JobRequest, next: EnqueueNext| async move {
-        if request.job_type == "spam" { Ok(None) } else { next.run(request).await }
-    }).unwrap();
+    client
+        .use_middleware("filter", |request: JobRequest, next: EnqueueNext| async move {
+            if request.job_type == "spam" { Ok(None) } else { next.run(request).await }
+        })
+        .unwrap();
     client
 }
 
@@ -167,18 +199,23 @@ async fn layers_run_for_each_job_of_a_batch() {
     let client = strict(&recorder);
     let seen = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&seen);
-    client.use_middleware("count", move |request: JobRequest, next: EnqueueNext| {
-        let count = Arc::clone(&count);
-        async move {
-            let job_type = request.job_type.clone();
-            let job = next.run(request).await?;
-            assert_eq!(job.as_ref().map(|job| job.job_type.as_str()), Some(job_type.as_str()), "each gets its own answer");
-            count.fetch_add(1, Ordering::SeqCst);
-            Ok(job)
-        }
-    }).unwrap();
+    client
+        .use_middleware("count", move |request: JobRequest, next: EnqueueNext| {
+            let count = Arc::clone(&count);
+            async move {
+                let job_type = request.job_type.clone();
+                let job = next.run(request).await?;
+                assert_eq!(job.as_ref().map(|job| job.job_type.as_str()), Some(job_type.as_str()), "each gets its own answer");
+                count.fetch_add(1, Ordering::SeqCst);
+                Ok(job)
+            }
+        })
+        .unwrap();
     let jobs = client.enqueue_batch(["a", "spam", "b"].map(|job_type| JobRequest::new(job_type, ()))).await.unwrap();
-    assert_eq!(jobs.iter().map(|job| job.as_ref().map(|job| job.job_type.as_str())).collect::<Vec<_>>(), [Some("a"), None, Some("b")]);
+    assert_eq!(
+        jobs.iter().map(|job| job.as_ref().map(|job| job.job_type.as_str())).collect::<Vec<_>>(),
+        [Some("a"), None, Some("b")]
+    );
     assert_eq!((recorder.requests().len(), recorder.enqueued().len(), seen.load(Ordering::SeqCst)), (1, 2, 2));
     assert!(client.enqueue_batch([JobRequest::new("spam", ())]).await.unwrap()[0].is_none());
     assert_eq!(recorder.requests().len(), 1, "nothing left, nothing sent");
@@ -188,9 +225,11 @@ async fn layers_run_for_each_job_of_a_batch() {
 async fn a_failing_layer_stops_the_whole_batch() {
     let recorder = Recorder::new();
     let client = recorder.client();
-    client.use_middleware("validate", |request: JobRequest, next: EnqueueNext| async move {
-        if request.job_type == "bad" { Err(Error::Middleware("bad".into())) } else { next.run(request).await }
-    }).unwrap();
+    client
+        .use_middleware("validate", |request: JobRequest, next: EnqueueNext| async move {
+            if request.job_type == "bad" { Err(Error::Middleware("bad".into())) } else { next.run(request).await }
+        })
+        .unwrap();
     let batch = ["a", "bad", "b"].map(|job_type| JobRequest::new(job_type, ()));
     assert!(matches!(client.enqueue_batch(batch).await, Err(Error::Middleware(_))));
     assert!(recorder.requests().is_empty());
@@ -200,7 +239,10 @@ async fn a_failing_layer_stops_the_whole_batch() {
 async fn a_refused_batch_reaches_every_layer_and_the_caller() {
     let recorder = Recorder::new();
     let client = strict(&recorder);
-    recorder.answer(Ok(Response::new(400, json!({"error": {"code": "invalid_payload", "message": "no", "details": {"index": 1}}}).to_string())));
+    recorder.answer(Ok(Response::new(
+        400,
+        json!({"error": {"code": "invalid_payload", "message": "no", "details": {"index": 1}}}).to_string(),
+    )));
     let error = client.enqueue_batch(["a", "b"].map(|job_type| JobRequest::new(job_type, ()))).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("invalid_payload", Some(400)));
 }
@@ -243,7 +285,12 @@ async fn jobs_that_may_be_sent_twice_have_an_id_of_their_own() {
 async fn a_duplicate_of_itself_is_success() {
     let recorder = Recorder::new();
     let id = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f";
-    let duplicate = |existing: &str| Ok(Response::new(409, json!({"error": {"code": "duplicate", "message": "exists", "details": {"existing_job_id": existing}}}).to_string()));
+    let duplicate = |existing: &str| {
+        Ok(Response::new(
+            409,
+            json!({"error": {"code": "duplicate", "message": "exists", "details": {"existing_job_id": existing}}}).to_string(),
+        ))
+    };
     let found = || Ok(Response::new(200, json!({"job": {"id": id, "type": "a.a", "state": "available"}}).to_string()));
     let twice = Client::new(Arc::new(Resending { recorder: recorder.clone(), sends: 2 }));
     recorder.answer(duplicate(id));

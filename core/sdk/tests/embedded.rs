@@ -1,5 +1,11 @@
 //! The whole way through the real engine: in memory, in a file, and over HTTP.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 #![cfg(all(feature = "embedded", feature = "http"))]
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +13,10 @@ use std::time::Duration;
 use ojs::testing::TestServer;
 use ojs::transport::{ConnectOptions, Embedded, Http, ResendPolicy, Transport, TransportErrorKind};
 use ojs::worker::{WorkerHandle, WorkerOptions};
-use ojs::{Client, Error, HandlerError, JobContext, JobRequest, JobState, OnConflict, OnExhaustion, Page, RetryPolicy, UniquePolicy, Worker};
+use ojs::{
+    Client, Error, HandlerError, JobContext, JobRequest, JobState, OnConflict, OnExhaustion, Page, RetryPolicy, UniquePolicy,
+    Worker,
+};
 use ojs_engine::{Engine, EngineOptions};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -54,7 +63,10 @@ everywhere![
 ];
 
 fn worker(client: &Client, slots: usize) -> Worker {
-    Worker::new(Arc::clone(client.transport()), WorkerOptions::default().concurrency(slots).heartbeat_interval(Duration::from_millis(50)))
+    Worker::new(
+        Arc::clone(client.transport()),
+        WorkerOptions::default().concurrency(slots).heartbeat_interval(Duration::from_millis(50)),
+    )
 }
 
 /// Waits for the server to show a job in a state; the events in between come from the test's own handlers.
@@ -68,15 +80,21 @@ async fn until(client: &Client, id: &str, state: JobState) -> ojs::Job {
             }
             pause.tick().await;
         }
-    }).await.unwrap_or_else(|_| panic!("job {id} never became {state}"))
+    })
+    .await
+    .unwrap_or_else(|_| panic!("job {id} never became {state}"))
 }
 
 async fn jobs_are_looked_up_and_cancelled(place: Place) {
     let client = &place.client;
-    let job = client.enqueue("email.send", ("a@example.com", 1.5)).queue("mail").priority(5).meta("k", "v").tags(["t"]).await.unwrap();
+    let job =
+        client.enqueue("email.send", ("a@example.com", 1.5)).queue("mail").priority(5).meta("k", "v").tags(["t"]).await.unwrap();
     assert_eq!((job.state.clone(), job.queue.as_str(), job.priority), (JobState::Available, "mail", 5));
     let same = client.get_job(&job.id).await.unwrap();
-    assert_eq!((same.args.as_str(), same.meta.as_str(), same.tags.as_slice()), (r#"["a@example.com",1.5]"#, r#"{"k":"v"}"#, &["t".to_owned()][..]));
+    assert_eq!(
+        (same.args.as_str(), same.meta.as_str(), same.tags.as_slice()),
+        (r#"["a@example.com",1.5]"#, r#"{"k":"v"}"#, &["t".to_owned()][..])
+    );
     assert_eq!(client.queue_stats("mail").await.unwrap().available, 1);
     assert_eq!(client.cancel(&job.id).await.unwrap().state, JobState::Cancelled);
     assert!(client.cancel(&job.id).await.unwrap_err().is_invalid_state_transition());
@@ -105,7 +123,15 @@ async fn a_thousand_jobs_run_once_each(place: Place) {
     let client = &place.client;
     let worker = worker(client, 20);
     let (ran, mut runs) = mpsc::unbounded_channel();
-    worker.register("count.up", move |ctx: JobContext| { let ran = ran.clone(); async move { ran.send(ctx.arg::<u64>(0)?)?; Ok(json!({"n": ctx.arg::<u64>(0)?})) } }).unwrap();
+    worker
+        .register("count.up", move |ctx: JobContext| {
+            let ran = ran.clone();
+            async move {
+                ran.send(ctx.arg::<u64>(0)?)?;
+                Ok(json!({"n": ctx.arg::<u64>(0)?}))
+            }
+        })
+        .unwrap();
     let handle = worker.start();
     let jobs = client.enqueue_batch((0..JOBS).map(|n| JobRequest::new("count.up", n))).await.unwrap();
     let mut seen = Vec::new();
@@ -124,12 +150,23 @@ async fn a_thousand_jobs_run_once_each(place: Place) {
 async fn failures_are_retried_and_end_as_dead_letters(place: Place) {
     let client = &place.client;
     let worker = worker(client, 2);
-    worker.register("always.fails", |ctx: JobContext| async move { Err::<(), _>(HandlerError::new(format!("attempt {}", ctx.attempt())).with_kind("Broken")) }).unwrap();
+    worker
+        .register("always.fails", |ctx: JobContext| async move {
+            Err::<(), _>(HandlerError::new(format!("attempt {}", ctx.attempt())).with_kind("Broken"))
+        })
+        .unwrap();
     let handle = worker.start();
-    let policy = RetryPolicy::new().max_attempts(3).initial_interval(Duration::from_millis(10)).jitter(false).on_exhaustion(OnExhaustion::DeadLetter);
+    let policy = RetryPolicy::new()
+        .max_attempts(3)
+        .initial_interval(Duration::from_millis(10))
+        .jitter(false)
+        .on_exhaustion(OnExhaustion::DeadLetter);
     let job = client.enqueue("always.fails", ()).retry(policy).await.unwrap();
     let dead = until(client, &job.id, JobState::Discarded).await;
-    assert_eq!(dead.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>(), ["attempt 1", "attempt 2", "attempt 3"]);
+    assert_eq!(
+        dead.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>(),
+        ["attempt 1", "attempt 2", "attempt 3"]
+    );
     assert_eq!(dead.error.unwrap().kind, "Broken");
     let unknown = client.enqueue("nobody.knows", ()).await.unwrap();
     assert_eq!(until(client, &unknown.id, JobState::Discarded).await.error.unwrap().code, "no_handler");
@@ -143,15 +180,17 @@ async fn failures_are_retried_and_end_as_dead_letters(place: Place) {
 fn patient(client: &Client) -> (WorkerHandle, mpsc::UnboundedReceiver<String>) {
     let worker = worker(client, 1);
     let (said, hears) = mpsc::unbounded_channel();
-    worker.register("runs.long", move |ctx: JobContext| {
-        let said = said.clone();
-        async move {
-            said.send("running".to_owned())?;
-            ctx.cancelled().await;
-            said.send(format!("{:?}", ctx.cancel_reason()))?;
-            Ok(())
-        }
-    }).unwrap();
+    worker
+        .register("runs.long", move |ctx: JobContext| {
+            let said = said.clone();
+            async move {
+                said.send("running".to_owned())?;
+                ctx.cancelled().await;
+                said.send(format!("{:?}", ctx.cancel_reason()))?;
+                Ok(())
+            }
+        })
+        .unwrap();
     (worker.start(), hears)
 }
 
@@ -182,7 +221,15 @@ async fn a_worker_that_waits_picks_up_at_once(place: Place) {
     let client = &place.client;
     let worker = worker(client, 1);
     let (ran, mut runs) = mpsc::unbounded_channel();
-    worker.register("wake.up", move |_| { let ran = ran.clone(); async move { ran.send(())?; Ok(()) } }).unwrap();
+    worker
+        .register("wake.up", move |_| {
+            let ran = ran.clone();
+            async move {
+                ran.send(())?;
+                Ok(())
+            }
+        })
+        .unwrap();
     let handle = worker.start();
     for _ in 0..20 {
         client.enqueue("wake.up", ()).await.unwrap();
@@ -246,8 +293,12 @@ async fn an_engine_of_the_callers_stays_the_callers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn urls_that_cannot_be_used_are_named() {
     for (url, kind) in [
-        ("ftp://x", TransportErrorKind::Config), ("jobs.db", TransportErrorKind::Config), ("sqlite:", TransportErrorKind::Config),
-        ("sqlite:/no/such/folder/jobs.db", TransportErrorKind::Open), ("http://", TransportErrorKind::Config), ("http://x?y=1", TransportErrorKind::Config),
+        ("ftp://x", TransportErrorKind::Config),
+        ("jobs.db", TransportErrorKind::Config),
+        ("sqlite:", TransportErrorKind::Config),
+        ("sqlite:/no/such/folder/jobs.db", TransportErrorKind::Open),
+        ("http://", TransportErrorKind::Config),
+        ("http://x?y=1", TransportErrorKind::Config),
     ] {
         match Client::connect(url).await {
             Err(Error::Transport(error)) => assert_eq!(error.kind(), kind, "{url}: {error}"),
@@ -293,7 +344,12 @@ async fn token_and_headers_are_sent() {
     let client = Client::builder().url(url).auth_token("s3cret").header("X-OJS-Tenant", "acme").connect().await.unwrap();
     client.health().await.unwrap();
     let head = server.await.unwrap();
-    for line in ["get /ojs/v1/health http/1.1", "authorization: bearer s3cret", "x-ojs-tenant: acme", "accept: application/openjobspec+json"] {
+    for line in [
+        "get /ojs/v1/health http/1.1",
+        "authorization: bearer s3cret",
+        "x-ojs-tenant: acme",
+        "accept: application/openjobspec+json",
+    ] {
         assert!(head.contains(line), "{line} missing in {head}");
     }
 }
@@ -302,7 +358,8 @@ async fn token_and_headers_are_sent() {
 async fn a_slow_server_is_a_timeout() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let client = Client::builder().url(url).timeout(Duration::from_millis(50)).resend(ResendPolicy::never()).connect().await.unwrap();
+    let client =
+        Client::builder().url(url).timeout(Duration::from_millis(50)).resend(ResendPolicy::never()).connect().await.unwrap();
     let error = client.health().await.unwrap_err();
     assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::Timeout), "{error:?}");
 }

@@ -1,5 +1,11 @@
 //! Rust handlers and the layers around them, against a played server.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 mod support;
 
 use std::sync::{Arc, Mutex};
@@ -42,10 +48,12 @@ async fn report(worker: Worker, mut server: Server, job: Value) -> (String, Valu
 #[tokio::test(start_paused = true)]
 async fn what_a_handler_returns_is_the_result() {
     let (worker, server) = worker();
-    worker.register("email.send", |ctx: JobContext| async move {
-        let (factor,): (f64,) = ctx.args()?;
-        Ok(json!({"id": ctx.id(), "type": ctx.job_type(), "attempt": ctx.attempt(), "queue": ctx.queue(), "factor": factor}))
-    }).unwrap();
+    worker
+        .register("email.send", |ctx: JobContext| async move {
+            let (factor,): (f64,) = ctx.args()?;
+            Ok(json!({"id": ctx.id(), "type": ctx.job_type(), "attempt": ctx.attempt(), "queue": ctx.queue(), "factor": factor}))
+        })
+        .unwrap();
     let (path, body) = report(worker, server, job("a")).await;
     assert_eq!(path, "/workers/ack");
     assert_eq!(body["result"], json!({"id": "a", "type": "email.send", "attempt": 1, "queue": "default", "factor": 1.0}));
@@ -62,18 +70,41 @@ async fn a_result_may_be_set_on_the_way() {
 async fn errors_panics_and_missing_handlers_are_failures() {
     type Register = fn(&Worker) -> Result<(), Error>;
     let cases: Vec<(Register, Value)> = vec![
-        (|w| w.register("email.send", |_| async { Err::<(), _>(std::io::Error::other("refused").into()) }),
-            json!({"code": "handler_error", "type": "std::io::error::Error", "message": "refused", "retryable": true})),
-        (|w| w.register("email.send", |_| async { Err::<(), _>(HandlerError::non_retryable("no such user").with_kind("NoUser")) }),
-            json!({"code": "handler_error", "type": "NoUser", "message": "no such user", "retryable": false})),
-        (|w| w.register("email.send", |_| async { Err::<(), _>(HandlerError::discard("old")) }),
-            json!({"code": "DISCARD", "type": "DiscardError", "message": "old", "retryable": false})),
-        (|w| w.register("email.send", |_| async { if true { panic!("ouch {}", 1) }; Ok(()) }),
-            json!({"code": "handler_panic", "type": "Panic", "message": "ouch 1", "retryable": true})),
-        (|w| w.register("email.other", |_| async { Ok(()) }),
-            json!({"code": "no_handler", "type": "NoHandler", "message": "No handler is registered for job type 'email.send'.", "retryable": false})),
-        (|w| w.register_typed("email.send", |(_to,): (String,), _| async { Ok(()) }),
-            json!({"code": "invalid_args", "type": "InvalidArgs", "retryable": false})),
+        (
+            |w| w.register("email.send", |_| async { Err::<(), _>(std::io::Error::other("refused").into()) }),
+            json!({"code": "handler_error", "type": "std::io::error::Error", "message": "refused", "retryable": true}),
+        ),
+        (
+            |w| {
+                w.register("email.send", |_| async {
+                    Err::<(), _>(HandlerError::non_retryable("no such user").with_kind("NoUser"))
+                })
+            },
+            json!({"code": "handler_error", "type": "NoUser", "message": "no such user", "retryable": false}),
+        ),
+        (
+            |w| w.register("email.send", |_| async { Err::<(), _>(HandlerError::discard("old")) }),
+            json!({"code": "DISCARD", "type": "DiscardError", "message": "old", "retryable": false}),
+        ),
+        (
+            |w| {
+                w.register("email.send", |_| async {
+                    if true {
+                        panic!("ouch {}", 1)
+                    };
+                    Ok(())
+                })
+            },
+            json!({"code": "handler_panic", "type": "Panic", "message": "ouch 1", "retryable": true}),
+        ),
+        (
+            |w| w.register("email.other", |_| async { Ok(()) }),
+            json!({"code": "no_handler", "type": "NoHandler", "message": "No handler is registered for job type 'email.send'.", "retryable": false}),
+        ),
+        (
+            |w| w.register_typed("email.send", |(_to,): (String,), _| async { Ok(()) }),
+            json!({"code": "invalid_args", "type": "InvalidArgs", "retryable": false}),
+        ),
     ];
     for (register, expected) in cases {
         let (worker, server) = worker();
@@ -122,18 +153,27 @@ async fn layers_run_from_the_outside_in_and_back() {
 async fn a_layer_may_answer_for_the_handler() {
     let (worker, server) = worker();
     worker.use_middleware("cache", |_: JobContext, _: Next| async { Ok(Some(ojs::Json::from(json!("cached")))) }).unwrap();
-    worker.register("email.send", |_| async { if true { panic!("must not run") }; Ok(()) }).unwrap();
+    worker
+        .register("email.send", |_| async {
+            if true {
+                panic!("must not run")
+            };
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(report(worker, server, job("a")).await.1["result"], "cached");
 }
 
 #[tokio::test(start_paused = true)]
 async fn layers_leave_values_and_change_results() {
     let (worker, server) = worker();
-    worker.use_middleware("user", |ctx: JobContext, next: Next| async move {
-        ctx.set("user", "ada");
-        let result = next.run(ctx).await?;
-        Ok(Some(ojs::Json::from(json!({"wrapped": result.map(|json| json.to_value())}))))
-    }).unwrap();
+    worker
+        .use_middleware("user", |ctx: JobContext, next: Next| async move {
+            ctx.set("user", "ada");
+            let result = next.run(ctx).await?;
+            Ok(Some(ojs::Json::from(json!({"wrapped": result.map(|json| json.to_value())}))))
+        })
+        .unwrap();
     worker.register("email.send", |ctx: JobContext| async move { Ok(ctx.get("user")) }).unwrap();
     assert_eq!(report(worker, server, job("a")).await.1["result"], json!({"wrapped": "ada"}));
 }
@@ -167,10 +207,12 @@ async fn a_type_has_one_handler() {
 #[tokio::test(start_paused = true)]
 async fn workflows_show_in_the_context() {
     let (worker, server) = worker();
-    worker.register("email.send", |ctx: JobContext| async move {
-        let results: Vec<u32> = ctx.parent_results().expect("has parents").parse()?;
-        Ok((ctx.workflow_id().map(str::to_owned), results))
-    }).unwrap();
+    worker
+        .register("email.send", |ctx: JobContext| async move {
+            let results: Vec<u32> = ctx.parent_results().expect("has parents").parse()?;
+            Ok((ctx.workflow_id().map(str::to_owned), results))
+        })
+        .unwrap();
     let mut step = job("a");
     step["workflow_id"] = json!("wf");
     step["parent_results"] = json!([1, 2]);
@@ -181,15 +223,17 @@ async fn workflows_show_in_the_context() {
 async fn a_handler_hears_that_its_time_is_up_and_is_aborted_if_it_does_not_listen() {
     let (worker, mut server) = worker();
     let (dropped, mut gone) = tokio::sync::mpsc::unbounded_channel::<CancelReason>();
-    worker.register("email.send", move |ctx: JobContext| {
-        let dropped = dropped.clone();
-        async move {
-            ctx.cancelled().await;
-            dropped.send(ctx.cancel_reason().expect("cancelled")).unwrap();
-            std::future::pending::<()>().await;
-            Ok(())
-        }
-    }).unwrap();
+    worker
+        .register("email.send", move |ctx: JobContext| {
+            let dropped = dropped.clone();
+            async move {
+                ctx.cancelled().await;
+                dropped.send(ctx.cancel_reason().expect("cancelled")).unwrap();
+                std::future::pending::<()>().await;
+                Ok(())
+            }
+        })
+        .unwrap();
     let mut short = job("a");
     short["timeout_ms"] = json!(100);
     let handle = worker.start();
@@ -231,7 +275,15 @@ async fn busy() -> (ojs::worker::WorkerHandle, Server, Arc<tokio::sync::Semaphor
     let (worker, mut server) = worker();
     let gate = Arc::new(tokio::sync::Semaphore::new(2));
     let held = Arc::clone(&gate);
-    worker.register("email.send", move |_| { let held = Arc::clone(&held); async move { held.acquire().await?.forget(); Ok(()) } }).unwrap();
+    worker
+        .register("email.send", move |_| {
+            let held = Arc::clone(&held);
+            async move {
+                held.acquire().await?.forget();
+                Ok(())
+            }
+        })
+        .unwrap();
     let handle = worker.start();
     server.beats_alone();
     server.plain().await;

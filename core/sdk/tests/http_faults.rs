@@ -1,5 +1,11 @@
 //! HTTP as it fails in the field: lost answers, TLS, certificates.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 #![cfg(all(feature = "embedded", feature = "http"))]
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -94,17 +100,27 @@ impl Tls {
         let (server, server_key) = signed("localhost");
         let (client, client_key) = signed("client");
         let folder = tempfile::tempdir().unwrap();
-        for (name, text) in [("ca.pem", root.pem()), ("client.pem", client.pem()), ("client.key", client_key.serialize_pem()), ("empty.pem", String::new())] {
+        for (name, text) in [
+            ("ca.pem", root.pem()),
+            ("client.pem", client.pem()),
+            ("client.key", client_key.serialize_pem()),
+            ("empty.pem", String::new()),
+        ] {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
         let mut roots = rustls::RootCertStore::empty();
         roots.add(root.der().clone()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let verifier = rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).build().unwrap();
+        let verifier =
+            rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).build().unwrap();
         let chain: Vec<CertificateDer<'static>> = vec![server.der().clone()];
         let key = PrivateKeyDer::try_from(server_key.serialize_der()).unwrap();
-        let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap()
-            .with_client_cert_verifier(verifier).with_single_cert(chain, key).unwrap();
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(chain, key)
+            .unwrap();
         let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
@@ -115,7 +131,8 @@ impl Tls {
                     // A client without the right certificate is refused here.
                     let Ok(mut stream) = acceptor.accept(stream).await else { return };
                     let mut head = [0; 4096];
-                    stream.read(&mut head).await.unwrap();
+                    let length = stream.read(&mut head).await.unwrap();
+                    assert!(length > 0, "a request");
                     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{\"status\":\"ok\"}").await.unwrap();
                     stream.shutdown().await.unwrap();
                 });

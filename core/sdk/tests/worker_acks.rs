@@ -1,5 +1,11 @@
 //! Outcomes get through, or are given up for a good reason; a success never becomes a failure on the way.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 mod support;
 
 use std::time::Duration;
@@ -85,7 +91,10 @@ async fn a_result_that_the_server_cannot_store_fails_the_job_for_good() {
     let (mut server, _host, handle) = acking().await;
     server.expect("/workers/ack").await.refuse(413, "result_too_large", json!({}));
     let nack = server.expect("/workers/nack").await;
-    assert_eq!((nack.body()["error"]["code"].clone(), nack.body()["error"]["retryable"].clone()), (json!("result_too_large"), json!(false)));
+    assert_eq!(
+        (nack.body()["error"]["code"].clone(), nack.body()["error"]["retryable"].clone()),
+        (json!("result_too_large"), json!(false))
+    );
     nack.reply(200, json!({}));
     assert!(server.hears_within(Duration::from_secs(120)).await.is_none());
     assert_eq!(handle.held(), 0);

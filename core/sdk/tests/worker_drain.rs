@@ -1,5 +1,11 @@
 //! Shutdown: wait, cancel, release, deliver, say good-bye (protocol section 5.7).
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 mod support;
 
 use std::time::Duration;
@@ -32,7 +38,10 @@ async fn an_idle_worker_stops_at_once() {
     handle.shutdown(None).await;
     assert_eq!((began.elapsed(), handle.phase()), (Duration::ZERO, Phase::Stopped));
     assert_eq!(beats.lock().unwrap().last().unwrap()["state"], "terminate");
-    assert_eq!([host.phases.recv().await, host.phases.recv().await, host.phases.recv().await], [Some(Phase::Running), Some(Phase::Draining), Some(Phase::Stopped)]);
+    assert_eq!(
+        [host.phases.recv().await, host.phases.recv().await, host.phases.recv().await],
+        [Some(Phase::Running), Some(Phase::Draining), Some(Phase::Stopped)]
+    );
 }
 
 #[tokio::test(start_paused = true)]

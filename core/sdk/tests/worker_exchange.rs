@@ -1,5 +1,11 @@
 //! A worker against a server that offers the exchange (ADR 1).
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 mod support;
 
 use std::time::Duration;
@@ -12,7 +18,13 @@ use support::{Server, done, job, worker};
 use tokio::time::Instant;
 
 fn jobs(ids: impl IntoIterator<Item = usize>) -> Vec<Value> {
-    ids.into_iter().map(|n| { let mut job = job(&format!("job-{n}")); job["lease_token"] = json!(n); job }).collect()
+    ids.into_iter()
+        .map(|n| {
+            let mut job = job(&format!("job-{n}"));
+            job["lease_token"] = json!(n);
+            job
+        })
+        .collect()
 }
 
 /// Answers an exchange: every outcome was taken, these jobs are handed out.
@@ -28,7 +40,10 @@ async fn an_idle_worker_holds_one_long_poll() {
     server.beats_alone();
     server.with_exchange().await;
     let poll = server.expect("/workers/exchange").await;
-    assert_eq!(poll.body(), json!({"queues": ["default"], "count": 3, "worker_id": "w", "visibility_timeout_ms": 30000, "wait_ms": 20000}));
+    assert_eq!(
+        poll.body(),
+        json!({"queues": ["default"], "count": 3, "worker_id": "w", "visibility_timeout_ms": 30000, "wait_ms": 20000})
+    );
     assert_eq!(poll.request.wait, Duration::from_secs(20), "the transport must not time out before the server answers");
     assert!(server.hears_within(Duration::from_secs(19)).await.is_none());
     take(poll, &[]);
@@ -47,10 +62,13 @@ async fn outcomes_and_the_next_jobs_share_a_request() {
     host.finish(first, done("1"));
     host.finish(second, Outcome::Released);
     let call = server.expect("/workers/exchange").await;
-    assert_eq!(call.body(), json!({
-        "queues": ["default"], "count": 2, "worker_id": "w", "visibility_timeout_ms": 30000,
-        "outcomes": [{"job_id": "job-1", "lease_token": 1, "result": 1}, {"job_id": "job-2", "lease_token": 2, "requeue": true}],
-    }));
+    assert_eq!(
+        call.body(),
+        json!({
+            "queues": ["default"], "count": 2, "worker_id": "w", "visibility_timeout_ms": 30000,
+            "outcomes": [{"job_id": "job-1", "lease_token": 1, "result": 1}, {"job_id": "job-2", "lease_token": 2, "requeue": true}],
+        })
+    );
     take(call, &jobs([3, 4]));
     assert_eq!(host.next().await.id, "job-3");
 }
@@ -68,7 +86,11 @@ async fn outcomes_do_not_wait_behind_a_long_poll() {
     host.finish(delivery, done("1"));
     let call = server.expect("/workers/exchange").await;
     assert_eq!(finished.elapsed(), Duration::ZERO);
-    assert_eq!(call.body(), json!({"worker_id": "w", "outcomes": [{"job_id": "job-1", "lease_token": 1, "result": 1}]}), "the poll asks for jobs already");
+    assert_eq!(
+        call.body(),
+        json!({"worker_id": "w", "outcomes": [{"job_id": "job-1", "lease_token": 1, "result": 1}]}),
+        "the poll asks for jobs already"
+    );
     take(call, &[]);
     assert!(server.hears_within(Duration::from_secs(10)).await.is_none(), "one waiting request, not two");
     assert_eq!(handle.held(), 0);
@@ -118,12 +140,20 @@ async fn each_outcome_has_its_own_answer() {
         host.finish(delivery, done("1"));
     }
     let call = server.expect("/workers/exchange").await;
-    let refused = |code: &str, retryable: bool| json!({"job_id": "x", "error": {"code": code, "message": code, "retryable": retryable}});
-    call.reply(200, json!({"jobs": [], "results": [{"state": "completed"}, refused("conflict", false), refused("backend_error", true)]}));
+    let refused =
+        |code: &str, retryable: bool| json!({"job_id": "x", "error": {"code": code, "message": code, "retryable": retryable}});
+    call.reply(
+        200,
+        json!({"jobs": [], "results": [{"state": "completed"}, refused("conflict", false), refused("backend_error", true)]}),
+    );
     let mut calls = vec![server.expect("/workers/exchange").await, server.expect("/workers/exchange").await];
     calls.retain(|call| !call.body()["outcomes"].is_null());
     let [again] = &calls[..] else { panic!("one of the two is the long poll") };
-    assert_eq!(again.body()["outcomes"], json!([{"job_id": "job-3", "lease_token": 3, "result": 1}]), "only the one that may still succeed");
+    assert_eq!(
+        again.body()["outcomes"],
+        json!([{"job_id": "job-3", "lease_token": 3, "result": 1}]),
+        "only the one that may still succeed"
+    );
     let lost = loop {
         if let WorkerEvent::OutcomeLost { job_id, .. } = events.recv().await.unwrap() {
             break job_id;
@@ -190,7 +220,10 @@ async fn a_server_that_no_longer_offers_it_gets_the_plain_protocol() {
     let delivery = host.next().await;
     host.finish(delivery, done("1"));
     server.expect("/workers/exchange").await.refuse(404, "not_found", json!({}));
-    let mut paths = [server.hears_within(Duration::from_secs(9)).await.unwrap().path().to_owned(), server.hears_within(Duration::from_secs(9)).await.unwrap().path().to_owned()];
+    let mut paths = [
+        server.hears_within(Duration::from_secs(9)).await.unwrap().path().to_owned(),
+        server.hears_within(Duration::from_secs(9)).await.unwrap().path().to_owned(),
+    ];
     paths.sort();
     assert_eq!(paths, ["/workers/ack", "/workers/fetch"]);
 }
@@ -205,7 +238,8 @@ async fn stopping_cuts_the_long_poll_short() {
     let began = Instant::now();
     handle.shutdown(None).await;
     assert_eq!(began.elapsed(), Duration::ZERO);
-    let faults: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).filter(|event| !matches!(event, WorkerEvent::Phase(_))).collect();
+    let faults: Vec<_> =
+        std::iter::from_fn(|| events.try_recv().ok()).filter(|event| !matches!(event, WorkerEvent::Phase(_))).collect();
     assert!(faults.is_empty(), "{faults:?}");
 }
 
@@ -214,7 +248,10 @@ async fn directives_come_with_the_exchange_too() {
     let (mut server, _host, handle) = worker(1, |options| options);
     server.beats_alone();
     server.with_exchange().await;
-    server.expect("/workers/exchange").await.reply(200, json!({"jobs": [], "results": [], "state": "quiet", "directive": "quiet"}));
+    server
+        .expect("/workers/exchange")
+        .await
+        .reply(200, json!({"jobs": [], "results": [], "state": "quiet", "directive": "quiet"}));
     assert!(quiet(&mut server).await);
     assert_eq!(handle.phase(), Phase::Quiet);
 }

@@ -1,5 +1,11 @@
 //! Heartbeats: forms, directives, cancelled and lost jobs.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 mod support;
 
 use std::time::Duration;
@@ -19,7 +25,10 @@ async fn the_form_of_the_seed() {
     let began = Instant::now();
     let beat = server.beat().await;
     assert_eq!(began.elapsed(), Duration::from_secs(5));
-    assert_eq!(beat.body(), json!({"worker_id": "w", "state": "running", "active_jobs": 2, "active_job_ids": ["job-1", "job-2"]}));
+    assert_eq!(
+        beat.body(),
+        json!({"worker_id": "w", "state": "running", "active_jobs": 2, "active_job_ids": ["job-1", "job-2"]})
+    );
     beat.reply(200, json!({"state": "running"}));
     let first = host.next().await;
     host.finish(first, Outcome::Completed { result: None });
@@ -66,7 +75,11 @@ async fn quiet_stops_fetching_and_goes_on_beating() {
         beat.reply(200, json!({"state": "running"}));
         fetch.reply(200, json!({"jobs": [job("late")]}));
         let report = server.expect("/workers/nack").await;
-        assert_eq!((report.body()["job_id"].clone(), report.body()["requeue"].clone()), (json!("late"), json!(true)), "given back");
+        assert_eq!(
+            (report.body()["job_id"].clone(), report.body()["requeue"].clone()),
+            (json!("late"), json!(true)),
+            "given back"
+        );
         report.reply(200, json!({}));
         let running = host.next().await;
         host.finish(running, Outcome::Completed { result: None });
@@ -120,7 +133,15 @@ async fn terminate_stops_the_worker() {
 async fn handlers_of_cancelled_and_lost_jobs_are_stopped() {
     let (mut server, mut host, _handle) = worker(3, |options| options);
     server.plain().await;
-    let jobs: Vec<_> = ["kept", "cancelled", "lost"].into_iter().zip(1..).map(|(id, token)| { let mut job = job(id); job["lease_token"] = json!(token); job }).collect();
+    let jobs: Vec<_> = ["kept", "cancelled", "lost"]
+        .into_iter()
+        .zip(1..)
+        .map(|(id, token)| {
+            let mut job = job(id);
+            job["lease_token"] = json!(token);
+            job
+        })
+        .collect();
     server.hand_out(&jobs).await;
     let (_kept, cancelled, lost) = (host.next().await, host.next().await, host.next().await);
     server.beat().await.reply(200, json!({"state": "running", "jobs_extended": ["kept"], "cancelled_jobs": ["cancelled"]}));

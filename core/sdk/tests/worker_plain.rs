@@ -1,5 +1,11 @@
 //! A worker against a server that speaks the plain protocol only.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 mod support;
 
 use std::time::Duration;
@@ -32,10 +38,9 @@ async fn fetch_and_ack_are_the_requests_of_the_seed() {
 
 #[tokio::test(start_paused = true)]
 async fn every_outcome_has_its_request() {
-    let failure = HandlerFailure { details: Some(json!({"stack": "…"})), ..HandlerFailure::error("IOError", "Connection refused") };
-    let failed = |code: &str, kind: &str, message: &str, retryable: bool| {
-        json!({"code": code, "type": kind, "message": message, "retryable": retryable, "details": {"error_class": kind}})
-    };
+    let failure =
+        HandlerFailure { details: Some(json!({"stack": "…"})), ..HandlerFailure::error("IOError", "Connection refused") };
+    let failed = |code: &str, kind: &str, message: &str, retryable: bool| json!({"code": code, "type": kind, "message": message, "retryable": retryable, "details": {"error_class": kind}});
     let mut refused = failed("handler_error", "IOError", "Connection refused", true);
     refused["details"]["stack"] = json!("…");
     let released = |why: &str| json!({"code": why, "type": why, "message": "Given back by the worker.", "retryable": true});
@@ -46,13 +51,27 @@ async fn every_outcome_has_its_request() {
         (done("null"), "/workers/ack", json!({})),
         (done("[1]"), "/workers/ack", json!({"result": [1]})),
         (Outcome::Failed(failure), "/workers/nack", json!({"error": refused})),
-        (Outcome::Failed(HandlerFailure::no_handler("x.y")), "/workers/nack",
-            json!({"error": failed("no_handler", "NoHandler", "No handler is registered for job type 'x.y'.", false)})),
+        (
+            Outcome::Failed(HandlerFailure::no_handler("x.y")),
+            "/workers/nack",
+            json!({"error": failed("no_handler", "NoHandler", "No handler is registered for job type 'x.y'.", false)}),
+        ),
         (Outcome::Released, "/workers/nack", json!({"requeue": true, "error": released("shutdown")})),
-        (Outcome::Snoozed(Duration::from_millis(1500)), "/workers/nack", json!({"requeue": true, "delay_ms": 1500, "error": snoozed})),
-        (Outcome::Abandoned, "/workers/nack",
-            json!({"error": failed("abandoned", "Abandoned", "The handler was lost without reporting an outcome.", true)})),
-        (done("NaN"), "/workers/nack", json!({"error": failed("invalid_result", "InvalidResult", "The handler's result is not JSON.", false)})),
+        (
+            Outcome::Snoozed(Duration::from_millis(1500)),
+            "/workers/nack",
+            json!({"requeue": true, "delay_ms": 1500, "error": snoozed}),
+        ),
+        (
+            Outcome::Abandoned,
+            "/workers/nack",
+            json!({"error": failed("abandoned", "Abandoned", "The handler was lost without reporting an outcome.", true)}),
+        ),
+        (
+            done("NaN"),
+            "/workers/nack",
+            json!({"error": failed("invalid_result", "InvalidResult", "The handler's result is not JSON.", false)}),
+        ),
     ];
     let (mut server, mut host, _handle) = worker(1, |options| options);
     server.plain().await;

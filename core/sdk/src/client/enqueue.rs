@@ -128,7 +128,8 @@ impl Client {
         let (arrivals, mut arrived) = mpsc::unbounded_channel();
         let (gone, mut dropped) = mpsc::unbounded_channel();
         let chains = requests.into_iter().enumerate().map(|(index, request)| {
-            let run = EnqueueNext::new(Arc::clone(layers), request.id.clone(), waiting_room(index, arrivals.clone())).run(request);
+            let run =
+                EnqueueNext::new(Arc::clone(layers), request.id.clone(), waiting_room(index, arrivals.clone())).run(request);
             let gone = gone.clone();
             async move {
                 let result = run.await;

@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn both_policies_are_completed_in_place() {
         assert_eq!(
-            completed(r#"{"args":[1.0],"options":{"unique":{"keys":["type"]},"retry":{"max_interval":"PT1M"},"queue":"q"}}"#).unwrap(),
+            completed(r#"{"args":[1.0],"options":{"unique":{"keys":["type"]},"retry":{"max_interval":"PT1M"},"queue":"q"}}"#)
+                .unwrap(),
             r#"{"args":[1.0],"options":{"unique":{"key":["type"],"keys":["type"]},"retry":{"max_interval":"PT1M","max_interval_ms":60000},"queue":"q"}}"#,
         );
     }

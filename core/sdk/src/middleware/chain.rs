@@ -89,7 +89,12 @@ impl<M: ?Sized> Chain<M> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).iter().map(|(name, _)| name.clone()).collect()
     }
 
-    fn insert(&self, name: String, layer: Arc<M>, at: impl FnOnce(&[(String, Arc<M>)]) -> Result<usize, Error>) -> Result<(), Error> {
+    fn insert(
+        &self,
+        name: String,
+        layer: Arc<M>,
+        at: impl FnOnce(&[(String, Arc<M>)]) -> Result<usize, Error>,
+    ) -> Result<(), Error> {
         self.change(|entries| {
             if position(entries, &name).is_ok() {
                 return Err(Error::DuplicateMiddleware(name));

@@ -7,7 +7,7 @@ mod enqueue;
 mod execution;
 
 pub use chain::{Chain, IntoLayer};
-pub use enqueue::{EnqueueMiddleware, EnqueueNext};
 pub(crate) use enqueue::Terminal;
-pub use execution::{Middleware, Next};
+pub use enqueue::{EnqueueMiddleware, EnqueueNext};
 pub(crate) use execution::Innermost;
+pub use execution::{Middleware, Next};

@@ -34,7 +34,8 @@ impl TestServer {
         let engine = Engine::open(EngineOptions::new(StoreUrl::Memory)).await;
         let engine = engine.map_err(|e| TransportError::new(TransportErrorKind::Open, e.to_string()))?;
         let server = Server::bind(engine, "127.0.0.1:0").await;
-        let server = server.map_err(|e| TransportError::new(TransportErrorKind::Open, "cannot listen on a free port").with_source(e))?;
+        let server =
+            server.map_err(|e| TransportError::new(TransportErrorKind::Open, "cannot listen on a free port").with_source(e))?;
         let url = format!("http://{}", server.local_addr());
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(server.run(async {

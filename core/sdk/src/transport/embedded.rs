@@ -88,7 +88,8 @@ impl Embedded {
             return Err(TransportError::new(TransportErrorKind::Forked, message));
         }
         let opened = self.lock();
-        let opened = opened.as_ref().ok_or_else(|| TransportError::new(TransportErrorKind::Closed, format!("{} is closed", self.name)))?;
+        let opened =
+            opened.as_ref().ok_or_else(|| TransportError::new(TransportErrorKind::Closed, format!("{} is closed", self.name)))?;
         Ok(opened.router.clone())
     }
 }
@@ -108,7 +109,8 @@ impl Transport for Embedded {
                 Err(never) => match never {},
             };
             let (head, body) = answer.into_parts();
-            let interrupted = |e| TransportError::new(TransportErrorKind::Interrupted, "the engine broke off its answer").with_source(e);
+            let interrupted =
+                |e| TransportError::new(TransportErrorKind::Interrupted, "the engine broke off its answer").with_source(e);
             let body = body.collect().await.map_err(interrupted)?.to_bytes();
             let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
             Ok(Response {
@@ -182,7 +184,8 @@ fn resolve(url: &str) -> Result<(StoreUrl, Option<String>), TransportError> {
         let key = (!name.is_empty()).then(|| format!("{process}:{url}"));
         return Ok((StoreUrl::Memory, key));
     }
-    let store: StoreUrl = url.parse().map_err(|e: ojs_engine::InvalidStoreUrl| TransportError::new(TransportErrorKind::Config, e.to_string()))?;
+    let store: StoreUrl =
+        url.parse().map_err(|e: ojs_engine::InvalidStoreUrl| TransportError::new(TransportErrorKind::Config, e.to_string()))?;
     let key = match &store {
         StoreUrl::Sqlite { path, .. } => format!("{process}:sqlite:{}", canonical(path)?.display()),
         StoreUrl::Memory => return Ok((store, None)),

@@ -62,7 +62,9 @@ impl TransportError {
         match self.kind {
             TransportErrorKind::Connect | TransportErrorKind::Timeout | TransportErrorKind::Interrupted => true,
             TransportErrorKind::NotOjs { status } => matches!(status, 408 | 429 | 500..=599),
-            TransportErrorKind::Closed | TransportErrorKind::Forked | TransportErrorKind::Config | TransportErrorKind::Open => false,
+            TransportErrorKind::Closed | TransportErrorKind::Forked | TransportErrorKind::Config | TransportErrorKind::Open => {
+                false
+            }
         }
     }
 }

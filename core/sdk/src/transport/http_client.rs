@@ -121,7 +121,9 @@ fn headers(options: &ConnectOptions) -> Result<HeaderMap, TransportError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, media_type.clone());
     headers.insert(ACCEPT, media_type);
-    let config = |name: &str| TransportError::new(TransportErrorKind::Config, format!("header '{name}' has a name or value that HTTP does not allow"));
+    let config = |name: &str| {
+        TransportError::new(TransportErrorKind::Config, format!("header '{name}' has a name or value that HTTP does not allow"))
+    };
     for (name, value) in &options.headers {
         let parsed_name: HeaderName = name.parse().map_err(|_| config(name))?;
         headers.insert(parsed_name, value.parse().map_err(|_| config(name))?);

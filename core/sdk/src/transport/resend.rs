@@ -90,7 +90,12 @@ mod tests {
     async fn play(resend: bool, answers: Vec<Result<Response, TransportError>>) -> (Result<Response, TransportError>, usize) {
         let left = RefCell::new(answers);
         let total = left.borrow().len();
-        let result = ResendPolicy::default().run(resend, || { let next = left.borrow_mut().remove(0); async move { next } }).await;
+        let result = ResendPolicy::default()
+            .run(resend, || {
+                let next = left.borrow_mut().remove(0);
+                async move { next }
+            })
+            .await;
         let used = total - left.borrow().len();
         (result, used)
     }

@@ -16,7 +16,8 @@ pub(super) fn config(secure: bool, options: &ConnectOptions) -> Result<ClientCon
         .map_err(|e| fault("TLS versions", e))?;
     let builder = if secure {
         let extra = options.tls_ca_file.as_deref().map(certificates).transpose()?.unwrap_or_default();
-        let verifier = rustls_platform_verifier::Verifier::new_with_extra_roots(extra, provider).map_err(|e| fault("the system's certificates", e))?;
+        let verifier = rustls_platform_verifier::Verifier::new_with_extra_roots(extra, provider)
+            .map_err(|e| fault("the system's certificates", e))?;
         builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
     } else {
         builder.with_root_certificates(rustls::RootCertStore::empty())

@@ -133,8 +133,10 @@ impl Worker {
     /// Starts on the current tokio runtime and returns at once.
     pub fn start(self) -> WorkerHandle {
         let table = self.handlers.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let handlers = Handlers::new(table, Arc::clone(self.middleware.freeze()), self.options.concurrency, self.options.prefetch);
-        let handle = WorkerDriver::start(self.transport, self.options, Arc::clone(&handlers) as Arc<dyn crate::dispatch::Dispatch>);
+        let handlers =
+            Handlers::new(table, Arc::clone(self.middleware.freeze()), self.options.concurrency, self.options.prefetch);
+        let handle =
+            WorkerDriver::start(self.transport, self.options, Arc::clone(&handlers) as Arc<dyn crate::dispatch::Dispatch>);
         // Nobody else sets it.
         let _ = handlers.worker.set(Arc::downgrade(&handle.shared));
         handle
@@ -163,7 +165,10 @@ fn misfit(error: &Error) -> HandlerResult {
 impl std::fmt::Debug for Worker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let handlers = self.handlers.lock().unwrap_or_else(PoisonError::into_inner);
-        f.debug_struct("Worker").field("handlers", &handlers.keys().collect::<Vec<_>>()).field("middleware", &self.middleware).finish_non_exhaustive()
+        f.debug_struct("Worker")
+            .field("handlers", &handlers.keys().collect::<Vec<_>>())
+            .field("middleware", &self.middleware)
+            .finish_non_exhaustive()
     }
 }
 

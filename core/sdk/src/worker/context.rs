@@ -187,6 +187,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl std::fmt::Debug for JobContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("JobContext").field("id", &self.id()).field("job_type", &self.job_type()).field("attempt", &self.attempt()).finish_non_exhaustive()
+        f.debug_struct("JobContext")
+            .field("id", &self.id())
+            .field("job_type", &self.job_type())
+            .field("attempt", &self.attempt())
+            .finish_non_exhaustive()
     }
 }

@@ -67,7 +67,10 @@ impl Turns {
     /// Takes the steps of the drain that are due. True when the worker may stop.
     pub(super) fn drained(&mut self, now: Instant) -> bool {
         let Some(drain) = &mut self.drain else { return false };
-        let (held, running) = { let held = self.shared.held(); (held.len(), held.running()) };
+        let (held, running) = {
+            let held = self.shared.held();
+            (held.len(), held.running())
+        };
         if held == 0 {
             let since = *drain.empty_since.get_or_insert(now);
             return self.claims_are_over() || now >= since + CLAIM_LINGER;

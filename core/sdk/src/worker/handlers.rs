@@ -75,7 +75,12 @@ impl Drop for Slot {
 
 impl Handlers {
     /// Needs a tokio runtime.
-    pub fn new(table: HashMap<String, Innermost>, layers: Arc<[Arc<dyn Middleware>]>, slots: usize, prefetch: Duration) -> Arc<Self> {
+    pub fn new(
+        table: HashMap<String, Innermost>,
+        layers: Arc<[Arc<dyn Middleware>]>,
+        slots: usize,
+        prefetch: Duration,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|itself| Self {
             table,
             layers,

@@ -97,7 +97,12 @@ async fn send(shared: &Shared, held: &[(DeliveryKey, Entry)]) -> Result<Response
 
 async fn post(shared: &Shared, body: String) -> Result<Response, Error> {
     let request = Request::post("/workers/heartbeat", body).with_resend(true);
-    let late = |_| Error::Transport(crate::transport::TransportError::new(crate::transport::TransportErrorKind::Timeout, "no answer to a heartbeat"));
+    let late = |_| {
+        Error::Transport(crate::transport::TransportError::new(
+            crate::transport::TransportErrorKind::Timeout,
+            "no answer to a heartbeat",
+        ))
+    };
     Ok(tokio::time::timeout(ANSWER_WITHIN, shared.transport.request(request)).await.map_err(late)??)
 }
 

@@ -11,6 +11,7 @@ mod held;
 mod options;
 mod prefetch;
 mod report;
+mod requests;
 mod result;
 mod settle;
 mod shared;

@@ -56,7 +56,15 @@ mod tests {
 
     #[test]
     fn short_handlers_are_fed_ahead_long_ones_are_not() {
-        for (slots, run_micros, waiting) in [(10, 10, 256), (10, 1000, 200), (10, 20_000, 10), (10, 1_000_000, 0), (1, 15_000, 1), (1, 25_000, 0), (100, 5000, 256)] {
+        for (slots, run_micros, waiting) in [
+            (10, 10, 256),
+            (10, 1000, 200),
+            (10, 20_000, 10),
+            (10, 1_000_000, 0),
+            (1, 15_000, 1),
+            (1, 25_000, 0),
+            (100, 5000, 256),
+        ] {
             let prefetch = Prefetch::new(slots, Duration::from_millis(20));
             assert_eq!(prefetch.target(), 0, "nothing is known yet");
             prefetch.learn(Duration::from_micros(run_micros));

@@ -82,7 +82,8 @@ impl Report {
             Verdict::Nack(error) => push_member(&mut body, "error", error),
             Verdict::Release { why, delay } => {
                 // The plain nack wants an error even with `requeue`; foreign servers read the delay from its details.
-                let mut error = serde_json::json!({"code": why, "type": why, "message": "Given back by the worker.", "retryable": true});
+                let mut error =
+                    serde_json::json!({"code": why, "type": why, "message": "Given back by the worker.", "retryable": true});
                 if let (Some(delay), Some(object)) = (delay, error.as_object_mut()) {
                     object.insert("details".into(), serde_json::json!({"snooze_ms": millis(*delay)}));
                 }
@@ -122,7 +123,10 @@ impl Report {
             return if self.was_taken_before(&error) { Next::Done } else { Next::Lost(error) };
         }
         // A missing or expired token is the operator's to mend; the outcome waits for it as long as the lease lives.
-        if error.retryable || matches!(error.status, 401 | 403) || matches!(code, Some(ErrorCode::Unauthenticated | ErrorCode::PermissionDenied)) {
+        if error.retryable
+            || matches!(error.status, 401 | 403)
+            || matches!(code, Some(ErrorCode::Unauthenticated | ErrorCode::PermissionDenied))
+        {
             return Next::Again(error);
         }
         match self.verdict {

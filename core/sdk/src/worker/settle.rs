@@ -7,8 +7,8 @@ use ojs_model::OjsError;
 use tokio::time::Instant;
 
 use super::event::WorkerEvent;
-use super::held::{Entry, Stage};
 use super::heartbeat;
+use super::held::{Entry, Stage};
 use super::report::{Next, Report};
 use super::turns::{Finished, Purpose, Server, Turns};
 use super::wire::{self, Envelope, Handout};

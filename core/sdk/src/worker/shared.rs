@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use super::event::WorkerEvent;
 use super::handle::Beat;
-use super::held::{Entry, Held, Stage};
 use super::heartbeat;
+use super::held::{Entry, Held, Stage};
 use super::options::WorkerOptions;
 use crate::dispatch::{CancelReason, Delivery, DeliveryKey, Dispatch, Phase};
 use crate::error::Error;

@@ -15,24 +15,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use ojs_model::json::{push_bare, push_member, push_text};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::backoff::Backoff;
 use super::drain::Drain;
 use super::report::Report;
 use super::shared::{Control, Shared, panic_message};
+use crate::backoff::Backoff;
 use crate::dispatch::{CancelReason, DeliveryKey, HandlerFailure, Outcome, Phase};
 use crate::error::Error;
-use crate::transport::{MANIFEST_PATH, Request, Response, TransportError, TransportErrorKind};
+use crate::transport::{MANIFEST_PATH, Request, Response};
 
 /// Outcomes that are worth a request whatever else happens.
 const FLUSH_AT: usize = 64;
 /// Most outcomes in one request: the answer to the first must not wait for very many others.
-const FLUSH_MAX: usize = 256;
+pub(super) const FLUSH_MAX: usize = 256;
 /// Longest time an outcome waits for company.
 const LINGER: Duration = Duration::from_millis(2);
 /// Reporting requests in flight with the exchange. More would only shrink the batches.
@@ -59,7 +58,9 @@ pub(super) enum Server {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Manifest,
-    Exchange { waits: bool },
+    Exchange {
+        waits: bool,
+    },
     Fetch,
     /// One ack or nack.
     Report,
@@ -84,14 +85,14 @@ pub(super) struct Claiming {
     /// One of them is a long poll.
     pub waiting: bool,
     /// Cuts that long poll short. A server that offers one takes back what it claims for a caller that hangs up.
-    cut: CancellationToken,
+    pub cut: CancellationToken,
     /// Not before this time, after faults and empty fetches.
     pub not_before: Instant,
     /// The pause after the next empty fetch.
     pub pause: Duration,
     pub backoff: Backoff,
     /// Since when slots have been free and unasked for.
-    free_since: Option<Instant>,
+    pub free_since: Option<Instant>,
 }
 
 /// Requests with outcomes.
@@ -102,8 +103,8 @@ pub(super) struct Reporting {
     /// Not before this time, after faults.
     pub not_before: Instant,
     pub backoff: Backoff,
-    last_flush: Option<Instant>,
-    oldest: Option<Instant>,
+    pub last_flush: Option<Instant>,
+    pub oldest: Option<Instant>,
 }
 
 pub(super) struct Turns {
@@ -111,7 +112,7 @@ pub(super) struct Turns {
     pub sender: mpsc::UnboundedSender<(DeliveryKey, Outcome)>,
     outcomes: mpsc::UnboundedReceiver<(DeliveryKey, Outcome)>,
     control: watch::Receiver<Control>,
-    requests: JoinSet<Finished>,
+    pub requests: JoinSet<Finished>,
     pub server: Server,
     pub claiming: Claiming,
     pub reporting: Reporting,
@@ -137,8 +138,24 @@ impl Turns {
             outcomes,
             requests: JoinSet::new(),
             server: Server::Unknown,
-            claiming: Claiming { reserved: 0, requests: 0, waiting: false, cut: CancellationToken::new(), not_before: now, pause, backoff: Backoff::claims(), free_since: None },
-            reporting: Reporting { pending: VecDeque::new(), requests: 0, not_before: now, backoff: Backoff::reports(), last_flush: None, oldest: None },
+            claiming: Claiming {
+                reserved: 0,
+                requests: 0,
+                waiting: false,
+                cut: CancellationToken::new(),
+                not_before: now,
+                pause,
+                backoff: Backoff::claims(),
+                free_since: None,
+            },
+            reporting: Reporting {
+                pending: VecDeque::new(),
+                requests: 0,
+                not_before: now,
+                backoff: Backoff::reports(),
+                last_flush: None,
+                oldest: None,
+            },
             deadlines: BinaryHeap::new(),
             announced: None,
             drain: None,
@@ -319,118 +336,6 @@ impl Turns {
         if worth_it { slots.min(self.shared.options.fetch_max) } else { 0 }
     }
 
-    /// Sends outcomes, and asks for as many jobs as slots are free unless somebody else is asking already.
-    fn exchange(&mut self, now: Instant) {
-        let reports = self.next_batch();
-        if let [report] = reports.as_slice() && report.alone {
-            self.launch_report(reports);
-            return;
-        }
-        let claim = self.shared.phase() == Phase::Running && !self.claiming.waiting && now >= self.claiming.not_before;
-        let slots = if claim { self.shared.capacity().saturating_sub(self.claiming.reserved).min(self.shared.options.fetch_max) } else { 0 };
-        let mut outcomes = String::with_capacity(reports.len() * 96);
-        outcomes.push('[');
-        for report in &reports {
-            if outcomes.len() > 1 {
-                outcomes.push(',');
-            }
-            report.push_outcome(&mut outcomes);
-        }
-        outcomes.push(']');
-        let mut body = self.claim_body(slots, Duration::ZERO);
-        push_member(&mut body, "outcomes", &outcomes);
-        body.push('}');
-        self.launch(Purpose::Exchange { waits: false }, Request::post("/workers/exchange", body), reports, slots);
-    }
-
-    /// The next reports for one request: a lone one by itself.
-    fn next_batch(&mut self) -> Vec<Report> {
-        let pending = &mut self.reporting.pending;
-        let alone = pending.front().is_some_and(|report| report.alone);
-        let count = if alone { 1 } else { pending.iter().take(FLUSH_MAX).take_while(|report| !report.alone).count() };
-        let reports = pending.drain(..count).collect();
-        let now = Instant::now();
-        self.reporting.oldest = (!self.reporting.pending.is_empty()).then_some(now);
-        self.reporting.last_flush = Some(now);
-        reports
-    }
-
-    fn poll(&mut self, slots: usize) {
-        let wait = self.shared.options.long_poll;
-        let mut body = self.claim_body(slots, wait);
-        body.push('}');
-        self.launch(Purpose::Exchange { waits: true }, Request::post("/workers/exchange", body).with_wait(wait), Vec::new(), slots);
-    }
-
-    fn fetch(&mut self, slots: usize) {
-        let mut body = self.claim_body(slots, Duration::ZERO);
-        body.push('}');
-        self.launch(Purpose::Fetch, Request::post("/workers/fetch", body), Vec::new(), slots);
-    }
-
-    /// `{queues, count, worker_id, visibility_timeout_ms}` as in the seed, left open at the end.
-    fn claim_body(&self, slots: usize, wait: Duration) -> String {
-        let options = &self.shared.options;
-        let mut body = String::from("{");
-        if slots > 0 {
-            push_member(&mut body, "queues", &serde_json::json!(options.queues).to_string());
-            push_bare(&mut body, "count", slots);
-        }
-        push_text(&mut body, "worker_id", &self.shared.worker_id);
-        if let Some(lease) = options.visibility_timeout.filter(|_| slots > 0) {
-            push_bare(&mut body, "visibility_timeout_ms", lease.as_millis());
-        }
-        if !wait.is_zero() {
-            push_bare(&mut body, "wait_ms", wait.as_millis());
-        }
-        body
-    }
-
-    fn report_one(&mut self) {
-        if let Some(report) = self.reporting.pending.pop_front() {
-            self.launch_report(vec![report]);
-        }
-        if self.reporting.pending.is_empty() {
-            self.reporting.oldest = None;
-        }
-    }
-
-    fn launch_report(&mut self, reports: Vec<Report>) {
-        if let [report] = reports.as_slice() {
-            let request = Request::post(report.path(), report.body(&self.shared.worker_id));
-            self.launch(Purpose::Report, request, reports, 0);
-        }
-    }
-
-    /// Runs one request beside the loop.
-    fn launch(&mut self, purpose: Purpose, request: Request, reports: Vec<Report>, reserved: usize) {
-        self.reporting.requests += usize::from(!reports.is_empty());
-        self.claiming.requests += usize::from(reserved > 0);
-        self.claiming.reserved += reserved;
-        if purpose == (Purpose::Exchange { waits: true }) {
-            self.claiming.waiting = true;
-            self.claiming.cut = CancellationToken::new();
-        }
-        if reserved > 0 {
-            self.claiming.free_since = None;
-        }
-        let cut = (purpose == Purpose::Exchange { waits: true }).then(|| self.claiming.cut.clone());
-        let shared = Arc::clone(&self.shared);
-        self.requests.spawn(async move {
-            let sent = Instant::now();
-            let answer = match cut {
-                None => send(&shared, request).await,
-                Some(cut) => tokio::select! {
-                    // An answer that is there is taken: it may hold jobs.
-                    biased;
-                    answer = send(&shared, request) => answer,
-                    () = cut.cancelled() => Err(Error::NotHeld),
-                },
-            };
-            Finished { purpose, reports, reserved, sent, answer }
-        });
-    }
-
     fn finished(&mut self, finished: Result<Finished, tokio::task::JoinError>) {
         match finished {
             Ok(finished) => self.settle(finished),
@@ -449,7 +354,9 @@ impl Turns {
         if let Some(at) = self.probe_again.filter(|_| !self.probe_is_out) {
             consider(at);
         }
-        if let Some(oldest) = self.reporting.oldest && self.may_report() {
+        if let Some(oldest) = self.reporting.oldest
+            && self.may_report()
+        {
             consider(self.reporting.not_before.max(oldest + LINGER));
         }
         if self.shared.phase() == Phase::Running && self.claiming.requests == 0 && self.server != Server::Unknown {
@@ -479,14 +386,4 @@ impl Turns {
     pub fn claims_are_over(&self) -> bool {
         self.claiming.requests == 0
     }
-}
-
-/// One request. A transport that panics has failed to answer.
-async fn send(shared: &Shared, request: Request) -> Result<Response, Error> {
-    let answer = AssertUnwindSafe(async { shared.transport.request(request).await }).catch_unwind().await;
-    let answer = answer.unwrap_or_else(|panic| {
-        let message = format!("the transport panicked: {}", panic_message(&*panic));
-        Err(TransportError::new(TransportErrorKind::Interrupted, message))
-    });
-    answer.map_err(Error::from)
 }

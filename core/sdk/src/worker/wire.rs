@@ -95,8 +95,9 @@ fn envelope(body: &Bytes, raw: &RawValue) -> Option<Envelope> {
 
 fn refusal(raw: &RawValue) -> OjsError {
     let body = format!("{{\"error\":{}}}", raw.get());
-    OjsError::from_body(0, body.as_bytes())
-        .unwrap_or_else(|| OjsError::new(ojs_model::ErrorCode::InternalError, "The server refused an outcome without saying why."))
+    OjsError::from_body(0, body.as_bytes()).unwrap_or_else(|| {
+        OjsError::new(ojs_model::ErrorCode::InternalError, "The server refused an outcome without saying why.")
+    })
 }
 
 /// Whether the manifest advertises the exchange, as an object of lists or as a list of names.
@@ -122,7 +123,9 @@ mod tests {
 
     #[test]
     fn jobs_keep_their_text() {
-        let body = Bytes::from_static(br#"{"jobs":[{"id":"a","type":"t","attempt":2,"args":[1.0, 1e3],"x":null},{"no":"id"}],"job":{"id":"a"}}"#);
+        let body = Bytes::from_static(
+            br#"{"jobs":[{"id":"a","type":"t","attempt":2,"args":[1.0, 1e3],"x":null},{"no":"id"}],"job":{"id":"a"}}"#,
+        );
         let handout = handout(&body).unwrap();
         assert_eq!(handout.jobs.len(), 1);
         assert_eq!(handout.jobs[0].text, r#"{"id":"a","type":"t","attempt":2,"args":[1.0, 1e3],"x":null}"#);
@@ -140,7 +143,10 @@ mod tests {
     #[test]
     fn the_exchange_is_found_in_every_form_of_extensions() {
         for (manifest, offers) in [
-            (r#"{"extensions":{"official":[],"experimental":[{"name":"x-worker-exchange","uri":"urn:ojs:ext:x-worker-exchange"}]}}"#, true),
+            (
+                r#"{"extensions":{"official":[],"experimental":[{"name":"x-worker-exchange","uri":"urn:ojs:ext:x-worker-exchange"}]}}"#,
+                true,
+            ),
             (r#"{"extensions":["x-worker-exchange"]}"#, true),
             (r#"{"extensions":{"experimental":[]}}"#, false),
             (r#"{"name":"x-worker-exchange"}"#, false),
