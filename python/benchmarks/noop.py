@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import threading
 import time
 
@@ -36,7 +37,7 @@ def main() -> None:
     parser.add_argument("--payload", type=int, default=150, help="bytes of text in every job")
     options = parser.parse_args()
 
-    queue = f"bench-{time.time_ns()}"
+    queue = f"bench-{os.getpid()}-{int(time.time())}"
     client = ojs.Client(options.url)
     enqueue_seconds = fill(client, queue, options.jobs, options.payload)
 

@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 import enum
 import json
-import re
 import uuid
 from typing import Any
 
@@ -17,8 +16,10 @@ try:
 except ImportError:  # pragma: no cover - depends on the installation
     orjson = None  # type: ignore[assignment, unused-ignore]
 
-#: orjson turns integers beyond 64 bits into floats; anything with this many digits goes to the exact parser.
-_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+#: orjson turns integers beyond 64 bits into floats; text with this many digits in a row goes to the exact parser.
+_LONG_NUMBER = b"0" * 19
+#: All digits become 0. Ten times faster than a regular expression, which took longer than the parser.
+_DIGITS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 
 
 def _default(value: Any) -> Any:
@@ -61,6 +62,6 @@ def loads(data: bytes | str) -> Any:
     """The value of JSON text; integers of any size stay integers."""
     if orjson is not None:
         raw = data if isinstance(data, bytes) else data.encode("utf-8")
-        if _LONG_NUMBER.search(raw) is None:
+        if _LONG_NUMBER not in raw.translate(_DIGITS):
             return orjson.loads(raw)
     return json.loads(data)

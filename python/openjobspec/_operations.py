@@ -33,11 +33,11 @@ def _member(name: str) -> Callable[[Any], Any]:
 
 
 def _job(answer: Any) -> Job:
-    return Job.from_dict(_member("job")(answer))
+    return Job(data=_member("job")(answer))
 
 
 def _jobs(answer: Any) -> list[Job]:
-    return [Job.from_dict(job) for job in _member("jobs")(answer)]
+    return [Job(data=job) for job in _member("jobs")(answer)]
 
 
 def _workflow(answer: Any) -> WorkflowStatus:
