@@ -44,8 +44,15 @@ struct CronBody<'a> {
     description: Option<Cow<'a, str>>,
     #[serde(borrow)]
     job_template: Option<Members<'a>>,
-    #[serde(flatten, borrow)]
-    flat: Members<'a>,
+    // The flat form by name: `flatten` cannot hold raw values.
+    #[serde(borrow, rename = "type")]
+    job_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow)]
+    meta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    options: Option<&'a RawValue>,
 }
 
 impl CronBody<'_> {
@@ -80,7 +87,9 @@ impl CronBody<'_> {
 
     /// The enqueue request, from `job_template` or from the flat form.
     fn template(&self, now: Timestamp) -> Result<String, OjsError> {
-        let mut members = self.job_template.clone().unwrap_or_else(|| self.flat.clone());
+        let flat = [("type", self.job_type), ("args", self.args), ("meta", self.meta), ("options", self.options)];
+        let flat = || flat.into_iter().filter_map(|(name, raw)| Some((name, raw?))).collect();
+        let mut members: Members<'_> = self.job_template.clone().unwrap_or_else(flat);
         members.retain(|name, raw| matches!(*name, "type" | "args" | "meta" | "options") && raw.get() != "null");
         let empty = RawValue::from_string("[]".to_owned()).map_err(|error| OjsError::invalid_field("args", error.to_string()))?;
         members.entry("args").or_insert(&empty);
