@@ -90,6 +90,9 @@ def suites() -> list[Suite]:
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,
                                "--cases", str(CONFORMANCE)], needs=("build",), places=2))
+        all_.append(Suite("conformance-minutes", "conformance",
+                          ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "sqlite", "--slow",
+                           "--cases", str(CONFORMANCE)], needs=("build",)))
     return all_
 
 

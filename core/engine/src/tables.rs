@@ -274,7 +274,11 @@ pub fn fresh_body(job: &NewJob) -> Body {
     let millis = |value: Option<u64>| value.map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX));
     Body {
         text: job.body.clone(),
-        retry: job.retry.as_ref().map(|r| r.to_value().to_string()),
+        retry: job.retry.as_ref().map(|policy| {
+            let mut text = String::new();
+            policy.push_json(&mut text);
+            text
+        }),
         timeout_ms: millis(job.timeout_ms),
         grace_ms: millis(job.grace_period_ms),
         visibility_ms: millis(job.visibility_timeout_ms),
