@@ -64,6 +64,8 @@ enum What {
     Footprint,
     /// Parsing of one enqueue request, without any server.
     Parse,
+    /// Rust no-op handlers through the SDK, embedded and over HTTP.
+    Rust,
     /// Python no-op handlers beside Celery and Dramatiq.
     Python,
     /// Serves the ceiling: an HTTP server that answers at once. Used by the other scenarios.
@@ -116,6 +118,9 @@ fn run(options: &Options) -> Result<()> {
     }
     if wanted(What::Latency) {
         scenario::latency::run(&plan, &mut report)?;
+    }
+    if wanted(What::Rust) {
+        scenario::rust::run(&plan, &mut report)?;
     }
     let python = if wanted(What::Python) { scenario::python::run(&plan, &mut report) } else { Ok(()) };
     // What was measured is shown even when the last scenario lacks its tools.

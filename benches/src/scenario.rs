@@ -7,6 +7,7 @@ pub mod footprint;
 pub mod latency;
 pub mod parse;
 pub mod python;
+pub mod rust;
 
 use std::path::PathBuf;
 use std::time::Duration;
