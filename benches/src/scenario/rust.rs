@@ -12,41 +12,51 @@ use crate::scenario::Plan;
 use crate::server::{Server, Store};
 
 const JOBS: usize = 100_000;
+/// The default of the SDK, and what a program with many short jobs would choose.
+const DEFAULT_SLOTS: usize = 10;
+const WIDE: usize = 100;
 /// Jobs per enqueue request, before the clock starts.
 const BATCH: usize = 1000;
 
 /// Measures.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
-    let bar = plan.progress("Rust, no-op handler", plan.runs * 3);
-    let conditions = |store: Store| {
+    let bar = plan.progress("Rust, no-op handler", plan.runs * 4);
+    let conditions = |store: Store, slots: usize| {
         format!(
-            "{}; one process, default worker options; handler reads its arguments and counts per job, {PAYLOAD_BYTES} byte text",
+            "{}; one process, {slots} slots; handler reads its arguments and counts per job, {PAYLOAD_BYTES} byte text",
             store.label()
         )
     };
-    let (mut embedded, mut http, mut memory) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut embedded, mut wide, mut http, mut memory) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..plan.runs {
-        let dir = tempfile::tempdir_in(&plan.dir)?;
-        embedded.push(one(&format!("sqlite:{}", dir.path().join("jobs.db").display()))?);
+        embedded.push(on_disk(plan, DEFAULT_SLOTS)?);
+        bar.inc(1);
+        wide.push(on_disk(plan, WIDE)?);
         bar.inc(1);
         let server = Server::start(&plan.bin, &plan.dir, Store::Durable)?;
-        http.push(one(&format!("http://{}", server.address))?);
+        http.push(one(&format!("http://{}", server.address), DEFAULT_SLOTS)?);
         bar.inc(1);
-        memory.push(one("memory:")?);
+        memory.push(one("memory:", DEFAULT_SLOTS)?);
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let figure = |name: &str, values, store| Figure::ours(name, "jobs/s", Better::More, values, conditions(store));
+    let figure = |name: &str, values, store, slots| Figure::ours(name, "jobs/s", Better::More, values, conditions(store, slots));
     report.add(vec![
-        figure("Rust worker, embedded", embedded, Store::Durable).bound(45_000.0, None),
-        figure("Rust worker over HTTP", http, Store::Durable).bound(45_000.0, None),
-        Figure { side: Side::Ceiling, ..figure("the same without a disk", memory, Store::Memory) },
+        figure("Rust worker, embedded", embedded, Store::Durable, DEFAULT_SLOTS).bound(45_000.0, None),
+        figure("Rust worker, embedded, many slots", wide, Store::Durable, WIDE),
+        figure("Rust worker over HTTP", http, Store::Durable, DEFAULT_SLOTS).bound(45_000.0, None),
+        Figure { side: Side::Ceiling, ..figure("the same without a disk", memory, Store::Memory, DEFAULT_SLOTS) },
     ]);
     Ok(())
 }
 
+fn on_disk(plan: &Plan, slots: usize) -> Result<f64> {
+    let dir = tempfile::tempdir_in(&plan.dir)?;
+    one(&format!("sqlite:{}", dir.path().join("jobs.db").display()), slots)
+}
+
 /// Jobs per second from the start of the worker to the last completion; delivery checked.
-fn one(url: &str) -> Result<f64> {
+fn one(url: &str, slots: usize) -> Result<f64> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let client = Client::connect(url).await?;
         let text = "x".repeat(PAYLOAD_BYTES);
@@ -54,7 +64,7 @@ fn one(url: &str) -> Result<f64> {
             client.enqueue_batch((first..first + BATCH).map(|n| JobRequest::new("bench.noop", (n, &text)))).await?;
         }
         let runs: Arc<Vec<AtomicU8>> = Arc::new((0..JOBS).map(|_| AtomicU8::new(0)).collect());
-        let worker = Worker::for_client(&client);
+        let worker = Worker::builder().transport(Arc::clone(client.transport())).concurrency(slots).build().await?;
         let counters = Arc::clone(&runs);
         worker.register("bench.noop", move |ctx| {
             let counters = Arc::clone(&counters);
