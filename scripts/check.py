@@ -28,7 +28,8 @@ CONFORMANCE = ROOT.parent / "shared" / "conformance"
 # Logs are read later, by people and by count().
 ENVIRONMENT = os.environ | {"CARGO_TERM_COLOR": "never", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
 
-# Two suites at a time: the reference machine has two cores. A suite that measures time takes both places.
+# Two suites at a time: the reference machine has two cores. The conformance cases measure time and mostly wait (one for two
+# minutes): they run beside each other, when nothing else does.
 PLACES = 2
 
 COUNTERS = [
@@ -89,7 +90,7 @@ def suites() -> list[Suite]:
         for store in ("memory", "sqlite"):
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,
-                               "--cases", str(CONFORMANCE)], needs=("build",), places=2))
+                               "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest")))
         all_.append(Suite("conformance-minutes", "conformance",
                           ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "sqlite", "--slow",
                            "--cases", str(CONFORMANCE)], needs=("build",)))

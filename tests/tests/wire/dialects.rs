@@ -140,3 +140,67 @@ async fn a_queue_is_described_in_every_published_form() {
     );
     assert!(stats["computed_at"].is_string());
 }
+
+#[tokio::test]
+async fn unique_policies_are_spelt_in_many_ways() {
+    let mut target = Target::new().await;
+    for (n, unique) in [
+        json!({"keys": ["type", "args"], "period": "PT1H", "on_conflict": "reject"}),
+        json!({"key": ["report_id"], "period": "PT1H"}),
+        json!({"keys": ["type", "args"], "period_ms": 3_600_000}),
+        json!({"keys": ["type", "args"], "period": "PT1H", "onConflict": "reject"}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let job = json!({"type": "test.unique", "args": [{"report_id": n}], "options": {"unique": unique}});
+        let first = target.wire.post("/jobs", &job).await.expect(201).job()["id"].clone();
+        let refusal = target.wire.post("/jobs", &job).await.expect(409);
+        assert_eq!(refusal.json()["error"]["details"]["existing_job_id"], first, "{job}");
+    }
+}
+
+#[tokio::test]
+async fn cron_entries_are_flat_or_have_a_template() {
+    let mut target = Target::new().await;
+    for (name, entry) in [
+        (
+            "suite",
+            json!({"expression": "0 9 * * *", "job_template": {"type": "report.build", "args": [1], "options": {"queue": "slow"}}}),
+        ),
+        ("binding", json!({"cron": "0 9 * * *", "type": "report.build", "args": [1], "options": {"queue": "slow"}})),
+        (
+            "union",
+            json!({"cron": "0 9 * * *", "expression": "0 9 * * *", "type": "report.build", "args": [1], "options": {"queue": "slow"},
+            "job_template": {"type": "report.build", "args": [1], "options": {"queue": "slow"}}}),
+        ),
+    ] {
+        let mut body = entry;
+        body["name"] = json!(name);
+        target.wire.post("/cron", &body).await.expect(201);
+    }
+    let list = target.wire.get("/cron").await.expect(200).json();
+    assert_eq!((list["crons"].as_array().unwrap().len(), &list["crons"]), (3, &list["cron_jobs"]));
+    for entry in list["crons"].as_array().unwrap() {
+        assert_eq!(
+            (&entry["expression"], &entry["job_template"]["type"]),
+            (&json!("0 9 * * *"), &json!("report.build")),
+            "{entry}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn workflows_are_steps_by_name_or_by_type() {
+    let mut target = Target::new().await;
+    for body in [
+        json!({"type": "chain", "steps": [{"type": "a.first", "args": []}, {"type": "a.second", "args": []}]}),
+        json!({"name": "etl", "type": "chain", "steps": [{"id": "1", "type": "a.first", "args": []}, {"id": "2", "type": "a.second", "args": [], "depends_on": ["1"]}]}),
+        json!({"type": "group", "jobs": [{"type": "a.first", "args": []}, {"type": "a.second", "args": []}]}),
+    ] {
+        let workflow = target.wire.post("/workflows", &body).await.expect(201).json()["workflow"].clone();
+        assert_eq!(workflow["state"], "running", "{body}");
+        let id = workflow["id"].as_str().unwrap();
+        assert_eq!(target.wire.get(&format!("/workflows/{id}")).await.expect(200).json()["workflow"]["id"], id);
+    }
+}
