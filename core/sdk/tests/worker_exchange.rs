@@ -244,6 +244,30 @@ async fn stopping_cuts_the_long_poll_short() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_proxy_that_ends_idle_connections_costs_no_time() {
+    let (mut server, _host, handle) = worker(1, |options| options);
+    server.beats_alone();
+    server.with_exchange().await;
+    let mut events = handle.events();
+    for fault in 0..4 {
+        let poll = server.expect("/workers/exchange").await;
+        assert!(server.hears_within(Duration::from_secs(15)).await.is_none());
+        match fault % 2 {
+            0 => poll.fail(TransportErrorKind::Interrupted),
+            _ => poll.reply(504, json!("Gateway Timeout")),
+        }
+        let cut = Instant::now();
+        server.expect("/workers/exchange").await.reply(200, json!({"jobs": []}));
+        assert_eq!(cut.elapsed(), Duration::ZERO);
+    }
+    assert!(events.try_recv().is_err(), "nothing went wrong");
+    server.expect("/workers/exchange").await.fail(TransportErrorKind::Interrupted);
+    let failed = Instant::now();
+    server.expect("/workers/exchange").await;
+    assert!(failed.elapsed() >= Duration::from_millis(50), "a connection that breaks at once is a fault");
+}
+
+#[tokio::test(start_paused = true)]
 async fn directives_come_with_the_exchange_too() {
     let (mut server, _host, handle) = worker(1, |options| options);
     server.beats_alone();

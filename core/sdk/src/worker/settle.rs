@@ -14,10 +14,13 @@ use super::turns::{Finished, Purpose, Server, Turns};
 use super::wire::{self, Envelope, Handout};
 use crate::dispatch::{Completion, Delivery, Outcome, Phase};
 use crate::error::Error;
-use crate::transport::Response;
+use crate::transport::{Response, TransportErrorKind};
 
 /// The lease when neither the fetch nor the job names one: the protocol's default for servers (section 1.5).
 const SERVER_LEASE: Duration = Duration::from_secs(1800);
+
+/// A long poll that ends after less than this has failed; after more, it was cut short.
+const WAS_WAITING: Duration = Duration::from_secs(1);
 
 impl Turns {
     pub(super) fn settle(&mut self, finished: Finished) {
@@ -29,6 +32,10 @@ impl Turns {
             Purpose::Manifest => self.learn(answer),
             Purpose::Exchange { waits } => {
                 self.claiming.waiting &= !waits;
+                if waits && was_cut(&answer, sent.elapsed()) {
+                    tracing::debug!(worker = %self.shared.worker_id, "a long poll was cut short on its way; asking again");
+                    return;
+                }
                 self.exchanged(reports, reserved, sent, answer);
             }
             Purpose::Fetch => self.fetched(sent, answer),
@@ -285,4 +292,15 @@ impl Turns {
             }
         }
     }
+}
+
+/// A long poll that something between here and the server has ended, as proxies do with idle connections. Asking again
+/// at once is right: the wait has kept the rate low, and a server that is really gone refuses the next connection.
+fn was_cut(answer: &Result<Response, Error>, waited: Duration) -> bool {
+    let lost = match answer {
+        Ok(response) => matches!(response.status, 408 | 502 | 504),
+        Err(Error::Transport(error)) => matches!(error.kind(), TransportErrorKind::Interrupted | TransportErrorKind::Timeout),
+        Err(_) => false,
+    };
+    lost && waited >= WAS_WAITING
 }
