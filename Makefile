@@ -33,7 +33,8 @@ lint: setup ## Formatting, clippy, mypy, layering: the checks without the tests
 fmt: ## Format all Rust
 	@cargo fmt --all
 
-bench: setup ## Measure against rivals and ceilings; the report is in target/bench
+bench: python build ## Measure against ceilings and rivals, all in one run (under ten minutes)
+	@scripts/setup.sh redis-server
 	@cargo run --release --locked -p ojs-bench -- all
 
 soak: build ## kill -9 in a loop, 200 rounds instead of 20 (about half an hour)

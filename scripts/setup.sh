@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the build needs and this machine lacks. Safe to run again; takes no time when nothing is missing.
 #
+#     setup.sh [command…]     further commands that are wanted, named as their Debian packages (redis-server)
+#
 # Wanted: a C compiler and make (SQLite, ring), git, Python 3.10 or newer with venv, Rust as rust-toolchain.toml says.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,6 +26,10 @@ if ! command -v python3 >/dev/null; then
 elif ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
   missing+=(python3-venv)
 fi
+
+for command in "$@"; do
+  command -v "$command" >/dev/null || missing+=("$command")
+done
 
 # A machine with a rustup but without the toolchain is served by rustup itself, at the first cargo call.
 PATH="$HOME/.cargo/bin:$PATH"
