@@ -1,5 +1,12 @@
 //! `ojs server` as whoever starts it sees it: first line, signals, exit status, words on wrong input.
-#![allow(missing_docs)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 use std::net::TcpListener;
 use std::process::{Command, Output};
 

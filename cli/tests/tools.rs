@@ -1,5 +1,12 @@
 //! The operator's tools against a real server: tables, JSON, exit status.
-#![allow(missing_docs)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
 use std::process::Output;
 
 use ojs_tests::ServerProcess;

@@ -46,7 +46,10 @@ async fn two_processes_share_a_queue_without_overlap() {
         worker
             .register("test.plain", move |ctx| {
                 let runs = Arc::clone(&runs);
-                async move { Ok(runs.lock().await.push((ctx.id().to_owned(), name))) }
+                async move {
+                    runs.lock().await.push((ctx.id().to_owned(), name));
+                    Ok(())
+                }
             })
             .unwrap();
         workers.push(worker.start());
