@@ -146,8 +146,8 @@ pub trait Tables: CronTables + WorkflowTables + Send {
     /// Undoes the changes since `begin`.
     fn rollback(&mut self);
 
-    /// Stores a job and sets `row.seq`; false when the id exists.
-    fn insert(&mut self, job: &NewJob, row: &mut JobRow) -> Result<bool>;
+    /// Stores jobs and sets the `seq` of their rows, up to the first whose id exists: its index is returned.
+    fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>>;
     /// The newest job with this uniqueness key in one of the states, created after `since`.
     fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>>;
     /// The row of an id.
@@ -271,9 +271,15 @@ const DEFAULT_MAX_ATTEMPTS: u32 = 3;
 /// The fixed part of a job about to be stored.
 #[must_use]
 pub fn fresh_body(job: &NewJob) -> Body {
+    Body { text: job.body.clone(), ..fresh_settings(job) }
+}
+
+/// The fixed part of a job about to be stored, without its text.
+#[must_use]
+pub fn fresh_settings(job: &NewJob) -> Body {
     let millis = |value: Option<u64>| value.map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX));
     Body {
-        text: job.body.clone(),
+        text: String::new(),
         retry: job.retry.as_ref().map(|policy| {
             let mut text = String::new();
             policy.push_json(&mut text);

@@ -33,32 +33,48 @@ enum Unique {
 
 impl Turn<'_> {
     pub(super) fn enqueue(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
-        let checked = jobs.iter().any(|job| job.unique.is_some());
-        if checked {
-            // Everything that can be refused is found before anything is changed: a replaced job could not be brought back.
-            self.check_conflicts(jobs)?;
+        if jobs.iter().any(|job| job.unique.is_some()) {
+            return self.enqueue_unique(jobs);
         }
+        let mut rows = Vec::with_capacity(jobs.len());
+        let mut queues = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let (row, queue) = self.first_row(job, Link::default())?;
+            rows.push(row);
+            queues.push(queue);
+        }
+        let all: Vec<&NewJob> = jobs.iter().map(Arc::as_ref).collect();
+        if let Some(index) = self.tables.insert_all(&all, &mut rows)? {
+            // All or none: take back what this command stored. Nobody has seen it, the transaction is open.
+            for row in rows.iter().take(index) {
+                self.tables.delete(row)?;
+            }
+            return match all.get(index) {
+                Some(job) => Err(self.duplicate(job, index, jobs.len())?.into()),
+                None => Err(StoreError::Failed(format!("no job {index} in a batch of {}", jobs.len())).into()),
+            };
+        }
+        let mut placed = Vec::with_capacity(jobs.len());
+        for ((row, queue), job) in rows.into_iter().zip(queues).zip(jobs) {
+            self.announce(&row);
+            placed.push(Placed::fresh(row, queue, job));
+        }
+        Ok(Reply::Enqueued(placed))
+    }
+
+    /// One by one: a job may replace one that stands before it in the same batch.
+    fn enqueue_unique(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
+        // Everything that can be refused is found before anything is changed: a replaced job could not be brought back.
+        self.check_conflicts(jobs)?;
         let mut placed: Vec<Placed> = Vec::with_capacity(jobs.len());
         for (index, job) in jobs.iter().enumerate() {
-            match self.place(job, Link::default())? {
-                Some(job) => {
-                    if checked && !job.deduplicated {
-                        self.announce(&job.job.row);
-                    }
-                    placed.push(job);
-                }
-                None => {
-                    // All or none: take back what this command stored. Nobody has seen it, the transaction is open.
-                    for stored in placed.iter().filter(|stored| !stored.deduplicated) {
-                        self.tables.delete(&stored.job.row)?;
-                    }
-                    let error = self.duplicate(job, index, jobs.len())?;
-                    return Err(error.into());
-                }
+            let Some(stored) = self.place(job, Link::default())? else {
+                return Err(StoreError::Failed(format!("id {} of element {index} was free a moment ago", job.id)).into());
+            };
+            if !stored.deduplicated {
+                self.announce(&stored.job.row);
             }
-        }
-        if !checked {
-            placed.iter().for_each(|stored| self.announce(&stored.job.row));
+            placed.push(stored);
         }
         Ok(Reply::Enqueued(placed))
     }
@@ -137,18 +153,15 @@ impl Turn<'_> {
                 schedule
             }
         };
-        let stored = match schedule {
-            Some(at) => self.insert(&NewJob { scheduled_at: Some(at), ..job.clone() }, link)?,
-            None => self.insert(job, link)?,
-        };
-        Ok(stored.map(|(row, queue)| {
-            let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
-            Placed { job, deduplicated: false }
-        }))
+        let moved = schedule.map(|at| NewJob { scheduled_at: Some(at), ..job.clone() });
+        let job = moved.as_ref().unwrap_or(job);
+        let (mut row, queue) = self.first_row(job, link)?;
+        let known = self.tables.insert_all(&[job], std::slice::from_mut(&mut row))?;
+        Ok(known.is_none().then(|| Placed::fresh(row, queue, job)))
     }
 
-    /// Stores one job in its first state; `None` when the id exists.
-    fn insert(&mut self, job: &NewJob, link: Link) -> Result<Option<(JobRow, Arc<str>)>, StoreError> {
+    /// The row of a job in its first state, not stored yet, and the name of its queue.
+    fn first_row(&mut self, job: &NewJob, link: Link) -> Result<(JobRow, Arc<str>), StoreError> {
         let mut queue = self.tables.queue(&job.queue, self.now)?;
         if let Some(rate) = job.max_per_second.filter(|rate| *rate != queue.rate) {
             // The latest rate is the queue's (protocol section 8.8).
@@ -177,8 +190,7 @@ impl Turn<'_> {
             }
             _ => {}
         }
-        let fresh = self.tables.insert(job, &mut row)?;
-        Ok(fresh.then_some((row, queue.name)))
+        Ok((row, queue.name))
     }
 
     fn announce(&mut self, row: &JobRow) {
@@ -205,6 +217,13 @@ impl Turn<'_> {
     fn duplicate(&mut self, job: &NewJob, index: usize, of: usize) -> Result<OjsError, StoreError> {
         let state = self.tables.row(job.id)?.map_or(JobState::Available, |row| row.state);
         Ok(located(OjsError::duplicate_id(job.id, state), "id", index, of))
+    }
+}
+
+impl Placed {
+    fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
+        let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
+        Self { job, deduplicated: false }
     }
 }
 

@@ -110,20 +110,23 @@ impl Tables for MemoryTables {
 
     fn rollback(&mut self) {}
 
-    fn insert(&mut self, job: &NewJob, row: &mut JobRow) -> Result<bool> {
-        if self.ids.contains_key(&row.id) {
-            return Ok(false);
+    fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
+        for (index, (job, row)) in jobs.iter().zip(rows).enumerate() {
+            if self.ids.contains_key(&row.id) {
+                return Ok(Some(index));
+            }
+            self.last_seq += 1;
+            row.seq = self.last_seq;
+            self.ids.insert(row.id, row.seq);
+            self.index(row);
+            let unique = job.unique.as_ref().map(|policy| policy.key);
+            if let Some(key) = unique {
+                self.uniques.entry(key).or_default().insert(row.seq);
+            }
+            let stored = Stored { row: row.clone(), body: fresh_body(job), history: History::default(), unique };
+            self.jobs.insert(row.seq, stored);
         }
-        self.last_seq += 1;
-        row.seq = self.last_seq;
-        self.ids.insert(row.id, row.seq);
-        self.index(row);
-        let unique = job.unique.as_ref().map(|policy| policy.key);
-        if let Some(key) = unique {
-            self.uniques.entry(key).or_default().insert(row.seq);
-        }
-        self.jobs.insert(row.seq, Stored { row: row.clone(), body: fresh_body(job), history: History::default(), unique });
-        Ok(true)
+        Ok(None)
     }
 
     fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>> {

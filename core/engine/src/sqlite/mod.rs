@@ -18,13 +18,15 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtens
 use crate::apply::LEASE_RANGE;
 use crate::job::{Body, History, JobRow};
 use crate::options::Durability;
-use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
+use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow};
 use rows::{read_body, read_job, read_queue, read_worker};
 
 /// How long a transaction waits for another process's.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection: all of them.
 const STATEMENTS: usize = 96;
+/// Active jobs remembered: about 5 MB. Those beyond are looked up.
+const MAX_ACTIVE_KEPT: usize = 20_000;
 /// The schema that this version writes.
 const SCHEMA_VERSION: i64 = 1;
 
@@ -44,6 +46,8 @@ pub struct SqliteTables {
     kinds: HashMap<Arc<str>, i64>,
     kind_nums: HashMap<i64, Arc<str>>,
     workers: HashMap<Arc<str>, WorkerRow>,
+    /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
+    active: HashMap<JobId, JobRow>,
 }
 
 impl From<rusqlite::Error> for StoreError {
@@ -114,6 +118,7 @@ impl SqliteTables {
             kinds: HashMap::new(),
             kind_nums: HashMap::new(),
             workers: HashMap::new(),
+            active: HashMap::new(),
         })
     }
 
@@ -137,6 +142,7 @@ impl SqliteTables {
         self.kinds.clear();
         self.kind_nums.clear();
         self.workers.clear();
+        self.active.clear();
     }
 
     /// Notices commits of other connections: names and pauses may have changed.
@@ -184,20 +190,18 @@ impl Tables for SqliteTables {
         }
     }
 
-    fn insert(&mut self, job: &NewJob, row: &mut JobRow) -> Result<bool> {
-        let mut statement = self.statement(include_str!("sql/insert_job.sql"))?;
-        let inserted = rows::bind_insert(&mut statement, row, job.unique.as_ref().map(|policy| &policy.key))?;
-        drop(statement);
-        if inserted == 0 {
-            return Ok(false);
+    fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
+        // Looked up once for the batch, not once per job.
+        let mut insert_job = self.statement(include_str!("sql/insert_job.sql"))?;
+        let mut insert_body = self.statement(include_str!("sql/insert_body.sql"))?;
+        for (index, (job, row)) in jobs.iter().zip(rows).enumerate() {
+            if rows::bind_insert(&mut insert_job, row, job.unique.as_ref().map(|policy| &policy.key))? == 0 {
+                return Ok(Some(index));
+            }
+            row.seq = self.connection.last_insert_rowid();
+            rows::bind_new_body(&mut insert_body, row.seq, job)?;
         }
-        row.seq = self.connection.last_insert_rowid();
-        let body = fresh_body(job);
-        self.execute(
-            include_str!("sql/insert_body.sql"),
-            params![row.seq, body.text, body.retry, body.timeout_ms, body.grace_ms, body.visibility_ms],
-        )?;
-        Ok(true)
+        Ok(None)
     }
 
     fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>> {
@@ -211,11 +215,19 @@ impl Tables for SqliteTables {
     }
 
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {
+        if let Some(row) = self.active.get(&id) {
+            return Ok(Some(row.clone()));
+        }
         let mut statement = self.statement(include_str!("sql/job_by_id.sql"))?;
         Ok(statement.query_row([&id.as_bytes()[..]], read_job).optional()?)
     }
 
     fn update(&mut self, before: &JobRow, after: &JobRow) -> Result<()> {
+        if after.state == JobState::Active && self.active.len() < MAX_ACTIVE_KEPT {
+            self.active.insert(after.id, after.clone());
+        } else {
+            self.active.remove(&after.id);
+        }
         rows::bind_update(&mut self.statement(include_str!("sql/update_job.sql"))?, after)?;
         let moved = before.queue != after.queue || before.priority != after.priority || before.max_attempts != after.max_attempts;
         if moved {
@@ -225,6 +237,7 @@ impl Tables for SqliteTables {
     }
 
     fn delete(&mut self, row: &JobRow) -> Result<()> {
+        self.active.remove(&row.id);
         for sql in
             [include_str!("sql/delete_job.sql"), include_str!("sql/delete_body.sql"), include_str!("sql/delete_history.sql")]
         {

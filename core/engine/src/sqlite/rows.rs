@@ -1,10 +1,10 @@
 //! Rows to and from SQLite columns, in the order of the `.sql` files.
 use ojs_model::unique::UniqueKey;
-use ojs_model::{JobId, JobState};
+use ojs_model::{JobId, JobState, NewJob};
 use rusqlite::{CachedStatement, Row, params};
 
 use crate::job::{Body, JobRow};
-use crate::tables::{QueueRow, WorkerRow};
+use crate::tables::{QueueRow, WorkerRow, fresh_settings};
 
 /// Columns of a job in every `SELECT`.
 pub const JOB_COLUMNS: usize = 25;
@@ -89,6 +89,12 @@ pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Op
         row.workflow,
         row.step,
     ])
+}
+
+/// The fixed part of a job, its text straight from the request.
+pub fn bind_new_body(statement: &mut CachedStatement<'_>, seq: i64, job: &NewJob) -> rusqlite::Result<usize> {
+    let Body { retry, timeout_ms, grace_ms, visibility_ms, .. } = fresh_settings(job);
+    statement.execute(params![seq, job.body, retry, timeout_ms, grace_ms, visibility_ms])
 }
 
 pub fn bind_update(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlite::Result<usize> {
