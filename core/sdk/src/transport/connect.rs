@@ -38,6 +38,13 @@ impl Default for ConnectOptions {
     }
 }
 
+/// What this build connects to.
+const SCHEMES: &str = if cfg!(feature = "embedded") {
+    "http://, https://, sqlite:FILE or memory:"
+} else {
+    "http:// or https:// (sqlite:FILE and memory: need the feature `embedded`)"
+};
+
 /// Makes the transport that fits the URL: `http://`, `https://`, and with the feature `embedded` `sqlite:jobs.db`,
 /// `memory:` (a fresh engine), `memory:name` (shared by all who use the name).
 ///
@@ -53,7 +60,7 @@ pub async fn connect(url: &str, options: ConnectOptions) -> Result<Arc<dyn Trans
         "sqlite" | "memory" => Ok(Arc::new(super::Embedded::open(url).await?)),
         _ => Err(TransportError::new(
             TransportErrorKind::Config,
-            format!("cannot connect to '{url}': use http://, https://, or with the feature `embedded` sqlite:FILE or memory:"),
+            format!("cannot connect to '{url}': use {SCHEMES}"),
         )),
     }
 }
