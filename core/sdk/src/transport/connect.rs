@@ -58,9 +58,6 @@ pub async fn connect(url: &str, options: ConnectOptions) -> Result<Arc<dyn Trans
         "http" | "https" => Ok(Arc::new(super::Http::new(url, options)?)),
         #[cfg(feature = "embedded")]
         "sqlite" | "memory" => Ok(Arc::new(super::Embedded::open(url).await?)),
-        _ => Err(TransportError::new(
-            TransportErrorKind::Config,
-            format!("cannot connect to '{url}': use {SCHEMES}"),
-        )),
+        _ => Err(TransportError::new(TransportErrorKind::Config, format!("cannot connect to '{url}': use {SCHEMES}"))),
     }
 }
