@@ -230,7 +230,6 @@ fn open_ledger(url: &StoreUrl, options: &EngineOptions, wakeups: Arc<Wakeups>) -
         reader,
         clock: Arc::clone(&options.clock),
         sweeper: Sweeper::new(options.worker_timeout, options.retention),
-        retention: options.retention,
         wakeups,
         name,
     };

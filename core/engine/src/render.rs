@@ -8,6 +8,18 @@ use crate::job::{JobView, flag};
 
 static DEFAULT_RETRY: LazyLock<String> = LazyLock::new(|| RetryPolicy::default().to_value().to_string());
 
+/// Appends `[item,item,…]`, each item written by `write`.
+pub fn list<T>(out: &mut String, items: impl IntoIterator<Item = T>, mut write: impl FnMut(&mut String, T)) {
+    out.push('[');
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write(out, item);
+    }
+    out.push(']');
+}
+
 /// Appends a job as a JSON object.
 pub fn job(out: &mut String, view: &JobView) {
     object(out, view, |_| {});

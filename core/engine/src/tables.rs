@@ -158,8 +158,6 @@ pub trait Tables: CronTables + WorkflowTables + Send {
     fn delete(&mut self, row: &JobRow) -> Result<()>;
     /// The fixed part.
     fn body(&mut self, seq: i64) -> Result<Body>;
-    /// Replaces the fixed part.
-    fn set_body(&mut self, seq: i64, body: &Body) -> Result<()>;
     /// Errors and result.
     fn history(&mut self, seq: i64) -> Result<History>;
     /// Replaces errors and result.
@@ -189,6 +187,11 @@ pub trait Tables: CronTables + WorkflowTables + Send {
     fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow>;
     /// The queue of a name, if it was ever used.
     fn find_queue(&mut self, name: &str) -> Result<Option<QueueRow>>;
+    /// Number of the queue that a filter names; 0, which no job has, when there is none of that name.
+    fn queue_wanted(&mut self, name: Option<&str>) -> Result<Option<i64>> {
+        let Some(name) = name else { return Ok(None) };
+        Ok(Some(self.find_queue(name)?.map_or(0, |queue| queue.num)))
+    }
     /// The queue of a number.
     fn queue_by_num(&mut self, num: i64) -> Result<QueueRow>;
     /// All queues by name.

@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 use crate::apply::{Counters, Sweeper, Turn, answer};
 use crate::clock::Clock;
 use crate::command::{Command, Query, Reply};
-use crate::options::Retention;
 use crate::store::{Refusal, Store};
 use crate::tables::{StoreError, Tables};
 use crate::wake::Wakeups;
@@ -45,8 +44,6 @@ pub struct WriterParts {
     pub clock: Arc<dyn Clock>,
     /// Time-driven work.
     pub sweeper: Sweeper,
-    /// For queries.
-    pub retention: Retention,
     /// Told of new jobs.
     pub wakeups: Arc<Wakeups>,
     /// For manifest and health.
@@ -76,10 +73,9 @@ impl Ledger {
         let reader = match parts.reader {
             Some(tables) => {
                 let (reader, inbox) = channel();
-                let retention = parts.retention;
                 std::thread::Builder::new()
                     .name("ojs-reader".into())
-                    .spawn(move || read_loop(tables, &inbox, &retention))
+                    .spawn(move || read_loop(tables, &inbox))
                     .map_err(refused)?;
                 reader
             }
@@ -90,7 +86,6 @@ impl Ledger {
             clock: parts.clock,
             sweeper: parts.sweeper,
             counters,
-            retention: parts.retention,
             wakeups: parts.wakeups,
             next_tick: Instant::now(),
         };
@@ -148,7 +143,6 @@ struct WriterThread {
     clock: Arc<dyn Clock>,
     sweeper: Sweeper,
     counters: Counters,
-    retention: Retention,
     wakeups: Arc<Wakeups>,
     next_tick: Instant,
 }
@@ -204,7 +198,7 @@ impl WriterThread {
                 Message::Query(query, reply) => {
                     // Memory store: a query sees every command sent before it.
                     self.commit_group(group);
-                    let _ = reply.send(answer(self.tables.as_mut(), &query, &self.retention));
+                    let _ = reply.send(answer(self.tables.as_mut(), &query));
                 }
                 Message::Sweep(reply) => {
                     self.commit_group(group);
@@ -319,13 +313,13 @@ impl WriterThread {
     }
 }
 
-fn read_loop(mut tables: Box<dyn Tables>, inbox: &Receiver<Message>, retention: &Retention) {
+fn read_loop(mut tables: Box<dyn Tables>, inbox: &Receiver<Message>) {
     while let Ok(message) = inbox.recv() {
         match message {
             Message::Query(query, reply) => {
                 // One snapshot for all the reads of a query.
                 let answered = tables.begin(false).map_err(Refusal::from).and_then(|()| {
-                    let answered = answer(tables.as_mut(), &query, retention);
+                    let answered = answer(tables.as_mut(), &query);
                     tables.commit()?;
                     answered
                 });

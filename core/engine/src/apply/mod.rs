@@ -19,7 +19,6 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 use crate::command::{Command, Query, Reply};
 use crate::event::{self, Journal};
 use crate::job::{JobRow, JobView, flag};
-use crate::options::Retention;
 use crate::store::Refusal;
 use crate::tables::{Counts, StoreError, Tables};
 
@@ -211,7 +210,7 @@ fn view_with(tables: &mut dyn Tables, row: JobRow, body: crate::job::Body) -> Re
 }
 
 /// Answers a query.
-pub fn answer(tables: &mut dyn Tables, query: &Query, _retention: &Retention) -> Applied<Reply> {
+pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
     match query {
         Query::Job(id) => match tables.row(*id)? {
             Some(row) => Ok(Reply::Job(Box::new(view(tables, row)?))),

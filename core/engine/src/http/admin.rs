@@ -31,14 +31,8 @@ pub async fn jobs(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         Reply::Slice(jobs, has_more) => (jobs, has_more),
         other => return Err(unexpected(&other).into()),
     };
-    let mut out = String::from("{\"items\":[");
-    for (index, view) in jobs.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        render::job(&mut out, view);
-    }
-    out.push(']');
+    let mut out = String::from("{\"items\":");
+    render::list(&mut out, &jobs, render::job);
     push_member(&mut out, "pagination", &json!({"page": page, "per_page": per_page, "has_more": has_more}).to_string());
     out.push('}');
     Ok(Json::ok(out))

@@ -33,14 +33,8 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         Reply::Page(jobs, total) => (jobs, total),
         other => return Err(unexpected(&other).into()),
     };
-    let mut out = String::from("{\"jobs\":[");
-    for (index, view) in jobs.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        render::job(&mut out, view);
-    }
-    out.push(']');
+    let mut out = String::from("{\"jobs\":");
+    render::list(&mut out, &jobs, render::job);
     push_member(&mut out, "pagination", &pagination(total, limit, offset).to_string());
     out.push('}');
     Ok(Json::ok(out))

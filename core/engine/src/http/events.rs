@@ -10,6 +10,7 @@ use super::request::Params;
 use crate::command::{Query, Reply};
 use crate::engine::Engine;
 use crate::event::{EventFilter, Place};
+use crate::render;
 
 pub async fn poll(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
@@ -34,14 +35,8 @@ pub async fn poll(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         Reply::Events { events, cursor, has_more } => (events, cursor, has_more),
         other => return Err(unexpected(&other).into()),
     };
-    let mut out = String::from("{\"events\":[");
-    for (index, event) in events.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        out.push_str(&event.render());
-    }
-    out.push(']');
+    let mut out = String::from("{\"events\":");
+    render::list(&mut out, &events, |out, event| out.push_str(&event.render()));
     push_text(&mut out, "cursor", &cursor);
     push_bare(&mut out, "has_more", has_more);
     out.push('}');

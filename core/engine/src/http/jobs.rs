@@ -52,14 +52,8 @@ pub async fn enqueue_batch(State(engine): State<Engine>, headers: HeaderMap, bod
     let jobs = parse_batch(&body, engine.now())?;
     let placed = store(&engine, jobs).await?;
     let mut out = String::with_capacity(512 * placed.len());
-    out.push_str("{\"jobs\":[");
-    for (index, placed) in placed.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        render::job(&mut out, &placed.job);
-    }
-    out.push(']');
+    out.push_str("{\"jobs\":");
+    render::list(&mut out, &placed, |out, placed| render::job(out, &placed.job));
     push_bare(&mut out, "count", placed.len());
     out.push('}');
     Ok(Json::created(out, None))

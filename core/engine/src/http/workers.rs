@@ -150,14 +150,8 @@ pub async fn exchange(State(engine): State<Engine>, headers: HeaderMap, body: Bo
 }
 
 fn push_jobs(out: &mut String, jobs: &[JobView]) {
-    push_member(out, "jobs", "[");
-    for (index, view) in jobs.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        render::leased(out, view);
-    }
-    out.push(']');
+    push_member(out, "jobs", "");
+    render::list(out, jobs, render::leased);
 }
 
 impl OutcomeBody<'_> {

@@ -165,11 +165,6 @@ impl Tables for MemoryTables {
         Ok(self.stored(seq)?.body.clone())
     }
 
-    fn set_body(&mut self, seq: i64, body: &Body) -> Result<()> {
-        self.stored(seq)?.body = body.clone();
-        Ok(())
-    }
-
     fn history(&mut self, seq: i64) -> Result<History> {
         Ok(self.stored(seq)?.history.clone())
     }
@@ -217,10 +212,7 @@ impl Tables for MemoryTables {
     }
 
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
-        let queue = match &filter.queue {
-            Some(name) => Some(self.find_queue(name)?.map_or(0, |queue| queue.num)),
-            None => None,
-        };
+        let queue = self.queue_wanted(filter.queue.as_deref())?;
         let kind = filter.job_type.as_ref().map(|name| self.kind_nums.get(name.as_str()).copied().unwrap_or(0));
         let newest = self.dead.iter().rev().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| &stored.row);
         let matching: Vec<&JobRow> = newest
@@ -234,10 +226,7 @@ impl Tables for MemoryTables {
     }
 
     fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
-        let queue = match &filter.queue {
-            Some(name) => Some(self.find_queue(name)?.map_or(0, |queue| queue.num)),
-            None => None,
-        };
+        let queue = self.queue_wanted(filter.queue.as_deref())?;
         let kind_fits = |kind: i64| match &filter.job_type {
             None => true,
             Some(pattern) => self.kind_of(kind).is_some_and(|name| match pattern.strip_suffix('*') {

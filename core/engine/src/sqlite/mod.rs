@@ -250,11 +250,6 @@ impl Tables for SqliteTables {
         Ok(self.statement(include_str!("sql/body.sql"))?.query_row([seq], |row| read_body(row, 0))?)
     }
 
-    fn set_body(&mut self, seq: i64, body: &Body) -> Result<()> {
-        let params = params![seq, body.text, body.retry, body.timeout_ms, body.grace_ms, body.visibility_ms];
-        self.execute(include_str!("sql/set_body.sql"), params).map(drop)
-    }
-
     fn history(&mut self, seq: i64) -> Result<History> {
         let mut statement = self.statement(include_str!("sql/history.sql"))?;
         let history = statement.query_row([seq], |row| Ok(History { errors: row.get(0)?, result: row.get(1)? }));
@@ -303,10 +298,7 @@ impl Tables for SqliteTables {
     }
 
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
-        let queue = match &filter.queue {
-            Some(name) => Some(self.find_queue(name)?.map_or(0, |queue| queue.num)),
-            None => None,
-        };
+        let queue = self.queue_wanted(filter.queue.as_deref())?;
         let kind = match &filter.job_type {
             Some(name) => {
                 let known = self.statement(include_str!("sql/kind_by_name.sql"))?.query_row([name], |row| row.get::<_, i64>(0));
@@ -323,10 +315,7 @@ impl Tables for SqliteTables {
     }
 
     fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
-        let queue = match &filter.queue {
-            Some(name) => Some(self.find_queue(name)?.map_or(0, |queue| queue.num)),
-            None => None,
-        };
+        let queue = self.queue_wanted(filter.queue.as_deref())?;
         let state = filter.state.map(|state| state as u8);
         self.job_rows(include_str!("sql/jobs.sql"), params![queue, state, filter.job_type, filter.limit + 1, filter.offset])
     }
