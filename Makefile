@@ -25,6 +25,7 @@ demo: python ## See it work: real jobs, retries, a dead letter and its replay
 	@.venv/bin/python examples/demo/demo.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
+	@scripts/setup.sh postgresql
 	@python3 scripts/check.py
 
 lint: setup ## Formatting, clippy, mypy, layering: the checks without the tests
@@ -34,7 +35,7 @@ fmt: ## Format all Rust
 	@cargo fmt --all
 
 bench: python build ## Measure against ceilings and rivals, all in one run (under ten minutes)
-	@scripts/setup.sh redis-server
+	@scripts/setup.sh redis-server postgresql
 	@cargo run --release --locked -p ojs-bench -- all
 
 soak: build ## kill -9 in a loop, 200 rounds instead of 20 (about half an hour)

@@ -68,6 +68,8 @@ def suites() -> list[Suite]:
     cargo = ["cargo"]
     release = ["--release", "--locked"]
     ojs = TARGET / "release" / "ojs"
+    # One database server for a whole suite, instead of one per test program.
+    postgres = [str(TARGET / "release" / "postgres-fixture"), "--"]
     seeds = ["tests/seeds"] if (ROOT / "tests" / "seeds").is_dir() else []
     all_ = [
         Suite("format", "lint", cargo + ["fmt", "--all", "--check", "--", "--color", "never"]),
@@ -79,9 +81,9 @@ def suites() -> list[Suite]:
         Suite("python-build", "build", ["scripts/python.sh"], needs=("build",), minutes=15),
         Suite("mypy", "lint", [str(PYTHON), "-m", "mypy", "--config-file", "python/pyproject.toml", "python/openjobspec"],
               needs=("python-build",)),
-        Suite("rust", "rust", cargo + ["test", *release, "--workspace", "--exclude", "ojs-tests", "--no-fail-fast"],
+        Suite("rust", "rust", postgres + cargo + ["test", *release, "--workspace", "--exclude", "ojs-tests", "--no-fail-fast"],
               needs=("build",), after=("clippy",), minutes=15),
-        Suite("wire", "rust", cargo + ["test", *release, "-p", "ojs-tests", "--no-fail-fast"],
+        Suite("wire", "rust", postgres + cargo + ["test", *release, "-p", "ojs-tests", "--no-fail-fast"],
               needs=("build",), after=("clippy",), minutes=15),
         Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *seeds], needs=("python-build",)),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build")),

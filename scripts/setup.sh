@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the build needs and this machine lacks. Safe to run again; takes no time when nothing is missing.
 #
-#     setup.sh [command…]     further commands that are wanted, named as their Debian packages (redis-server)
+#     setup.sh [package…]     further Debian packages that are wanted: those named as the command they bring (redis-server), and
+#                             postgresql, the server programs (tests and benchmarks start a server of their own)
 #
 # Wanted: a C compiler and make (SQLite, ring), git, Python 3.10 or newer with venv, Rust as rust-toolchain.toml says.
 set -euo pipefail
@@ -27,8 +28,14 @@ elif ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
   missing+=(python3-venv)
 fi
 
-for command in "$@"; do
-  command -v "$command" >/dev/null || missing+=("$command")
+# Debian keeps the server programs out of PATH.
+postgresql_there() { compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || command -v postgres >/dev/null; }
+
+for package in "$@"; do
+  case $package in
+    postgresql) postgresql_there || missing+=(postgresql) ;;
+    *) command -v "$package" >/dev/null || missing+=("$package") ;;
+  esac
 done
 
 # A machine with a rustup but without the toolchain is served by rustup itself, at the first cargo call.
@@ -44,7 +51,13 @@ if [ "${#missing[@]}" -gt 0 ]; then
   if [[ " ${missing[*]} " == *" rustup "* ]] && ! apt-cache show rustup >/dev/null 2>&1; then
     die "no cargo, and this release has no package rustup: install Rust first (https://rustup.rs)"
   fi
-  DEBIAN_FRONTEND=noninteractive as_root apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+  # Debian's package would set up a database of its own and run it, now and after every start of the machine; we want the programs.
+  if [[ " ${missing[*]} " == *" postgresql "* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
+    as_root mkdir -p /etc/postgresql-common
+    echo 'create_main_cluster = false' | as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
+  fi
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends -o Dpkg::Options::=--force-confold \
+    "${missing[@]}" >/dev/null
 fi
 
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || die "python3 is $(python3 -V), 3.10 or newer is needed"
