@@ -15,6 +15,18 @@ pub mod flag {
     pub const RESULT: u32 = 8;
     /// The history holds errors.
     pub const ERRORS: u32 = 16;
+    /// The job has a `total_timeout`.
+    pub const TOTAL: u32 = 32;
+    /// The job has a `heartbeat_timeout`.
+    pub const STALLS: u32 = 64;
+    /// The job has an `enqueue_ttl`.
+    pub const TTL: u32 = 128;
+    /// The job has a `result_ttl` of its own.
+    pub const RESULT_TTL: u32 = 256;
+    /// The history held a result, which has been pruned.
+    pub const PRUNED: u32 = 512;
+    /// `meta` carries a trace.
+    pub const TRACED: u32 = 1024;
 }
 
 /// The part of a job that changes. Times are milliseconds since the epoch; 0 is "never".
@@ -61,7 +73,7 @@ pub struct JobRow {
     pub finished_at: i64,
     /// Activation of a pending job.
     pub activated_at: i64,
-    /// Discard when not started by then; 0 once it was started or ended.
+    /// While it waits: discard when not started by then. Once it has completed: remove the result then. Else 0.
     pub expires_at: i64,
     /// Delay computed for the latest retry, milliseconds.
     pub retry_delay: i64,

@@ -34,6 +34,7 @@ mod memory;
 mod options;
 mod render;
 mod server;
+mod settings;
 mod sqlite;
 pub mod store;
 pub mod tables;

@@ -5,7 +5,7 @@ use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::cron::CronTables;
-use crate::job::{Body, History, JobRow};
+use crate::job::{Body, History, JobRow, flag};
 use crate::workflow::WorkflowTables;
 
 /// A fault of the store itself, as opposed to a refusal of a command.
@@ -171,7 +171,7 @@ pub trait Tables: CronTables + WorkflowTables + Send {
     fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
     /// Active jobs whose next deadline has passed, earliest first.
     fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
-    /// Jobs whose `expires_at` has passed; started jobs have none any more.
+    /// Jobs whose `expires_at` has passed, whatever their state.
     fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
     /// Active jobs of a worker.
     fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>>;
@@ -264,8 +264,20 @@ pub fn fresh_row(job: &NewJob, queue: i64, kind: i64, state: JobState, pos: i64,
         retry_delay: 0,
         workflow: 0,
         step: 0,
-        flags: 0,
+        flags: settings_of(job),
     }
+}
+
+/// Which settings that few jobs have a job has: the others are never read again.
+fn settings_of(job: &NewJob) -> u32 {
+    let bits = [
+        (job.total_timeout_ms.is_some(), flag::TOTAL),
+        (job.heartbeat_timeout_ms.is_some(), flag::STALLS),
+        (job.enqueue_ttl_ms.is_some(), flag::TTL),
+        (job.result_ttl.is_some(), flag::RESULT_TTL),
+        (job.trace_id.is_some(), flag::TRACED),
+    ];
+    bits.into_iter().filter(|(has, _)| *has).fold(0, |flags, (_, bit)| flags | bit)
 }
 
 /// `max_attempts` of the default retry policy.

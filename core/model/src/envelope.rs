@@ -33,7 +33,7 @@ pub struct NewJob {
     pub pending: bool,
     /// Not before this time.
     pub scheduled_at: Option<Timestamp>,
-    /// Discard when not started by then: the earlier of `expires_at` and the end of `enqueue_ttl`.
+    /// Discard when not started by then: the earliest of `expires_at`, the end of `enqueue_ttl` and the end of `total_timeout`.
     pub expires_at: Option<Timestamp>,
     /// What makes it the same as another job, and what happens then.
     pub unique: Option<UniquePolicy>,
@@ -49,6 +49,14 @@ pub struct NewJob {
     pub grace_period_ms: Option<u64>,
     /// Milliseconds the whole life may take.
     pub total_timeout_ms: Option<u64>,
+    /// Milliseconds from the moment the job may start to its first start.
+    pub enqueue_ttl_ms: Option<u64>,
+    /// Milliseconds that the worker may be silent about the job.
+    pub heartbeat_timeout_ms: Option<u64>,
+    /// Seconds the result is kept; 0 is not at all, -1 for ever.
+    pub result_ttl: Option<i64>,
+    /// The trace that `meta` carries: `traceparent`, else `trace_id`.
+    pub trace_id: Option<String>,
     /// Members of the envelope that never change, as JSON text without braces: `"specversion":"1.0","id":…,"args":…`.
     /// `queue`, `priority` and everything the system manages are added at rendering.
     pub body: String,

@@ -20,8 +20,8 @@ pub struct JobError {
     pub details: Option<Value>,
     /// Stack frames, innermost first as the worker sent them.
     pub backtrace: Vec<String>,
-    /// For time-outs: `execution`, `total`, `enqueue_ttl`, `stalled`.
-    pub timeout_kind: Option<&'static str>,
+    /// For time-outs: which.
+    pub timeout_kind: Option<TimeoutKind>,
     /// For time-outs: milliseconds allowed and milliseconds taken.
     pub timeout_ms: Option<(u64, u64)>,
 }
@@ -45,12 +45,14 @@ impl JobError {
 
     /// A time-out that the engine records: its kind, and the milliseconds allowed and taken.
     #[must_use]
-    pub fn timed_out(kind: &'static str, limit_ms: u64, elapsed_ms: u64) -> Self {
-        let message = format!("The {kind} time-out of {limit_ms} ms passed.");
+    pub fn timed_out(kind: TimeoutKind, limit_ms: u64, elapsed_ms: u64) -> Self {
         Self {
+            code: kind.code().to_owned(),
+            kind: kind.code().to_owned(),
+            retryable: matches!(kind, TimeoutKind::Execution | TimeoutKind::Stalled),
             timeout_kind: Some(kind),
             timeout_ms: Some((limit_ms, elapsed_ms)),
-            ..Self::engine(crate::ErrorCode::Timeout, message)
+            ..Self::engine(crate::ErrorCode::Timeout, kind.message(limit_ms))
         }
     }
 
@@ -105,19 +107,66 @@ impl JobError {
                 object.insert("backtrace".into(), json!(self.backtrace));
             }
             if let Some(kind) = self.timeout_kind {
-                object.insert("timeout_kind".into(), json!(kind));
+                object.insert("timeout_kind".into(), json!(kind.as_str()));
             }
             if let Some((limit, elapsed)) = self.timeout_ms {
-                object.insert("limit_seconds".into(), seconds(limit));
-                object.insert("elapsed_seconds".into(), seconds(elapsed));
+                object.insert("limit_seconds".into(), as_seconds(limit));
+                object.insert("elapsed_seconds".into(), as_seconds(elapsed));
             }
         }
         entry
     }
 }
 
+/// Which of a job's time-outs passed (protocol section 5.9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutKind {
+    /// One attempt took longer than `timeout`.
+    Execution,
+    /// The whole life took longer than `total_timeout`.
+    Total,
+    /// The first attempt did not start within `enqueue_ttl`.
+    EnqueueTtl,
+    /// The worker was silent for longer than `heartbeat_timeout`.
+    Stalled,
+}
+
+impl TimeoutKind {
+    /// `timeout_kind` on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Execution => "execution",
+            Self::Total => "total",
+            Self::EnqueueTtl => "enqueue_ttl",
+            Self::Stalled => "stalled",
+        }
+    }
+
+    /// `code` and `type` of the error.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Execution => "timeout",
+            Self::Total => "total_timeout",
+            Self::EnqueueTtl => "enqueue_ttl_expired",
+            Self::Stalled => "stalled",
+        }
+    }
+
+    fn message(self, limit_ms: u64) -> String {
+        match self {
+            Self::Execution => format!("The attempt ran longer than its timeout of {limit_ms} ms."),
+            Self::Total => format!("The job was not done within its total_timeout of {limit_ms} ms."),
+            Self::EnqueueTtl => format!("The job was not started within its enqueue_ttl of {limit_ms} ms."),
+            Self::Stalled => format!("The worker sent no heartbeat for the job within its heartbeat_timeout of {limit_ms} ms."),
+        }
+    }
+}
+
 /// Milliseconds as a number of seconds, whole where they are.
-fn seconds(ms: u64) -> Value {
+#[must_use]
+pub fn as_seconds(ms: u64) -> Value {
     if ms.is_multiple_of(1000) { json!(ms / 1000) } else { json!(ms as f64 / 1000.0) }
 }
 

@@ -13,6 +13,7 @@
 //! | [`duration`], [`time`] | ISO 8601 durations, RFC 3339 times |
 //! | [`id`] | UUIDv7 job ids |
 //! | [`json`] | checks on raw JSON text, fragments |
+//! | [`trace`] | the trace that a job belongs to |
 //! | [`unique`] | the key that makes two jobs the same |
 //! | [`workflow`] | chains, groups, batches, graphs |
 //! | [`limits`] | sizes, with the reason for each |
@@ -29,12 +30,13 @@ pub mod limits;
 pub mod retry;
 pub mod state;
 pub mod time;
+pub mod trace;
 pub mod unique;
 pub mod workflow;
 
 pub use envelope::NewJob;
 pub use error::{ErrorCode, OjsError};
-pub use failure::JobError;
+pub use failure::{JobError, TimeoutKind};
 pub use id::JobId;
 pub use retry::RetryPolicy;
 pub use state::JobState;

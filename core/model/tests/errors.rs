@@ -1,6 +1,6 @@
 //! The catalogue of error codes against the tables of protocol sections 4.2 and 4.7, and the error object of section 4.6.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a panic here is a failed test")]
-use ojs_model::{ErrorCode, JobError, OjsError, Timestamp};
+use ojs_model::{ErrorCode, JobError, OjsError, TimeoutKind, Timestamp};
 use serde_json::{Value, json};
 
 /// Section 4.2: code, HTTP status, retryable.
@@ -260,7 +260,7 @@ fn history_entries_carry_what_the_suite_reads() {
         entry,
         json!({"attempt": 2, "type": "c", "code": "c", "message": "m", "retryable": false, "occurred_at": "1970-01-01T00:00:00.000Z", "details": {"a": 1}})
     );
-    let timeout = JobError::timed_out("execution", 2000, 2345).to_entry(1, Timestamp::from_millis(0));
+    let timeout = JobError::timed_out(TimeoutKind::Execution, 2000, 2345).to_entry(1, Timestamp::from_millis(0));
     assert_eq!(
         (&timeout["type"], &timeout["timeout_kind"], &timeout["limit_seconds"], &timeout["elapsed_seconds"]),
         (&json!("timeout"), &json!("execution"), &json!(2), &json!(2.345))

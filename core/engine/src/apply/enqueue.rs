@@ -56,7 +56,7 @@ impl Turn<'_> {
         }
         let mut placed = Vec::with_capacity(jobs.len());
         for ((row, queue), job) in rows.into_iter().zip(queues).zip(jobs) {
-            self.announce(&row);
+            self.announce(&row, job)?;
             placed.push(Placed::fresh(row, queue, job));
         }
         Ok(Reply::Enqueued(placed))
@@ -72,7 +72,7 @@ impl Turn<'_> {
                 return Err(StoreError::Failed(format!("id {} of element {index} was free a moment ago", job.id)).into());
             };
             if !stored.deduplicated {
-                self.announce(&stored.job.row);
+                self.announce(&stored.job.row, job)?;
             }
             placed.push(stored);
         }
@@ -111,7 +111,7 @@ impl Turn<'_> {
         }
         match self.place(job, link)? {
             Some(placed) => {
-                self.announce(&placed.job.row);
+                self.announce(&placed.job.row, job)?;
                 if placed.job.row.state.is_terminal() {
                     self.ended.push_back(placed.job.row);
                 }
@@ -185,7 +185,7 @@ impl Turn<'_> {
         match state {
             JobState::Available => row.enqueued_at = now,
             JobState::Discarded => {
-                row.finished_at = now;
+                (row.finished_at, row.expires_at) = (now, 0);
                 row.flags |= flag::EXPIRED;
             }
             _ => {}
@@ -193,8 +193,11 @@ impl Turn<'_> {
         Ok((row, queue.name))
     }
 
-    fn announce(&mut self, row: &JobRow) {
+    fn announce(&mut self, row: &JobRow, job: &NewJob) -> Result<(), StoreError> {
         self.count(row.queue, row.state, 1);
+        if let Some(trace) = &job.trace_id {
+            self.traces.insert(row.seq, trace.clone());
+        }
         let mut extra = String::new();
         let name = match row.state {
             JobState::Available => {
@@ -208,10 +211,10 @@ impl Turn<'_> {
                 let _ = write!(extra, "\"scheduled_at\":\"{}\"", Timestamp::from_millis(row.pos));
                 "job.scheduled"
             }
-            JobState::Discarded => "job.expired",
-            _ => return,
+            JobState::Discarded => return self.tell_stillborn(row, job.expires_at),
+            _ => return Ok(()),
         };
-        self.journal.job(name, self.now, row, &extra);
+        self.tell(name, row, &extra)
     }
 
     fn duplicate(&mut self, job: &NewJob, index: usize, of: usize) -> Result<OjsError, StoreError> {

@@ -24,7 +24,7 @@ impl Turn<'_> {
         row.pos = row.finished_at;
         (row.worker, row.expires_at) = (0, 0);
         let row = self.shift(before, row, Trigger::Cancel, JobState::Cancelled)?;
-        self.journal.job("job.cancelled", self.now, &row, extra);
+        self.tell("job.cancelled", &row, extra)?;
         Ok(row)
     }
 
@@ -38,7 +38,7 @@ impl Turn<'_> {
         let row = if before.pos > self.now.as_millis() {
             let row = self.shift(&before, row, Trigger::Activate, JobState::Scheduled)?;
             let at = Timestamp::from_millis(row.pos);
-            self.journal.job("job.scheduled", self.now, &row, &format!("\"scheduled_at\":\"{at}\""));
+            self.tell("job.scheduled", &row, &format!("\"scheduled_at\":\"{at}\""))?;
             row
         } else {
             self.make_available(&before, row, Trigger::Activate)?
@@ -57,9 +57,10 @@ impl Turn<'_> {
         }
         let mut row = before.clone();
         (row.attempt, row.releases, row.started_at, row.finished_at, row.retry_delay) = (0, 0, 0, 0, 0);
-        row.flags &= !(flag::DEAD | flag::EXPIRED | flag::ERROR);
+        // An operator has decided: what limited the first life is over, and would end this one at once.
+        row.flags &= !(flag::DEAD | flag::EXPIRED | flag::ERROR | flag::TOTAL | flag::TTL);
         let row = self.make_available(&before, row, Trigger::Replay)?;
-        self.journal.job("dead_letter.retried", self.now, &row, "");
+        self.tell("dead_letter.retried", &row, "")?;
         self.changed(row, before.state)
     }
 
@@ -68,8 +69,8 @@ impl Turn<'_> {
         let Some(row) = row else {
             return Err(OjsError::not_found("dead letter", &id.to_string()).into());
         };
+        self.tell("dead_letter.deleted", &row, "")?;
         self.erase(&row)?;
-        self.journal.job("dead_letter.deleted", self.now, &row, "");
         Ok(Reply::Done)
     }
 

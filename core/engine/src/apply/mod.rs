@@ -7,6 +7,7 @@ mod cron;
 mod enqueue;
 mod lifecycle;
 mod outcome;
+mod timeouts;
 mod upkeep;
 mod workflow;
 
@@ -19,6 +20,7 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 use crate::command::{Command, Query, Reply};
 use crate::event::{self, Journal};
 use crate::job::{JobRow, JobView, flag};
+use crate::settings::Settings;
 use crate::store::Refusal;
 use crate::tables::{Counts, StoreError, Tables};
 
@@ -80,6 +82,8 @@ pub struct Turn<'a> {
     ended: VecDeque<JobRow>,
     /// When a claim that a rate held back may find more.
     retry_at: Option<i64>,
+    /// Trace ids of jobs that have one, by number of the job.
+    traces: HashMap<i64, String>,
 }
 
 impl<'a> Turn<'a> {
@@ -94,6 +98,7 @@ impl<'a> Turn<'a> {
             ready: HashMap::new(),
             ended: VecDeque::new(),
             retry_at: None,
+            traces: HashMap::new(),
         }
     }
 
@@ -174,9 +179,32 @@ impl<'a> Turn<'a> {
         after.pos = self.counters.ticket(self.now);
         after.enqueued_at = self.now.as_millis();
         after.worker = 0;
+        self.set_end_of_waiting(&mut after)?;
         let row = self.shift(before, after, trigger, JobState::Available)?;
-        self.journal.job("job.enqueued", self.now, &row, "");
+        self.tell("job.enqueued", &row, "")?;
         Ok(row)
+    }
+
+    /// Notes an event of a job. Every event of a job with a trace names it (extensions section 2).
+    fn tell(&mut self, event: &str, row: &JobRow, extra: &str) -> Result<(), StoreError> {
+        if !row.has(flag::TRACED) {
+            self.journal.job(event, self.now, row, extra);
+            return Ok(());
+        }
+        if !self.traces.contains_key(&row.seq) {
+            let body = self.tables.body(row.seq)?;
+            self.keep_trace(row.seq, &body);
+        }
+        let mut traced = extra.to_owned();
+        if let Some(id) = self.traces.get(&row.seq) {
+            ojs_model::json::push_text(&mut traced, "trace_id", id);
+        }
+        self.journal.job(event, self.now, row, &traced);
+        Ok(())
+    }
+
+    fn keep_trace(&mut self, seq: i64, body: &crate::job::Body) {
+        self.traces.insert(seq, Settings::of(body).trace_id.unwrap_or_default());
     }
 
     fn count(&mut self, queue: i64, state: JobState, delta: i64) {

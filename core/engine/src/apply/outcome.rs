@@ -94,7 +94,7 @@ impl Turn<'_> {
         let row = self.shift(before, row, Trigger::Ack, JobState::Completed)?;
         let duration = row.finished_at.saturating_sub(row.started_at);
         let extra = format!("\"duration_ms\":{duration},\"attempt\":{}", row.attempt);
-        self.journal.job("job.completed", self.now, &row, &extra);
+        self.tell("job.completed", &row, &extra)?;
         Ok(row)
     }
 
@@ -103,40 +103,58 @@ impl Turn<'_> {
         let mut row = before.clone();
         let policy = self.policy(before)?;
         self.remember(&mut row, error)?;
-        self.tell_failure(&row, error);
+        self.tell_failure(&row, error)?;
         match policy.judge(error, row.charged(), row.charged(), rand::random()) {
             Verdict::Retry(delay) => {
-                row.retry_delay = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
                 row.pos = self.now.plus(delay).as_millis();
+                self.set_end_of_waiting(&mut row)?;
+                if row.expires_at > 0 && row.expires_at <= row.pos {
+                    self.tell_no_time_left(&row)?;
+                    let dead_letter = policy.on_exhaustion == OnExhaustion::DeadLetter;
+                    return self.discard(before, row, error, Ending { dead_letter, reason: "total_timeout" });
+                }
+                row.retry_delay = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
                 row.worker = 0;
                 let row = self.shift(before, row, Trigger::Fail, JobState::Retryable)?;
                 let mut extra = format!("\"attempt\":{},\"max_attempts\":{}", row.attempt, row.max_attempts);
                 let _ = write!(extra, ",\"next_retry_at\":\"{}\",\"error\":{}", Timestamp::from_millis(row.pos), brief(error));
-                self.journal.job("job.retrying", self.now, &row, &extra);
+                self.tell("job.retrying", &row, &extra)?;
                 Ok(row)
             }
-            Verdict::Discard { dead_letter } => self.discard(before, row, error, dead_letter),
+            Verdict::Discard { dead_letter } => {
+                let reason = why_final(&row, error);
+                self.discard(before, row, error, Ending { dead_letter, reason })
+            }
         }
     }
 
     /// Ends a job for good. The order of the events is fixed: retry_exhausted before dead_lettered (interactions, section 10).
-    fn discard(&mut self, before: &JobRow, mut row: JobRow, error: &JobError, dead: bool) -> Result<JobRow, StoreError> {
+    pub(super) fn discard(
+        &mut self,
+        before: &JobRow,
+        mut row: JobRow,
+        error: &JobError,
+        ending: Ending,
+    ) -> Result<JobRow, StoreError> {
         row.finished_at = self.now.as_millis();
         row.pos = row.finished_at;
-        row.worker = 0;
-        if dead {
+        (row.worker, row.expires_at) = (0, 0);
+        if ending.dead_letter {
             row.flags |= flag::DEAD;
         }
-        let spent = row.charged() >= row.max_attempts;
-        let row = self.shift(before, row, Trigger::Exhaust, JobState::Discarded)?;
-        let with_error = format!("\"attempt\":{},\"error\":{}", row.attempt, brief(error));
-        if spent || dead {
-            self.journal.job("job.retry_exhausted", self.now, &row, &with_error);
+        let trigger = if before.state == JobState::Active { Trigger::Exhaust } else { Trigger::Expire };
+        let row = self.shift(before, row, trigger, JobState::Discarded)?;
+        let error = brief(error);
+        if row.charged() >= row.max_attempts || ending.dead_letter {
+            let mut extra = format!("\"attempt\":{},\"max_attempts\":{},\"error\":{error}", row.attempt, row.max_attempts);
+            ojs_model::json::push_text(&mut extra, "reason", ending.reason);
+            self.tell("job.retry_exhausted", &row, &extra)?;
         }
-        let extra = format!("\"total_attempts\":{},\"last_error\":{}", row.attempt, brief(error));
-        self.journal.job("job.discarded", self.now, &row, &extra);
-        if dead {
-            self.journal.job("job.dead_lettered", self.now, &row, &with_error);
+        let totals = format!("\"total_attempts\":{},\"last_error\":{error}", row.attempt);
+        self.tell("job.discarded", &row, &totals)?;
+        if ending.dead_letter {
+            self.tell("job.dead_lettered", &row, &format!("{totals},\"attempt\":{},\"error\":{error}", row.attempt))?;
+            self.tell("dead_letter.added", &row, &totals)?;
         }
         Ok(row)
     }
@@ -151,7 +169,11 @@ impl Turn<'_> {
         row.pos = self.now.plus_millis(delay_ms).as_millis();
         row.retry_delay = i64::try_from(delay_ms).unwrap_or(i64::MAX);
         row.worker = 0;
-        self.shift(before, row, Trigger::Fail, JobState::Retryable)
+        self.set_end_of_waiting(&mut row)?;
+        let row = self.shift(before, row, Trigger::Fail, JobState::Retryable)?;
+        let at = Timestamp::from_millis(row.pos);
+        self.tell("job.scheduled", &row, &format!("\"scheduled_at\":\"{at}\""))?;
+        Ok(row)
     }
 
     /// The lease ran out, or the worker died: back in line at once, or discarded when attempts are spent.
@@ -161,15 +183,15 @@ impl Turn<'_> {
         if row.charged() < row.max_attempts {
             return self.make_available(before, row, Trigger::Release);
         }
-        self.tell_failure(&row, error);
-        let dead = self.policy(before)?.on_exhaustion == OnExhaustion::DeadLetter;
-        self.discard(before, row, error, dead)
+        self.tell_failure(&row, error)?;
+        let dead_letter = self.policy(before)?.on_exhaustion == OnExhaustion::DeadLetter;
+        self.discard(before, row, error, Ending { dead_letter, reason: "max_attempts" })
     }
 
-    fn tell_failure(&mut self, row: &JobRow, error: &JobError) {
+    pub(super) fn tell_failure(&mut self, row: &JobRow, error: &JobError) -> Result<(), StoreError> {
         let duration = self.now.as_millis().saturating_sub(row.started_at);
         let extra = format!("\"attempt\":{},\"duration_ms\":{duration},\"error\":{}", row.attempt, brief(error));
-        self.journal.job("job.failed", self.now, row, &extra);
+        self.tell("job.failed", row, &extra)
     }
 
     /// Adds an error to the history and makes it the current one.
@@ -187,7 +209,7 @@ impl Turn<'_> {
         self.tables.set_history(row.seq, &history)
     }
 
-    fn policy(&mut self, row: &JobRow) -> Result<RetryPolicy, StoreError> {
+    pub(super) fn policy(&mut self, row: &JobRow) -> Result<RetryPolicy, StoreError> {
         let own = self.tables.body(row.seq)?.retry;
         let parsed = own.and_then(|text| serde_json::from_str::<Value>(&text).ok());
         let policy = parsed.and_then(|value| RetryPolicy::parse(&value, &DEFAULT_POLICY).ok());
@@ -236,14 +258,17 @@ impl Turn<'_> {
         let mut row = before.clone();
         if let Some(ms) = beat.visibility_ms {
             row.lease_ms = i64::try_from(ms).unwrap_or(i64::MAX);
+            if row.has(flag::STALLS) {
+                let stall = self.settings(row.seq)?.stall_ms;
+                row.lease_ms = row.lease_ms.min(stall.unwrap_or(i64::MAX));
+            }
         }
         row.lease_until = self.now.as_millis().saturating_add(row.lease_ms);
         row.pos = row.lease_until.min(row.deadline);
         self.tables.update(before, &row)?;
         let mut extra = format!("\"attempt\":{},\"visible_until\":\"{}\"", row.attempt, Timestamp::from_millis(row.lease_until));
         ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);
-        self.journal.job("job.heartbeat", self.now, &row, &extra);
-        Ok(())
+        self.tell("job.heartbeat", &row, &extra)
     }
 
     fn test_directive(&mut self, seq: i64) -> Result<Option<&'static str>, StoreError> {
@@ -263,7 +288,25 @@ impl Turn<'_> {
     }
 }
 
+/// How a job ends for good.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ending {
+    /// It becomes a dead letter.
+    pub dead_letter: bool,
+    /// Why there is no further attempt, for `job.retry_exhausted`.
+    pub reason: &'static str,
+}
+
+/// Why the retry policy ends a job.
+fn why_final(row: &JobRow, error: &JobError) -> &'static str {
+    match error.code.as_str() {
+        "DISCARD" | "FAIL" | "DEAD_LETTER" => "handler_directive",
+        _ if row.charged() >= row.max_attempts => "max_attempts",
+        _ => "non_retryable",
+    }
+}
+
 /// The error as events carry it.
-fn brief(error: &JobError) -> Value {
+pub(super) fn brief(error: &JobError) -> Value {
     serde_json::json!({"code": error.code, "message": error.message, "type": error.kind, "retryable": error.retryable})
 }

@@ -7,12 +7,12 @@ use ojs_model::state::Trigger;
 use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
 
 use super::{Applied, Turn};
-use crate::job::{JobRow, flag};
+use crate::job::flag;
 use crate::options::Retention;
 use crate::tables::{DeadFilter, StoreError};
 
 /// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
-const SLICE: usize = 500;
+pub(super) const SLICE: usize = 500;
 /// How often terminal jobs are pruned (protocol section 2.3).
 const PRUNE_EVERY_MS: i64 = 300_000;
 
@@ -77,33 +77,6 @@ impl Turn<'_> {
         Ok(())
     }
 
-    fn judge_overdue(&mut self) -> Result<(), StoreError> {
-        let now = self.now.as_millis();
-        for row in self.tables.overdue(now, SLICE)? {
-            if row.deadline <= now && row.deadline <= row.lease_until {
-                self.time_out(&row)?;
-            } else {
-                let message = format!("The lease ran out after {} ms without a heartbeat.", row.lease_ms);
-                self.lose(&row, &JobError::engine(ErrorCode::VisibilityTimeout, message))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn time_out(&mut self, row: &JobRow) -> Result<(), StoreError> {
-        let limit = row.deadline.saturating_sub(row.started_at);
-        let elapsed = self.now.as_millis().saturating_sub(row.started_at);
-        let message = format!("The attempt ran longer than its limit of {limit} ms.");
-        let mut error = JobError::engine(ErrorCode::Timeout, message);
-        error.timeout_kind = Some("execution");
-        error.details =
-            Some(serde_json::json!({"limit_seconds": limit as f64 / 1000.0, "elapsed_seconds": elapsed as f64 / 1000.0}));
-        let extra = format!("\"attempt\":{},\"timeout_kind\":\"execution\",\"limit_ms\":{limit}", row.attempt);
-        self.journal.job("job.timeout", self.now, row, &extra);
-        self.fail(row, &error)?;
-        Ok(())
-    }
-
     /// Workers that have sent heartbeats and then fell silent: what they hold returns at once. The worker is forgotten only
     /// when it holds nothing any more, so that a crash in between loses no job.
     fn bury_workers(&mut self, since: i64) -> Result<(), StoreError> {
@@ -150,8 +123,8 @@ impl Turn<'_> {
         let offset = usize::try_from(max).unwrap_or(usize::MAX);
         let (surplus, _) = self.tables.dead(&DeadFilter { offset, limit: SLICE, ..DeadFilter::default() })?;
         for row in surplus {
+            self.tell("dead_letter.pruned", &row, "")?;
             self.erase(&row)?;
-            self.journal.job("dead_letter.pruned", self.now, &row, "");
         }
         Ok(())
     }

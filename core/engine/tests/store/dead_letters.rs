@@ -27,7 +27,18 @@ async fn listed_only_by_policy(b: Bench) {
     let id = dead(&b, "q", "t").await;
     assert_eq!(b.dead(DeadFilter::default()).await, (vec![id], 1));
     let story = b.story(id).await;
-    assert_eq!(story, ["job.enqueued", "job.started", "job.failed", "job.retry_exhausted", "job.discarded", "job.dead_lettered"]);
+    assert_eq!(
+        story,
+        [
+            "job.enqueued",
+            "job.started",
+            "job.failed",
+            "job.retry_exhausted",
+            "job.discarded",
+            "job.dead_lettered",
+            "dead_letter.added"
+        ]
+    );
 }
 
 async fn newest_first_with_filters(b: Bench) {

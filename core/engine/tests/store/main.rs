@@ -20,6 +20,7 @@ mod model;
 mod retention;
 mod retries;
 mod support;
+mod timeouts;
 mod unique;
 mod waiting;
 mod workflows;

@@ -37,6 +37,7 @@ struct Times<'a> {
     total_timeout_ms: Option<u64>,
     grace_period_ms: Option<u64>,
     enqueue_ttl_ms: Option<u64>,
+    heartbeat_timeout_ms: Option<u64>,
 }
 
 impl<'a> Reader<'a> {
@@ -48,6 +49,7 @@ impl<'a> Reader<'a> {
         let times = self.times()?;
         let tags = self.tags()?;
         self.check_rest()?;
+        let result_ttl = self.result_ttl()?;
         let max_per_second = self.rate()?;
         let retry = self.retry()?;
         let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, given: None };
@@ -88,6 +90,10 @@ impl<'a> Reader<'a> {
             visibility_timeout_ms: times.visibility_timeout_ms,
             grace_period_ms: times.grace_period_ms,
             total_timeout_ms: times.total_timeout_ms,
+            enqueue_ttl_ms: times.enqueue_ttl_ms,
+            heartbeat_timeout_ms: times.heartbeat_timeout_ms,
+            result_ttl,
+            trace_id: crate::trace::id_of(&meta),
             body,
         })
     }
@@ -158,6 +164,7 @@ impl<'a> Reader<'a> {
             total_timeout_ms: self.seconds(Field::TotalTimeout, 1)?,
             grace_period_ms: self.seconds(Field::GracePeriod, 0)?,
             enqueue_ttl_ms: self.seconds(Field::EnqueueTtl, 1)?,
+            heartbeat_timeout_ms: self.seconds(Field::HeartbeatTimeout, 1)?,
         };
         if let (Some(total), Some(one)) = (times.total_timeout_ms, times.timeout_ms)
             && total < one
@@ -258,19 +265,19 @@ impl<'a> Reader<'a> {
 
     /// Attributes that only others interpret still have a type.
     fn check_rest(&self) -> Result<(), OjsError> {
-        self.integer(Field::HeartbeatTimeout, 1)?;
         if self.top.get(Field::Schema).is_some_and(|raw| !raw.starts_with('"')) {
             return Err(OjsError::invalid_field("schema", "schema must be a string: the URI of a schema."));
         }
-        let kept =
-            self.option(Field::ResultTtl).map(|raw| raw.parse::<i64>().is_ok_and(|s| s >= -1 && s.unsigned_abs() <= MAX_INTEGER));
-        if kept == Some(false) {
-            return Err(OjsError::invalid_field(
-                "result_ttl",
-                "result_ttl must be an integer of seconds, 0 (do not keep) or -1 (keep for ever).",
-            ));
-        }
         Ok(())
+    }
+
+    fn result_ttl(&self) -> Result<Option<i64>, OjsError> {
+        let Some(raw) = self.option(Field::ResultTtl) else { return Ok(None) };
+        let seconds = raw.parse::<i64>().ok().filter(|s| *s >= -1 && s.unsigned_abs() <= MAX_INTEGER);
+        seconds.map(Some).ok_or_else(|| {
+            let message = "result_ttl must be an integer of seconds, 0 (do not keep) or -1 (keep for ever).";
+            OjsError::invalid_field("result_ttl", message)
+        })
     }
 
     /// Attributes that travel as they came; unknown options stay inside an `options` remainder.
@@ -327,7 +334,8 @@ impl Times<'_> {
     fn deadline(&self, now: Timestamp) -> Option<Timestamp> {
         let ready = self.scheduled.as_ref().map_or(now, |w| w.at.max(now));
         let ttl = self.enqueue_ttl_ms.map(|ms| ready.plus_millis(ms));
-        self.expires.as_ref().map(|w| w.at).into_iter().chain(ttl).min()
+        let total = self.total_timeout_ms.map(|ms| now.plus_millis(ms));
+        self.expires.as_ref().map(|w| w.at).into_iter().chain(ttl).chain(total).min()
     }
 }
 
