@@ -5,10 +5,11 @@ use bytes::Bytes;
 use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 
+use crate::admin::{AdminCommand, AdminQuery, AdminReply, WorkerInfo};
 use crate::cron::CronRow;
 use crate::event::{Event, EventFilter};
 use crate::job::JobView;
-use crate::tables::{Counts, DeadFilter, JobFilter, QueueRow};
+use crate::tables::{Counts, DeadFilter, QueueRow};
 use crate::workflow::WorkflowView;
 
 /// A change. Each is atomic: it happens whole or not at all.
@@ -62,6 +63,8 @@ pub enum Command {
         /// 1 quiet, 2 terminate.
         directive: i64,
     },
+    /// An operator's order.
+    Admin(AdminCommand),
     /// Remove everything (test mode).
     Reset,
 }
@@ -134,8 +137,10 @@ pub enum Outcome {
 pub struct Heartbeat {
     /// The worker.
     pub worker: String,
-    /// 0 running, 1 quiet, 2 terminate.
+    /// 0 running, 1 quiet, 2 terminate, 3 drain.
     pub phase: i64,
+    /// What it says of itself; `None` leaves what it said before.
+    pub info: Option<WorkerInfo>,
     /// Jobs it holds, with tokens where known.
     pub jobs: Vec<(JobId, Option<i64>)>,
     /// Lease length that overrides the one of the claim.
@@ -155,8 +160,6 @@ pub enum Query {
     Cron(String),
     /// All cron entries.
     Crons,
-    /// A page of jobs.
-    Jobs(JobFilter),
     /// All queues.
     Queues,
     /// One queue with its counts.
@@ -167,6 +170,8 @@ pub enum Query {
     DeadLetter(JobId),
     /// A page of events.
     Events(EventFilter),
+    /// An operator's question.
+    Admin(AdminQuery),
     /// Whether the store answers.
     Ping,
 }
@@ -215,8 +220,6 @@ pub enum Reply {
     Queues(Vec<QueueRow>),
     /// A page of jobs and the number in all.
     Page(Vec<JobView>, usize),
-    /// A page of jobs and whether there is more.
-    Slice(Vec<JobView>, bool),
     /// A page of events, the cursor behind it, whether there is more.
     Events {
         /// Oldest first.
@@ -226,6 +229,8 @@ pub enum Reply {
         /// Whether more are there already.
         has_more: bool,
     },
+    /// For an operator.
+    Admin(Box<AdminReply>),
     /// Done.
     Done,
 }

@@ -17,11 +17,13 @@
 //! | `server` | [`Server`]: a listener with limits |
 //! | [`command`], [`store`] | what the engine asks, and the seam to whoever keeps jobs |
 //! | `apply` | the rules, over [`tables`] |
+//! | [`admin`] | what operators ask and order |
 //! | `writer` | group commit over tables |
 //! | `sqlite`, `memory` | tables |
 //! | `event`, `render` | what is printed |
 #![forbid(unsafe_code)]
 
+pub mod admin;
 mod apply;
 pub mod clock;
 pub mod command;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
+use crate::admin::{AdminTables, JobSort, WorkerInfo};
 use crate::cron::CronTables;
 use crate::job::{Body, History, JobRow, flag};
 use crate::workflow::WorkflowTables;
@@ -83,12 +84,24 @@ pub struct WorkerRow {
     pub num: i64,
     /// Its id.
     pub id: Arc<str>,
-    /// What it last reported: 0 running, 1 quiet, 2 terminate.
+    /// What it last reported: 0 running, 1 quiet, 2 terminate, 3 drain.
     pub phase: i64,
     /// Latest heartbeat; 0 when it never sent one.
     pub beat_at: i64,
     /// What an operator wants it to do: 0 nothing, 1 quiet, 2 terminate.
     pub directive: i64,
+    /// First heartbeat; 0 when it never sent one.
+    pub first_at: i64,
+    /// What it says of itself.
+    pub info: WorkerInfo,
+}
+
+impl WorkerRow {
+    /// A worker that has just been heard of.
+    #[must_use]
+    pub fn fresh(num: i64, id: &str) -> Self {
+        Self { num, id: id.into(), phase: 0, beat_at: 0, directive: 0, first_at: 0, info: "{}".into() }
+    }
 }
 
 /// Jobs per state of a queue, indexed by [`JobState`] number.
@@ -120,6 +133,14 @@ pub struct JobFilter {
     pub state: Option<JobState>,
     /// Only this job type, or all that start so when it ends in `*`.
     pub job_type: Option<String>,
+    /// Accepted at or after, milliseconds.
+    pub since: Option<i64>,
+    /// Accepted before, milliseconds.
+    pub until: Option<i64>,
+    /// Order.
+    pub sort: JobSort,
+    /// Smallest first instead of largest.
+    pub ascending: bool,
     /// Page size.
     pub limit: usize,
     /// Rows to skip.
@@ -138,7 +159,7 @@ pub struct EventBatch {
 }
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
-pub trait Tables: CronTables + WorkflowTables + Send {
+pub trait Tables: AdminTables + CronTables + WorkflowTables + Send {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
     /// Makes the changes permanent.
@@ -180,7 +201,7 @@ pub trait Tables: CronTables + WorkflowTables + Send {
     /// A page of dead letters, newest first, and how many there are in all.
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)>;
 
-    /// A page of jobs, newest first. One row more than asked for tells that there is more.
+    /// A page of jobs in the order asked for. One row more than asked for tells that there is more.
     fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>>;
 
     /// The queue of a name, created when missing.
@@ -212,7 +233,7 @@ pub trait Tables: CronTables + WorkflowTables + Send {
     fn worker(&mut self, id: &str) -> Result<WorkerRow>;
     /// Id of a worker number.
     fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>>;
-    /// Writes phase, heartbeat time and directive.
+    /// Writes everything but number and id.
     fn save_worker(&mut self, worker: &WorkerRow) -> Result<()>;
     /// Workers that have sent heartbeats, but none since.
     fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>>;

@@ -10,6 +10,9 @@ use crate::tables::{QueueRow, StoreError};
 
 impl Turn<'_> {
     pub(super) fn claim(&mut self, claim: &Claim) -> Result<Vec<JobView>, StoreError> {
+        if self.tables.maintenance()?.is_some() {
+            return Ok(Vec::new());
+        }
         let worker = match &claim.worker {
             Some(id) => {
                 let worker = self.tables.worker(id)?;

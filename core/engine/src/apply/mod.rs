@@ -2,6 +2,7 @@
 //!
 //! A [`Turn`] is one transaction. It collects events, count changes and wake-ups while commands run, and writes the first
 //! two before the commit.
+mod admin;
 mod claim;
 mod cron;
 mod enqueue;
@@ -39,6 +40,8 @@ pub struct Counters {
 
 /// Lease tokens reserved at a time. Large, so that a restart is the only time a range is reserved in practice.
 pub const LEASE_RANGE: i64 = 1 << 32;
+/// Tickets begin with the time: room for a million entries a millisecond.
+pub const TICKETS_PER_MILLI: i64 = 1 << 20;
 
 impl Counters {
     /// Takes a new range of lease tokens.
@@ -60,9 +63,7 @@ impl Counters {
 
     /// A place in the line of available jobs: time of entry, then order of arrival.
     fn ticket(&mut self, now: Timestamp) -> i64 {
-        /// Room for a million entries a millisecond.
-        const PER_MILLI: i64 = 1 << 20;
-        self.last_ticket = (now.as_millis() * PER_MILLI).max(self.last_ticket + 1);
+        self.last_ticket = (now.as_millis() * TICKETS_PER_MILLI).max(self.last_ticket + 1);
         self.last_ticket
     }
 }
@@ -125,6 +126,7 @@ impl<'a> Turn<'a> {
             Command::SwitchCron { name, enabled } => self.switch_cron(name, *enabled),
             Command::DeleteCron(name) => self.delete_cron(name),
             Command::Direct { worker, directive } => self.direct(worker, *directive),
+            Command::Admin(command) => self.administer(command),
             Command::Reset => {
                 self.tables.reset()?;
                 self.journal = Journal::default();
@@ -253,13 +255,6 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             Some(row) => Ok(Reply::Cron(Box::new(row), true)),
             None => Err(OjsError::not_found("cron", name).into()),
         },
-        Query::Jobs(filter) => {
-            let mut rows = tables.jobs(filter)?;
-            let has_more = rows.len() > filter.limit;
-            rows.truncate(filter.limit);
-            let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
-            Ok(Reply::Slice(jobs, has_more))
-        }
         Query::Queues => Ok(Reply::Queues(tables.queues()?)),
         Query::Queue(name) => {
             let unused = || crate::tables::QueueRow::fresh(0, name, 0);
@@ -280,6 +275,7 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             let (events, cursor, has_more) = event::read(tables, filter)?;
             Ok(Reply::Events { events, cursor, has_more })
         }
+        Query::Admin(query) => admin::answer(tables, query),
         Query::Ping => {
             tables.queues()?;
             Ok(Reply::Done)

@@ -220,6 +220,10 @@ impl Turn<'_> {
         let mut worker = self.tables.worker(&beat.worker)?;
         if worker.beat_at == 0 {
             self.tell_worker("worker.started", &beat.worker);
+            worker.first_at = self.now.as_millis();
+        }
+        if let Some(info) = &beat.info {
+            worker.info = info.clone();
         }
         worker.beat_at = self.now.as_millis();
         if worker.phase != 0 && beat.phase == 0 {

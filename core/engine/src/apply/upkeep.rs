@@ -35,7 +35,13 @@ impl Sweeper {
     /// Whether anything is due. One probe of the indexes: an idle server does this ten times a second.
     pub fn is_due(&self, tables: &mut dyn crate::tables::Tables, now: Timestamp) -> Result<bool, StoreError> {
         let pruning = now.as_millis() >= self.next_prune || self.prune_after.is_some();
-        Ok(pruning || tables.anything_due(now.as_millis(), self.silent_since(now))?)
+        if pruning || tables.maintenance()?.is_none() {
+            return Ok(pruning || tables.anything_due(now.as_millis(), self.silent_since(now))?);
+        }
+        // Schedules and cron wait for the end of the maintenance: what is due of them is not work.
+        let now_ms = now.as_millis();
+        let leases = !tables.overdue(now_ms, 1)?.is_empty() || !tables.silent_workers(self.silent_since(now))?.is_empty();
+        Ok(leases || !tables.expired(now_ms, 1)?.is_empty())
     }
 
     /// Workers that have sent no heartbeat since then are dead.
@@ -46,12 +52,17 @@ impl Sweeper {
     /// One slice of every sweep.
     pub fn sweep(&mut self, turn: &mut Turn<'_>) -> Applied<()> {
         let now = turn.now.as_millis();
-        turn.promote()?;
+        let maintenance = turn.tables.maintenance()?.is_some();
+        if !maintenance {
+            turn.promote()?;
+        }
         turn.judge_overdue()?;
         for row in turn.tables.expired(now, SLICE)? {
             turn.expire(&row)?;
         }
-        turn.fire_crons()?;
+        if !maintenance {
+            turn.fire_crons()?;
+        }
         turn.bury_workers(self.silent_since(turn.now))?;
         if now >= self.next_prune {
             self.next_prune = now + PRUNE_EVERY_MS;

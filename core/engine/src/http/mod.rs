@@ -50,8 +50,23 @@ pub fn router(engine: Engine) -> Router {
         .route("/dead-letter", get(dead_letters::list))
         .route("/dead-letter/{id}", get(dead_letters::get).delete(dead_letters::delete))
         .route("/dead-letter/{id}/retry", post(dead_letters::retry))
-        .route("/admin/jobs", get(admin::jobs))
-        .route("/admin/workers/{id}/{directive}", post(admin::direct));
+        .route("/workers/{id}/health", get(admin::workers::health))
+        .route("/admin/queues", get(admin::queues::list))
+        .route("/admin/queues/{name}", get(admin::queues::get))
+        .route("/admin/queues/{name}/pause", post(admin::queues::pause))
+        .route("/admin/queues/{name}/resume", post(admin::queues::resume))
+        .route("/admin/jobs", get(admin::jobs::list))
+        .route("/admin/jobs/{id}", get(admin::jobs::get))
+        .route("/admin/jobs/{id}/cancel", post(admin::jobs::cancel))
+        .route("/admin/jobs/{id}/retry", post(admin::jobs::retry))
+        .route("/admin/workers", get(admin::workers::list))
+        .route("/admin/workers/{id}", get(admin::workers::get).delete(admin::workers::delete))
+        .route("/admin/workers/{id}/{directive}", post(admin::workers::direct))
+        .route("/admin/dead-letter", get(admin::dead_letters::list))
+        .route("/admin/dead-letter/{id}", get(dead_letters::get).delete(admin::dead_letters::delete))
+        .route("/admin/dead-letter/{id}/retry", post(dead_letters::retry))
+        .route("/admin/system/maintenance", get(admin::system::maintenance).post(admin::system::set_maintenance))
+        .route("/admin/system/config", get(admin::system::config));
     if engine.options().test_mode {
         v1 = v1.route("/admin/reset", post(reset));
     }

@@ -261,6 +261,38 @@ struct BeatBody<'a> {
     #[serde(default)]
     lease_tokens: HashMap<String, i64>,
     visibility_timeout_ms: Option<u64>,
+    /// What the worker says of itself, all optional.
+    #[serde(flatten)]
+    about: AboutWorker,
+}
+
+/// Kept as told, whatever its type; shown to operators.
+#[derive(Deserialize, serde::Serialize)]
+struct AboutWorker {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hostname: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queues: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concurrency: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none", alias = "labels")]
+    metadata: Option<Value>,
+}
+
+/// Most that is kept of what a worker says of itself; a worker that says more is not described.
+const MAX_ABOUT_BYTES: usize = 4_096;
+
+impl AboutWorker {
+    fn info(&self) -> Option<crate::admin::WorkerInfo> {
+        let text = serde_json::to_string(self).ok()?;
+        (text != "{}" && text.len() <= MAX_ABOUT_BYTES).then(|| text.into())
+    }
 }
 
 impl BeatBody<'_> {
@@ -289,6 +321,7 @@ pub async fn heartbeat(State(engine): State<Engine>, headers: HeaderMap, body: B
     let phase = match request.state.as_deref() {
         Some("quiet") => 1,
         Some("terminate") => 2,
+        Some("drain" | "draining") => 3,
         _ => 0,
     };
     if request.visibility_timeout_ms.is_some_and(|ms| ms < 1000) {
@@ -307,6 +340,7 @@ pub async fn heartbeat(State(engine): State<Engine>, headers: HeaderMap, body: B
         jobs,
         visibility_ms: request.visibility_timeout_ms,
         test_directives: engine.options().test_mode,
+        info: request.about.info(),
     };
     match engine.execute(Command::Heartbeat(beat)).await? {
         Reply::Beat { extended, cancelled, directive } => {

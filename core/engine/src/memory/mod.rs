@@ -1,4 +1,5 @@
 //! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
+mod admin;
 mod crons;
 mod workflows;
 
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
+use crate::admin::Maintenance;
 use crate::apply::LEASE_RANGE;
 use crate::cron::{CronRow, CronTables};
 use crate::job::{Body, History, JobRow, flag};
@@ -54,6 +56,7 @@ pub struct MemoryTables {
     workflow_ids: HashMap<JobId, i64>,
     steps: BTreeMap<(i64, i64), StepRow>,
     crons: BTreeMap<String, CronRow>,
+    maintenance: Option<Maintenance>,
 }
 
 impl MemoryTables {
@@ -226,18 +229,7 @@ impl Tables for MemoryTables {
     }
 
     fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
-        let queue = self.queue_wanted(filter.queue.as_deref())?;
-        let kind_fits = |kind: i64| match &filter.job_type {
-            None => true,
-            Some(pattern) => self.kind_of(kind).is_some_and(|name| match pattern.strip_suffix('*') {
-                Some(start) => name.starts_with(start),
-                None => **name == **pattern,
-            }),
-        };
-        let newest = self.jobs.values().rev().map(|stored| &stored.row);
-        let matching = newest
-            .filter(|row| queue.is_none_or(|queue| queue == row.queue) && filter.state.is_none_or(|state| state == row.state));
-        Ok(matching.filter(|row| kind_fits(row.kind)).skip(filter.offset).take(filter.limit + 1).cloned().collect())
+        self.list_jobs(filter)
     }
 
     fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
@@ -303,7 +295,7 @@ impl Tables for MemoryTables {
             return Ok(worker.clone());
         }
         self.last_worker += 1;
-        let worker = WorkerRow { num: self.last_worker, id: id.into(), phase: 0, beat_at: 0, directive: 0 };
+        let worker = WorkerRow::fresh(self.last_worker, id);
         self.worker_nums.insert(Arc::clone(&worker.id), worker.num);
         self.workers.insert(worker.num, worker.clone());
         Ok(worker)

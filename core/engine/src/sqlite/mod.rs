@@ -1,7 +1,9 @@
 //! Tables in one SQLite file: WAL, `synchronous=FULL` where a commit must survive a power cut.
 //!
 //! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
+mod admin;
 mod crons;
+mod migration;
 mod rows;
 mod workflows;
 
@@ -15,6 +17,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
+use crate::admin::Maintenance;
 use crate::apply::LEASE_RANGE;
 use crate::job::{Body, History, JobRow};
 use crate::options::Durability;
@@ -27,8 +30,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 96;
 /// Active jobs remembered: about 5 MB. Those beyond are looked up.
 const MAX_ACTIVE_KEPT: usize = 20_000;
-/// The schema that this version writes.
-const SCHEMA_VERSION: i64 = 1;
 
 /// A connection and what it has learnt.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub struct SqliteTables {
     kinds: HashMap<Arc<str>, i64>,
     kind_nums: HashMap<i64, Arc<str>>,
     workers: HashMap<Arc<str>, WorkerRow>,
+    /// `None` when it has not been read yet.
+    maintenance: Option<Option<Maintenance>>,
     /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
     active: HashMap<JobId, JobRow>,
 }
@@ -74,16 +77,7 @@ impl SqliteTables {
         // Less frequent checkpoints: 16 MB of log between two, instead of 4.
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        match version {
-            0 => transaction.execute_batch(include_str!("schema.sql"))?,
-            SCHEMA_VERSION => {}
-            newer => {
-                return Err(StoreError::Failed(format!(
-                    "the file has schema version {newer}, this program knows {SCHEMA_VERSION}: upgrade it"
-                )));
-            }
-        }
+        migration::migrate(&transaction)?;
         transaction.commit()?;
         Self::from_connection(connection, true, durability)
     }
@@ -118,6 +112,7 @@ impl SqliteTables {
             kinds: HashMap::new(),
             kind_nums: HashMap::new(),
             workers: HashMap::new(),
+            maintenance: None,
             active: HashMap::new(),
         })
     }
@@ -142,6 +137,7 @@ impl SqliteTables {
         self.kinds.clear();
         self.kind_nums.clear();
         self.workers.clear();
+        self.maintenance = None;
         self.active.clear();
     }
 
@@ -315,9 +311,7 @@ impl Tables for SqliteTables {
     }
 
     fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
-        let queue = self.queue_wanted(filter.queue.as_deref())?;
-        let state = filter.state.map(|state| state as u8);
-        self.job_rows(include_str!("sql/jobs.sql"), params![queue, state, filter.job_type, filter.limit + 1, filter.offset])
+        self.list_jobs(filter)
     }
 
     fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
@@ -418,7 +412,7 @@ impl Tables for SqliteTables {
             Some(worker) => worker,
             None => {
                 self.execute(include_str!("sql/insert_worker.sql"), [id])?;
-                WorkerRow { num: self.connection.last_insert_rowid(), id: id.into(), phase: 0, beat_at: 0, directive: 0 }
+                WorkerRow::fresh(self.connection.last_insert_rowid(), id)
             }
         };
         self.workers.insert(Arc::clone(&worker.id), worker.clone());
@@ -435,8 +429,8 @@ impl Tables for SqliteTables {
 
     fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
         self.workers.insert(Arc::clone(&worker.id), worker.clone());
-        self.execute(include_str!("sql/save_worker.sql"), params![worker.num, worker.phase, worker.beat_at, worker.directive])
-            .map(drop)
+        let params = params![worker.num, worker.phase, worker.beat_at, worker.directive, worker.first_at, worker.info];
+        self.execute(include_str!("sql/save_worker.sql"), params).map(drop)
     }
 
     fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>> {
@@ -481,9 +475,20 @@ impl Tables for SqliteTables {
 
     fn reset(&mut self) -> Result<()> {
         self.forget_names();
-        for table in
-            ["jobs", "bodies", "histories", "queues", "counts", "kinds", "workers", "events", "workflows", "steps", "crons"]
-        {
+        for table in [
+            "jobs",
+            "bodies",
+            "histories",
+            "queues",
+            "counts",
+            "kinds",
+            "workers",
+            "events",
+            "workflows",
+            "steps",
+            "crons",
+            "maintenance",
+        ] {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
         }
         Ok(())

@@ -67,7 +67,16 @@ pub fn read_queue(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
 
 pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
     let id: String = row.get(1)?;
-    Ok(WorkerRow { num: row.get(0)?, id: id.into(), phase: row.get(2)?, beat_at: row.get(3)?, directive: row.get(4)? })
+    let info: String = row.get(6)?;
+    Ok(WorkerRow {
+        num: row.get(0)?,
+        id: id.into(),
+        phase: row.get(2)?,
+        beat_at: row.get(3)?,
+        directive: row.get(4)?,
+        first_at: row.get(5)?,
+        info: info.into(),
+    })
 }
 
 /// A fresh row: what a claim sets later is 0 in the statement itself.

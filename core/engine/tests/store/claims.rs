@@ -69,6 +69,7 @@ async fn a_quiet_worker_gets_nothing(b: Bench) {
             jobs: vec![],
             visibility_ms: None,
             test_directives: false,
+            info: None,
         })
     };
     b.job().await;

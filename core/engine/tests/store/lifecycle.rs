@@ -1,5 +1,4 @@
-use ojs_engine::command::{Command, Heartbeat, Outcome, Query, Reply};
-use ojs_engine::tables::JobFilter;
+use ojs_engine::command::{Command, Heartbeat, Outcome, Reply};
 use ojs_model::{JobError, JobState};
 
 use crate::support::{Bench, seconds};
@@ -8,7 +7,6 @@ crate::on_every_store!(
     operations_against_states,
     activation_remembers_a_schedule,
     unknown_jobs_are_not_found,
-    jobs_are_listed_newest_first,
     a_directive_reaches_the_worker
 );
 
@@ -65,38 +63,12 @@ async fn unknown_jobs_are_not_found(b: Bench) {
     assert_eq!(b.settle(id, Some(1), Outcome::Ack(None)).await.unwrap_err().status, 404);
 }
 
-async fn jobs_are_listed_newest_first(b: Bench) {
-    let first = b.enqueue(r#"{"type":"mail.send","args":[],"options":{"queue":"a"}}"#).await;
-    let second = b.enqueue(r#"{"type":"mail.receive","args":[],"options":{"queue":"b","delay_until":"+PT1H"}}"#).await;
-    let third = b.enqueue(r#"{"type":"other","args":[],"options":{"queue":"a"}}"#).await;
-    let list = |filter: JobFilter| {
-        let store = b.engine.store().clone();
-        async move {
-            match store
-                .query(Query::Jobs(JobFilter { limit: if filter.limit == 0 { 10 } else { filter.limit }, ..filter }))
-                .await
-                .unwrap()
-            {
-                Reply::Slice(jobs, more) => (jobs.iter().map(|job| job.row.id).collect::<Vec<_>>(), more),
-                other => panic!("{other:?}"),
-            }
-        }
-    };
-    assert_eq!(list(JobFilter::default()).await, (vec![third, second, first], false));
-    assert_eq!(list(JobFilter { limit: 2, ..Default::default() }).await, (vec![third, second], true));
-    assert_eq!(list(JobFilter { limit: 2, offset: 2, ..Default::default() }).await, (vec![first], false));
-    assert_eq!(list(JobFilter { queue: Some("a".into()), ..Default::default() }).await.0, [third, first]);
-    assert_eq!(list(JobFilter { state: Some(JobState::Scheduled), ..Default::default() }).await.0, [second]);
-    assert_eq!(list(JobFilter { job_type: Some("mail.*".into()), ..Default::default() }).await.0, [second, first]);
-    assert_eq!(list(JobFilter { job_type: Some("mail".into()), ..Default::default() }).await.0, []);
-}
-
 async fn a_directive_reaches_the_worker(b: Bench) {
     let direct = || b.engine.store().execute(Command::Direct { worker: "w".into(), directive: 1 });
     assert!(direct().await.is_err(), "a worker that never beats would not hear of it");
     b.beat("w", &[]).await;
     direct().await.unwrap();
-    let beat = Heartbeat { worker: "w".into(), phase: 0, jobs: vec![], visibility_ms: None, test_directives: false };
+    let beat = Heartbeat { worker: "w".into(), phase: 0, jobs: vec![], visibility_ms: None, test_directives: false, info: None };
     let reply = b.engine.store().execute(Command::Heartbeat(beat)).await.unwrap();
     assert!(matches!(reply, Reply::Beat { directive: "quiet", .. }), "{reply:?}");
 }

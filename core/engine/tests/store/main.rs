@@ -9,6 +9,8 @@
     reason = "a failed unwrap is a failed test"
 )]
 
+mod admin;
+mod admin_http;
 mod claims;
 mod crons;
 mod dead_letters;

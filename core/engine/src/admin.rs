@@ -1,0 +1,107 @@
+//! What an operator asks and orders beside the protocol's own calls (extensions section 19): the rows behind `/admin`.
+use std::sync::Arc;
+
+use crate::command::Reply;
+use crate::job::JobView;
+use crate::tables::{Counts, JobFilter, QueueRow, Result, WorkerRow};
+
+/// Most jobs counted one by one for the total of a filtered list: bounds what one look at a list costs.
+pub const MAX_COUNTED: usize = 10_000;
+/// Silence after which a worker counts as stale: three heartbeats. It is dead, and forgotten, after `worker_timeout`.
+pub const STALE_AFTER_MS: i64 = 15_000;
+
+/// Nothing is handed out, promoted or fired; jobs are still accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maintenance {
+    /// Why, in the operator's words.
+    pub reason: String,
+    /// Since when, milliseconds.
+    pub since: i64,
+    /// When it is expected to end; 0 when nobody said.
+    pub until: i64,
+}
+
+/// An operator's order.
+#[derive(Debug, Clone)]
+pub enum AdminCommand {
+    /// Begin or end maintenance.
+    Maintain(Option<Maintenance>),
+    /// Forget a worker that is silent, and hand its jobs out again.
+    DropWorker(String),
+}
+
+/// An operator's question.
+#[derive(Debug, Clone)]
+pub enum AdminQuery {
+    /// A page of jobs and how many there are.
+    Jobs(JobFilter),
+    /// All queues with their counts.
+    Queues,
+    /// One queue that was used before.
+    Queue(String),
+    /// All workers.
+    Workers,
+    /// Whether there is maintenance.
+    Maintenance,
+}
+
+/// Answers to [`AdminQuery`] and [`AdminCommand`].
+#[derive(Debug, Clone)]
+pub enum AdminReply {
+    /// A page of jobs.
+    Jobs {
+        /// The page.
+        jobs: Vec<JobView>,
+        /// How many there are; at least so many when the count would have gone beyond [`MAX_COUNTED`].
+        total: usize,
+        /// Whether there are more behind the page.
+        has_more: bool,
+    },
+    /// Queues by name.
+    Queues(Vec<(QueueRow, Counts)>),
+    /// One queue, and when the job that has waited longest became available.
+    Queue(Box<QueueRow>, Counts, Option<i64>),
+    /// Workers by id, and the number of jobs that each holds.
+    Workers(Vec<(WorkerRow, usize)>),
+    /// What holds now.
+    Maintenance(Option<Maintenance>),
+    /// A worker is gone; so many jobs were handed back.
+    Dropped(usize),
+}
+
+impl From<AdminReply> for Reply {
+    fn from(reply: AdminReply) -> Self {
+        Self::Admin(Box::new(reply))
+    }
+}
+
+/// What a worker says of itself in heartbeats, as JSON members; `{}` when it says nothing.
+pub type WorkerInfo = Arc<str>;
+
+/// How jobs of a list are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum JobSort {
+    /// By acceptance.
+    #[default]
+    Created,
+    /// By the time they are due, ended or became available: what their state is ordered by.
+    Scheduled,
+    /// By priority.
+    Priority,
+}
+
+/// Rows for operators. Lists run on the reading side and change nothing.
+pub trait AdminTables {
+    /// How many jobs a filter finds, counting no further than `most`.
+    fn count_jobs(&mut self, filter: &JobFilter, most: usize) -> Result<usize>;
+    /// Counts of all queues, by number of the queue.
+    fn all_counts(&mut self) -> Result<Vec<(i64, Counts)>>;
+    /// When the job that has waited longest in a queue became available, milliseconds.
+    fn oldest_available(&mut self, queue: i64) -> Result<Option<i64>>;
+    /// All workers by id, and how many jobs each holds.
+    fn workers(&mut self) -> Result<Vec<(WorkerRow, usize)>>;
+    /// The current maintenance. Asked by every claim: to be kept in memory.
+    fn maintenance(&mut self) -> Result<Option<Maintenance>>;
+    /// Begins or ends maintenance.
+    fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()>;
+}

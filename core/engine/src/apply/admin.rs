@@ -1,0 +1,102 @@
+//! Orders and questions of operators.
+use ojs_model::{ErrorCode, JobError, OjsError};
+
+use super::{Applied, Turn, view};
+use crate::admin::{AdminCommand, AdminQuery, AdminReply, MAX_COUNTED, STALE_AFTER_MS};
+use crate::command::Reply;
+use crate::tables::{JobFilter, StoreError, Tables};
+
+/// Jobs taken from a dropped worker at a time.
+const SLICE: usize = 500;
+
+impl Turn<'_> {
+    pub(super) fn administer(&mut self, command: &AdminCommand) -> Applied<Reply> {
+        match command {
+            AdminCommand::Maintain(maintenance) => {
+                self.tables.set_maintenance(maintenance.as_ref())?;
+                if maintenance.is_none() {
+                    self.call_all_waiters()?;
+                }
+                Ok(AdminReply::Maintenance(maintenance.clone()).into())
+            }
+            AdminCommand::DropWorker(id) => self.drop_worker(id),
+        }
+    }
+
+    /// What the sweep does to dead workers, for one that an operator knows to be dead earlier. Never to one that still beats: it would go on
+    /// working on jobs that others have been given.
+    fn drop_worker(&mut self, id: &str) -> Applied<Reply> {
+        let known = self.tables.workers()?.into_iter().find(|(worker, _)| *worker.id == *id);
+        let Some((worker, _)) = known else { return Err(OjsError::not_found("worker", id).into()) };
+        let silent = self.now.as_millis().saturating_sub(worker.beat_at);
+        if worker.beat_at > 0 && silent < STALE_AFTER_MS {
+            let message = format!("Worker '{id}' sent a heartbeat {silent} ms ago; only a silent worker can be removed.");
+            let error = OjsError::new(ErrorCode::Conflict, message).with_details(serde_json::json!({"worker_id": id}));
+            return Err(error.with_hint("Tell it to stop with POST /ojs/v1/admin/workers/{id}/terminate.").into());
+        }
+        let mut returned = 0;
+        loop {
+            let held = self.tables.held_by(worker.num, SLICE)?;
+            for row in &held {
+                let message = format!("Worker '{id}' was removed by an operator.");
+                self.lose(row, &JobError::engine(ErrorCode::WorkerDeath, message))?;
+            }
+            returned += held.len();
+            if held.len() < SLICE {
+                break;
+            }
+        }
+        self.tables.forget_worker(worker.num)?;
+        self.tell_worker("worker.stopped", id);
+        Ok(AdminReply::Dropped(returned).into())
+    }
+}
+
+/// Answers an operator's question.
+pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
+    Ok(match query {
+        AdminQuery::Jobs(filter) => {
+            let total = count(tables, filter)?;
+            // What is not there is not looked for.
+            let mut rows = if filter.offset < total || total == MAX_COUNTED { tables.jobs(filter)? } else { Vec::new() };
+            let has_more = rows.len() > filter.limit;
+            rows.truncate(filter.limit);
+            let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
+            AdminReply::Jobs { jobs, total, has_more }
+        }
+        AdminQuery::Queues => {
+            let counts: std::collections::HashMap<_, _> = tables.all_counts()?.into_iter().collect();
+            let queues = tables.queues()?.into_iter();
+            let counted = queues.map(|queue| {
+                let counts = counts.get(&queue.num).copied().unwrap_or_default();
+                (queue, counts)
+            });
+            AdminReply::Queues(counted.collect())
+        }
+        AdminQuery::Queue(name) => {
+            let Some(queue) = tables.find_queue(name)? else { return Err(OjsError::not_found("queue", name).into()) };
+            let (counts, oldest) = (tables.counts(queue.num)?, tables.oldest_available(queue.num)?);
+            AdminReply::Queue(Box::new(queue), counts, oldest)
+        }
+        AdminQuery::Workers => AdminReply::Workers(tables.workers()?),
+        AdminQuery::Maintenance => AdminReply::Maintenance(tables.maintenance()?),
+    }
+    .into())
+}
+
+/// From the counts that are kept anyway where the filter allows it.
+fn count(tables: &mut dyn Tables, filter: &JobFilter) -> Result<usize, StoreError> {
+    if filter.job_type.is_some() || filter.since.is_some() || filter.until.is_some() {
+        return tables.count_jobs(filter, MAX_COUNTED);
+    }
+    let counts = match &filter.queue {
+        Some(name) => match tables.find_queue(name)? {
+            Some(queue) => vec![tables.counts(queue.num)?],
+            None => Vec::new(),
+        },
+        None => tables.all_counts()?.into_iter().map(|(_, counts)| counts).collect(),
+    };
+    let cells = counts.iter().flat_map(|counts| counts.iter().enumerate());
+    let wanted = cells.filter(|(state, _)| filter.state.is_none_or(|wanted| wanted as usize == *state));
+    Ok(usize::try_from(wanted.map(|(_, jobs)| jobs).sum::<i64>()).unwrap_or(0))
+}

@@ -1,0 +1,42 @@
+//! `/admin/dead-letter`: the pages and answers that admin tools expect, over the same rules as `/dead-letter`.
+use axum::extract::{Path, RawQuery, State};
+use axum::http::StatusCode;
+use ojs_model::json::push_member;
+
+use super::super::jobs::unexpected;
+use super::super::reply::{Failure, Json};
+use super::super::request::{Params, job_id};
+use super::{Paging, time};
+use crate::command::{Command, Query, Reply};
+use crate::engine::Engine;
+use crate::render;
+use crate::tables::DeadFilter;
+
+/// `GET /admin/dead-letter?queue&type&since&until&page&per_page`: newest first.
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let paging = Paging::of(&params)?;
+    let filter = DeadFilter {
+        queue: params.get("queue").map(str::to_owned),
+        job_type: params.get("type").map(str::to_owned),
+        since: time(&params, "since")?,
+        until: time(&params, "until")?,
+        limit: paging.per_page,
+        offset: paging.offset(),
+    };
+    let (jobs, total) = match engine.query(Query::Dead(filter)).await? {
+        Reply::Page(jobs, total) => (jobs, total),
+        other => return Err(unexpected(&other).into()),
+    };
+    let mut out = String::from("{\"items\":");
+    render::list(&mut out, &jobs, render::job);
+    push_member(&mut out, "pagination", &paging.object(total).to_string());
+    out.push('}');
+    Ok(Json::ok(out))
+}
+
+/// `DELETE /admin/dead-letter/{id}`: 204.
+pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    engine.execute(Command::Bury(job_id("dead letter", &id)?)).await?;
+    Ok(Json::with_status(StatusCode::NO_CONTENT, String::new()))
+}

@@ -1,0 +1,74 @@
+//! `/admin/queues`: all queues with their counts, one with its configuration, and the brake.
+use axum::extract::{Path, RawQuery, State};
+use ojs_model::{JobState, envelope};
+use serde_json::{Map, Value, json};
+
+use super::super::jobs::unexpected;
+use super::super::reply::{Failure, Json};
+use super::super::request::Params;
+use super::{Paging, ask, astray, stamp};
+use crate::admin::{AdminQuery, AdminReply};
+use crate::command::{Command, Reply};
+use crate::engine::Engine;
+use crate::tables::{Counts, QueueRow};
+
+/// `GET /admin/queues?page&per_page`
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let paging = Paging::of(&params)?;
+    let queues = match ask(&engine, AdminQuery::Queues).await? {
+        AdminReply::Queues(queues) => queues,
+        other => return Err(astray(&other)),
+    };
+    let pagination = paging.object(queues.len());
+    let items: Vec<Value> = paging.cut(&queues).map(|(queue, counts)| Value::from(item(queue, counts))).collect();
+    Ok(Json::ok(json!({"items": items, "pagination": pagination}).to_string()))
+}
+
+/// `GET /admin/queues/{name}`
+pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    envelope::check_queue(&name)?;
+    let (queue, counts, oldest) = match ask(&engine, AdminQuery::Queue(name)).await? {
+        AdminReply::Queue(queue, counts, oldest) => (queue, counts, oldest),
+        other => return Err(astray(&other)),
+    };
+    let mut object = item(&queue, &counts);
+    object.insert("oldest_available_at".into(), stamp(oldest.unwrap_or(0)));
+    Ok(Json::ok(Value::from(object).to_string()))
+}
+
+fn item(queue: &QueueRow, counts: &Counts) -> Map<String, Value> {
+    let counts: Map<String, Value> = by_state(counts);
+    Map::from_iter([
+        ("name".to_owned(), json!(&*queue.name)),
+        ("state".to_owned(), json!(if queue.paused { "paused" } else { "active" })),
+        ("paused".to_owned(), json!(queue.paused)),
+        ("counts".to_owned(), Value::from(counts)),
+        ("created_at".to_owned(), stamp(queue.created_at)),
+    ])
+}
+
+/// Counts under the names of their states.
+pub(super) fn by_state(counts: &Counts) -> Map<String, Value> {
+    JobState::ALL.into_iter().zip(counts).map(|(state, jobs)| (state.as_str().to_owned(), json!(jobs))).collect()
+}
+
+/// `POST /admin/queues/{name}/pause`
+pub async fn pause(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    switch(&engine, name, true).await
+}
+
+/// `POST /admin/queues/{name}/resume`
+pub async fn resume(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    switch(&engine, name, false).await
+}
+
+async fn switch(engine: &Engine, name: String, paused: bool) -> Result<Json, Failure> {
+    envelope::check_queue(&name)?;
+    let queue = match engine.execute(Command::SetPaused { queue: name, paused }).await? {
+        Reply::Queue(queue, _) => queue,
+        other => return Err(unexpected(&other).into()),
+    };
+    let at = if paused { "paused_at" } else { "resumed_at" };
+    Ok(Json::ok(json!({"name": &*queue.name, "paused": queue.paused, at: engine.now().to_string()}).to_string()))
+}

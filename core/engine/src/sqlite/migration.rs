@@ -1,0 +1,68 @@
+//! The schema of a file, and how older files come up to it.
+use rusqlite::Transaction;
+
+use crate::tables::{Result, StoreError};
+
+/// The schema that this version writes.
+const SCHEMA_VERSION: i64 = 2;
+
+/// Brings a file, new or old, to the schema of this version.
+pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
+    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version > SCHEMA_VERSION {
+        return Err(StoreError::Failed(format!(
+            "the file has schema version {version}, this program knows {SCHEMA_VERSION}: upgrade it"
+        )));
+    }
+    if version < 1 {
+        transaction.execute_batch(include_str!("schema.sql"))?;
+    }
+    if version < 2 {
+        transaction.execute_batch(include_str!("migrations/0002.sql"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Durability;
+    use crate::sqlite::SqliteTables;
+    use crate::tables::Tables;
+    use rusqlite::Connection;
+
+    #[test]
+    fn a_file_of_version_1_opens_and_keeps_its_jobs() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("old.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(include_str!("schema.sql")).unwrap();
+        old.execute_batch(
+            "INSERT INTO queues VALUES (1, 'q', 0, 5, 0, 0, 0); INSERT INTO kinds VALUES (1, 't'); INSERT INTO counts VALUES (1, 1, 1);
+             INSERT INTO workers VALUES (1, 'w', 1, 5, 2);
+             INSERT INTO jobs VALUES (1, x'019461a81a2b7c3d8e4f5a6b7c8d9e0f', 1, 1, 1, 0, 9, 0, 0, 3, 0, 0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, NULL);
+             INSERT INTO bodies VALUES (1, '\"id\":\"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f\"', NULL, 0, 0, 0);",
+        )
+        .unwrap();
+        drop(old);
+        for _ in 0..2 {
+            let mut tables = SqliteTables::open(&path, Durability::Full).unwrap();
+            let ready = tables.ready(1, 10).unwrap();
+            assert_eq!((ready.len(), ready[0].0.created_at, ready[0].0.max_attempts), (1, 5, 3));
+            let worker = tables.worker("w").unwrap();
+            assert_eq!((worker.phase, worker.beat_at, worker.directive, worker.first_at, &*worker.info), (1, 5, 2, 0, "{}"));
+            let version: i64 =
+                Connection::open(&path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+            assert_eq!(version, SCHEMA_VERSION);
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_newer_version_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new.db");
+        Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+        let refusal = SqliteTables::open(&path, Durability::Full).unwrap_err();
+        assert!(refusal.to_string().contains("upgrade"), "{refusal}");
+    }
+}

@@ -1,0 +1,1 @@
+SELECT queue, state, jobs FROM counts ORDER BY queue

@@ -1,0 +1,1 @@
+INSERT OR REPLACE INTO maintenance (one, reason, since, until) VALUES (1, ?1, ?2, ?3)
