@@ -57,7 +57,7 @@ pub struct Listing {
     /// Only this job type; `email.*` is all that start so.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// Jobs per page, at most 200.
+    /// Jobs per page, at most 100.
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
     /// Which page, from 1.
