@@ -8,7 +8,7 @@ use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 use crate::admin::{AdminCommand, AdminQuery, AdminReply, WorkerInfo};
 use crate::cron::CronRow;
 use crate::event::{Event, EventFilter};
-use crate::job::JobView;
+use crate::job::{History, JobRow, JobView};
 use crate::tables::{Counts, DeadFilter, QueueRow};
 use crate::workflow::WorkflowView;
 
@@ -154,6 +154,8 @@ pub struct Heartbeat {
 pub enum Query {
     /// One job.
     Job(JobId),
+    /// How jobs ended, for those that are known.
+    Results(Vec<JobId>),
     /// One workflow.
     Workflow(JobId),
     /// One cron entry.
@@ -208,6 +210,8 @@ pub enum Reply {
     },
     /// A job.
     Job(Box<JobView>),
+    /// Jobs with what came out of them, one per id, in order; `None` for an unknown one.
+    Results(Vec<Option<(JobRow, History)>>),
     /// A workflow.
     Workflow(Box<WorkflowView>),
     /// A cron entry, and whether its name was known before.

@@ -2,11 +2,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ojs_model::Timestamp;
+use ojs_model::{JobId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::apply::Sweeper;
 use crate::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
+use crate::ending::Ending;
 use crate::job::JobView;
 use crate::memory::MemoryTables;
 use crate::options::{EngineOptions, StoreUrl};
@@ -94,6 +95,16 @@ impl Engine {
     /// Answers waiting fetches with what there is, now and from now on.
     pub(crate) fn stop_waiting(&self) {
         self.inner.closing.cancel();
+    }
+
+    /// Resolves when the engine no longer lets anybody wait.
+    pub(crate) async fn closed(&self) {
+        self.inner.closing.cancelled().await;
+    }
+
+    /// Registers a caller for the end of a job.
+    pub(crate) fn watch_end(&self, job: JobId) -> Ending {
+        self.inner.wakeups.endings.watch(job)
     }
 
     pub(crate) fn options(&self) -> &EngineOptions {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use ojs_model::json::{push_bare, push_member, push_text, push_time};
 use ojs_model::{JobState, RetryPolicy, Timestamp};
 
-use crate::job::{JobView, flag};
+use crate::job::{History, JobRow, JobView, flag};
 
 static DEFAULT_RETRY: LazyLock<String> = LazyLock::new(|| RetryPolicy::default().to_value().to_string());
 
@@ -63,9 +63,10 @@ pub fn object(out: &mut String, view: &JobView, more: impl FnOnce(&mut String)) 
     if let (JobState::Active, Some(worker)) = (row.state, &view.worker) {
         push_text(out, "worker_id", worker);
     }
-    failures(out, view);
+    failures(out, row, &view.history);
     if row.has(flag::RESULT) {
         push_member(out, "result", &view.history.result);
+        crate::result::push_times(out, row, &view.history);
     }
     more(out);
     out.push('}');
@@ -87,17 +88,18 @@ fn ended(out: &mut String, view: &JobView) {
     }
 }
 
-fn failures(out: &mut String, view: &JobView) {
-    if !view.row.has(flag::ERRORS) || view.history.errors.is_empty() {
+/// The latest error while it is the job's current one, and the history.
+pub fn failures(out: &mut String, row: &JobRow, history: &History) {
+    if !row.has(flag::ERRORS) || history.errors.is_empty() {
         return;
     }
-    if view.row.has(flag::ERROR) {
-        let entries: Vec<&serde_json::value::RawValue> = serde_json::from_str(&view.history.errors).unwrap_or_default();
+    if row.has(flag::ERROR) {
+        let entries: Vec<&serde_json::value::RawValue> = serde_json::from_str(&history.errors).unwrap_or_default();
         if let Some(last) = entries.last() {
             push_member(out, "error", last.get());
         }
     }
-    push_member(out, "errors", &view.history.errors);
+    push_member(out, "errors", &history.errors);
 }
 
 fn time(out: &mut String, name: &str, at: i64) {

@@ -7,6 +7,8 @@ use crate::job::Body;
 
 /// Default lease and default execution time-out in milliseconds (protocol section 1.5).
 pub const DEFAULT_TIMEOUT_MS: i64 = 1_800_000;
+/// Milliseconds a result is kept by default: 7 days (protocol section 8.10).
+pub const DEFAULT_RESULT_TTL_MS: i64 = 604_800_000;
 
 /// Settings as the job's text has them.
 #[derive(Debug, Default)]
@@ -17,6 +19,8 @@ pub struct Settings {
     pub stall_ms: Option<i64>,
     /// Milliseconds to the first start.
     pub ttl_ms: Option<i64>,
+    /// Seconds the result is kept; 0 is not at all, -1 for ever.
+    pub result_ttl: Option<i64>,
     /// The client's own end of waiting.
     pub expires_at: Option<i64>,
     /// The trace that `meta` carries.
@@ -28,6 +32,7 @@ struct Text<'a> {
     total_timeout: Option<i64>,
     heartbeat_timeout: Option<i64>,
     enqueue_ttl: Option<i64>,
+    result_ttl: Option<i64>,
     expires_at: Option<String>,
     #[serde(borrow)]
     meta: Option<&'a RawValue>,
@@ -44,6 +49,7 @@ impl Settings {
             total_ms: millis(text.total_timeout),
             stall_ms: millis(text.heartbeat_timeout),
             ttl_ms: millis(text.enqueue_ttl),
+            result_ttl: text.result_ttl,
             expires_at: text.expires_at.and_then(|at| Timestamp::parse(&at).ok()).map(Timestamp::as_millis),
             trace_id: text.meta.and_then(|meta| ojs_model::trace::id_of(meta.get())),
         }

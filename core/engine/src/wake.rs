@@ -7,11 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::ending::Endings;
+
 /// Fetches that wait, by queue.
 #[derive(Debug, Default)]
 pub struct Wakeups {
     queues: Mutex<HashMap<String, Vec<Arc<Waiter>>>>,
     waiting: AtomicUsize,
+    /// Those who wait for the end of a job.
+    pub endings: Arc<Endings>,
 }
 
 #[derive(Debug)]
@@ -65,16 +69,17 @@ impl Wakeups {
 
     /// Something changed that cannot be told more precisely.
     pub fn all(&self) {
+        self.endings.tell_all();
         for waiter in self.lock().values().flatten() {
             waiter.called.store(true, Ordering::SeqCst);
             waiter.notify.notify_one();
         }
     }
 
-    /// Whether any fetch waits.
+    /// Whether anybody waits for anything.
     #[must_use]
     pub fn has_waiters(&self) -> bool {
-        self.waiting.load(Ordering::SeqCst) > 0
+        self.waiting.load(Ordering::SeqCst) > 0 || self.endings.is_watched()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Vec<Arc<Waiter>>>> {

@@ -257,9 +257,9 @@ impl WriterThread {
         self.tables.begin(durable)?;
         let now = self.clock.now();
         let mut turn = Turn::new(self.tables.as_mut(), &mut self.counters, now);
-        let outcome = work(&mut turn).and_then(|value| Ok((value, turn.finish()?)));
+        let outcome = work(&mut turn).and_then(|value| Ok((value, turn.take_done(), turn.finish()?)));
         match outcome {
-            Ok((value, ready)) => {
+            Ok((value, done, ready)) => {
                 if let Err(fault) = self.tables.commit() {
                     self.tables.rollback();
                     return Err(fault);
@@ -267,6 +267,7 @@ impl WriterThread {
                 for (queue, jobs) in ready {
                     self.wakeups.ready(&queue, jobs);
                 }
+                self.wakeups.endings.tell(&done);
                 Ok(value)
             }
             Err(fault) => {

@@ -8,6 +8,7 @@ mod cron;
 mod enqueue;
 mod lifecycle;
 mod outcome;
+mod results;
 mod timeouts;
 mod upkeep;
 mod workflow;
@@ -25,6 +26,7 @@ use crate::settings::Settings;
 use crate::store::Refusal;
 use crate::tables::{Counts, StoreError, Tables};
 
+pub use results::expiry as result_expiry;
 pub use upkeep::Sweeper;
 
 /// A result that tells refusals from store faults.
@@ -83,6 +85,8 @@ pub struct Turn<'a> {
     ended: VecDeque<JobRow>,
     /// When a claim that a rate held back may find more.
     retry_at: Option<i64>,
+    /// Jobs that ended.
+    done: Vec<JobId>,
     /// Trace ids of jobs that have one, by number of the job.
     traces: HashMap<i64, String>,
 }
@@ -99,6 +103,7 @@ impl<'a> Turn<'a> {
             ready: HashMap::new(),
             ended: VecDeque::new(),
             retry_at: None,
+            done: Vec::new(),
             traces: HashMap::new(),
         }
     }
@@ -136,6 +141,11 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Jobs that ended in this turn: whoever waits for their results is told after the commit.
+    pub fn take_done(&mut self) -> Vec<JobId> {
+        std::mem::take(&mut self.done)
+    }
+
     /// Writes events and counts; the caller commits next. Returns names of queues with new jobs, and how many.
     pub fn finish(mut self) -> Result<Vec<(Arc<str>, usize)>, StoreError> {
         for (queue, delta) in &self.counts {
@@ -167,8 +177,11 @@ impl<'a> Turn<'a> {
         self.tables.update(before, &after)?;
         self.count(before.queue, before.state, -1);
         self.count(after.queue, to, 1);
-        if to.is_terminal() && after.workflow != 0 {
-            self.ended.push_back(after.clone());
+        if to.is_terminal() {
+            self.done.push(after.id);
+            if after.workflow != 0 {
+                self.ended.push_back(after.clone());
+            }
         }
         if to == JobState::Available {
             *self.ready.entry(after.queue).or_default() += 1;
@@ -255,6 +268,7 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             Some(row) => Ok(Reply::Cron(Box::new(row), true)),
             None => Err(OjsError::not_found("cron", name).into()),
         },
+        Query::Results(ids) => Ok(Reply::Results(tables.outcomes(ids)?)),
         Query::Queues => Ok(Reply::Queues(tables.queues()?)),
         Query::Queue(name) => {
             let unused = || crate::tables::QueueRow::fresh(0, name, 0);

@@ -86,10 +86,7 @@ impl Turn<'_> {
         row.worker = 0;
         row.flags &= !flag::ERROR;
         if let Some(result) = result {
-            let mut history = if row.has(flag::ERRORS) { self.tables.history(row.seq)? } else { Default::default() };
-            history.result = String::from_utf8_lossy(result).into_owned();
-            row.flags |= flag::RESULT;
-            self.tables.set_history(row.seq, &history)?;
+            self.keep_result(&mut row, result)?;
         }
         let row = self.shift(before, row, Trigger::Ack, JobState::Completed)?;
         let duration = row.finished_at.saturating_sub(row.started_at);

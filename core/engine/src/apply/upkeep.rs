@@ -6,6 +6,7 @@ use std::time::Duration;
 use ojs_model::state::Trigger;
 use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
 
+use super::results::{expiry, holds_result};
 use super::{Applied, Turn};
 use crate::job::flag;
 use crate::options::Retention;
@@ -58,7 +59,11 @@ impl Sweeper {
         }
         turn.judge_overdue()?;
         for row in turn.tables.expired(now, SLICE)? {
-            turn.expire(&row)?;
+            if row.state.is_terminal() {
+                turn.prune_result(&row)?;
+            } else {
+                turn.expire(&row)?;
+            }
         }
         if !maintenance {
             turn.fire_crons()?;
@@ -123,8 +128,10 @@ impl Turn<'_> {
                 JobState::Discarded => before(keep.discarded),
                 _ => before(keep.finished),
             };
-            if row.finished_at < limit {
+            if row.finished_at < limit && !holds_result(&row, now) {
                 self.erase(&row)?;
+            } else if row.has(flag::RESULT) && expiry(&row).is_some_and(|at| at <= now) {
+                self.prune_result(&row)?;
             }
         }
         Ok(next)

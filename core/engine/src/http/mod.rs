@@ -8,6 +8,7 @@ mod manifest;
 mod queues;
 mod reply;
 mod request;
+mod results;
 mod workers;
 mod workflows;
 
@@ -32,6 +33,8 @@ pub fn router(engine: Engine) -> Router {
         .route("/jobs/batch", post(jobs::enqueue_batch))
         .route("/jobs/{id}", get(jobs::get).delete(jobs::cancel))
         .route("/jobs/{id}/activate", post(jobs::activate))
+        .route("/jobs/{id}/result", get(results::get))
+        .route("/jobs/results", post(results::list))
         .route("/workers/fetch", post(workers::fetch))
         .route("/workers/ack", post(workers::ack))
         .route("/workers/nack", post(workers::nack))

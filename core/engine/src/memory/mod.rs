@@ -1,6 +1,7 @@
 //! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
 mod admin;
 mod crons;
+mod results;
 mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -4,6 +4,7 @@
 mod admin;
 mod crons;
 mod migration;
+mod results;
 mod rows;
 mod workflows;
 
