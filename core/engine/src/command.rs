@@ -174,6 +174,8 @@ pub enum Query {
     Events(EventFilter),
     /// An operator's question.
     Admin(AdminQuery),
+    /// The extent of the event log, and where a time stands in it.
+    Log(Option<Timestamp>),
     /// Whether the store answers.
     Ping,
 }
@@ -235,6 +237,8 @@ pub enum Reply {
     },
     /// For an operator.
     Admin(Box<AdminReply>),
+    /// The extent of the event log.
+    Log(crate::log::Span),
     /// Done.
     Done,
 }

@@ -13,6 +13,7 @@ use crate::memory::MemoryTables;
 use crate::options::{EngineOptions, StoreUrl};
 use crate::sqlite::SqliteTables;
 use crate::store::{Refusal, Store};
+use crate::stream::Streams;
 use crate::tables::{StoreError, Tables};
 use crate::wake::Wakeups;
 use crate::writer::{Ledger, WriterParts};
@@ -47,6 +48,7 @@ pub struct Engine {
 struct Inner {
     store: Arc<dyn Store>,
     wakeups: Arc<Wakeups>,
+    streams: Streams,
     options: EngineOptions,
     opened: Instant,
     closing: CancellationToken,
@@ -70,8 +72,8 @@ impl Engine {
         // Opening reads and may recover a file: not on a runtime thread.
         let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker)).await;
         let ledger = opened??;
-        let inner =
-            Inner { store: Arc::new(ledger), wakeups, options, opened: Instant::now(), closing: CancellationToken::new() };
+        let (opened, closing) = (Instant::now(), CancellationToken::new());
+        let inner = Inner { store: Arc::new(ledger), wakeups, streams: Streams::default(), options, opened, closing };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -105,6 +107,18 @@ impl Engine {
     /// Registers a caller for the end of a job.
     pub(crate) fn watch_end(&self, job: JobId) -> Ending {
         self.inner.wakeups.endings.watch(job)
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.inner.closing.is_cancelled()
+    }
+
+    pub(crate) fn streams(&self) -> &Streams {
+        &self.inner.streams
+    }
+
+    pub(crate) fn wakeups(&self) -> &Wakeups {
+        &self.inner.wakeups
     }
 
     pub(crate) fn options(&self) -> &EngineOptions {

@@ -21,6 +21,7 @@
 //! | `writer` | group commit over tables |
 //! | `sqlite`, `memory` | tables |
 //! | `event`, `render` | what is printed |
+//! | [`log`], `stream` | the event log as a whole, and those who follow it |
 #![forbid(unsafe_code)]
 
 pub mod admin;
@@ -33,20 +34,23 @@ mod engine;
 mod event;
 mod http;
 pub mod job;
+pub mod log;
 mod memory;
 mod options;
 mod render;
 pub mod result;
+mod seats;
 mod server;
 mod settings;
 mod sqlite;
 pub mod store;
+mod stream;
 pub mod tables;
 mod wake;
 pub mod workflow;
 mod writer;
 
 pub use engine::{Engine, OpenError};
-pub use event::{Event, EventFilter, Place};
+pub use event::{Change, Event, EventFilter, Origin, Place};
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, Retention, StoreUrl};
 pub use server::Server;

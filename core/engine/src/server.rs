@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::engine::Engine;
+use crate::seats::Peer;
 
 /// Connections served at a time; further ones wait in the backlog of the operating system.
 const MAX_CONNECTIONS: usize = 10_000;
@@ -62,8 +63,8 @@ impl Server {
                 accepted = self.listener.accept() => accepted,
             };
             match accepted {
-                Ok((stream, _)) => {
-                    let serving = serve(stream, router.clone(), stop.clone());
+                Ok((stream, address)) => {
+                    let serving = serve(stream, Peer(address.ip()), router.clone(), stop.clone());
                     tasks.spawn(async move {
                         serving.await;
                         drop(permit);
@@ -87,7 +88,7 @@ impl Server {
     }
 }
 
-async fn serve(stream: TcpStream, router: axum::Router, stop: CancellationToken) {
+async fn serve(stream: TcpStream, peer: Peer, router: axum::Router, stop: CancellationToken) {
     // Answers are small and somebody waits for each.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "set_nodelay");
@@ -102,7 +103,11 @@ async fn serve(stream: TcpStream, router: axum::Router, stop: CancellationToken)
     let mut builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
     builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(20));
-    let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let service = tower::util::MapRequest::new(router, move |mut request: http::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(peer);
+        request
+    });
+    let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

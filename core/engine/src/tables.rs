@@ -7,6 +7,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use crate::admin::{AdminTables, JobSort, WorkerInfo};
 use crate::cron::CronTables;
 use crate::job::{Body, History, JobRow, flag};
+use crate::log::LogTables;
 use crate::result::ResultTables;
 use crate::workflow::WorkflowTables;
 
@@ -160,7 +161,7 @@ pub struct EventBatch {
 }
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
-pub trait Tables: AdminTables + CronTables + ResultTables + WorkflowTables + Send {
+pub trait Tables: AdminTables + CronTables + LogTables + ResultTables + WorkflowTables + Send {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
     /// Makes the changes permanent.

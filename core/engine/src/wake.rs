@@ -16,6 +16,9 @@ pub struct Wakeups {
     waiting: AtomicUsize,
     /// Those who wait for the end of a job.
     pub endings: Arc<Endings>,
+    committed: Notify,
+    /// Whether somebody follows the event log.
+    followed: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -65,6 +68,30 @@ impl Wakeups {
                 break;
             }
         }
+    }
+
+    /// Something was committed: the event log may have grown.
+    pub fn committed(&self) {
+        if self.is_followed() {
+            // One follower per engine; a call while it reads is kept for it.
+            self.committed.notify_one();
+        }
+    }
+
+    /// Resolves after the next commit, or at once when there was one since the last call.
+    pub async fn commit(&self) {
+        self.committed.notified().await;
+    }
+
+    /// Says whether somebody follows the event log.
+    pub fn follow(&self, followed: bool) {
+        self.followed.store(followed, Ordering::SeqCst);
+    }
+
+    /// Whether somebody follows the event log.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.followed.load(Ordering::SeqCst)
     }
 
     /// Something changed that cannot be told more precisely.

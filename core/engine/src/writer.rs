@@ -268,6 +268,7 @@ impl WriterThread {
                     self.wakeups.ready(&queue, jobs);
                 }
                 self.wakeups.endings.tell(&done);
+                self.wakeups.committed();
                 Ok(value)
             }
             Err(fault) => {
@@ -279,8 +280,10 @@ impl WriterThread {
 
     /// Time-driven work, and changes made by other processes.
     fn tick(&mut self) {
-        if self.wakeups.has_waiters() && self.tables.changed_elsewhere().unwrap_or(false) {
+        let watched = self.wakeups.has_waiters() || self.wakeups.is_followed();
+        if watched && self.tables.changed_elsewhere().unwrap_or(false) {
             self.wakeups.all();
+            self.wakeups.committed();
         }
         if Instant::now() < self.next_tick {
             return;

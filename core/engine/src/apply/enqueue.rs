@@ -198,6 +198,7 @@ impl Turn<'_> {
         if let Some(trace) = &job.trace_id {
             self.traces.insert(row.seq, trace.clone());
         }
+        self.journal.moved(self.now, None, row);
         let mut extra = String::new();
         let name = match row.state {
             JobState::Available => {

@@ -174,6 +174,7 @@ impl<'a> Turn<'a> {
             return Err(StoreError::Failed(format!("illegal transition {} to {to} of job {}", before.state, before.id)));
         }
         after.state = to;
+        self.journal.moved(self.now, Some(before.state), &after);
         self.tables.update(before, &after)?;
         self.count(before.queue, before.state, -1);
         self.count(after.queue, to, 1);
@@ -290,6 +291,7 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             Ok(Reply::Events { events, cursor, has_more })
         }
         Query::Admin(query) => admin::answer(tables, query),
+        Query::Log(at) => Ok(Reply::Log(crate::log::span(tables, *at)?)),
         Query::Ping => {
             tables.queues()?;
             Ok(Reply::Done)

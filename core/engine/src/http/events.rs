@@ -30,6 +30,7 @@ pub async fn poll(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         queues: params.list("queues"),
         job_types: params.list("job_types"),
         limit: params.number("limit", 100, 1000)?.max(1),
+        ..EventFilter::default()
     };
     let (events, cursor, has_more) = match engine.query(Query::Events(filter)).await? {
         Reply::Events { events, cursor, has_more } => (events, cursor, has_more),

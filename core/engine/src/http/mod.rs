@@ -3,12 +3,15 @@ mod admin;
 mod crons;
 mod dead_letters;
 mod events;
+mod frames;
 mod jobs;
 mod manifest;
 mod queues;
 mod reply;
 mod request;
 mod results;
+mod sse;
+mod streams;
 mod workers;
 mod workflows;
 
@@ -32,6 +35,7 @@ pub fn router(engine: Engine) -> Router {
         .route("/jobs", post(jobs::enqueue))
         .route("/jobs/batch", post(jobs::enqueue_batch))
         .route("/jobs/{id}", get(jobs::get).delete(jobs::cancel))
+        .route("/jobs/{id}/events", get(streams::job))
         .route("/jobs/{id}/activate", post(jobs::activate))
         .route("/jobs/{id}/result", get(results::get))
         .route("/jobs/results", post(results::list))
@@ -47,9 +51,11 @@ pub fn router(engine: Engine) -> Router {
         .route("/cron/{name}", get(crons::get).patch(crons::switch).delete(crons::delete))
         .route("/queues", get(queues::list))
         .route("/queues/{name}/stats", get(queues::stats))
+        .route("/queues/{name}/events", get(streams::queue))
         .route("/queues/{name}/pause", post(queues::pause))
         .route("/queues/{name}/resume", post(queues::resume))
         .route("/events", get(events::poll))
+        .route("/events/stream", get(streams::all))
         .route("/dead-letter", get(dead_letters::list))
         .route("/dead-letter/{id}", get(dead_letters::get).delete(dead_letters::delete))
         .route("/dead-letter/{id}/retry", post(dead_letters::retry))

@@ -95,7 +95,10 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
     }
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+    // Streams of events have a media type of their own; everything else, whatever it thought of itself, is ours.
+    if headers.get(CONTENT_TYPE).is_none_or(|media| media != "text/event-stream") {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+    }
     headers.insert(OJS_VERSION, HeaderValue::from_static(SPEC_VERSION));
     headers.insert(REQUEST_ID, request_id.clone());
     response

@@ -1,6 +1,7 @@
 //! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
 mod admin;
 mod crons;
+mod log;
 mod results;
 mod workflows;
 
@@ -364,8 +365,9 @@ impl Tables for MemoryTables {
     }
 
     fn reset(&mut self) -> Result<()> {
-        let next_lease = self.next_lease;
-        *self = Self { next_lease, ..Self::default() };
+        // Leases and events keep counting: neither a token nor an event id may mean two things.
+        let (next_lease, last_event) = (self.next_lease, self.last_event);
+        *self = Self { next_lease, last_event, ..Self::default() };
         Ok(())
     }
 }

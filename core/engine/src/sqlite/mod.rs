@@ -3,6 +3,7 @@
 //! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
 mod admin;
 mod crons;
+mod log;
 mod migration;
 mod results;
 mod rows;

@@ -23,6 +23,7 @@ mod model;
 mod results;
 mod retention;
 mod retries;
+mod streams;
 mod support;
 mod timeouts;
 mod unique;

@@ -1,0 +1,138 @@
+//! Server-sent events: the life of one connection.
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::mpsc::Sender;
+
+use super::frames::{Frames, Shape};
+use crate::engine::Engine;
+use crate::event::{Event, EventFilter, Place};
+use crate::seats::Seat;
+use crate::stream::{Dropped, Subscription};
+
+/// Silence after which a comment is sent. The rule is 15 s at most (extensions section 3); slow links get some of it.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+/// Within this time after `server.shutdown` the connection is closed.
+const GRACE_MS: u64 = 5000;
+/// Events read at a time when a client catches up.
+const PAGE: usize = 200;
+/// Commits looked at in one reading.
+const SCAN: usize = 512;
+/// Bytes after which frames are sent on.
+const CHUNK: usize = 32 * 1024;
+
+/// One connection.
+pub struct Session {
+    /// Whose events.
+    pub engine: Engine,
+    /// What comes from now on.
+    pub subscription: Subscription,
+    /// Which events.
+    pub filter: EventFilter,
+    /// How they look.
+    pub shape: Shape,
+    /// `job:…`, `queue:…` or `all`.
+    pub channel: String,
+    /// Where in the log to begin; `None` is now.
+    pub since: Option<Place>,
+    /// The connection ends with the job it is about.
+    pub ends_with_job: bool,
+    /// The connection ends where the log ends: the job has ended already.
+    pub no_more: bool,
+    /// The body of the answer.
+    pub out: Sender<Bytes>,
+    /// The connection's place among those allowed.
+    pub _seat: Seat,
+}
+
+/// The client is gone, or all has been said.
+struct Ended;
+
+impl Session {
+    /// Runs until the client goes, the job ends, or the server stops.
+    pub async fn run(self, mut frames: Frames) {
+        // Either way there is nobody to tell.
+        let _ = self.serve(&mut frames).await;
+    }
+
+    async fn serve(&self, frames: &mut Frames) -> Result<(), Ended> {
+        self.send(frames).await?;
+        if let Some(since) = self.since
+            && (self.read(since, Some(self.subscription.from), frames).await? || self.no_more)
+        {
+            return Err(Ended);
+        }
+        loop {
+            tokio::select! {
+                (dropped, events) = self.subscription.news() => self.tell(dropped, &events, frames).await?,
+                () = tokio::time::sleep(HEARTBEAT) => {
+                    frames.heartbeat();
+                    self.send(frames).await?;
+                }
+                () = self.engine.closed() => {
+                    frames.shutdown(GRACE_MS);
+                    return self.send(frames).await;
+                }
+                () = self.out.closed() => return Err(Ended),
+            }
+        }
+    }
+
+    /// Sends what the follower has brought.
+    async fn tell(&self, dropped: Option<Dropped>, events: &VecDeque<Arc<Event>>, frames: &mut Frames) -> Result<(), Ended> {
+        if let Some(dropped) = dropped {
+            frames.dropped(&self.channel, &dropped, self.engine.now());
+        }
+        let mut ended = false;
+        for event in events {
+            frames.event(&self.shape, event);
+            ended |= self.ends_with(event);
+            if frames.len() > CHUNK {
+                self.send(frames).await?;
+            }
+        }
+        self.send(frames).await?;
+        if let (true, Some(last)) = (ended, events.back()) {
+            // What the same commit says of the job behind its last transition.
+            self.read(last.place, None, frames).await?;
+            return Err(Ended);
+        }
+        Ok(())
+    }
+
+    fn ends_with(&self, event: &Event) -> bool {
+        self.ends_with_job && event.change.is_some_and(|change| change.to.is_terminal())
+    }
+
+    /// Sends what the log has behind `after`, up to `until` or its end. True when the job ended there.
+    async fn read(&self, after: Place, until: Option<Place>, frames: &mut Frames) -> Result<bool, Ended> {
+        let (mut place, mut ended) = (after, false);
+        loop {
+            let filter = EventFilter { after: place, limit: PAGE, scan: SCAN, ..self.filter.clone() };
+            let (events, next, more) = self.engine.read_log(filter).await.map_err(|refusal| {
+                tracing::warn!(?refusal, "a stream ends: the event log could not be read");
+                Ended
+            })?;
+            // What comes later is in the buffer already.
+            for event in events.iter().filter(|event| until.is_none_or(|until| event.place <= until)) {
+                frames.event(&self.shape, event);
+                ended |= self.ends_with(event);
+            }
+            self.send(frames).await?;
+            if !more || until.is_some_and(|until| next >= until) {
+                return Ok(ended);
+            }
+            place = next;
+        }
+    }
+
+    /// Hands frames to the connection, as fast as the client reads.
+    async fn send(&self, frames: &mut Frames) -> Result<(), Ended> {
+        if frames.len() == 0 {
+            return Ok(());
+        }
+        self.out.send(frames.take()).await.map_err(|_| Ended)
+    }
+}

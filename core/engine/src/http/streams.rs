@@ -1,0 +1,298 @@
+//! `/jobs/{id}/events`, `/queues/{name}/events`, `/events/stream`: events as they happen (extensions section 3).
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use ojs_model::{ErrorCode, JobId, JobState, OjsError, Timestamp, envelope};
+use serde_json::json;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::frames::{Frames, Shape, Transition};
+use super::jobs::unexpected;
+use super::reply::Failure;
+use super::request::{Params, job_id};
+use super::sse::Session;
+use crate::command::{Query, Reply};
+use crate::engine::Engine;
+use crate::event::{EventFilter, Place};
+use crate::job::{JobView, flag};
+use crate::seats::{Full, Peer};
+use crate::stream::Subscription;
+
+/// How long a client waits before it connects again, milliseconds (extensions section 3).
+const RETRY_MS: u64 = 3000;
+
+/// Asks proxies not to hold frames back.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// What a client wants to hear.
+struct Wish {
+    channel: String,
+    filter: EventFilter,
+    shape: Shape,
+    /// The job that the channel is about.
+    job: Option<JobId>,
+    resume: Resume,
+    peer: Option<Peer>,
+}
+
+/// Where a client wants to begin.
+enum Resume {
+    /// Now.
+    Now,
+    /// Behind an event it has seen, or a cursor.
+    Behind(String),
+    /// At a time.
+    At(Timestamp),
+}
+
+/// Events of one job; ends with it.
+pub async fn job(
+    State(engine): State<Engine>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    extensions: Extensions,
+) -> Result<Response, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let mut wish = Wish::new(&params, &headers, &extensions)?;
+    wish.narrow(&format!("job:{id}"))?;
+    open(engine, wish).await
+}
+
+/// Events of one queue and its jobs.
+pub async fn queue(
+    State(engine): State<Engine>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    extensions: Extensions,
+) -> Result<Response, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let mut wish = Wish::new(&params, &headers, &extensions)?;
+    wish.narrow(&format!("queue:{name}"))?;
+    open(engine, wish).await
+}
+
+/// All events, or those of `?channel=`.
+pub async fn all(
+    State(engine): State<Engine>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    extensions: Extensions,
+) -> Result<Response, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let mut wish = Wish::new(&params, &headers, &extensions)?;
+    if let Some(channel) = params.get("channel") {
+        wish.narrow(channel)?;
+    }
+    open(engine, wish).await
+}
+
+impl Wish {
+    fn new(params: &Params, headers: &HeaderMap, extensions: &Extensions) -> Result<Self, OjsError> {
+        let mut types = params.list("types");
+        types.extend(params.list("event_types"));
+        let filter =
+            EventFilter { types, queues: params.list("queues"), job_types: params.list("job_types"), ..EventFilter::default() };
+        let resume = match (headers.get("last-event-id").and_then(|id| id.to_str().ok()), params.get("since")) {
+            // A reconnect repeats the query of the first request: what was seen last is what counts.
+            (Some(id), _) if !id.is_empty() => Resume::Behind(id.to_owned()),
+            (_, Some(text)) => Resume::parse(text)?,
+            _ => Resume::Now,
+        };
+        let peer = extensions.get::<Peer>().copied();
+        Ok(Self { channel: "all".to_owned(), filter, shape: Shape::Envelope, job: None, resume, peer })
+    }
+
+    /// Narrows the wish to a channel, in the channel's form.
+    fn narrow(&mut self, channel: &str) -> Result<(), OjsError> {
+        match channel.split_once(':') {
+            Some(("job", id)) => {
+                let id = job_id("job", id)?;
+                self.filter.subject = Some(id.to_string());
+                self.job = Some(id);
+            }
+            Some(("queue", name)) => {
+                envelope::check_queue(name)?;
+                self.filter.queues = vec![name.to_owned()];
+            }
+            _ if channel == "all" => {}
+            _ => {
+                let message = format!("channel must be job:ID, queue:NAME or all, got '{channel}'.");
+                return Err(OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "channel"})));
+            }
+        }
+        channel.clone_into(&mut self.channel);
+        // One event of the log makes up to two frames, so types are judged frame by frame.
+        let types = std::mem::take(&mut self.filter.types);
+        self.filter.transitions = true;
+        self.shape = Shape::Channel(EventFilter { types, ..EventFilter::default() });
+        Ok(())
+    }
+}
+
+impl Resume {
+    fn parse(text: &str) -> Result<Self, OjsError> {
+        if Place::parse(text).is_some() {
+            return Ok(Self::Behind(text.to_owned()));
+        }
+        Timestamp::parse(text).map(Self::At).map_err(|_| {
+            let message = format!("since must be a time (RFC 3339), an event id or a cursor of this server, got '{text}'.");
+            OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "since"}))
+        })
+    }
+}
+
+async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
+    let seat = engine.streams().seats().take(wish.peer).map_err(refuse)?;
+    // From here on nothing is missed, whatever is read next.
+    let subscription = engine.subscribe(wish.filter.clone()).await?;
+    let ended = match (wish.job, wish.filter.queues.as_slice()) {
+        (Some(id), _) => terminal(&engine, id).await?,
+        (None, [name]) if wish.channel != "all" => {
+            require_queue(&engine, name).await?;
+            None
+        }
+        _ => None,
+    };
+    let (mut frames, since) = begin(&engine, &wish, &subscription).await?;
+    if let Some(view) = &ended {
+        let Some(since) = since else {
+            last_transition(&mut frames, view, &subscription, engine.now());
+            return Ok(answer(Body::from(frames.take())));
+        };
+        if !anything_behind(&engine, &wish.filter, since).await? {
+            // It has seen the end. This status tells an EventSource not to come back.
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            return Ok(response);
+        }
+    }
+    let (out, body) = channel(1);
+    let session = Session {
+        engine,
+        subscription,
+        filter: wish.filter,
+        shape: wish.shape,
+        channel: wish.channel,
+        since,
+        ends_with_job: wish.job.is_some(),
+        no_more: ended.is_some(),
+        out,
+        _seat: seat,
+    };
+    tokio::spawn(session.run(frames));
+    Ok(answer(streamed(body)))
+}
+
+fn refuse(full: Full) -> OjsError {
+    match full {
+        Full::Client => OjsError::new(ErrorCode::RateLimited, "This client has too many event streams open.")
+            .with_hint("Close some, or follow /ojs/v1/events/stream with filters instead of one stream per job."),
+        Full::Server => OjsError::new(ErrorCode::BackendUnavailable, "Too many event streams are open on this server.")
+            .with_hint("Try again later, or poll /ojs/v1/events."),
+    }
+}
+
+/// The job, if it has ended.
+async fn terminal(engine: &Engine, id: JobId) -> Result<Option<Box<JobView>>, Failure> {
+    match engine.query(Query::Job(id)).await? {
+        Reply::Job(view) => Ok(view.row.state.is_terminal().then_some(view)),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+async fn require_queue(engine: &Engine, name: &str) -> Result<(), Failure> {
+    match engine.query(Query::Queue(name.to_owned())).await? {
+        // `default` is there before its first use.
+        Reply::Queue(queue, _) if queue.num != 0 || name == "default" => Ok(()),
+        Reply::Queue(..) => Err(OjsError::not_found("queue", name).into()),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+/// The first frames, and where in the log to begin.
+async fn begin(engine: &Engine, wish: &Wish, subscription: &Subscription) -> Result<(Frames, Option<Place>), Failure> {
+    let now = engine.now();
+    let (text, place) = match &wish.resume {
+        Resume::Now => return Ok((Frames::open(RETRY_MS, subscription.from, now), None)),
+        Resume::At(at) => {
+            let place = engine.log_span(Some(*at)).await?.at;
+            return Ok((Frames::open(RETRY_MS, place, now), Some(place)));
+        }
+        Resume::Behind(text) => (text, Place::parse(text)),
+    };
+    let span = engine.log_span(None).await?;
+    let Some(place) = place.filter(|place| *place <= span.end) else {
+        // An id of another server, or of another life of this one.
+        let mut frames = Frames::open(RETRY_MS, subscription.from, now);
+        frames.gap(&wish.channel, text, &subscription.from.event_id(now));
+        return Ok((frames, None));
+    };
+    let oldest = Place::before(span.oldest);
+    // A cursor may stand before everything that was ever written: nothing is missing then.
+    if place >= oldest || span.oldest <= 1 {
+        return Ok((Frames::open(RETRY_MS, place, now), Some(place)));
+    }
+    let first = engine.read_log(EventFilter { limit: 1, transitions: true, ..EventFilter::default() }).await?;
+    let first = first.0.first().map_or_else(|| oldest.event_id(now), |event| event.id.clone());
+    let mut frames = Frames::open(RETRY_MS, oldest, now);
+    frames.gap(&wish.channel, text, &first);
+    Ok((frames, Some(oldest)))
+}
+
+/// What somebody hears who comes after the end: the last transition.
+fn last_transition(frames: &mut Frames, view: &JobView, subscription: &Subscription, now: Timestamp) {
+    let row = &view.row;
+    let from = match row.state {
+        JobState::Completed => Some(JobState::Active),
+        JobState::Discarded if !row.has(flag::EXPIRED) => Some(JobState::Active),
+        // The row does not say.
+        _ => None,
+    };
+    let (job, job_type) = (row.id.to_string(), type_of(view));
+    let transition = Transition {
+        job: &job,
+        queue: &view.queue,
+        job_type: &job_type,
+        from,
+        to: row.state,
+        at: Timestamp::from_millis(row.finished_at),
+    };
+    frames.transition(&subscription.from.event_id(now), &transition);
+}
+
+fn type_of(view: &JobView) -> String {
+    let body: serde_json::Value = serde_json::from_str(&format!("{{{}}}", view.body.text)).unwrap_or_default();
+    body.get("type").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}
+
+async fn anything_behind(engine: &Engine, filter: &EventFilter, after: Place) -> Result<bool, Failure> {
+    let mut after = after;
+    loop {
+        let (events, next, more) = engine.read_log(EventFilter { after, limit: 1, scan: 512, ..filter.clone() }).await?;
+        if !events.is_empty() || !more {
+            return Ok(!events.is_empty());
+        }
+        after = next;
+    }
+}
+
+fn streamed(body: Receiver<bytes::Bytes>) -> Body {
+    let chunks = futures_util::stream::unfold(body, |mut body| async {
+        let chunk = body.recv().await?;
+        Some((Ok::<_, std::convert::Infallible>(chunk), body))
+    });
+    Body::from_stream(chunks)
+}
+
+fn answer(body: Body) -> Response {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    response
+}

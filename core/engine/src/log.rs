@@ -1,0 +1,46 @@
+//! The event log as a whole: where it begins and ends, and where a time stands in it.
+use ojs_model::Timestamp;
+
+use crate::event::Place;
+use crate::tables::{Result, Tables};
+
+/// The event log's extent.
+pub trait LogTables {
+    /// Numbers of the oldest batch kept and of the newest ever written; `(0, 0)` for a log that was never written to.
+    /// When all have been pruned, the oldest is the one to come.
+    fn log_span(&mut self) -> Result<(i64, i64)>;
+}
+
+/// What a reader needs to know of the log before it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Oldest batch that is still kept.
+    pub oldest: i64,
+    /// Behind everything written so far.
+    pub end: Place,
+    /// Before the first event at or after the time asked for; the end when none was asked for.
+    pub at: Place,
+}
+
+/// Measures the log and finds a time in it.
+pub fn span(tables: &mut dyn Tables, at: Option<Timestamp>) -> Result<Span> {
+    let (oldest, newest) = tables.log_span()?;
+    let end = Place::before(newest + 1);
+    let at = match at {
+        Some(at) => Place::before(first_since(tables, at.as_millis(), oldest, newest + 1)?),
+        None => end,
+    };
+    Ok(Span { oldest, end, at })
+}
+
+/// The first batch in `low..high` committed at or after a time: batches are in order of time, so halving finds it.
+fn first_since(tables: &mut dyn Tables, at: i64, mut low: i64, mut high: i64) -> Result<i64> {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match tables.events_from(middle, 1)?.first() {
+            Some(batch) if batch.at < at => low = batch.seq + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
+}
