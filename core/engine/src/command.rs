@@ -7,6 +7,7 @@ use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 
 use crate::admin::{AdminCommand, AdminQuery, AdminReply, WorkerInfo};
 use crate::cron::CronRow;
+use crate::dead_letter::{DeadStats, Override};
 use crate::event::{Event, EventFilter};
 use crate::job::{History, JobRow, JobView};
 use crate::tables::{Counts, DeadFilter, QueueRow};
@@ -32,8 +33,14 @@ pub enum Command {
     Activate(JobId),
     /// Run a dead letter, or another discarded job, again.
     Replay(JobId),
+    /// The same, with changes.
+    ReplayChanged(JobId, Box<Override>),
+    /// Run some of the dead letters that a filter finds again; to be repeated until the answer is empty.
+    ReplayDead(DeadFilter),
     /// Delete a dead letter.
     Bury(JobId),
+    /// Delete some of the dead letters that a filter finds; to be repeated until the answer is empty.
+    BuryDead(DeadFilter),
     /// Stop or start handing out the jobs of a queue.
     SetPaused {
         /// Name of the queue.
@@ -170,6 +177,8 @@ pub enum Query {
     Dead(DeadFilter),
     /// One dead letter.
     DeadLetter(JobId),
+    /// Counts of dead letters.
+    DeadStats,
     /// A page of events.
     Events(EventFilter),
     /// An operator's question.
@@ -224,6 +233,10 @@ pub enum Reply {
     Queue(QueueRow, Counts),
     /// Queues.
     Queues(Vec<QueueRow>),
+    /// Jobs that were changed.
+    Ids(Vec<JobId>),
+    /// Counts of dead letters.
+    DeadStats(Box<DeadStats>),
     /// A page of jobs and the number in all.
     Page(Vec<JobView>, usize),
     /// A page of events, the cursor behind it, whether there is more.

@@ -121,7 +121,9 @@ impl Engine {
         &self.inner.wakeups
     }
 
-    pub(crate) fn options(&self) -> &EngineOptions {
+    /// What the engine was opened with.
+    #[must_use]
+    pub fn options(&self) -> &EngineOptions {
         &self.inner.options
     }
 

@@ -29,6 +29,7 @@ mod apply;
 pub mod clock;
 pub mod command;
 pub mod cron;
+pub mod dead_letter;
 mod ending;
 mod engine;
 mod event;

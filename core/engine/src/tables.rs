@@ -6,6 +6,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::admin::{AdminTables, JobSort, WorkerInfo};
 use crate::cron::CronTables;
+use crate::dead_letter::DeadTables;
 use crate::job::{Body, History, JobRow, flag};
 use crate::log::LogTables;
 use crate::result::ResultTables;
@@ -116,6 +117,8 @@ pub struct DeadFilter {
     pub queue: Option<String>,
     /// Only this job type.
     pub job_type: Option<String>,
+    /// Only this type of the latest error.
+    pub error_type: Option<String>,
     /// Discarded at or after, milliseconds.
     pub since: Option<i64>,
     /// Discarded before, milliseconds.
@@ -161,7 +164,7 @@ pub struct EventBatch {
 }
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
-pub trait Tables: AdminTables + CronTables + LogTables + ResultTables + WorkflowTables + Send {
+pub trait Tables: AdminTables + CronTables + DeadTables + LogTables + ResultTables + WorkflowTables + Send {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
     /// Makes the changes permanent.

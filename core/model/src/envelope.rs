@@ -96,6 +96,11 @@ impl NewJob {
     }
 }
 
+/// The members of an object; see [`json::members`].
+pub(crate) fn members(text: &str) -> Result<Vec<(std::borrow::Cow<'_, str>, &str)>, serde_json::Error> {
+    Ok(Members::parse(text, Place::Free)?.rest)
+}
+
 fn check_version(top: &Members<'_>) -> Result<(), OjsError> {
     match top.get(Field::Specversion) {
         None | Some("\"1.0\"") => Ok(()),

@@ -115,6 +115,14 @@ pub fn string(raw: &str) -> Option<Cow<'_, str>> {
     if inner.as_bytes().contains(&b'\\') { serde_json::from_str(raw).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
 }
 
+/// The members of an object in their order, values as the text they came in. Of equal names the last one counts.
+///
+/// # Errors
+/// When `text` is no JSON object.
+pub fn members(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, serde_json::Error> {
+    crate::envelope::members(text)
+}
+
 /// Length of a JSON text without the blanks between its tokens.
 #[must_use]
 pub fn compact_len(text: &str) -> usize {

@@ -1,10 +1,10 @@
-//! Commands of people: cancel, activate, dead-letter retry and delete, pause and resume.
+//! Commands of people: cancel, activate, pause and resume.
 use ojs_model::state::Trigger;
 use ojs_model::{JobId, JobState, OjsError, Timestamp};
 
 use super::{Applied, Turn};
 use crate::command::Reply;
-use crate::job::{JobRow, flag};
+use crate::job::JobRow;
 use crate::tables::StoreError;
 
 impl Turn<'_> {
@@ -46,34 +46,6 @@ impl Turn<'_> {
         self.changed(row, before.state)
     }
 
-    /// Dead-letter retry: same id, fresh attempts, history kept (protocol section 8.9).
-    pub(super) fn replay(&mut self, id: JobId) -> Applied<Reply> {
-        let before = match self.tables.row(id)? {
-            Some(row) => row,
-            None => return Err(OjsError::not_found("dead letter", &id.to_string()).into()),
-        };
-        if !before.state.accepts(Trigger::Replay) {
-            return Err(OjsError::wrong_state(id, before.state, "discarded").into());
-        }
-        let mut row = before.clone();
-        (row.attempt, row.releases, row.started_at, row.finished_at, row.retry_delay) = (0, 0, 0, 0, 0);
-        // An operator has decided: what limited the first life is over, and would end this one at once.
-        row.flags &= !(flag::DEAD | flag::EXPIRED | flag::ERROR | flag::TOTAL | flag::TTL);
-        let row = self.make_available(&before, row, Trigger::Replay)?;
-        self.tell("dead_letter.retried", &row, "")?;
-        self.changed(row, before.state)
-    }
-
-    pub(super) fn bury(&mut self, id: JobId) -> Applied<Reply> {
-        let row = self.tables.row(id)?.filter(|row| row.has(flag::DEAD));
-        let Some(row) = row else {
-            return Err(OjsError::not_found("dead letter", &id.to_string()).into());
-        };
-        self.tell("dead_letter.deleted", &row, "")?;
-        self.erase(&row)?;
-        Ok(Reply::Done)
-    }
-
     /// Removes a terminal job.
     pub(super) fn erase(&mut self, row: &JobRow) -> Applied<()> {
         self.tables.delete(row)?;
@@ -109,7 +81,7 @@ impl Turn<'_> {
         Ok(Reply::Done)
     }
 
-    fn changed(&mut self, row: JobRow, previous: JobState) -> Applied<Reply> {
+    pub(super) fn changed(&mut self, row: JobRow, previous: JobState) -> Applied<Reply> {
         Ok(Reply::Changed { job: Box::new(self.view(row)?), previous })
     }
 }

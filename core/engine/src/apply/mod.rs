@@ -5,6 +5,7 @@
 mod admin;
 mod claim;
 mod cron;
+mod dead_letters;
 mod enqueue;
 mod lifecycle;
 mod outcome;
@@ -27,7 +28,7 @@ use crate::store::Refusal;
 use crate::tables::{Counts, StoreError, Tables};
 
 pub use results::expiry as result_expiry;
-pub use upkeep::Sweeper;
+pub use upkeep::{Sweeper, next_prune};
 
 /// A result that tells refusals from store faults.
 pub type Applied<T> = Result<T, Refusal>;
@@ -122,8 +123,11 @@ impl<'a> Turn<'a> {
             Command::Heartbeat(beat) => self.heartbeat(beat),
             Command::Cancel(id) => self.cancel(*id),
             Command::Activate(id) => self.activate(*id),
-            Command::Replay(id) => self.replay(*id),
+            Command::Replay(id) => self.replay(*id, None),
+            Command::ReplayChanged(id, change) => self.replay(*id, Some(change)),
+            Command::ReplayDead(filter) => self.replay_dead(filter),
             Command::Bury(id) => self.bury(*id),
+            Command::BuryDead(filter) => self.bury_dead(filter),
             Command::SetPaused { queue, paused } => self.set_paused(queue, *paused),
             Command::CreateWorkflow(new) => self.create_workflow(new),
             Command::CancelWorkflow(id) => self.cancel_workflow(*id),
@@ -282,6 +286,7 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
             Ok(Reply::Page(jobs, total))
         }
+        Query::DeadStats => Ok(Reply::DeadStats(Box::new(tables.dead_stats()?))),
         Query::DeadLetter(id) => match tables.row(*id)?.filter(|row| row.has(flag::DEAD)) {
             Some(row) => Ok(Reply::Job(Box::new(view(tables, row)?))),
             None => Err(OjsError::not_found("dead letter", &id.to_string()).into()),

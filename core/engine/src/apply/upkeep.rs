@@ -10,12 +10,12 @@ use super::results::{expiry, holds_result};
 use super::{Applied, Turn};
 use crate::job::flag;
 use crate::options::Retention;
-use crate::tables::{DeadFilter, StoreError};
+use crate::tables::StoreError;
 
 /// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
 pub(super) const SLICE: usize = 500;
 /// How often terminal jobs are pruned (protocol section 2.3).
-const PRUNE_EVERY_MS: i64 = 300_000;
+pub const PRUNE_EVERY_MS: i64 = 300_000;
 
 /// Remembers where the slow sweeps are.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl Sweeper {
         }
         turn.bury_workers(self.silent_since(turn.now))?;
         if now >= self.next_prune {
-            self.next_prune = now + PRUNE_EVERY_MS;
+            self.next_prune = next_prune(now);
             self.prune_after = Some(0);
         }
         turn.advance_workflows()?;
@@ -79,6 +79,12 @@ impl Sweeper {
         }
         Ok(())
     }
+}
+
+/// The next time for pruning: the same for every process that asks.
+#[must_use]
+pub fn next_prune(now: i64) -> i64 {
+    (now.div_euclid(PRUNE_EVERY_MS) + 1).saturating_mul(PRUNE_EVERY_MS)
 }
 
 impl Turn<'_> {
@@ -119,12 +125,14 @@ impl Turn<'_> {
             self.tables.prune_events(before(keep.events), keep.max_events)?;
             self.tables.prune_workers()?;
             self.tables.prune_workflows(before(keep.finished), SLICE)?;
-            self.prune_dead_letters(keep.max_dead_letters)?;
+            if self.prune_dead_letters(keep)? {
+                return Ok(Some(0));
+            }
         }
         let (rows, next) = self.tables.terminal(after, SLICE)?;
         for row in rows {
             let limit = match row.state {
-                JobState::Discarded if row.has(flag::DEAD) => before(keep.dead_letters),
+                JobState::Discarded if row.has(flag::DEAD) => continue,
                 JobState::Discarded => before(keep.discarded),
                 _ => before(keep.finished),
             };
@@ -135,15 +143,5 @@ impl Turn<'_> {
             }
         }
         Ok(next)
-    }
-
-    fn prune_dead_letters(&mut self, max: u64) -> Applied<()> {
-        let offset = usize::try_from(max).unwrap_or(usize::MAX);
-        let (surplus, _) = self.tables.dead(&DeadFilter { offset, limit: SLICE, ..DeadFilter::default() })?;
-        for row in surplus {
-            self.tell("dead_letter.pruned", &row, "")?;
-            self.erase(&row)?;
-        }
-        Ok(())
     }
 }

@@ -1,14 +1,22 @@
-//! `/dead-letter`: list, read, retry, delete.
+//! `/dead-letter`: list, count, read, retry, delete.
+use std::time::Duration;
+
+use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
 use ojs_model::json::push_member;
-use ojs_model::{ErrorCode, OjsError, Timestamp};
+use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
+use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::jobs::{changed, unexpected, wrapped};
 use super::queues::pagination;
 use super::reply::{Failure, Json};
-use super::request::{Params, job_id};
+use super::request::{Params, job_id, parse, read_body};
+use crate::apply::next_prune;
 use crate::command::{Command, Query, Reply};
+use crate::dead_letter::Override;
 use crate::engine::Engine;
 use crate::render;
 use crate::tables::DeadFilter;
@@ -16,19 +24,13 @@ use crate::tables::DeadFilter;
 /// Largest page (protocol section 3.10).
 const MAX_PAGE: usize = 100;
 
+/// `GET /dead-letter?queue&type&error_type&since&until&limit&offset`: newest first.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
     let cursor = params.number("cursor", 0, usize::MAX)?;
     let offset = params.number("offset", cursor, usize::MAX)?;
-    let filter = DeadFilter {
-        queue: params.get("queue").map(str::to_owned),
-        job_type: params.get("type").map(str::to_owned),
-        since: time(&params, "since")?,
-        until: time(&params, "until")?,
-        limit,
-        offset,
-    };
+    let filter = DeadFilter { limit, offset, ..filter(&params)? };
     let (jobs, total) = match engine.query(Query::Dead(filter)).await? {
         Reply::Page(jobs, total) => (jobs, total),
         other => return Err(unexpected(&other).into()),
@@ -40,12 +42,24 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     Ok(Json::ok(out))
 }
 
-fn time(params: &Params, name: &str) -> Result<Option<i64>, OjsError> {
-    let Some(text) = params.get(name) else { return Ok(None) };
+/// The filter that query parameters describe; the page is the caller's business.
+pub fn filter(params: &Params) -> Result<DeadFilter, OjsError> {
+    let own = |name: &str| params.get(name).map(str::to_owned);
+    Ok(DeadFilter {
+        queue: own("queue"),
+        job_type: own("type"),
+        error_type: own("error_type"),
+        since: params.get("since").map(|text| time("since", text)).transpose()?,
+        until: params.get("until").map(|text| time("until", text)).transpose()?,
+        ..DeadFilter::default()
+    })
+}
+
+fn time(name: &str, text: &str) -> Result<i64, OjsError> {
     let at = Timestamp::parse(text).map_err(|error| {
         OjsError::new(ErrorCode::InvalidRequest, format!("{name} is {error}.")).with_details(json!({"field": name}))
     })?;
-    Ok(Some(at.as_millis()))
+    Ok(at.as_millis())
 }
 
 pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
@@ -55,8 +69,135 @@ pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result
     }
 }
 
-pub async fn retry(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    changed(&engine, Command::Replay(job_id("dead letter", &id)?), Some("re_enqueued_at")).await
+/// A retry of one, with or without changes.
+#[derive(Deserialize)]
+struct Retry<'a> {
+    #[serde(borrow, rename = "override")]
+    change: Option<&'a RawValue>,
+}
+
+/// `POST /dead-letter/{id}/retry [{"override":{queue,priority,args,meta,retry}}]`
+pub async fn retry(
+    State(engine): State<Engine>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
+    let job = job_id("dead letter", &id)?;
+    let body = read_body(&headers, body).await?;
+    let request: Retry<'_> = parse(&body)?;
+    let command = match request.change.map(RawValue::get).filter(|raw| *raw != "null") {
+        Some(raw) => Command::ReplayChanged(job, Box::new(Override::parse(raw, engine.now())?)),
+        None => Command::Replay(job),
+    };
+    changed(&engine, command, Some("re_enqueued_at")).await
+}
+
+/// What to do with many. A name that is not known is refused: a misspelt filter would mean all of them.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Many {
+    #[serde(default)]
+    filter: Wanted,
+    #[serde(default)]
+    confirm: bool,
+    older_than: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    queue: Option<String>,
+    r#type: Option<String>,
+    error_type: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+impl Many {
+    /// The filter, once the caller has confirmed that it means it.
+    fn confirmed(self) -> Result<DeadFilter, OjsError> {
+        if !self.confirm {
+            let error = OjsError::new(ErrorCode::InvalidRequest, "This changes many jobs at once: confirm must be true.");
+            return Err(error.with_details(json!({"field": "confirm"})));
+        }
+        let Wanted { queue, r#type: job_type, error_type, since, until } = self.filter;
+        let at = |name: &str, text: Option<String>| text.map(|text| time(name, &text)).transpose();
+        let (until, older) = (at("filter.until", until)?, at("older_than", self.older_than)?);
+        let until = until.into_iter().chain(older).min();
+        Ok(DeadFilter { queue, job_type, error_type, since: at("filter.since", since)?, until, ..DeadFilter::default() })
+    }
+}
+
+/// `POST /dead-letter/retry {"filter":{…},"confirm":true}`
+pub async fn retry_many(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let ids = each_slice(&engine, parse::<Many>(&body)?.confirmed()?, Command::ReplayDead).await?;
+    Ok(Json::ok(json!({"retried": ids.len(), "matched": ids.len(), "job_ids": ids}).to_string()))
+}
+
+/// `DELETE /dead-letter?confirm=true&queue&type&error_type&since&until`, or the same in the body as for a retry.
+pub async fn delete_many(
+    State(engine): State<Engine>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let body = read_body(&headers, body).await?;
+    let mut many: Many = parse(&body)?;
+    many.confirm |= params.get("confirm") == Some("true");
+    let given = filter(&params)?;
+    let inside = many.confirmed()?;
+    let filter = DeadFilter {
+        queue: inside.queue.or(given.queue),
+        job_type: inside.job_type.or(given.job_type),
+        error_type: inside.error_type.or(given.error_type),
+        since: inside.since.or(given.since),
+        until: inside.until.or(given.until),
+        ..DeadFilter::default()
+    };
+    let ids = each_slice(&engine, filter, Command::BuryDead).await?;
+    Ok(Json::ok(json!({"deleted": ids.len(), "matched": ids.len()}).to_string()))
+}
+
+/// Repeats a command until it finds nothing more. What dies meanwhile is left for the next time.
+async fn each_slice(engine: &Engine, filter: DeadFilter, command: fn(DeadFilter) -> Command) -> Result<Vec<JobId>, Failure> {
+    let end = engine.now().as_millis().saturating_add(1);
+    let filter = DeadFilter { until: Some(filter.until.map_or(end, |until| until.min(end))), ..filter };
+    let mut all = Vec::new();
+    loop {
+        match engine.execute(command(filter.clone())).await? {
+            Reply::Ids(ids) if ids.is_empty() => return Ok(all),
+            Reply::Ids(ids) => all.extend(ids),
+            other => return Err(unexpected(&other).into()),
+        }
+    }
+}
+
+/// `GET /dead-letter/stats`
+pub async fn stats(State(engine): State<Engine>) -> Result<Json, Failure> {
+    let stats = match engine.query(Query::DeadStats).await? {
+        Reply::DeadStats(stats) => stats,
+        other => return Err(unexpected(&other).into()),
+    };
+    let keep = &engine.options().retention;
+    let at = |millis: i64| Timestamp::from_millis(millis).to_string();
+    let body = json!({
+        "total": stats.total, "by_queue": stats.by_queue, "by_error_type": stats.by_error_type,
+        "oldest_at": stats.oldest_at.map(at), "newest_at": stats.newest_at.map(at),
+        "retention": {
+            "max_age": iso(keep.dead_letters), "max_count": keep.max_dead_letters,
+            "next_prune_at": at(next_prune(engine.now().as_millis())),
+        },
+    });
+    Ok(Json::ok(body.to_string()))
+}
+
+/// A period in whole days where it is one.
+fn iso(period: Duration) -> String {
+    let seconds = period.as_secs();
+    if seconds > 0 && seconds.is_multiple_of(86_400) { format!("P{}D", seconds / 86_400) } else { format!("PT{seconds}S") }
 }
 
 pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {

@@ -1,6 +1,7 @@
 //! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
 mod admin;
 mod crons;
+mod dead_letters;
 mod log;
 mod results;
 mod workflows;
@@ -219,7 +220,9 @@ impl Tables for MemoryTables {
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
         let queue = self.queue_wanted(filter.queue.as_deref())?;
         let kind = filter.job_type.as_ref().map(|name| self.kind_nums.get(name.as_str()).copied().unwrap_or(0));
-        let newest = self.dead.iter().rev().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| &stored.row);
+        let newest = self.dead.iter().rev().filter_map(|(_, seq)| self.jobs.get(seq));
+        let newest = newest.filter(|stored| filter.error_type.as_ref().is_none_or(|wanted| *wanted == stored.error_type()));
+        let newest = newest.map(|stored| &stored.row);
         let matching: Vec<&JobRow> = newest
             .filter(|row| queue.is_none_or(|queue| queue == row.queue) && kind.is_none_or(|kind| kind == row.kind))
             .filter(|row| {

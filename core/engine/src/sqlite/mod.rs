@@ -3,6 +3,7 @@
 //! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
 mod admin;
 mod crons;
+mod dead_letters;
 mod log;
 mod migration;
 mod results;
@@ -305,10 +306,11 @@ impl Tables for SqliteTables {
             None => None,
         };
         let (since, until) = (filter.since, filter.until);
-        let limit = params![queue, kind, since, until, filter.limit, filter.offset];
+        let error = &filter.error_type;
+        let limit = params![queue, kind, since, until, error, filter.limit, filter.offset];
         let rows = self.job_rows(include_str!("sql/dead.sql"), limit)?;
         let mut count = self.statement(include_str!("sql/count_dead.sql"))?;
-        let total = count.query_row(params![queue, kind, since, until], |row| row.get(0))?;
+        let total = count.query_row(params![queue, kind, since, until, error], |row| row.get(0))?;
         Ok((rows, total))
     }
 

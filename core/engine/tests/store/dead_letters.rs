@@ -1,7 +1,8 @@
-use ojs_engine::command::{Command, Query};
-use ojs_engine::job::flag;
+use ojs_engine::command::{Command, Outcome, OutcomeReport, Query};
+use ojs_engine::job::{JobView, flag};
 use ojs_engine::tables::DeadFilter;
-use ojs_model::{JobId, JobState};
+use ojs_model::{ErrorCode, JobError, JobId, JobState, Timestamp};
+use serde_json::{Value, json};
 
 use crate::support::{Bench, seconds};
 
@@ -9,7 +10,16 @@ crate::on_every_store!(
     listed_only_by_policy,
     newest_first_with_filters,
     a_retry_starts_afresh_and_keeps_the_history,
-    a_deleted_entry_is_gone
+    a_deleted_entry_is_gone,
+    ei_007_only_after_all_attempts,
+    ei_008_events_in_their_order,
+    the_latest_error_is_a_filter,
+    counted_by_queue_and_error,
+    a_retry_may_change_the_job,
+    an_override_is_checked_like_an_enqueue,
+    many_are_retried_when_confirmed,
+    many_are_deleted_when_confirmed,
+    pruned_by_age_then_by_number,
 );
 
 async fn dead(b: &Bench, queue: &str, kind: &str) -> JobId {
@@ -74,4 +84,201 @@ async fn a_deleted_entry_is_gone(b: Bench) {
     assert_eq!(b.counts("q").await, [0; 8]);
     let live = b.job().await;
     assert!(b.engine.store().execute(Command::Bury(live)).await.is_err(), "only dead letters are deleted here");
+}
+
+async fn ei_007_only_after_all_attempts(b: Bench) {
+    let retry = |more: &str| {
+        format!(
+            r#"{{"type":"t","args":[],"options":{{"queue":"q","retry":{{"max_attempts":3,"initial_interval":"PT1S","backoff_strategy":"constant","jitter":false{more}}}}}}}"#
+        )
+    };
+    for (more, listed) in [(r#","on_exhaustion":"dead_letter""#, true), (r#","on_exhaustion":"discard""#, false)] {
+        let id = b.enqueue(&retry(more)).await;
+        for attempt in 1..=3 {
+            let job = b.claim(1).await.remove(0);
+            assert_eq!(b.dead(DeadFilter::default()).await.1, 0, "not before attempt {attempt} has failed");
+            b.nack(&job, &format!(r#"{{"code":"x","message":"failure {attempt}"}}"#)).await.unwrap();
+            b.advance(seconds(1)).await;
+        }
+        assert_eq!(b.state(id).await, JobState::Discarded);
+        let (_, page) = b.http("GET", "/dead-letter", "").await;
+        assert_eq!(page["pagination"]["total"], usize::from(listed));
+        if listed {
+            let errors: Vec<&Value> = page["jobs"][0]["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
+            assert_eq!(errors, ["failure 1", "failure 2", "failure 3"], "the whole history, oldest first");
+            b.engine.store().execute(Command::Bury(id)).await.unwrap();
+        }
+    }
+    // An error declared final forfeits the attempts that are left, and says so.
+    let id = b.enqueue(&retry(r#","on_exhaustion":"dead_letter""#)).await;
+    let job = b.claim(1).await.remove(0);
+    b.nack(&job, r#"{"code":"x","message":"m","retryable":false}"#).await.unwrap();
+    assert_eq!(b.dead(DeadFilter::default()).await.0, [id]);
+    assert_eq!(data(&b, id, "job.retry_exhausted").await["reason"], "non_retryable");
+}
+
+/// The latest event of a name about a job.
+async fn data(b: &Bench, id: JobId, name: &str) -> Value {
+    let (events, _, _) = b.events(Default::default()).await;
+    let found = events.into_iter().rfind(|event| event.name == name && event.subject == id.to_string());
+    serde_json::from_str(&found.unwrap().data).unwrap()
+}
+
+async fn ei_008_events_in_their_order(b: Bench) {
+    let id = dead(&b, "q", "t").await;
+    let story = b.story(id).await;
+    assert_eq!(story[2..], ["job.failed", "job.retry_exhausted", "job.discarded", "job.dead_lettered", "dead_letter.added"]);
+    let exhausted = data(&b, id, "job.retry_exhausted").await;
+    assert_eq!(
+        (&exhausted["attempt"], &exhausted["max_attempts"], &exhausted["reason"]),
+        (&json!(1), &json!(1), &json!("max_attempts"))
+    );
+    let lettered = data(&b, id, "job.dead_lettered").await;
+    assert_eq!((&lettered["total_attempts"], &lettered["last_error"]["message"]), (&json!(1), &json!("m")));
+}
+
+async fn fail_with(b: &Bench, kind: &str) -> JobId {
+    let id = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","retry":{"max_attempts":2,"on_exhaustion":"dead_letter","jitter":false}}}"#).await;
+    for kind in ["first", kind] {
+        let job = b.claim(1).await.remove(0);
+        b.nack(&job, &format!(r#"{{"code":"c","type":"{kind}","message":"m"}}"#)).await.unwrap();
+        b.advance(seconds(1)).await;
+    }
+    id
+}
+
+async fn the_latest_error_is_a_filter(b: Bench) {
+    let io = fail_with(&b, "io.timeout").await;
+    fail_with(&b, "first").await;
+    let list = |path: &'static str| b.http("GET", path, "");
+    let (_, page) = list("/dead-letter?error_type=io.timeout").await;
+    assert_eq!((&page["pagination"]["total"], &page["jobs"][0]["id"]), (&json!(1), &json!(io.to_string())));
+    assert_eq!(list("/dead-letter?error_type=first").await.1["pagination"]["total"], 1, "the latest, not any");
+    assert_eq!(list("/dead-letter?error_type=never").await.1["pagination"]["total"], 0);
+    assert_eq!(list("/admin/dead-letter?error_type=first").await.1["pagination"]["total"], 1);
+    assert_eq!(list("/dead-letter?since=yesterday").await.0, 400);
+}
+
+async fn counted_by_queue_and_error(b: Bench) {
+    let (status, empty) = b.http("GET", "/dead-letter/stats", "").await;
+    assert_eq!((status, &empty["total"], &empty["oldest_at"]), (200, &json!(0), &Value::Null));
+    dead(&b, "a", "t").await;
+    let first = b.now();
+    b.advance(seconds(60)).await;
+    dead(&b, "a", "t").await;
+    dead(&b, "b", "t").await;
+    let (_, stats) = b.http("GET", "/dead-letter/stats", "").await;
+    assert_eq!((&stats["total"], &stats["by_queue"]), (&json!(3), &json!({"a": 2, "b": 1})));
+    assert_eq!(stats["by_error_type"], json!({"x": 3}));
+    assert_eq!(stats["oldest_at"], Timestamp::from_millis(first).to_string());
+    assert_eq!(stats["newest_at"], Timestamp::from_millis(b.now()).to_string());
+    assert_eq!((&stats["retention"]["max_age"], &stats["retention"]["max_count"]), (&json!("P180D"), &json!(10_000)));
+    assert_eq!(stats["retention"]["next_prune_at"], "2026-01-01T00:05:00.000Z");
+    assert_eq!(b.http("GET", "/admin/dead-letter/stats", "").await.1, stats);
+}
+
+async fn a_retry_may_change_the_job(b: Bench) {
+    let request = r#"{"type":"t","args":[1],"meta":{"a":1,"b":1.0},"x_own":true,"options":{"queue":"q","retry":{"max_attempts":1,"on_exhaustion":"dead_letter"}}}"#;
+    let id = b.enqueue(request).await;
+    let job = b.claim(1).await.remove(0);
+    b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
+    let change = r#"{"override":{"queue":"other","priority":7,"args":["new",1.0],"meta":{"a":2},"retry":{"max_attempts":4}}}"#;
+    let (status, body) = b.http("POST", &format!("/dead-letter/{id}/retry"), change).await;
+    assert_eq!(status, 200, "{body}");
+    let job = &body["job"];
+    assert_eq!(
+        (&job["state"], &job["attempt"], &job["queue"], &job["priority"]),
+        (&json!("available"), &json!(0), &json!("other"), &json!(7))
+    );
+    assert_eq!((job["args"].to_string().as_str(), &job["meta"]), (r#"["new",1.0]"#, &json!({"a": 2, "b": 1.0})));
+    assert_eq!((&job["max_attempts"], &job["retry"]["max_attempts"]), (&json!(4), &json!(4)));
+    assert_eq!(job["retry"]["on_exhaustion"], "dead_letter", "fields that are not named stay");
+    assert_eq!((&job["x_own"], &job["id"]), (&json!(true), &json!(id.to_string())));
+    assert_eq!(b.http("GET", &format!("/jobs/{id}"), "").await.1["job"]["args"], job["args"]);
+    let claimed = b.claim_for(None, &["other"], 1).await.remove(0);
+    b.nack(&claimed, r#"{"code":"x","message":"m"}"#).await.unwrap();
+    assert_eq!(b.state(id).await, JobState::Retryable, "the new policy counts");
+    assert_eq!((b.counts("q").await, b.counts("other").await[JobState::Retryable as usize]), ([0; 8], 1));
+}
+
+async fn an_override_is_checked_like_an_enqueue(b: Bench) {
+    let id = dead(&b, "q", "t").await;
+    let path = format!("/dead-letter/{id}/retry");
+    for (change, status) in [
+        (r#"{"override":{"queue":"No Such Name"}}"#, 400),
+        (r#"{"override":{"args":{}}}"#, 400),
+        (r#"{"override":{"priority":101}}"#, 400),
+        (r#"{"override":{"type":"other"}}"#, 400),
+        (r#"{"override":[]}"#, 400),
+        (r#"{"override":{"retry":{"max_attempts":-1}}}"#, 422),
+        (r#"{"override":{"retry":{"max_interval":"PT0.5S"}}}"#, 422),
+    ] {
+        let (answered, body) = b.http("POST", &path, change).await;
+        assert_eq!(answered, status, "{change}: {body}");
+    }
+    let big = json!({"override": {"meta": {"x": "y".repeat(70_000)}}}).to_string();
+    assert_eq!(b.http("POST", &path, &big).await.0, 413);
+    assert_eq!(b.dead(DeadFilter::default()).await.0, [id], "nothing was changed");
+    assert_eq!(b.http("POST", &path, r#"{"override":null}"#).await.0, 200);
+}
+
+async fn many_are_retried_when_confirmed(b: Bench) {
+    for _ in 0..3 {
+        dead(&b, "a", "t").await;
+    }
+    let other = dead(&b, "b", "t").await;
+    let retry = |body: &'static str| b.http("POST", "/dead-letter/retry", body);
+    for unconfirmed in ["{}", r#"{"filter":{"queue":"a"}}"#, r#"{"filter":{"queue":"a"},"confirm":false}"#] {
+        assert_eq!(retry(unconfirmed).await.0, 400);
+    }
+    assert_eq!(retry(r#"{"filter":{"que":"a"},"confirm":true}"#).await.0, 400, "a misspelt filter is not no filter");
+    let (status, body) = retry(r#"{"filter":{"queue":"a"},"confirm":true}"#).await;
+    assert_eq!((status, &body["retried"], body["job_ids"].as_array().unwrap().len()), (200, &json!(3), 3));
+    assert_eq!(b.dead(DeadFilter::default()).await, (vec![other], 1));
+    assert_eq!(b.counts("a").await[JobState::Available as usize], 3);
+    assert_eq!(retry(r#"{"filter":{"queue":"a"},"confirm":true}"#).await.1["retried"], 0);
+    let request = r#"{"type":"t","args":[],"options":{"queue":"many","retry":{"max_attempts":0,"on_exhaustion":"dead_letter"}}}"#;
+    b.try_enqueue(&[request; 600]).await.unwrap();
+    let error = Box::new(JobError::engine(ErrorCode::Timeout, "m"));
+    let fail = |job: JobView| OutcomeReport {
+        job: job.row.id,
+        lease: Some(job.row.lease),
+        worker: None,
+        outcome: Outcome::Nack(error.clone()),
+        want_job: false,
+    };
+    let jobs = b.claim_for(None, &["many"], 600).await;
+    b.exchange(jobs.into_iter().map(fail).collect(), None).await;
+    assert_eq!(retry(r#"{"confirm":true,"filter":{"error_type":"timeout"}}"#).await.1["retried"], 600, "more than one slice");
+}
+
+async fn many_are_deleted_when_confirmed(b: Bench) {
+    let old = dead(&b, "a", "x").await;
+    b.advance(seconds(60)).await;
+    let since = Timestamp::from_millis(b.now());
+    let kept = dead(&b, "a", "y").await;
+    assert_eq!(b.http("DELETE", "/dead-letter?queue=a", "").await.0, 400);
+    let (status, body) = b.http("DELETE", &format!("/admin/dead-letter?confirm=true&until={since}"), "").await;
+    assert_eq!((status, &body["deleted"]), (200, &json!(1)));
+    assert!(b.engine.store().query(Query::Job(old)).await.is_err());
+    assert_eq!(b.dead(DeadFilter::default()).await.0, [kept]);
+    assert_eq!(b.story(old).await.last().unwrap(), "dead_letter.deleted");
+    assert_eq!(b.http("DELETE", "/dead-letter", r#"{"confirm":true,"filter":{"type":"y"}}"#).await.1["deleted"], 1);
+    assert_eq!(b.counts("a").await, [0; 8]);
+}
+
+async fn pruned_by_age_then_by_number(b: Bench) {
+    let b = b.with_retention(|keep| keep.max_dead_letters = 2).await;
+    let days = |n: u64| seconds(n * 86_400);
+    let old = dead(&b, "q", "t").await;
+    b.advance(days(179)).await;
+    let mut younger = Vec::new();
+    for _ in 0..3 {
+        younger.push(dead(&b, "q", "t").await);
+        b.advance(seconds(1)).await;
+    }
+    b.advance(days(2)).await;
+    assert_eq!(b.dead(DeadFilter::default()).await.0, [younger[2], younger[1]], "the newest two");
+    assert_eq!(data(&b, old, "dead_letter.pruned").await["reason"], "max_age");
+    assert_eq!(data(&b, younger[0], "dead_letter.pruned").await["reason"], "max_count");
 }

@@ -16,4 +16,13 @@ impl Bench {
         let bytes = response.into_body().collect().await.unwrap().to_bytes();
         (status, if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() })
     }
+
+    /// The same store, opened anew with another retention.
+    pub async fn with_retention(self, change: impl FnOnce(&mut ojs_engine::Retention)) -> Self {
+        self.engine.close().await;
+        let mut options = self.engine.options().clone();
+        change(&mut options.retention);
+        let engine = ojs_engine::Engine::open(options).await.unwrap();
+        Self { engine, ..self }
+    }
 }

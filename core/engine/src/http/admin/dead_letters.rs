@@ -3,27 +3,21 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use ojs_model::json::push_member;
 
+use super::super::dead_letters::filter;
 use super::super::jobs::unexpected;
 use super::super::reply::{Failure, Json};
 use super::super::request::{Params, job_id};
-use super::{Paging, time};
+use super::Paging;
 use crate::command::{Command, Query, Reply};
 use crate::engine::Engine;
 use crate::render;
 use crate::tables::DeadFilter;
 
-/// `GET /admin/dead-letter?queue&type&since&until&page&per_page`: newest first.
+/// `GET /admin/dead-letter?queue&type&error_type&since&until&page&per_page`: newest first.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
-    let filter = DeadFilter {
-        queue: params.get("queue").map(str::to_owned),
-        job_type: params.get("type").map(str::to_owned),
-        since: time(&params, "since")?,
-        until: time(&params, "until")?,
-        limit: paging.per_page,
-        offset: paging.offset(),
-    };
+    let filter = DeadFilter { limit: paging.per_page, offset: paging.offset(), ..filter(&params)? };
     let (jobs, total) = match engine.query(Query::Dead(filter)).await? {
         Reply::Page(jobs, total) => (jobs, total),
         other => return Err(unexpected(&other).into()),
