@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use crate::command::Reply;
 use crate::job::JobView;
+use crate::stats::{StatFilter, StatRow};
 use crate::tables::{Counts, JobFilter, QueueRow, Result, WorkerRow};
 
 /// Most jobs counted one by one for the total of a filtered list: bounds what one look at a list costs.
@@ -43,6 +44,13 @@ pub enum AdminQuery {
     Workers,
     /// Whether there is maintenance.
     Maintenance,
+    /// Figures over time.
+    Stats(StatFilter),
+    /// What `/metrics` shows beside its counters.
+    Gauges {
+        /// The time, milliseconds.
+        now: i64,
+    },
 }
 
 /// Answers to [`AdminQuery`] and [`AdminCommand`].
@@ -65,8 +73,27 @@ pub enum AdminReply {
     Workers(Vec<(WorkerRow, usize)>),
     /// What holds now.
     Maintenance(Option<Maintenance>),
+    /// Figures over time, of all nodes; what this node has not written yet is missing.
+    Stats(Vec<StatRow>),
+    /// For `/metrics`.
+    Gauges(Gauges),
     /// A worker is gone; so many jobs were handed back.
     Dropped(usize),
+}
+
+/// What `/metrics` shows beside its counters.
+#[derive(Debug, Clone, Default)]
+pub struct Gauges {
+    /// Queues with their counts.
+    pub queues: Vec<(QueueRow, Counts)>,
+    /// Workers that hold jobs, by number of the queue.
+    pub busy: Vec<(i64, i64)>,
+    /// Workers that are known.
+    pub workers: usize,
+    /// Those of them that send heartbeats and have been silent for a while.
+    pub stale: usize,
+    /// Dead letters.
+    pub dead: usize,
 }
 
 impl From<AdminReply> for Reply {
@@ -100,6 +127,8 @@ pub trait AdminTables {
     fn oldest_available(&mut self, queue: i64) -> Result<Option<i64>>;
     /// All workers by id, and how many jobs each holds.
     fn workers(&mut self) -> Result<Vec<(WorkerRow, usize)>>;
+    /// How many workers hold jobs of each queue.
+    fn busy_workers(&mut self) -> Result<Vec<(i64, i64)>>;
     /// The current maintenance. Asked by every claim: to be kept in memory.
     fn maintenance(&mut self) -> Result<Option<Maintenance>>;
     /// Begins or ends maintenance.

@@ -10,6 +10,7 @@ use crate::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
 use crate::ending::Ending;
 use crate::job::JobView;
 use crate::memory::MemoryTables;
+use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
 use crate::sqlite::SqliteTables;
 use crate::store::{Refusal, Store};
@@ -49,6 +50,7 @@ struct Inner {
     store: Arc<dyn Store>,
     wakeups: Arc<Wakeups>,
     streams: Streams,
+    metrics: Arc<Metrics>,
     options: EngineOptions,
     opened: Instant,
     closing: CancellationToken,
@@ -67,13 +69,14 @@ impl Engine {
     /// [`OpenError`] when the store cannot be opened.
     pub async fn open(options: EngineOptions) -> Result<Self, OpenError> {
         let wakeups = Arc::new(Wakeups::default());
-        let (url, waker) = (options.store.clone(), Arc::clone(&wakeups));
+        let metrics = Arc::new(Metrics::default());
+        let (url, waker, figures) = (options.store.clone(), Arc::clone(&wakeups), Arc::clone(&metrics));
         let prepared = options.clone();
         // Opening reads and may recover a file: not on a runtime thread.
-        let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker)).await;
+        let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker, figures)).await;
         let ledger = opened??;
         let (opened, closing) = (Instant::now(), CancellationToken::new());
-        let inner = Inner { store: Arc::new(ledger), wakeups, streams: Streams::default(), options, opened, closing };
+        let inner = Inner { store: Arc::new(ledger), wakeups, metrics, streams: Streams::default(), options, opened, closing };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -119,6 +122,10 @@ impl Engine {
 
     pub(crate) fn wakeups(&self) -> &Wakeups {
         &self.inner.wakeups
+    }
+
+    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
+        &self.inner.metrics
     }
 
     /// What the engine was opened with.
@@ -240,7 +247,12 @@ fn exchanged(reply: Result<Reply, Refusal>) -> Exchanged {
     }
 }
 
-fn open_ledger(url: &StoreUrl, options: &EngineOptions, wakeups: Arc<Wakeups>) -> Result<Ledger, OpenError> {
+fn open_ledger(
+    url: &StoreUrl,
+    options: &EngineOptions,
+    wakeups: Arc<Wakeups>,
+    metrics: Arc<Metrics>,
+) -> Result<Ledger, OpenError> {
     type Opened = (Box<dyn Tables>, Option<Box<dyn Tables>>, &'static str);
     let open = || -> Result<Opened, StoreError> {
         Ok(match url {
@@ -259,6 +271,7 @@ fn open_ledger(url: &StoreUrl, options: &EngineOptions, wakeups: Arc<Wakeups>) -
         sweeper: Sweeper::new(options.worker_timeout, options.retention),
         wakeups,
         name,
+        metrics,
     };
     Ledger::start(parts).map_err(|fault| OpenError::Store { store: describe(url), fault })
 }

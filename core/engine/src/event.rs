@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ojs_model::{JobId, JobState, Timestamp, json};
 
 use crate::job::JobRow;
-
+use crate::stats::Tally;
 use crate::tables::{EventBatch, Result, Tables};
 
 /// Events of one transaction, in order.
@@ -21,6 +21,8 @@ pub struct Journal {
     count: usize,
     /// A transition that no line carries yet.
     moved: Option<Moved>,
+    /// The same, as figures.
+    pub tally: Tally,
 }
 
 /// A transition on its way into the log.
@@ -40,6 +42,7 @@ impl Journal {
 
     /// Notes an event of a job. `extra` is the rest of `data`, JSON members without braces.
     pub fn job(&mut self, name: &str, at: Timestamp, row: &JobRow, extra: &str) {
+        self.tally.note(name, at.as_millis(), row);
         let carried = self.moved.take_if(|moved| moved.job.0 == row.id);
         self.flush();
         self.line(name, at, carried.map(|moved| moved.change), (row.id, row.kind, row.queue), extra);

@@ -18,6 +18,7 @@
 //! | [`command`], [`store`] | what the engine asks, and the seam to whoever keeps jobs |
 //! | `apply` | the rules, over [`tables`] |
 //! | [`admin`] | what operators ask and order |
+//! | [`stats`], `metrics` | figures over time; figures for Prometheus |
 //! | `writer` | group commit over tables |
 //! | `sqlite`, `memory` | tables |
 //! | `event`, `render` | what is printed |
@@ -37,6 +38,7 @@ mod http;
 pub mod job;
 pub mod log;
 mod memory;
+mod metrics;
 mod options;
 mod render;
 pub mod result;
@@ -44,6 +46,7 @@ mod seats;
 mod server;
 mod settings;
 mod sqlite;
+pub mod stats;
 pub mod store;
 mod stream;
 pub mod tables;

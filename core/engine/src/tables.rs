@@ -10,6 +10,7 @@ use crate::dead_letter::DeadTables;
 use crate::job::{Body, History, JobRow, flag};
 use crate::log::LogTables;
 use crate::result::ResultTables;
+use crate::stats::StatTables;
 use crate::workflow::WorkflowTables;
 
 /// A fault of the store itself, as opposed to a refusal of a command.
@@ -164,7 +165,7 @@ pub struct EventBatch {
 }
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
-pub trait Tables: AdminTables + CronTables + DeadTables + LogTables + ResultTables + WorkflowTables + Send {
+pub trait Tables: AdminTables + CronTables + DeadTables + LogTables + ResultTables + StatTables + WorkflowTables + Send {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
     /// Makes the changes permanent.

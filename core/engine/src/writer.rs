@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::apply::{Counters, Sweeper, Turn, answer};
 use crate::clock::Clock;
 use crate::command::{Command, Query, Reply};
+use crate::metrics::Metrics;
 use crate::store::{Refusal, Store};
 use crate::tables::{StoreError, Tables};
 use crate::wake::Wakeups;
@@ -22,6 +23,8 @@ const MAX_GROUP_WEIGHT: usize = 2_000;
 const MAX_GROUP: usize = 256;
 /// How often time-driven work is looked for: bounds how late a retry or schedule fires (protocol section 2.3 asks for 200 ms).
 const TICK: Duration = Duration::from_millis(100);
+/// How often figures are written: what a crash loses of them.
+const FLUSH: Duration = Duration::from_secs(5);
 /// How often changes of other processes are looked for while a fetch waits.
 const PEEK: Duration = Duration::from_millis(20);
 
@@ -48,6 +51,8 @@ pub struct WriterParts {
     pub wakeups: Arc<Wakeups>,
     /// For manifest and health.
     pub name: &'static str,
+    /// Told of what was committed.
+    pub metrics: Arc<Metrics>,
 }
 
 /// A store made of tables and a writer thread.
@@ -88,6 +93,8 @@ impl Ledger {
             counters,
             wakeups: parts.wakeups,
             next_tick: Instant::now(),
+            next_flush: Instant::now() + FLUSH,
+            metrics: parts.metrics,
         };
         std::thread::Builder::new().name("ojs-writer".into()).spawn(move || thread.run(&inbox)).map_err(refused)?;
         Ok(Self { writer, reader, name: parts.name })
@@ -145,6 +152,8 @@ struct WriterThread {
     counters: Counters,
     wakeups: Arc<Wakeups>,
     next_tick: Instant,
+    next_flush: Instant,
+    metrics: Arc<Metrics>,
 }
 
 impl WriterThread {
@@ -161,6 +170,7 @@ impl WriterThread {
                 self.commit_group(&mut group);
             }
             if let Some(done) = closing {
+                self.flush();
                 tracing::debug!("store closed");
                 // Dropping the tables closes the files; the answer comes after it.
                 self.tables = Box::new(crate::memory::MemoryTables::default());
@@ -202,7 +212,9 @@ impl WriterThread {
                 }
                 Message::Sweep(reply) => {
                     self.commit_group(group);
-                    let _ = reply.send(self.sweep_all().map(|()| Reply::Done).map_err(Refusal::from));
+                    let swept = self.sweep_all().map(|()| Reply::Done).map_err(Refusal::from);
+                    self.flush();
+                    let _ = reply.send(swept);
                 }
                 Message::Close(done) => return Some(done),
             }
@@ -216,6 +228,7 @@ impl WriterThread {
             return;
         }
         let durable = group.iter().any(|(command, _)| command.is_durable());
+        let started = Instant::now();
         let applied = self.transaction(durable, |turn| {
             let mut replies = Vec::with_capacity(group.len());
             for (command, _) in group.iter() {
@@ -228,6 +241,10 @@ impl WriterThread {
         });
         match applied {
             Ok(replies) => {
+                self.metrics.committed(group.len(), started.elapsed());
+                if group.iter().any(|(command, _)| matches!(command, Command::Reset)) {
+                    self.metrics.forget_minutes();
+                }
                 for ((_, answer), reply) in group.drain(..).zip(replies) {
                     // A receiver that is gone hung up; its command is done all the same.
                     let _ = answer.send(reply);
@@ -262,8 +279,10 @@ impl WriterThread {
             Ok((value, done, ready)) => {
                 if let Err(fault) = self.tables.commit() {
                     self.tables.rollback();
+                    self.metrics.store_failed();
                     return Err(fault);
                 }
+                self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
                 for (queue, jobs) in ready {
                     self.wakeups.ready(&queue, jobs);
                 }
@@ -273,8 +292,22 @@ impl WriterThread {
             }
             Err(fault) => {
                 self.tables.rollback();
+                self.metrics.store_failed();
                 Err(fault)
             }
+        }
+    }
+
+    /// Writes the figures of the last moments.
+    fn flush(&mut self) {
+        self.next_flush = Instant::now() + FLUSH;
+        let rows = self.metrics.take_minutes(self.clock.now());
+        if rows.is_empty() {
+            return;
+        }
+        if let Err(fault) = self.transaction(false, |turn| turn.tables.put_stats(&rows)) {
+            tracing::warn!(error = %fault, "figures were not written; they are tried again");
+            self.metrics.put_minutes_back(&rows);
         }
     }
 
@@ -288,9 +321,13 @@ impl WriterThread {
         if Instant::now() < self.next_tick {
             return;
         }
+        self.metrics.swept(self.next_tick.elapsed());
         self.next_tick = Instant::now() + TICK;
         if let Err(fault) = self.sweep_slice() {
             tracing::error!(error = %fault, "maintenance failed; it is tried again");
+        }
+        if Instant::now() >= self.next_flush {
+            self.flush();
         }
     }
 

@@ -2,12 +2,15 @@
 use ojs_model::{ErrorCode, JobError, OjsError};
 
 use super::{Applied, Turn, view};
-use crate::admin::{AdminCommand, AdminQuery, AdminReply, MAX_COUNTED, STALE_AFTER_MS};
+use crate::admin::{AdminCommand, AdminQuery, AdminReply, Gauges, MAX_COUNTED, STALE_AFTER_MS};
 use crate::command::Reply;
-use crate::tables::{JobFilter, StoreError, Tables};
+use crate::stats::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
+use crate::tables::{Counts, DeadFilter, JobFilter, QueueRow, StoreError, Tables, WorkerRow};
 
 /// Jobs taken from a dropped worker at a time.
 const SLICE: usize = 500;
+/// Rows of figures summed up at a time.
+const ROLLED: usize = 5_000;
 
 impl Turn<'_> {
     pub(super) fn administer(&mut self, command: &AdminCommand) -> Applied<Reply> {
@@ -21,6 +24,27 @@ impl Turn<'_> {
             }
             AdminCommand::DropWorker(id) => self.drop_worker(id),
         }
+    }
+
+    /// Sums figures up to hours after a day, and drops them after a month; one slice.
+    pub(super) fn roll_stats(&mut self) -> Result<(), StoreError> {
+        let now = self.now.as_millis();
+        let day_ago = now.saturating_sub(KEEP_MINUTES);
+        let minutes = self.tables.take_stats(MINUTE, day_ago - day_ago.rem_euclid(HOUR), ROLLED)?;
+        // A number that no other process has: its hours are written by nobody else.
+        let node = self.counters.last_lease;
+        let mut hours = sum_up(minutes, node);
+        if let (Some(first), Some(last)) = (hours.first().map(|row| row.at), hours.last().map(|row| row.at)) {
+            let known = self.tables.stats(&StatFilter { since: first, until: last.saturating_add(1) })?;
+            for row in &mut hours {
+                let same = |old: &&StatRow| (old.at, old.span, old.queue, old.node) == (row.at, HOUR, row.queue, node);
+                if let Some(old) = known.iter().find(same) {
+                    row.merge(old);
+                }
+            }
+            self.tables.put_stats(&hours)?;
+        }
+        self.tables.take_stats(HOUR, now.saturating_sub(KEEP_HOURS), ROLLED).map(drop)
     }
 
     /// What the sweep does to dead workers, for one that an operator knows to be dead earlier. Never to one that still beats: it would go on
@@ -64,14 +88,19 @@ pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
             let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
             AdminReply::Jobs { jobs, total, has_more }
         }
-        AdminQuery::Queues => {
-            let counts: std::collections::HashMap<_, _> = tables.all_counts()?.into_iter().collect();
-            let queues = tables.queues()?.into_iter();
-            let counted = queues.map(|queue| {
-                let counts = counts.get(&queue.num).copied().unwrap_or_default();
-                (queue, counts)
-            });
-            AdminReply::Queues(counted.collect())
+        AdminQuery::Queues => AdminReply::Queues(queues(tables)?),
+        AdminQuery::Stats(filter) => AdminReply::Stats(tables.stats(filter)?),
+        AdminQuery::Gauges { now } => {
+            let workers = tables.workers()?;
+            let silent = |worker: &WorkerRow| worker.beat_at > 0 && now.saturating_sub(worker.beat_at) >= STALE_AFTER_MS;
+            let (_, dead) = tables.dead(&DeadFilter::default())?;
+            AdminReply::Gauges(Gauges {
+                queues: queues(tables)?,
+                busy: tables.busy_workers()?,
+                workers: workers.len(),
+                stale: workers.iter().filter(|(worker, _)| silent(worker)).count(),
+                dead,
+            })
         }
         AdminQuery::Queue(name) => {
             let Some(queue) = tables.find_queue(name)? else { return Err(OjsError::not_found("queue", name).into()) };
@@ -82,6 +111,15 @@ pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
         AdminQuery::Maintenance => AdminReply::Maintenance(tables.maintenance()?),
     }
     .into())
+}
+
+fn queues(tables: &mut dyn Tables) -> Result<Vec<(QueueRow, Counts)>, StoreError> {
+    let counts: std::collections::HashMap<_, _> = tables.all_counts()?.into_iter().collect();
+    let counted = |queue: QueueRow| {
+        let counts = counts.get(&queue.num).copied().unwrap_or_default();
+        (queue, counts)
+    };
+    Ok(tables.queues()?.into_iter().map(counted).collect())
 }
 
 /// From the counts that are kept anyway where the filter allows it.

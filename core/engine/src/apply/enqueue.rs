@@ -195,6 +195,7 @@ impl Turn<'_> {
 
     fn announce(&mut self, row: &JobRow, job: &NewJob) -> Result<(), StoreError> {
         self.count(row.queue, row.state, 1);
+        self.journal.tally.accepted(row);
         if let Some(trace) = &job.trace_id {
             self.traces.insert(row.seq, trace.clone());
         }

@@ -24,6 +24,7 @@ use crate::command::{Command, Query, Reply};
 use crate::event::{self, Journal};
 use crate::job::{JobRow, JobView, flag};
 use crate::settings::Settings;
+use crate::stats::Named;
 use crate::store::Refusal;
 use crate::tables::{Counts, StoreError, Tables};
 
@@ -39,6 +40,8 @@ pub struct Counters {
     next_lease: i64,
     last_lease: i64,
     last_ticket: i64,
+    /// Facts of the turn that has just finished: the writer takes them when the commit has succeeded.
+    pub facts: Vec<Named>,
 }
 
 /// Lease tokens reserved at a time. Large, so that a restart is the only time a range is reserved in practice.
@@ -156,6 +159,7 @@ impl<'a> Turn<'a> {
             self.tables.add_counts(*queue, delta)?;
         }
         self.journal.write(self.now, self.tables)?;
+        self.counters.facts = std::mem::take(&mut self.journal.tally).named(self.tables)?;
         let mut ready = Vec::with_capacity(self.ready.len());
         for (queue, jobs) in self.ready {
             ready.push((self.tables.queue_by_num(queue)?.name, jobs));

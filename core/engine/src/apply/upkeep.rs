@@ -124,6 +124,7 @@ impl Turn<'_> {
         if after == 0 {
             self.tables.prune_events(before(keep.events), keep.max_events)?;
             self.tables.prune_workers()?;
+            self.roll_stats()?;
             self.tables.prune_workflows(before(keep.finished), SLICE)?;
             if self.prune_dead_letters(keep)? {
                 return Ok(Some(0));

@@ -1,13 +1,11 @@
-//! What this server is and how it is.
+//! What this server is.
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::http::header::{HOST, HeaderMap};
 use ojs_model::limits::{MAX_ENVELOPE_BYTES, MAX_META_BYTES, MAX_QUEUE_BYTES, MAX_TYPE_BYTES};
 use ojs_model::{MEDIA_TYPE, SPEC_VERSION};
 use serde_json::json;
 
 use super::reply::Json;
-use crate::command::Query;
 use crate::engine::Engine;
 
 pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json {
@@ -37,24 +35,4 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
         "endpoints": {"base_url": format!("http://{host}/ojs/v1"), "manifest": "/ojs/manifest", "health": "/ojs/v1/health"},
     });
     Json::ok(body.to_string())
-}
-
-pub async fn health(State(engine): State<Engine>) -> Json {
-    let started = std::time::Instant::now();
-    let answered = engine.query(Query::Ping).await;
-    let latency = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let mut body = json!({"version": SPEC_VERSION, "uptime_seconds": engine.uptime().as_secs()});
-    let (status, word, backend) = match answered {
-        Ok(_) => (StatusCode::OK, "ok", json!({"type": engine.store_name(), "status": "connected", "latency_ms": latency})),
-        Err(refusal) => {
-            tracing::error!(?refusal, "health");
-            let backend = json!({"type": engine.store_name(), "status": "disconnected", "error": "the store does not answer; see the server's log"});
-            (StatusCode::SERVICE_UNAVAILABLE, "degraded", backend)
-        }
-    };
-    if let Some(object) = body.as_object_mut() {
-        object.insert("status".into(), json!(word));
-        object.insert("backend".into(), backend);
-    }
-    Json::with_status(status, body.to_string())
 }

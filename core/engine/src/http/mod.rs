@@ -4,8 +4,10 @@ mod crons;
 mod dead_letters;
 mod events;
 mod frames;
+mod health;
 mod jobs;
 mod manifest;
+mod metrics;
 mod queues;
 mod reply;
 mod request;
@@ -15,10 +17,12 @@ mod streams;
 mod workers;
 mod workflows;
 
+use std::time::Instant;
+
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use ojs_model::{ErrorCode, OjsError};
@@ -31,7 +35,7 @@ use request::Incoming;
 /// All routes, with uniform headers and error bodies.
 pub fn router(engine: Engine) -> Router {
     let mut v1 = Router::new()
-        .route("/health", get(manifest::health))
+        .route("/health", get(health::health))
         .route("/jobs", post(jobs::enqueue))
         .route("/jobs/batch", post(jobs::enqueue_batch))
         .route("/jobs/{id}", get(jobs::get).delete(jobs::cancel))
@@ -78,6 +82,8 @@ pub fn router(engine: Engine) -> Router {
         .route("/admin/dead-letter/retry", post(dead_letters::retry_many))
         .route("/admin/dead-letter/{id}", get(dead_letters::get).delete(admin::dead_letters::delete))
         .route("/admin/dead-letter/{id}/retry", post(dead_letters::retry))
+        .route("/admin/stats", get(admin::stats::now))
+        .route("/admin/stats/history", get(admin::stats::history))
         .route("/admin/system/maintenance", get(admin::system::maintenance).post(admin::system::set_maintenance))
         .route("/admin/system/config", get(admin::system::config));
     if engine.options().test_mode {
@@ -85,21 +91,42 @@ pub fn router(engine: Engine) -> Router {
     }
     Router::new()
         .route("/ojs/manifest", get(manifest::manifest))
+        .route("/health", get(health::health))
+        .route("/ready", get(health::ready))
+        .route("/metrics", get(metrics::metrics))
         .nest("/ojs/v1", v1)
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path)
-        .layer(from_fn(frame))
+        .layer(from_fn_with_state(engine.clone(), frame))
         .with_state(engine)
 }
 
 /// What every exchange has in common: version check, request id, media type, error body.
-async fn frame(request: Request, next: Next) -> Response {
+async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
     let incoming = Incoming::of(&request);
+    let method = request.method().clone();
+    // The pattern, not the path: ids are no label.
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let response = match incoming.check() {
         Ok(()) => next.run(request).await,
         Err(error) => Failure::from(error).into_response(),
     };
-    finish(response, &incoming.request_id)
+    let response = finish(response, &incoming.request_id);
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    engine.metrics().answered(known(&method), route, status, took);
+    tracing::debug!(method = %method, route, status, micros = took.as_micros(), request_id = ?incoming.request_id, "request");
+    response
+}
+
+/// Methods of the protocol; whatever else somebody may invent is one.
+fn known(method: &Method) -> &'static str {
+    [&Method::GET, &Method::POST, &Method::PUT, &Method::PATCH, &Method::DELETE]
+        .into_iter()
+        .zip(["GET", "POST", "PUT", "PATCH", "DELETE"])
+        .find(|(known, _)| *known == method)
+        .map_or("other", |(_, name)| name)
 }
 
 async fn reset(State(engine): State<Engine>) -> Result<Json, Failure> {

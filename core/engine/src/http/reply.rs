@@ -95,8 +95,12 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
     }
     let headers = response.headers_mut();
-    // Streams of events have a media type of their own; everything else, whatever it thought of itself, is ours.
-    if headers.get(CONTENT_TYPE).is_none_or(|media| media != "text/event-stream") {
+    // Streams of events and figures have media types of their own; everything else, whatever it thought of itself, is ours.
+    let own = |media: &HeaderValue| {
+        let media = media.to_str().unwrap_or_default();
+        matches!(media, "text/event-stream" | "text/plain") || media.starts_with("application/openmetrics-text")
+    };
+    if !headers.get(CONTENT_TYPE).is_some_and(own) {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     }
     headers.insert(OJS_VERSION, HeaderValue::from_static(SPEC_VERSION));

@@ -1,5 +1,5 @@
 //! Lists and counts for operators in memory.
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::MemoryTables;
 use crate::admin::{AdminTables, JobSort, Maintenance};
@@ -66,6 +66,16 @@ impl AdminTables for MemoryTables {
         let mut workers: Vec<_> = self.workers.values().cloned().collect();
         workers.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(workers.into_iter().map(|worker| (worker.clone(), held.get(&worker.num).copied().unwrap_or(0))).collect())
+    }
+
+    fn busy_workers(&mut self) -> Result<Vec<(i64, i64)>> {
+        let active = self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| &stored.row);
+        let pairs: BTreeSet<(i64, i64)> = active.filter(|row| row.worker > 0).map(|row| (row.queue, row.worker)).collect();
+        let mut busy: HashMap<i64, i64> = HashMap::new();
+        for (queue, _) in pairs {
+            *busy.entry(queue).or_default() += 1;
+        }
+        Ok(busy.into_iter().collect())
     }
 
     fn maintenance(&mut self) -> Result<Option<Maintenance>> {

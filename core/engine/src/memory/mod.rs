@@ -4,6 +4,7 @@ mod crons;
 mod dead_letters;
 mod log;
 mod results;
+mod stats;
 mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,6 +17,7 @@ use crate::admin::Maintenance;
 use crate::apply::LEASE_RANGE;
 use crate::cron::{CronRow, CronTables};
 use crate::job::{Body, History, JobRow, flag};
+use crate::stats::StatRow;
 use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
 use crate::workflow::{StepRow, WorkflowRow};
 
@@ -60,6 +62,8 @@ pub struct MemoryTables {
     steps: BTreeMap<(i64, i64), StepRow>,
     crons: BTreeMap<String, CronRow>,
     maintenance: Option<Maintenance>,
+    /// By span, time, queue, node.
+    stats: BTreeMap<(i64, i64, i64, i64), StatRow>,
 }
 
 impl MemoryTables {

@@ -109,6 +109,12 @@ impl AdminTables for SqliteTables {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    fn busy_workers(&mut self) -> Result<Vec<(i64, i64)>> {
+        let mut statement = self.statement(include_str!("sql/busy_workers.sql"))?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     fn maintenance(&mut self) -> Result<Option<Maintenance>> {
         if let Some(known) = &self.maintenance {
             return Ok(known.clone());

@@ -8,6 +8,7 @@ mod log;
 mod migration;
 mod results;
 mod rows;
+mod stats;
 mod workflows;
 
 use std::collections::HashMap;
@@ -492,6 +493,7 @@ impl Tables for SqliteTables {
             "steps",
             "crons",
             "maintenance",
+            "stats",
         ] {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
         }

@@ -18,7 +18,7 @@ crate::on_every_store!(
     maintenance_is_told,
 );
 
-async fn call(b: &Bench, method: Method, path: &str, body: &Value) -> (u16, Value) {
+pub async fn call(b: &Bench, method: Method, path: &str, body: &Value) -> (u16, Value) {
     let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
     let request = Request::builder().method(method).uri(format!("/ojs/v1{path}")).body(body).unwrap();
     let response = b.engine.router().oneshot(request).await.unwrap();
@@ -27,13 +27,13 @@ async fn call(b: &Bench, method: Method, path: &str, body: &Value) -> (u16, Valu
     (status, if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() })
 }
 
-async fn get(b: &Bench, path: &str) -> Value {
+pub async fn get(b: &Bench, path: &str) -> Value {
     let (status, body) = call(b, Method::GET, path, &Value::Null).await;
     assert_eq!(status, 200, "{path}: {body}");
     body
 }
 
-async fn post(b: &Bench, path: &str, body: Value) -> (u16, Value) {
+pub async fn post(b: &Bench, path: &str, body: Value) -> (u16, Value) {
     call(b, Method::POST, path, &body).await
 }
 

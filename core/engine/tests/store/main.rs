@@ -16,6 +16,7 @@ mod crons;
 mod dead_letters;
 mod enqueue;
 mod events;
+mod figures;
 mod http;
 mod leases;
 mod lifecycle;

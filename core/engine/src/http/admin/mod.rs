@@ -2,6 +2,7 @@
 pub mod dead_letters;
 pub mod jobs;
 pub mod queues;
+pub mod stats;
 pub mod system;
 pub mod workers;
 

@@ -6,10 +6,12 @@ use serde_json::{Map, Value, json};
 use super::super::jobs::unexpected;
 use super::super::reply::{Failure, Json};
 use super::super::request::Params;
+use super::stats::{percentiles, recent, throughput};
 use super::{Paging, ask, astray, stamp};
 use crate::admin::{AdminQuery, AdminReply};
 use crate::command::{Command, Reply};
 use crate::engine::Engine;
+use crate::stats::{Pace, StatRow};
 use crate::tables::{Counts, QueueRow};
 
 /// `GET /admin/queues?page&per_page`
@@ -20,8 +22,10 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         AdminReply::Queues(queues) => queues,
         other => return Err(astray(&other)),
     };
-    let pagination = paging.object(queues.len());
-    let items: Vec<Value> = paging.cut(&queues).map(|(queue, counts)| Value::from(item(queue, counts))).collect();
+    let (pagination, now) = (paging.object(queues.len()), engine.now().as_millis());
+    let rows = recent(&engine).await?;
+    let described = |(queue, counts): &(QueueRow, Counts)| Value::from(item(queue, counts, &pace(&rows, queue.num, now)));
+    let items: Vec<Value> = paging.cut(&queues).map(described).collect();
     Ok(Json::ok(json!({"items": items, "pagination": pagination}).to_string()))
 }
 
@@ -32,18 +36,26 @@ pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Resu
         AdminReply::Queue(queue, counts, oldest) => (queue, counts, oldest),
         other => return Err(astray(&other)),
     };
-    let mut object = item(&queue, &counts);
+    let rows = recent(&engine).await?;
+    let mut object = item(&queue, &counts, &pace(&rows, queue.num, engine.now().as_millis()));
     object.insert("oldest_available_at".into(), stamp(oldest.unwrap_or(0)));
     Ok(Json::ok(Value::from(object).to_string()))
 }
 
-fn item(queue: &QueueRow, counts: &Counts) -> Map<String, Value> {
+fn pace(rows: &[StatRow], queue: i64, now: i64) -> Pace {
+    Pace::of(rows.iter().filter(|row| row.queue == queue), now)
+}
+
+fn item(queue: &QueueRow, counts: &Counts, pace: &Pace) -> Map<String, Value> {
     let counts: Map<String, Value> = by_state(counts);
     Map::from_iter([
         ("name".to_owned(), json!(&*queue.name)),
         ("state".to_owned(), json!(if queue.paused { "paused" } else { "active" })),
         ("paused".to_owned(), json!(queue.paused)),
         ("counts".to_owned(), Value::from(counts)),
+        ("throughput".to_owned(), throughput(pace)),
+        ("latency_ms".to_owned(), percentiles(&pace.run)),
+        ("wait_ms".to_owned(), percentiles(&pace.wait)),
         ("created_at".to_owned(), stamp(queue.created_at)),
     ])
 }

@@ -1,0 +1,36 @@
+//! `/metrics`: for Prometheus.
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use ojs_model::{ErrorCode, OjsError};
+
+use super::jobs::unexpected;
+use super::reply::Failure;
+use crate::admin::{AdminQuery, AdminReply};
+use crate::command::{Query, Reply};
+use crate::engine::Engine;
+use crate::metrics::as_plain_text;
+
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// `GET /metrics`: OpenMetrics for who asks for it, as Prometheus does; plain text otherwise.
+pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result<Response, Failure> {
+    let now = engine.now().as_millis();
+    let gauges = match engine.query(Query::Admin(AdminQuery::Gauges { now })).await? {
+        Reply::Admin(reply) => match *reply {
+            AdminReply::Gauges(gauges) => gauges,
+            other => return Err(unexpected(&other.into()).into()),
+        },
+        other => return Err(unexpected(&other).into()),
+    };
+    let text = engine.metrics().encode(gauges);
+    let text = text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?;
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let (body, media) =
+        if accept.contains("application/openmetrics-text") { (text, OPENMETRICS) } else { (as_plain_text(&text), "text/plain") };
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    Ok(response)
+}

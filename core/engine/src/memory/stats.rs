@@ -1,0 +1,23 @@
+//! Figures over time in memory.
+use super::MemoryTables;
+use crate::stats::{StatFilter, StatRow, StatTables};
+use crate::tables::Result;
+
+impl StatTables for MemoryTables {
+    fn put_stats(&mut self, rows: &[StatRow]) -> Result<()> {
+        for row in rows {
+            self.stats.insert((row.span, row.at, row.queue, row.node), row.clone());
+        }
+        Ok(())
+    }
+
+    fn stats(&mut self, filter: &StatFilter) -> Result<Vec<StatRow>> {
+        Ok(self.stats.values().filter(|row| row.at >= filter.since && row.at < filter.until).cloned().collect())
+    }
+
+    fn take_stats(&mut self, span: i64, before: i64, limit: usize) -> Result<Vec<StatRow>> {
+        let old = self.stats.range((span, i64::MIN, 0, i64::MIN)..(span, before, i64::MIN, i64::MIN)).take(limit);
+        let keys: Vec<_> = old.map(|(key, _)| *key).collect();
+        Ok(keys.iter().filter_map(|key| self.stats.remove(key)).collect())
+    }
+}

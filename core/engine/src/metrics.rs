@@ -1,0 +1,423 @@
+//! Figures for Prometheus (extensions section 11), and the minutes of [`stats`](crate::stats) on their way to the store.
+//!
+//! The writer hands over what a committed group did: one lock per group, none per job. Labels are queue, type and state only; beyond
+//! [`MAX_SERIES`] pairs of queue and type, further ones are counted together as `_other`.
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ojs_model::{JobState, Timestamp};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
+
+use crate::admin::Gauges;
+use crate::stats::{Facts, Minutes, Named, StatFilter, StatRow};
+
+/// Pairs of queue and type that are told apart: about 50 lines each.
+const MAX_SERIES: usize = 1_000;
+/// Queues whose depth is told: eight lines each.
+const MAX_QUEUES: usize = 1_000;
+/// Where what is not told apart is counted.
+const OTHER: &str = "_other";
+
+/// Seconds; of `ojs.job.duration` and `ojs.job.queue_time`, as the specification fixes them.
+const DURATION: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
+const QUEUE_TIME: &[f64] = &[0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0, 3600.0];
+/// Seconds of a request or a commit.
+const REQUEST: &[f64] =
+    &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0];
+/// Commands of a group.
+const GROUP: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+
+/// What this process has seen since it started.
+#[derive(Debug)]
+pub struct Metrics {
+    jobs: Mutex<HashMap<QueueAndType, Series>>,
+    store: Mutex<StoreFigures>,
+    requests: Mutex<Requests>,
+    minutes: Mutex<Minutes>,
+    sweep_lag_micros: AtomicU64,
+}
+
+type QueueAndType = (Arc<str>, Arc<str>);
+
+#[derive(Debug)]
+struct Series {
+    counts: Facts,
+    completed: Histogram,
+    retried: Histogram,
+    discarded: Histogram,
+    waited: Histogram,
+}
+
+#[derive(Debug)]
+struct StoreFigures {
+    commits: Histogram,
+    groups: Histogram,
+    errors: u64,
+}
+
+#[derive(Debug, Default)]
+struct Requests {
+    /// By method, route and status.
+    counts: BTreeMap<(String, String, u16), u64>,
+    /// By route.
+    durations: BTreeMap<String, Histogram>,
+}
+
+#[derive(Debug, Clone)]
+struct Histogram {
+    bounds: &'static [f64],
+    sum: f64,
+    counts: Vec<u64>,
+}
+
+impl Histogram {
+    fn new(bounds: &'static [f64]) -> Self {
+        Self { bounds, sum: 0.0, counts: vec![0; bounds.len() + 1] }
+    }
+
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        if let Some(cell) = self.counts.get_mut(self.bounds.partition_point(|bound| *bound < value)) {
+            *cell += 1;
+        }
+    }
+
+    fn add_millis(&mut self, all: &[i64]) {
+        all.iter().for_each(|ms| self.add(*ms as f64 / 1000.0));
+    }
+
+    fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// In the form of the encoder: each bucket for itself, the last without an upper bound.
+    fn buckets(&self) -> Vec<(f64, u64)> {
+        self.bounds.iter().copied().chain([f64::MAX]).zip(self.counts.iter().copied()).collect()
+    }
+}
+
+impl Series {
+    fn new() -> Self {
+        let duration = || Histogram::new(DURATION);
+        let waited = Histogram::new(QUEUE_TIME);
+        Self { counts: Facts::default(), completed: duration(), retried: duration(), discarded: duration(), waited }
+    }
+
+    fn add(&mut self, facts: &Facts) {
+        let counts = &mut self.counts;
+        counts.enqueued += facts.enqueued;
+        counts.retried += facts.retried;
+        counts.cancelled += facts.cancelled;
+        counts.expired += facts.expired;
+        counts.discarded += facts.discarded;
+        counts.dead += facts.dead;
+        self.completed.add_millis(&facts.completed_ms);
+        self.retried.add_millis(&facts.retried_ms);
+        self.discarded.add_millis(&facts.discarded_ms);
+        self.waited.add_millis(&facts.waited_ms);
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let store = StoreFigures { commits: Histogram::new(REQUEST), groups: Histogram::new(GROUP), errors: 0 };
+        Self {
+            jobs: Mutex::default(),
+            store: Mutex::new(store),
+            requests: Mutex::default(),
+            minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
+            sweep_lag_micros: AtomicU64::new(0),
+        }
+    }
+}
+
+/// Each value behind these locks is whole after every statement.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Metrics {
+    /// What a committed turn did to jobs.
+    pub fn happened(&self, now: Timestamp, facts: Vec<Named>) {
+        if facts.is_empty() {
+            return;
+        }
+        let mut minutes = lock(&self.minutes);
+        facts.iter().for_each(|named| minutes.add(now.as_millis(), named.num, &named.facts));
+        drop(minutes);
+        let mut jobs = lock(&self.jobs);
+        for named in facts {
+            let mut key = (named.queue, named.kind);
+            if jobs.len() >= MAX_SERIES && !jobs.contains_key(&key) {
+                key = (OTHER.into(), OTHER.into());
+            }
+            jobs.entry(key).or_insert_with(Series::new).add(&named.facts);
+        }
+    }
+
+    /// A group was committed.
+    pub fn committed(&self, commands: usize, took: Duration) {
+        let mut store = lock(&self.store);
+        store.commits.add(took.as_secs_f64());
+        store.groups.add(commands as f64);
+    }
+
+    /// The store failed.
+    pub fn store_failed(&self) {
+        lock(&self.store).errors += 1;
+    }
+
+    /// Time-driven work was done this much later than planned.
+    pub fn swept(&self, late: Duration) {
+        self.sweep_lag_micros.store(u64::try_from(late.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// A request was answered.
+    pub fn answered(&self, method: &str, route: &str, status: u16, took: Duration) {
+        let mut requests = lock(&self.requests);
+        *requests.counts.entry((method.to_owned(), route.to_owned(), status)).or_default() += 1;
+        let known = requests.durations.entry(route.to_owned()).or_insert_with(|| Histogram::new(REQUEST));
+        known.add(took.as_secs_f64());
+    }
+
+    /// Minutes to write now.
+    pub fn take_minutes(&self, now: Timestamp) -> Vec<StatRow> {
+        lock(&self.minutes).take_changed(now.as_millis())
+    }
+
+    /// They could not be written.
+    pub fn put_minutes_back(&self, rows: &[StatRow]) {
+        lock(&self.minutes).put_back(rows);
+    }
+
+    /// Completes rows from the store by what has not been written yet.
+    pub fn correct(&self, rows: &mut Vec<StatRow>, filter: &StatFilter) {
+        lock(&self.minutes).correct(rows, filter);
+    }
+
+    /// The store was emptied (test mode).
+    pub fn forget_minutes(&self) {
+        lock(&self.minutes).clear();
+    }
+
+    /// Everything in the text format of OpenMetrics.
+    ///
+    /// # Errors
+    /// None in practice: it is written to memory.
+    pub fn encode(self: &Arc<Self>, gauges: Gauges) -> Result<String, fmt::Error> {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges }));
+        let mut out = String::new();
+        text::encode(&mut out, &registry)?;
+        Ok(out)
+    }
+}
+
+/// One look at everything.
+#[derive(Debug)]
+struct Scrape {
+    metrics: Arc<Metrics>,
+    gauges: Gauges,
+}
+
+impl Collector for Scrape {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        self.jobs(&mut encoder)?;
+        self.gauges(&mut encoder)?;
+        self.store(&mut encoder)?;
+        self.requests(&mut encoder)
+    }
+}
+
+/// Writes a family: name, help, kind, and a line or several per member.
+macro_rules! family {
+    ($encoder:expr, $kind:ident, $name:expr, $help:expr, $members:expr, |$value:ident, $into:ident| $write:expr) => {{
+        let mut family = $encoder.encode_descriptor($name, $help, None, MetricType::$kind)?;
+        for (labels, $value) in $members {
+            let mut $into = family.encode_family(&labels)?;
+            $write?;
+        }
+    }};
+}
+
+impl Scrape {
+    fn jobs(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        type Count = fn(&Series) -> u64;
+        const COUNTERS: &[(&str, &str, Count)] = &[
+            ("ojs_job_enqueued", "Jobs accepted", |s| s.counts.enqueued),
+            ("ojs_job_completed", "Jobs completed", |s| s.completed.total()),
+            ("ojs_job_failed", "Jobs that failed for good", |s| s.counts.discarded),
+            ("ojs_job_retried", "Failed attempts that are followed by another", |s| s.counts.retried),
+            ("ojs_job_cancelled", "Jobs cancelled", |s| s.counts.cancelled),
+            ("ojs_job_expired", "Jobs that were not started in time", |s| s.counts.expired),
+            ("ojs_dead_letter_added", "Jobs that became dead letters", |s| s.counts.dead),
+        ];
+        let jobs = lock(&self.metrics.jobs);
+        for (name, help, count) in COUNTERS {
+            let members = jobs.iter().map(|((queue, kind), series)| ([("queue", &**queue), ("type", &**kind)], count(series)));
+            family!(encoder, Counter, name, help, members, |value, into| into.encode_counter::<NoLabelSet, _, u64>(&value, None));
+        }
+        let ended = jobs.iter().flat_map(|((queue, kind), series)| {
+            let states = [("completed", &series.completed), ("retryable", &series.retried), ("discarded", &series.discarded)];
+            let labels = move |state| [("queue", &**queue), ("type", &**kind), ("state", state)];
+            states.into_iter().filter(|(_, h)| h.total() > 0).map(move |(state, h)| (labels(state), h))
+        });
+        let help = "Run time of attempts, by the state that followed";
+        family!(encoder, Histogram, "ojs_job_duration_seconds", help, ended, |h, into| write(&mut into, h));
+        let waited = jobs.iter().map(|((queue, kind), series)| ([("queue", &**queue), ("type", &**kind)], &series.waited));
+        let help = "Time from available to started";
+        family!(encoder, Histogram, "ojs_job_queue_time_seconds", help, waited, |h, into| write(&mut into, h));
+        Ok(())
+    }
+
+    fn gauges(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let gauges = &self.gauges;
+        let depths = gauges.queues.iter().take(MAX_QUEUES).flat_map(|(queue, counts)| {
+            let cells = JobState::ALL.into_iter().zip(counts);
+            cells.map(|(state, jobs)| ([("queue", &*queue.name), ("state", state.as_str())], *jobs))
+        });
+        family!(encoder, Gauge, "ojs_queue_depth", "Jobs by queue and state", depths, |jobs, into| into.encode_gauge(&jobs));
+        let paused = gauges.queues.iter().take(MAX_QUEUES).map(|(queue, _)| ([("queue", &*queue.name)], i64::from(queue.paused)));
+        family!(encoder, Gauge, "ojs_queue_paused", "1 while a queue is paused", paused, |on, into| into.encode_gauge(&on));
+        let name = |num| gauges.queues.iter().find(|(queue, _)| queue.num == num).map(|(queue, _)| &*queue.name);
+        let busy = gauges.busy.iter().filter_map(|(num, workers)| Some(([("queue", name(*num)?)], *workers)));
+        let help = "Workers that hold jobs of a queue";
+        family!(encoder, Gauge, "ojs_workers_busy", help, busy, |workers, into| into.encode_gauge(&workers));
+        let lag = self.metrics.sweep_lag_micros.load(Ordering::Relaxed) as f64 / 1e6;
+        let plain = [
+            ("ojs_workers_active", "Workers that are known and not stale", gauges.workers.saturating_sub(gauges.stale) as f64),
+            ("ojs_workers_stale", "Workers whose heartbeats have stopped", gauges.stale as f64),
+            ("ojs_dead_letter", "Dead letters", gauges.dead as f64),
+            ("ojs_sweeper_lag_seconds", "How late time-driven work was done last", lag),
+        ];
+        for (name, help, value) in plain {
+            encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)?;
+        }
+        Ok(())
+    }
+
+    fn store(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let store = lock(&self.metrics.store);
+        for (name, help, histogram) in [
+            ("ojs_store_commit_seconds", "Time of a transaction with all its commands", &store.commits),
+            ("ojs_store_group_size", "Commands per transaction", &store.groups),
+        ] {
+            write(&mut encoder.encode_descriptor(name, help, None, MetricType::Histogram)?, histogram)?;
+        }
+        let mut errors = encoder.encode_descriptor("ojs_store_errors", "Faults of the store", None, MetricType::Counter)?;
+        errors.encode_counter::<NoLabelSet, _, u64>(&store.errors, None)
+    }
+
+    fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let requests = lock(&self.metrics.requests);
+        let counts = requests.counts.iter().map(|((method, route, status), count)| {
+            (vec![("method", method.clone()), ("route", route.clone()), ("status", status.to_string())], *count)
+        });
+        family!(encoder, Counter, "ojs_http_requests", "Requests answered", counts, |count, into| {
+            into.encode_counter::<NoLabelSet, _, u64>(&count, None)
+        });
+        let durations = requests.durations.iter().map(|(route, h)| ([("route", &**route)], h));
+        let help = "Time to answer, waiting for jobs included";
+        family!(encoder, Histogram, "ojs_http_request_seconds", help, durations, |h, into| write(&mut into, h));
+        Ok(())
+    }
+}
+
+fn write(into: &mut prometheus_client::encoding::MetricEncoder<'_>, histogram: &Histogram) -> fmt::Result {
+    into.encode_histogram::<NoLabelSet>(histogram.sum, histogram.total(), &histogram.buckets(), None)
+}
+
+/// OpenMetrics as the older text format of Prometheus: the name of a counter is the name of its line.
+#[must_use]
+pub fn as_plain_text(openmetrics: &str) -> String {
+    let mut out = String::with_capacity(openmetrics.len());
+    let counters: Vec<&str> =
+        openmetrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")).collect();
+    for line in openmetrics.lines().filter(|line| *line != "# EOF" && !line.starts_with("# UNIT")) {
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some(word), Some(name), Some(rest)) if counters.contains(&name) => {
+                out.push_str(&format!("# {word} {name}_total {rest}"));
+            }
+            _ => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(kind: &str, facts: Facts) -> Named {
+        Named { num: 1, queue: "q".into(), kind: kind.into(), facts }
+    }
+
+    fn scrape(metrics: &Arc<Metrics>) -> String {
+        as_plain_text(&metrics.encode(Gauges::default()).unwrap())
+    }
+
+    #[test]
+    fn a_group_becomes_lines() {
+        let metrics = Arc::new(Metrics::default());
+        let facts = Facts { enqueued: 3, completed_ms: vec![4, 40], waited_ms: vec![20], ..Facts::default() };
+        metrics.happened(Timestamp::from_millis(0), vec![named("t", facts)]);
+        metrics.committed(2, Duration::from_millis(3));
+        metrics.answered("POST", "/ojs/v1/jobs", 201, Duration::from_millis(1));
+        let text = scrape(&metrics);
+        for line in [
+            "# TYPE ojs_job_enqueued_total counter",
+            r#"ojs_job_enqueued_total{queue="q",type="t"} 3"#,
+            r#"ojs_job_completed_total{queue="q",type="t"} 2"#,
+            "# TYPE ojs_job_duration_seconds histogram",
+            r#"ojs_job_duration_seconds_bucket{le="0.005",queue="q",type="t",state="completed"} 1"#,
+            r#"ojs_job_duration_seconds_bucket{le="0.05",queue="q",type="t",state="completed"} 2"#,
+            r#"ojs_job_duration_seconds_bucket{le="+Inf",queue="q",type="t",state="completed"} 2"#,
+            r#"ojs_job_queue_time_seconds_count{queue="q",type="t"} 1"#,
+            "ojs_store_group_size_sum 2.0",
+            "ojs_store_errors_total 0",
+            r#"ojs_http_requests_total{method="POST",route="/ojs/v1/jobs",status="201"} 1"#,
+        ] {
+            assert!(text.lines().any(|known| known == line), "{line} is missing in\n{text}");
+        }
+        assert!(!text.contains("# EOF"));
+    }
+
+    #[test]
+    fn the_buckets_are_those_of_the_specification() {
+        let metrics = Arc::new(Metrics::default());
+        let facts = Facts { completed_ms: vec![1], waited_ms: vec![1], ..Facts::default() };
+        metrics.happened(Timestamp::from_millis(0), vec![named("t", facts)]);
+        let text = scrape(&metrics);
+        let bounds = |name: &str| -> Vec<String> {
+            let lines = text.lines().filter(|line| line.starts_with(name));
+            lines
+                .filter_map(|line| Some(line.split_once("le=\"")?.1.split_once('"')?.0.trim_end_matches(".0").to_owned()))
+                .collect()
+        };
+        let duration =
+            ["0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "30", "60", "120", "300", "+Inf"];
+        assert_eq!(bounds("ojs_job_duration_seconds_bucket"), duration);
+        let waiting = ["0.01", "0.05", "0.1", "0.5", "1", "5", "10", "30", "60", "300", "600", "1800", "3600", "+Inf"];
+        assert_eq!(bounds("ojs_job_queue_time_seconds_bucket"), waiting);
+    }
+
+    #[test]
+    fn a_flood_of_types_is_counted_together() {
+        let metrics = Arc::new(Metrics::default());
+        for n in 0..MAX_SERIES + 500 {
+            let facts = Facts { enqueued: 1, ..Facts::default() };
+            metrics.happened(Timestamp::from_millis(0), vec![named(&format!("t{n}"), facts)]);
+        }
+        let text = scrape(&metrics);
+        assert_eq!(text.lines().filter(|line| line.starts_with("ojs_job_enqueued_total{")).count(), MAX_SERIES + 1);
+        assert!(text.contains(r#"ojs_job_enqueued_total{queue="_other",type="_other"} 500"#));
+    }
+}
