@@ -4,7 +4,6 @@ use axum::http::StatusCode;
 use ojs_model::json::push_member;
 
 use super::super::dead_letters::filter;
-use super::super::dead_letters::filter;
 use super::super::jobs::unexpected;
 use super::super::reply::{Failure, Json};
 use super::super::request::{Params, job_id};
