@@ -4,6 +4,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
+use serde_json::{Map, Value};
 
 use crate::admin::{AdminCommand, AdminQuery, AdminReply, WorkerInfo};
 use crate::cron::CronRow;
@@ -47,6 +48,43 @@ pub enum Command {
         queue: String,
         /// Whether it hands out nothing.
         paused: bool,
+    },
+    /// Stop or start taking jobs into a queue.
+    SetDraining {
+        /// Name of the queue.
+        queue: String,
+        /// Whether it takes none.
+        draining: bool,
+    },
+    /// Set up a queue that does not exist yet. The settings are in canonical names, checked.
+    CreateQueue {
+        /// Name of the queue.
+        queue: String,
+        /// What to set.
+        settings: Map<String, Value>,
+    },
+    /// Change settings of a queue: what is named is set, what is null is left to the template.
+    Configure {
+        /// Name of the queue.
+        queue: String,
+        /// What to set.
+        settings: Map<String, Value>,
+    },
+    /// Take a slice of the waiting jobs out of a queue: to another, or discarded.
+    EmptyQueue {
+        /// Name of the queue.
+        queue: String,
+        /// Where they go; `None` discards them.
+        target: Option<String>,
+    },
+    /// Delete a queue in which nothing waits or runs.
+    DeleteQueue(String),
+    /// Note that an enqueue waited for room in vain.
+    TellFull {
+        /// Name of the queue.
+        queue: String,
+        /// Type of the job.
+        job_type: String,
     },
     /// Store a workflow and start its first steps.
     CreateWorkflow(Arc<NewWorkflow>),
@@ -229,6 +267,8 @@ pub enum Reply {
     Cron(Box<CronRow>, bool),
     /// Cron entries.
     Crons(Vec<CronRow>),
+    /// So many jobs taken out of a queue; whether there may be more.
+    Emptied(usize, bool),
     /// A queue with counts.
     Queue(QueueRow, Counts),
     /// Queues.
@@ -263,6 +303,17 @@ pub struct Placed {
     pub job: JobView,
     /// It was there already: a uniqueness policy of `ignore`.
     pub deduplicated: bool,
+    /// How full its queue is, when that is worth a warning.
+    pub pressure: Option<Pressure>,
+}
+
+/// How full a bounded queue is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pressure {
+    /// Jobs that wait.
+    pub depth: u64,
+    /// Most that may.
+    pub bound: u64,
 }
 
 /// An accepted outcome.

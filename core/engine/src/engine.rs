@@ -2,16 +2,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ojs_model::{JobId, Timestamp};
+use ojs_model::{JobId, NewJob, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::apply::Sweeper;
+use crate::apply::{Sweeper, room_signal};
 use crate::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
 use crate::ending::Ending;
 use crate::job::JobView;
 use crate::memory::MemoryTables;
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
+use crate::queue_config::Overflow;
 use crate::sqlite::SqliteTables;
 use crate::store::{Refusal, Store};
 use crate::stream::Streams;
@@ -154,6 +155,36 @@ impl Engine {
         self.inner.store.query(query).await
     }
 
+    /// Stores jobs. When a queue that lets its producers wait is full, waits up to `patience` for room.
+    pub(crate) async fn enqueue(&self, jobs: Vec<Arc<NewJob>>, patience: Duration) -> Result<Reply, Refusal> {
+        let first = self.execute(Command::Enqueue(jobs.clone())).await;
+        let Some(queue) = blocked_on(&first) else { return first };
+        let deadline = tokio::time::Instant::now() + patience.min(MAX_WAIT);
+        let mut refusal = first;
+        let mut full = queue;
+        while !patience.is_zero() {
+            // Registered before the next try: room that comes in between is not missed.
+            let registration = self.inner.wakeups.register(&[room_signal(&full)], 1);
+            refusal = self.execute(Command::Enqueue(jobs.clone())).await;
+            match blocked_on(&refusal) {
+                None => return refusal,
+                Some(queue) if queue != full => {
+                    full = queue;
+                    continue;
+                }
+                Some(_) => {}
+            }
+            tokio::select! {
+                () = registration.woken() => {}
+                () = tokio::time::sleep_until(deadline) => break,
+                () = self.inner.closing.cancelled() => break,
+            }
+        }
+        let job_type = jobs.iter().find(|job| job.queue == full).map(|job| job.job_type.clone()).unwrap_or_default();
+        self.execute(Command::TellFull { queue: full, job_type }).await?;
+        refusal
+    }
+
     /// Writes outcomes, then claims jobs, waiting up to `wait` for the first.
     pub(crate) async fn exchange(&self, outcomes: Vec<OutcomeReport>, claim: Option<Claim>, wait: Duration) -> Answered {
         let claim = match claim {
@@ -208,6 +239,14 @@ impl Engine {
             tracing::warn!(?refusal, "jobs of a caller that hung up come back when their leases run out");
         }
     }
+}
+
+/// The queue that is full and lets its producers wait, when that is why an enqueue was refused.
+fn blocked_on(reply: &Result<Reply, Refusal>) -> Option<String> {
+    let Err(Refusal::Ojs(error)) = reply else { return None };
+    let details = error.details.as_ref().filter(|_| error.code == "QUEUE_FULL")?;
+    let blocks = details.get("strategy").and_then(serde_json::Value::as_str) == Some(Overflow::Block.as_str());
+    details.get("queue").and_then(serde_json::Value::as_str).filter(|_| blocks).map(str::to_owned)
 }
 
 /// Claimed jobs on their way to a caller who may have hung up: what nobody takes is given back.

@@ -40,6 +40,7 @@ pub mod log;
 mod memory;
 mod metrics;
 mod options;
+pub mod queue_config;
 mod render;
 pub mod result;
 mod seats;

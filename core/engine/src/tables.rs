@@ -9,6 +9,7 @@ use crate::cron::CronTables;
 use crate::dead_letter::DeadTables;
 use crate::job::{Body, History, JobRow, flag};
 use crate::log::LogTables;
+use crate::queue_config::{QueueSettings, QueueTables, Rate};
 use crate::result::ResultTables;
 use crate::stats::StatTables;
 use crate::workflow::WorkflowTables;
@@ -47,27 +48,70 @@ pub struct QueueRow {
     pub tokens: f64,
     /// When the bucket was last filled.
     pub filled_at: i64,
+    /// Most that the bucket holds; 0 is a second's worth.
+    pub burst: f64,
+    /// Whether it takes jobs.
+    pub phase: QueuePhase,
+    /// What an operator has set; `None` for most queues.
+    pub settings: Option<Arc<QueueSettings>>,
+}
+
+/// Whether a queue takes jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum QueuePhase {
+    /// It does.
+    #[default]
+    Open,
+    /// It hands out what it has and takes no more.
+    Draining,
+    /// It is gone until its name is used again; its ended jobs are kept for as long as any.
+    Deleted,
+}
+
+impl QueuePhase {
+    /// The phase of a number.
+    #[must_use]
+    pub const fn from_number(number: i64) -> Self {
+        match number {
+            1 => Self::Draining,
+            2 => Self::Deleted,
+            _ => Self::Open,
+        }
+    }
 }
 
 impl QueueRow {
     /// A queue on its first use.
     #[must_use]
     pub fn fresh(num: i64, name: &str, created_at: i64) -> Self {
-        Self { num, name: name.into(), paused: false, created_at, rate: 0.0, tokens: 0.0, filled_at: 0 }
+        Self {
+            num,
+            name: name.into(),
+            paused: false,
+            created_at,
+            rate: 0.0,
+            tokens: 0.0,
+            filled_at: 0,
+            burst: 0.0,
+            phase: QueuePhase::Open,
+            settings: None,
+        }
     }
 
     /// Sets a new rate; the bucket starts full.
-    pub fn limit(&mut self, rate: f64, now: i64) {
-        (self.rate, self.tokens, self.filled_at) = (rate, rate.max(1.0), now);
+    pub fn limit(&mut self, rate: Rate, now: i64) {
+        let burst = rate.limit.max(1.0);
+        (self.rate, self.burst, self.tokens, self.filled_at) = (rate.per_second(), burst, burst, now);
     }
 
-    /// Fills the bucket for the time that has passed; returns how many jobs it allows now. It holds a second's worth, at least one.
+    /// Fills the bucket for the time that has passed; returns how many jobs it allows now. It holds a period's worth, at least one.
     pub fn fill(&mut self, now: i64) -> usize {
         if self.rate <= 0.0 {
             return usize::MAX;
         }
         let passed = now.saturating_sub(self.filled_at).max(0) as f64 / 1000.0;
-        self.tokens = (self.tokens + passed * self.rate).min(self.rate.max(1.0));
+        let most = if self.burst > 0.0 { self.burst } else { self.rate.max(1.0) };
+        self.tokens = (self.tokens + passed * self.rate).min(most);
         self.filled_at = now;
         // A float cast saturates. The small term keeps 0.9999… from being none.
         (self.tokens + 1e-9) as usize
@@ -165,7 +209,9 @@ pub struct EventBatch {
 }
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
-pub trait Tables: AdminTables + CronTables + DeadTables + LogTables + ResultTables + StatTables + WorkflowTables + Send {
+pub trait Tables:
+    AdminTables + CronTables + DeadTables + LogTables + QueueTables + ResultTables + StatTables + WorkflowTables + Send
+{
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
     /// Makes the changes permanent.
@@ -221,6 +267,10 @@ pub trait Tables: AdminTables + CronTables + DeadTables + LogTables + ResultTabl
     }
     /// The queue of a number.
     fn queue_by_num(&mut self, num: i64) -> Result<QueueRow>;
+    /// The queue as it is now, held until the end of the transaction: for what only one writer at a time may decide.
+    fn lock_queue(&mut self, num: i64) -> Result<QueueRow> {
+        self.queue_by_num(num)
+    }
     /// All queues by name.
     fn queues(&mut self) -> Result<Vec<QueueRow>>;
     /// Writes pause, rate and bucket.

@@ -41,6 +41,8 @@ pub struct NewJob {
     pub max_per_second: Option<f64>,
     /// The job's own policy; `None` is the default one.
     pub retry: Option<RetryPolicy>,
+    /// The part of the policy that the client gave, and where its full form stands in `body`: a queue's defaults may still fill the rest.
+    pub retry_given: Option<Box<GivenRetry>>,
     /// Milliseconds one attempt may run.
     pub timeout_ms: Option<u64>,
     /// Milliseconds of the lease.
@@ -62,7 +64,75 @@ pub struct NewJob {
     pub body: String,
 }
 
+/// A retry policy as the client sent it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenRetry {
+    /// What it named.
+    pub value: serde_json::Value,
+    /// The place of the full policy in [`NewJob::body`].
+    pub place: std::ops::Range<usize>,
+}
+
 impl NewJob {
+    /// Fills what the client left out with the defaults of a queue: a retry policy (its members one by one), and time-outs in
+    /// milliseconds. What the client named stays.
+    ///
+    /// ```
+    /// use ojs_model::{NewJob, Timestamp};
+    /// let now = Timestamp::from_millis(0);
+    /// let mut job = NewJob::parse(r#"{"type":"a","args":[],"options":{"retry":{"max_attempts":9}}}"#, now)?;
+    /// job.fill_defaults(Some(&serde_json::json!({"max_attempts": 2, "jitter": false})), Some(5000), None)?;
+    /// let retry = job.retry.unwrap_or_default();
+    /// assert_eq!((retry.max_attempts, retry.jitter, job.timeout_ms), (9, false, Some(5000)));
+    /// # Ok::<(), ojs_model::OjsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// 422 when the policy is not valid together with what the client named.
+    pub fn fill_defaults(
+        &mut self,
+        retry: Option<&serde_json::Value>,
+        timeout_ms: Option<u64>,
+        visibility_timeout_ms: Option<u64>,
+    ) -> Result<(), OjsError> {
+        if let Some(defaults) = retry {
+            self.fill_retry(defaults)?;
+        }
+        if let (None, Some(ms)) = (self.timeout_ms, timeout_ms) {
+            self.timeout_ms = Some(ms);
+            json::push_bare(&mut self.body, "timeout_ms", ms);
+            json::push_bare(&mut self.body, "timeout", ms.div_ceil(1000));
+        }
+        if let (None, Some(ms)) = (self.visibility_timeout_ms, visibility_timeout_ms) {
+            self.visibility_timeout_ms = Some(ms);
+            json::push_bare(&mut self.body, "visibility_timeout_ms", ms);
+        }
+        Ok(())
+    }
+
+    fn fill_retry(&mut self, defaults: &serde_json::Value) -> Result<(), OjsError> {
+        let defaults = RetryPolicy::parse(defaults, &RetryPolicy::default())?;
+        let mut text = String::new();
+        match self.retry_given.take() {
+            Some(given) => {
+                let policy = RetryPolicy::parse(&given.value, &defaults)?;
+                policy.push_json(&mut text);
+                if self.body.get(given.place.clone()).is_some() {
+                    self.body.replace_range(given.place, &text);
+                }
+                self.retry = Some(policy);
+            }
+            // Filled before.
+            None if self.retry.is_some() => {}
+            None => {
+                defaults.push_json(&mut text);
+                json::push_member(&mut self.body, "retry", &text);
+                self.retry = Some(defaults);
+            }
+        }
+        Ok(())
+    }
+
     /// Reads one enqueue request. `now` is the time of receipt: relative times count from it.
     ///
     /// ```

@@ -34,7 +34,7 @@ pub mod trace;
 pub mod unique;
 pub mod workflow;
 
-pub use envelope::NewJob;
+pub use envelope::{GivenRetry, NewJob};
 pub use error::{ErrorCode, OjsError};
 pub use failure::{JobError, TimeoutKind};
 pub use id::JobId;

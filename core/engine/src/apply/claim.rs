@@ -35,8 +35,9 @@ impl Turn<'_> {
 
     fn claim_from(&mut self, mut queue: QueueRow, worker: i64, claim: &Claim, jobs: &mut Vec<JobView>) -> Result<(), StoreError> {
         let before = jobs.len();
+        let slots = self.free_slots(&mut queue)?;
         let allowed = queue.fill(self.now.as_millis());
-        let full = claim.count.min(before.saturating_add(allowed));
+        let full = claim.count.min(before.saturating_add(allowed.min(slots)));
         // Expired jobs are discarded on the way and replaced, hence the loop.
         while jobs.len() < full {
             let wanted = full - jobs.len();
@@ -58,13 +59,26 @@ impl Turn<'_> {
             if jobs.len() > before {
                 self.tables.save_queue(&queue)?;
             }
-            if jobs.len() == full && full < claim.count {
+            if jobs.len() == full && full < claim.count && allowed <= slots {
                 // Held back by the rate alone: a fetch that waits looks again when the bucket has filled.
                 let at = queue.next_at();
                 self.retry_at = Some(self.retry_at.map_or(at, |earlier| earlier.min(at)));
             }
         }
         Ok(())
+    }
+
+    /// Jobs that may be active in a queue beside those that are. A queue without a limit is not even counted.
+    fn free_slots(&mut self, queue: &mut QueueRow) -> Result<usize, StoreError> {
+        let limit = |queue: &QueueRow| queue.settings.as_ref().and_then(|settings| settings.config.concurrency);
+        if limit(queue).is_none() {
+            return Ok(usize::MAX);
+        }
+        // Exact among several writers: who counts holds the queue until its commit.
+        *queue = self.tables.lock_queue(queue.num)?;
+        let Some(most) = limit(queue) else { return Ok(usize::MAX) };
+        let active = self.counts_now(queue.num)?.get(JobState::Active as usize).copied().unwrap_or(0);
+        Ok(usize::try_from(most.saturating_sub(u64::try_from(active).unwrap_or(0))).unwrap_or(usize::MAX))
     }
 
     fn lease(&mut self, before: JobRow, body: Body, worker: i64, claim: &Claim) -> Result<JobView, StoreError> {

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{Applied, Turn};
 use crate::command::{Placed, Reply};
 use crate::job::{JobRow, JobView, flag};
+use crate::queue_config::Rate;
 use crate::tables::{StoreError, fresh_body, fresh_row};
 
 /// Where a step of a workflow belongs.
@@ -33,6 +34,19 @@ enum Unique {
 
 impl Turn<'_> {
     pub(super) fn enqueue(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
+        let admission = self.admit(jobs)?;
+        let mut placed = self.store_all(admission.filled.as_deref().unwrap_or(jobs))?;
+        self.drop_victims(admission.victims)?;
+        for (queue, pressure) in admission.pressure {
+            for placed in placed.iter_mut().filter(|placed| placed.job.row.queue == queue) {
+                placed.pressure = Some(pressure);
+            }
+        }
+        Ok(Reply::Enqueued(placed))
+    }
+
+    /// Stores jobs, all or none.
+    fn store_all(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Vec<Placed>> {
         if jobs.iter().any(|job| job.unique.is_some()) {
             return self.enqueue_unique(jobs);
         }
@@ -59,11 +73,11 @@ impl Turn<'_> {
             self.announce(&row, job)?;
             placed.push(Placed::fresh(row, queue, job));
         }
-        Ok(Reply::Enqueued(placed))
+        Ok(placed)
     }
 
     /// One by one: a job may replace one that stands before it in the same batch.
-    fn enqueue_unique(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
+    fn enqueue_unique(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Vec<Placed>> {
         // Everything that can be refused is found before anything is changed: a replaced job could not be brought back.
         self.check_conflicts(jobs)?;
         let mut placed: Vec<Placed> = Vec::with_capacity(jobs.len());
@@ -76,7 +90,7 @@ impl Turn<'_> {
             }
             placed.push(stored);
         }
-        Ok(Reply::Enqueued(placed))
+        Ok(placed)
     }
 
     /// Ids that exist and uniqueness conflicts that refuse, among the stored jobs and within the batch.
@@ -109,6 +123,7 @@ impl Turn<'_> {
         {
             return Err(not_unique(&existing, policy).into());
         }
+        let job = &*self.fitted(job)?;
         match self.place(job, link)? {
             Some(placed) => {
                 self.announce(&placed.job.row, job)?;
@@ -121,7 +136,7 @@ impl Turn<'_> {
         }
     }
 
-    fn conflicting(&mut self, policy: &UniquePolicy) -> Result<Option<JobRow>, StoreError> {
+    pub(super) fn conflicting(&mut self, policy: &UniquePolicy) -> Result<Option<JobRow>, StoreError> {
         let now = self.now.as_millis();
         let since = policy.period_ms.map_or(i64::MIN, |ms| now.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)));
         self.tables.find_unique(&policy.key, &policy.states, since)
@@ -147,7 +162,7 @@ impl Turn<'_> {
     fn place(&mut self, job: &NewJob, link: Link) -> Result<Option<Placed>, StoreError> {
         let schedule = match self.judge_unique(job)? {
             Unique::Fresh => None,
-            Unique::Existing(row) => return Ok(Some(Placed { job: self.view(row)?, deduplicated: true })),
+            Unique::Existing(row) => return Ok(Some(Placed { job: self.view(row)?, deduplicated: true, pressure: None })),
             Unique::Replaces(existing, schedule) => {
                 self.withdraw(&existing, "\"reason\":\"replaced\"")?;
                 schedule
@@ -162,10 +177,10 @@ impl Turn<'_> {
 
     /// The row of a job in its first state, not stored yet, and the name of its queue.
     fn first_row(&mut self, job: &NewJob, link: Link) -> Result<(JobRow, Arc<str>), StoreError> {
-        let mut queue = self.tables.queue(&job.queue, self.now)?;
-        if let Some(rate) = job.max_per_second.filter(|rate| *rate != queue.rate) {
+        let mut queue = self.queue_for_use(&job.queue)?;
+        if let Some(limit) = job.max_per_second.filter(|rate| *rate != queue.rate) {
             // The latest rate is the queue's (protocol section 8.8).
-            queue.limit(rate, self.now.as_millis());
+            queue.limit(Rate { limit, period_ms: 1000 }, self.now.as_millis());
             self.tables.save_queue(&queue)?;
         }
         let kind = self.tables.kind(&job.job_type)?;
@@ -228,7 +243,7 @@ impl Turn<'_> {
 impl Placed {
     fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
         let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
-        Self { job, deduplicated: false }
+        Self { job, deduplicated: false, pressure: None }
     }
 }
 

@@ -5,7 +5,7 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 use super::{Applied, Turn};
 use crate::command::Reply;
 use crate::job::JobRow;
-use crate::tables::StoreError;
+use crate::tables::{QueuePhase, StoreError};
 
 impl Turn<'_> {
     pub(super) fn cancel(&mut self, id: JobId) -> Applied<Reply> {
@@ -54,7 +54,12 @@ impl Turn<'_> {
     }
 
     pub(super) fn set_paused(&mut self, name: &str, paused: bool) -> Applied<Reply> {
-        let mut queue = self.tables.queue(name, self.now)?;
+        let mut queue = self.queue_for_use(name)?;
+        if !paused && queue.phase == QueuePhase::Draining {
+            queue.phase = QueuePhase::Open;
+            self.tables.save_settings(&queue)?;
+            self.signal_room(&queue);
+        }
         if queue.paused != paused {
             queue.paused = paused;
             self.tables.save_queue(&queue)?;

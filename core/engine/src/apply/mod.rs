@@ -3,12 +3,14 @@
 //! A [`Turn`] is one transaction. It collects events, count changes and wake-ups while commands run, and writes the first
 //! two before the commit.
 mod admin;
+mod admission;
 mod claim;
 mod cron;
 mod dead_letters;
 mod enqueue;
 mod lifecycle;
 mod outcome;
+mod queues;
 mod results;
 mod timeouts;
 mod upkeep;
@@ -23,11 +25,14 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 use crate::command::{Command, Query, Reply};
 use crate::event::{self, Journal};
 use crate::job::{JobRow, JobView, flag};
+use crate::queue_config::TEMPLATE;
 use crate::settings::Settings;
 use crate::stats::Named;
 use crate::store::Refusal;
-use crate::tables::{Counts, StoreError, Tables};
+use crate::tables::{Counts, QueuePhase, StoreError, Tables};
 
+pub(crate) use admission::{depth, room_signal};
+pub(crate) use queues::phase_word;
 pub use results::expiry as result_expiry;
 pub use upkeep::{Sweeper, next_prune};
 
@@ -87,6 +92,8 @@ pub struct Turn<'a> {
     ready: HashMap<i64, usize>,
     /// Steps of workflows that ended in this command.
     ended: VecDeque<JobRow>,
+    /// Signals of queues that have room again.
+    rooms: Vec<Arc<str>>,
     /// When a claim that a rate held back may find more.
     retry_at: Option<i64>,
     /// Jobs that ended.
@@ -106,6 +113,7 @@ impl<'a> Turn<'a> {
             counts: HashMap::new(),
             ready: HashMap::new(),
             ended: VecDeque::new(),
+            rooms: Vec::new(),
             retry_at: None,
             done: Vec::new(),
             traces: HashMap::new(),
@@ -132,6 +140,12 @@ impl<'a> Turn<'a> {
             Command::Bury(id) => self.bury(*id),
             Command::BuryDead(filter) => self.bury_dead(filter),
             Command::SetPaused { queue, paused } => self.set_paused(queue, *paused),
+            Command::SetDraining { queue, draining } => self.set_draining(queue, *draining),
+            Command::CreateQueue { queue, settings } => self.create_queue(queue, settings),
+            Command::Configure { queue, settings } => self.configure(queue, settings),
+            Command::EmptyQueue { queue, target } => self.empty_queue(queue, target.as_deref()),
+            Command::DeleteQueue(queue) => self.delete_queue(queue),
+            Command::TellFull { queue, job_type } => self.tell_full_after_wait(queue, job_type),
             Command::CreateWorkflow(new) => self.create_workflow(new),
             Command::CancelWorkflow(id) => self.cancel_workflow(*id),
             Command::PutCron(row) => self.put_cron(row),
@@ -153,8 +167,9 @@ impl<'a> Turn<'a> {
         std::mem::take(&mut self.done)
     }
 
-    /// Writes events and counts; the caller commits next. Returns names of queues with new jobs, and how many.
+    /// Writes events and counts; the caller commits next. Returns names of queues with new jobs, and how many; signals of room among them.
     pub fn finish(mut self) -> Result<Vec<(Arc<str>, usize)>, StoreError> {
+        self.tell_relief()?;
         for (queue, delta) in &self.counts {
             self.tables.add_counts(*queue, delta)?;
         }
@@ -164,6 +179,7 @@ impl<'a> Turn<'a> {
         for (queue, jobs) in self.ready {
             ready.push((self.tables.queue_by_num(queue)?.name, jobs));
         }
+        ready.extend(self.rooms.into_iter().map(|signal| (signal, usize::MAX)));
         Ok(ready)
     }
 
@@ -278,7 +294,11 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             None => Err(OjsError::not_found("cron", name).into()),
         },
         Query::Results(ids) => Ok(Reply::Results(tables.outcomes(ids)?)),
-        Query::Queues => Ok(Reply::Queues(tables.queues()?)),
+        Query::Queues => {
+            let mut queues = tables.queues()?;
+            queues.retain(|queue| queue.phase != QueuePhase::Deleted && &*queue.name != TEMPLATE);
+            Ok(Reply::Queues(queues))
+        }
         Query::Queue(name) => {
             let unused = || crate::tables::QueueRow::fresh(0, name, 0);
             let queue = tables.find_queue(name)?.unwrap_or_else(unused);

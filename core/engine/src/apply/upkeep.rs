@@ -10,6 +10,7 @@ use super::results::{expiry, holds_result};
 use super::{Applied, Turn};
 use crate::job::flag;
 use crate::options::Retention;
+use crate::queue_config::QueueConfig;
 use crate::tables::StoreError;
 
 /// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
@@ -132,11 +133,20 @@ impl Turn<'_> {
         }
         let (rows, next) = self.tables.terminal(after, SLICE)?;
         for row in rows {
-            let limit = match row.state {
-                JobState::Discarded if row.has(flag::DEAD) => continue,
-                JobState::Discarded => before(keep.discarded),
-                _ => before(keep.finished),
+            let settings = self.tables.queue_by_num(row.queue)?.settings;
+            let own = |kept: fn(&QueueConfig) -> Option<u64>| {
+                settings.as_ref().and_then(|settings| kept(&settings.config)).map(Duration::from_millis)
             };
+            let limit = before(match row.state {
+                JobState::Discarded if row.has(flag::DEAD) => match own(|c| c.dead_letter_ttl_ms) {
+                    Some(period) => period,
+                    // Those of other queues have a sweep of their own.
+                    None => continue,
+                },
+                JobState::Discarded => own(|c| c.keep_discarded_ms).unwrap_or(keep.discarded),
+                JobState::Cancelled => own(|c| c.keep_cancelled_ms).unwrap_or(keep.finished),
+                _ => own(|c| c.keep_completed_ms).unwrap_or(keep.finished),
+            });
             if row.finished_at < limit && !holds_result(&row, now) {
                 self.erase(&row)?;
             } else if row.has(flag::RESULT) && expiry(&row).is_some_and(|at| at <= now) {

@@ -1,5 +1,6 @@
 //! `/jobs`: enqueue, read, cancel, activate.
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -11,9 +12,10 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::queues::pressure;
 use super::reply::{Failure, Json};
 use super::request::{job_id, parse, read_body};
-use crate::command::{Command, Placed, Query, Reply};
+use crate::command::{Command, Placed, Pressure, Query, Reply};
 use crate::engine::Engine;
 use crate::job::JobView;
 use crate::render;
@@ -27,7 +29,7 @@ pub async fn enqueue(State(engine): State<Engine>, headers: HeaderMap, body: Bod
         reject_for_test(&job)?;
     }
     let id = job.id;
-    let placed = store(&engine, vec![Arc::new(job)]).await?;
+    let placed = store(&engine, vec![Arc::new(job)], block_timeout(&headers)?).await?;
     let deduplicated = placed.iter().any(|placed| placed.deduplicated);
     let mut out = String::with_capacity(512);
     out.push_str("{\"job\":");
@@ -38,7 +40,8 @@ pub async fn enqueue(State(engine): State<Engine>, headers: HeaderMap, body: Bod
         push_bare(&mut out, "deduplicated", true);
     }
     out.push('}');
-    Ok(if deduplicated { Json::ok(out) } else { Json::created(out, Some(format!("/ojs/v1/jobs/{id}"))) })
+    let answer = if deduplicated { Json::ok(out) } else { Json::created(out, Some(format!("/ojs/v1/jobs/{id}"))) };
+    Ok(with_pressure(answer, &placed))
 }
 
 #[derive(Deserialize)]
@@ -50,13 +53,13 @@ struct Batch<'a> {
 pub async fn enqueue_batch(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let jobs = parse_batch(&body, engine.now())?;
-    let placed = store(&engine, jobs).await?;
+    let placed = store(&engine, jobs, block_timeout(&headers)?).await?;
     let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":");
     render::list(&mut out, &placed, |out, placed| render::job(out, &placed.job));
     push_bare(&mut out, "count", placed.len());
     out.push('}');
-    Ok(Json::created(out, None))
+    Ok(with_pressure(Json::created(out, None), &placed))
 }
 
 fn parse_batch(body: &[u8], now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError> {
@@ -81,8 +84,32 @@ fn parse_batch(body: &[u8], now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError
     parsed.collect()
 }
 
-async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>) -> Result<Vec<Placed>, Refusal> {
-    match engine.execute(Command::Enqueue(jobs)).await? {
+/// `OJS-Block-Timeout`: how long an enqueue may wait for room, in seconds.
+fn block_timeout(headers: &HeaderMap) -> Result<Duration, OjsError> {
+    let Some(value) = headers.get("ojs-block-timeout") else { return Ok(Duration::ZERO) };
+    let seconds = value.to_str().ok().and_then(|text| text.trim().parse::<f64>().ok()).filter(|s| (0.0..=1e9).contains(s));
+    let seconds = seconds.ok_or_else(|| {
+        OjsError::new(ErrorCode::InvalidRequest, "OJS-Block-Timeout must be a number of seconds, 0 or more.")
+            .with_details(json!({"field": "OJS-Block-Timeout"}))
+    })?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Says how full the fullest queue is, when that is worth a warning.
+fn with_pressure(answer: Json, placed: &[Placed]) -> Json {
+    let share = |p: &Pressure| pressure(p.depth, p.bound);
+    let worst = placed.iter().filter_map(|placed| placed.pressure).max_by(|a, b| share(a).total_cmp(&share(b)));
+    match worst {
+        None => answer,
+        Some(worst) => answer
+            .with_header("x-ojs-queue-depth", worst.depth)
+            .with_header("x-ojs-queue-bound", worst.bound)
+            .with_header("x-ojs-queue-pressure", format!("{:.2}", share(&worst).min(1.0))),
+    }
+}
+
+async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>, patience: Duration) -> Result<Vec<Placed>, Refusal> {
+    match engine.enqueue(jobs, patience).await? {
         Reply::Enqueued(placed) => Ok(placed),
         other => Err(unexpected(&other)),
     }

@@ -8,6 +8,7 @@ mod health;
 mod jobs;
 mod manifest;
 mod metrics;
+mod queue_config;
 mod queues;
 mod reply;
 mod request;
@@ -24,7 +25,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 use ojs_model::{ErrorCode, OjsError};
 
 use crate::command::Command;
@@ -53,7 +54,12 @@ pub fn router(engine: Engine) -> Router {
         .route("/workflows/{id}", get(workflows::get).delete(workflows::cancel))
         .route("/cron", get(crons::list).post(crons::put))
         .route("/cron/{name}", get(crons::get).patch(crons::switch).delete(crons::delete))
-        .route("/queues", get(queues::list))
+        .route("/queues", get(queues::list).post(queue_config::create))
+        .route("/queues/{name}", get(queue_config::get).delete(queue_config::delete))
+        .route("/queues/{name}/config", put(queue_config::configure))
+        .route("/queues/{name}/drain", post(queues::drain))
+        .route("/admin/queues/{name}/config", put(queue_config::configure))
+        .route("/admin/queues/{name}/rate-limit", put(queue_config::rate_limit))
         .route("/queues/{name}/stats", get(queues::stats))
         .route("/queues/{name}/events", get(streams::queue))
         .route("/queues/{name}/pause", post(queues::pause))

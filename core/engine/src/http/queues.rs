@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::jobs::unexpected;
 use super::reply::{Failure, Json};
 use super::request::Params;
+use crate::apply::{depth, phase_word};
 use crate::command::{Command, Query, Reply};
 use crate::engine::Engine;
 use crate::tables::{Counts, QueueRow};
@@ -35,7 +36,7 @@ fn describe(queue: &QueueRow) -> Value {
 }
 
 fn status(queue: &QueueRow) -> &'static str {
-    if queue.paused { "paused" } else { "active" }
+    phase_word(queue)
 }
 
 /// The `pagination` object of every list.
@@ -57,8 +58,21 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
     let states = by_state(&counts);
     let mut object =
         json!({"name": &*queue.name, "status": status(&queue), "paused": queue.paused, "total": counts.iter().sum::<i64>()});
-    let depth = counts.get(JobState::Available as usize).copied().unwrap_or(0);
+    let depth = depth(&counts);
     let mut stats = json!({"queue": &*queue.name, "depth": depth});
+    if let (Some(settings), Some(members)) = (&queue.settings, stats.as_object_mut()) {
+        let config = &settings.config;
+        if let Some(bound) = config.bound() {
+            members.insert("max_depth".into(), json!(bound));
+            members.insert("pressure".into(), json!(pressure(depth, bound)));
+        }
+        if config.is_bounded() {
+            members.insert("strategy".into(), json!(config.overflow_policy.unwrap_or_default().as_str()));
+        }
+        if let Some(bytes) = config.byte_bound() {
+            members.insert("max_size_bytes".into(), json!(bytes));
+        }
+    }
     for target in [&mut object, &mut stats] {
         if let Some(target) = target.as_object_mut() {
             target.extend(states.clone());
@@ -68,12 +82,31 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
     Ok(Json::ok(body.to_string()))
 }
 
-fn by_state(counts: &Counts) -> serde_json::Map<String, Value> {
+/// 0 is empty, 1 is full; two decimals.
+pub fn pressure(depth: u64, bound: u64) -> f64 {
+    (depth as f64 / bound as f64 * 100.0).round() / 100.0
+}
+
+pub fn by_state(counts: &Counts) -> serde_json::Map<String, Value> {
     JobState::ALL.into_iter().zip(counts).map(|(state, count)| (state.as_str().to_owned(), json!(count))).collect()
 }
 
 pub async fn pause(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
     set_paused(&engine, name, true).await
+}
+
+/// `POST /queues/{name}/drain`: hands out what it has, takes nothing new; `resume` ends it.
+pub async fn drain(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    envelope::check_queue(&name)?;
+    let queue = match engine.execute(Command::SetDraining { queue: name, draining: true }).await? {
+        Reply::Queue(queue, _) => queue,
+        other => return Err(unexpected(&other).into()),
+    };
+    let body = json!({
+        "queue": {"name": &*queue.name, "paused": queue.paused, "status": status(&queue)},
+        "name": &*queue.name, "status": status(&queue), "draining_at": engine.now().to_string(),
+    });
+    Ok(Json::ok(body.to_string()))
 }
 
 pub async fn resume(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
@@ -89,7 +122,7 @@ async fn set_paused(engine: &Engine, name: String, paused: bool) -> Result<Json,
     let at = if paused { "paused_at" } else { "resumed_at" };
     let body = json!({
         "queue": {"name": &*queue.name, "paused": queue.paused, "status": status(&queue)},
-        "status": status(&queue), at: engine.now().to_string(),
+        "name": &*queue.name, "paused": queue.paused, "status": status(&queue), at: engine.now().to_string(),
     });
     Ok(Json::ok(body.to_string()))
 }

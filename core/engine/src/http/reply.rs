@@ -18,22 +18,32 @@ pub struct Json {
     status: StatusCode,
     body: String,
     location: Option<String>,
+    headers: Vec<(&'static str, String)>,
 }
 
 impl Json {
     /// 200.
     pub fn ok(body: String) -> Self {
-        Self { status: StatusCode::OK, body, location: None }
+        Self { status: StatusCode::OK, body, location: None, headers: Vec::new() }
     }
 
     /// 201, with a place to look for what was created.
     pub fn created(body: String, location: Option<String>) -> Self {
-        Self { status: StatusCode::CREATED, body, location }
+        Self { status: StatusCode::CREATED, body, location, headers: Vec::new() }
     }
 
     /// Any status.
     pub fn with_status(status: StatusCode, body: String) -> Self {
-        Self { status, body, location: None }
+        Self { status, body, location: None, headers: Vec::new() }
+    }
+}
+
+impl Json {
+    /// Adds a header. Its name is in lower case.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
+        self.headers.push((name, value.to_string()));
+        self
     }
 }
 
@@ -43,6 +53,11 @@ impl IntoResponse for Json {
         *response.status_mut() = self.status;
         if let Some(location) = self.location.and_then(|l| HeaderValue::try_from(l).ok()) {
             response.headers_mut().insert(LOCATION, location);
+        }
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response.headers_mut().insert(name, value);
+            }
         }
         response
     }
@@ -83,6 +98,29 @@ impl IntoResponse for Failure {
     }
 }
 
+/// The literal code that the backpressure extension prints.
+const QUEUE_FULL: &str = "QUEUE_FULL";
+
+/// How full the queue is, in headers.
+fn tell_depth(response: &mut Response, error: &OjsError) {
+    for (name, member) in [("x-ojs-queue-depth", "depth"), ("x-ojs-queue-bound", "bound")] {
+        let number = error.details.as_ref().and_then(|details| details.get(member)).and_then(serde_json::Value::as_u64);
+        if let Some(number) = number {
+            response.headers_mut().insert(name, HeaderValue::from(number));
+        }
+    }
+}
+
+/// The body of a refusal. The backpressure document shows the details inside `error` itself: they are there as well.
+fn body_of(error: &OjsError) -> String {
+    let details = error.details.as_ref().and_then(serde_json::Value::as_object).filter(|_| error.code == QUEUE_FULL);
+    let (Some(details), serde_json::Value::Object(mut object)) = (details, error.to_object()) else { return error.to_body() };
+    for (name, value) in details {
+        object.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    serde_json::json!({"error": object}).to_string()
+}
+
 /// Adds the common headers; writes the body of a refusal.
 pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
     if let Some(Failure(mut error)) = response.extensions_mut().remove::<Failure>() {
@@ -90,9 +128,12 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
         if matches!(error.status, 429 | 503) {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
-        *response.body_mut() = Body::from(error.to_body());
+        if error.code == QUEUE_FULL {
+            tell_depth(&mut response, &error);
+        }
+        *response.body_mut() = Body::from(body_of(&error));
     } else if response.status() == StatusCode::METHOD_NOT_ALLOWED && !response.headers().contains_key(ALLOW) {
-        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"));
     }
     let headers = response.headers_mut();
     // Streams of events and figures have media types of their own; everything else, whatever it thought of itself, is ours.

@@ -3,6 +3,7 @@ mod admin;
 mod crons;
 mod dead_letters;
 mod log;
+mod queues;
 mod results;
 mod stats;
 mod workflows;

@@ -6,6 +6,7 @@ mod crons;
 mod dead_letters;
 mod log;
 mod migration;
+mod queues;
 mod results;
 mod rows;
 mod stats;
@@ -358,7 +359,7 @@ impl Tables for SqliteTables {
 
     fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
         self.keep_queue(queue);
-        let params = params![queue.num, queue.paused, queue.rate, queue.tokens, queue.filled_at];
+        let params = params![queue.num, queue.paused, queue.rate, queue.tokens, queue.filled_at, queue.burst];
         self.execute(include_str!("sql/save_queue.sql"), params).map(drop)
     }
 

@@ -4,7 +4,8 @@ use ojs_model::{JobId, JobState, NewJob};
 use rusqlite::{CachedStatement, Row, params};
 
 use crate::job::{Body, JobRow};
-use crate::tables::{QueueRow, WorkerRow, fresh_settings};
+use crate::queue_config::QueueSettings;
+use crate::tables::{QueuePhase, QueueRow, WorkerRow, fresh_settings};
 
 /// Columns of a job in every `SELECT`.
 pub const JOB_COLUMNS: usize = 25;
@@ -62,6 +63,9 @@ pub fn read_queue(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
         rate: row.get(4)?,
         tokens: row.get(5)?,
         filled_at: row.get(6)?,
+        burst: row.get(7)?,
+        phase: QueuePhase::from_number(row.get(8)?),
+        settings: QueueSettings::read(row.get_ref(9)?.as_str()?, row.get_ref(10)?.as_str()?),
     })
 }
 

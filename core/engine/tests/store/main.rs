@@ -21,6 +21,7 @@ mod http;
 mod leases;
 mod lifecycle;
 mod model;
+mod queues;
 mod results;
 mod retention;
 mod retries;

@@ -3,9 +3,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::NewJob;
 use super::check::{check_queue, shorten, too_large};
 use super::fields::{Field, Members, Place, last_wins};
+use super::{GivenRetry, NewJob};
 use crate::error::{ErrorCode, OjsError};
 use crate::json::{self, push_bare, push_member, push_string, push_text, push_time};
 use crate::limits::{MAX_INTEGER, MAX_META_BYTES, PRIORITY_RANGE};
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         self.check_rest()?;
         let result_ttl = self.result_ttl()?;
         let max_per_second = self.rate()?;
-        let retry = self.retry()?;
+        let (retry, given) = self.retry()?.unzip();
         let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, given: None };
         let unique = self.unique(subject)?;
 
@@ -70,9 +70,12 @@ impl<'a> Reader<'a> {
         body.push_str(&meta);
         times.push(&mut body);
         push_member(&mut body, "tags", tags);
-        if let Some(retry) = &retry {
+        let mut retry_given = None;
+        if let (Some(retry), Some(value)) = (&retry, given) {
             push_member(&mut body, "retry", "");
+            let start = body.len();
             retry.push_json(&mut body);
+            retry_given = Some(Box::new(GivenRetry { value, place: start..body.len() }));
         }
         self.push_verbatim(&mut body);
         Ok(NewJob {
@@ -86,6 +89,7 @@ impl<'a> Reader<'a> {
             unique,
             max_per_second,
             retry,
+            retry_given,
             timeout_ms: times.timeout_ms,
             visibility_timeout_ms: times.visibility_timeout_ms,
             grace_period_ms: times.grace_period_ms,
@@ -227,10 +231,11 @@ impl<'a> Reader<'a> {
         if tags.iter().any(|tag| tag.is_empty()) || unique.len() != tags.len() { Err(fault()) } else { Ok(raw) }
     }
 
-    fn retry(&self) -> Result<Option<RetryPolicy>, OjsError> {
+    /// The policy, and what the client named of it.
+    fn retry(&self) -> Result<Option<(RetryPolicy, Value)>, OjsError> {
         let Some((_, raw)) = self.either(Field::Retry, Field::RetryPolicy) else { return Ok(None) };
         let value: Value = serde_json::from_str(raw).map_err(|_| OjsError::invalid_retry("", "must be an object"))?;
-        RetryPolicy::parse(&value, &RetryPolicy::default()).map(Some)
+        Ok(Some((RetryPolicy::parse(&value, &RetryPolicy::default())?, value)))
     }
 
     /// `rate_limit.max_per_second`; other members belong to an extension and travel as they are.

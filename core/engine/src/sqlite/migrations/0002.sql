@@ -19,4 +19,10 @@ CREATE TABLE stats (
 CREATE INDEX jobs_pending ON jobs (seq) WHERE state = 2;
 CREATE INDEX jobs_cancelled ON jobs (seq) WHERE state = 6;
 CREATE INDEX jobs_discarded ON jobs (seq) WHERE state = 7;
+-- Settings of queues. config is what an operator set, effective the same over the template; both JSON, empty for none.
+ALTER TABLE queues ADD COLUMN burst REAL NOT NULL DEFAULT 0;        -- most tokens of the bucket, 0 for a second's worth
+ALTER TABLE queues ADD COLUMN phase INTEGER NOT NULL DEFAULT 0;     -- 0 open, 1 draining, 2 deleted
+ALTER TABLE queues ADD COLUMN config TEXT NOT NULL DEFAULT '';
+ALTER TABLE queues ADD COLUMN effective TEXT NOT NULL DEFAULT '';
+
 PRAGMA user_version = 2;

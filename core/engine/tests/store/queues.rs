@@ -1,0 +1,283 @@
+//! Settings of queues and bounds.
+use std::time::Duration;
+
+use ojs_engine::EventFilter;
+use ojs_engine::command::{Command, Placed, Reply};
+use ojs_engine::queue_config::canonical;
+use ojs_engine::store::Refusal;
+use ojs_engine::tables::{QueuePhase, QueueRow};
+use ojs_model::{JobState, NewJob, OjsError};
+use serde_json::{Value, json};
+
+use crate::support::Bench;
+
+crate::on_every_store!(
+    a_job_wins_over_its_queue_and_that_over_the_template,
+    a_setting_changes_no_stored_job,
+    a_template_reaches_queues_that_are_there_and_those_to_come,
+    null_gives_a_setting_back,
+    a_retry_policy_is_merged_member_by_member,
+    concurrency_bounds_what_is_active,
+    a_rate_over_a_period,
+    only_allowed_types_get_in,
+    a_draining_queue_takes_nothing_and_hands_out_the_rest,
+    retention_is_the_queues_own,
+    a_queue_is_deleted_only_when_nothing_is_lost,
+    a_full_queue_refuses_and_stores_nothing,
+    two_writers_race_for_the_last_place,
+    a_batch_is_taken_whole_or_not_at_all,
+    the_oldest_makes_room,
+    a_refused_job_drops_nobody,
+    a_bound_in_bytes,
+    a_duplicate_needs_no_place,
+    a_warning_comes_once_and_is_taken_back,
+);
+
+async fn configure(b: &Bench, queue: &str, settings: Value) -> QueueRow {
+    let settings = canonical(settings.as_object().unwrap()).unwrap();
+    match b.engine.store().execute(Command::Configure { queue: queue.to_owned(), settings }).await.unwrap() {
+        Reply::Queue(queue, _) => queue,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn place(b: &Bench, requests: &[&str]) -> Result<Vec<Placed>, OjsError> {
+    let jobs =
+        requests.iter().map(|text| NewJob::parse(text, ojs_model::Timestamp::from_millis(b.now())).unwrap().into()).collect();
+    match b.engine.store().execute(Command::Enqueue(jobs)).await {
+        Ok(Reply::Enqueued(placed)) => Ok(placed),
+        Err(Refusal::Ojs(error)) => Err(*error),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn names(b: &Bench, of: &str) -> Vec<String> {
+    let (events, _, _) = b.events(EventFilter::default()).await;
+    events.into_iter().map(|event| event.name).filter(|name| name.starts_with(of)).collect()
+}
+
+const PLAIN: &str = r#"{"type":"t","args":[],"options":{"queue":"q"}}"#;
+
+async fn a_job_wins_over_its_queue_and_that_over_the_template(b: Bench) {
+    configure(&b, "_default", json!({"default_timeout": 10, "visibility_timeout": 20})).await;
+    configure(&b, "q", json!({"default_timeout": "PT5S"})).await;
+    let own = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","timeout_ms":1500}}"#).await;
+    let queue = b.job().await;
+    let template = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"other"}}"#).await;
+    let set = async |id| {
+        let body = b.get(id).await.body;
+        (body.timeout_ms, body.visibility_ms)
+    };
+    assert_eq!(set(own).await, (1500, 20_000));
+    assert_eq!(set(queue).await, (5000, 20_000));
+    assert_eq!(set(template).await, (10_000, 20_000));
+    let text = format!("{{{}}}", b.get(queue).await.body.text);
+    let printed: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&printed["timeout_ms"], &printed["visibility_timeout_ms"]), (&json!(5000), &json!(20_000)));
+}
+
+async fn a_setting_changes_no_stored_job(b: Bench) {
+    let before = b.job().await;
+    configure(&b, "q", json!({"default_timeout": 5, "default_retry": {"max_attempts": 9}})).await;
+    let view = b.get(before).await;
+    assert_eq!((view.body.timeout_ms, view.row.max_attempts), (0, 3));
+    assert_eq!(b.get(b.job().await).await.row.max_attempts, 9);
+}
+
+async fn a_template_reaches_queues_that_are_there_and_those_to_come(b: Bench) {
+    b.job().await;
+    configure(&b, "_default", json!({"concurrency": 1})).await;
+    b.job().await;
+    assert_eq!(b.claim(5).await.len(), 1);
+    let new = r#"{"type":"t","args":[],"options":{"queue":"new"}}"#;
+    b.try_enqueue(&[new, new]).await.unwrap();
+    assert_eq!(b.claim_for(None, &["new"], 5).await.len(), 1);
+    configure(&b, "new", json!({"concurrency": 3})).await;
+    assert_eq!(b.claim_for(None, &["new"], 5).await.len(), 1, "its own setting stands over the template");
+}
+
+async fn null_gives_a_setting_back(b: Bench) {
+    configure(&b, "_default", json!({"max_size": 5})).await;
+    configure(&b, "q", json!({"max_size": 1, "concurrency": 2})).await;
+    let queue = configure(&b, "q", json!({"max_size": null})).await;
+    let settings = queue.settings.unwrap();
+    assert_eq!((settings.own.max_size, settings.config.max_size, settings.own.concurrency), (None, Some(5), Some(2)));
+    let queue = configure(&b, "q", json!({"concurrency": null})).await;
+    assert_eq!(queue.settings.unwrap().config.concurrency, None);
+}
+
+async fn a_retry_policy_is_merged_member_by_member(b: Bench) {
+    configure(&b, "q", json!({"default_retry": {"max_attempts": 7, "jitter": false, "on_exhaustion": "dead_letter"}})).await;
+    let id = b.enqueue(r#"{"type":"t","args":[{"retry":1}],"options":{"queue":"q","retry":{"max_attempts":1}}}"#).await;
+    let job = b.claim(1).await.remove(0);
+    let printed: Value = serde_json::from_str(&format!("{{{}}}", job.body.text)).unwrap();
+    assert_eq!(printed["retry"]["jitter"], false);
+    assert_eq!((&printed["retry"]["max_attempts"], &printed["args"]), (&json!(1), &json!([{"retry": 1}])));
+    b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
+    assert!(b.get(id).await.row.has(ojs_engine::job::flag::DEAD), "the queue's on_exhaustion holds");
+}
+
+async fn concurrency_bounds_what_is_active(b: Bench) {
+    configure(&b, "q", json!({"concurrency": 2})).await;
+    for _ in 0..5 {
+        b.job().await;
+    }
+    let first = b.claim(5).await;
+    assert_eq!(first.len(), 2);
+    assert!(b.claim(5).await.is_empty());
+    b.ack(&first[0]).await.unwrap();
+    assert_eq!(b.claim(5).await.len(), 1);
+    configure(&b, "q", json!({"concurrency": 4})).await;
+    assert_eq!(b.claim(5).await.len(), 2, "a wider limit counts at once");
+    configure(&b, "q", json!({"concurrency": 1})).await;
+    assert_eq!(b.counts("q").await[JobState::Active as usize], 4, "what runs goes on");
+}
+
+async fn a_rate_over_a_period(b: Bench) {
+    configure(&b, "q", json!({"rate_limit": {"limit": 3, "period": "PT1M"}})).await;
+    for _ in 0..6 {
+        b.job().await;
+    }
+    assert_eq!(b.claim(5).await.len(), 3);
+    assert!(b.claim(5).await.is_empty());
+    b.advance(Duration::from_secs(20)).await;
+    assert_eq!(b.claim(5).await.len(), 1);
+}
+
+async fn only_allowed_types_get_in(b: Bench) {
+    configure(&b, "q", json!({"allowed_job_types": ["mail.*", "ping"]})).await;
+    let error = place(&b, &[PLAIN]).await.unwrap_err();
+    assert_eq!((error.status, error.details.unwrap()["field"].clone()), (400, json!("type")));
+    for job_type in ["mail.send", "ping"] {
+        place(&b, &[&PLAIN.replace("\"t\"", &format!("\"{job_type}\""))]).await.unwrap();
+    }
+    assert_eq!(b.counts("q").await.iter().sum::<i64>(), 2);
+}
+
+async fn a_draining_queue_takes_nothing_and_hands_out_the_rest(b: Bench) {
+    let id = b.job().await;
+    b.engine.store().execute(Command::SetDraining { queue: "q".into(), draining: true }).await.unwrap();
+    let error = place(&b, &[PLAIN]).await.unwrap_err();
+    assert_eq!((error.status, error.code.as_ref()), (422, "queue_paused"));
+    assert_eq!(b.claim(5).await[0].row.id, id);
+    b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused: false }).await.unwrap();
+    place(&b, &[PLAIN]).await.unwrap();
+}
+
+async fn retention_is_the_queues_own(b: Bench) {
+    configure(&b, "q", json!({"retention": {"completed": "PT1H", "cancelled": "P60D"}})).await;
+    let completed = b.job_in(JobState::Completed).await;
+    let cancelled = b.job_in(JobState::Cancelled).await;
+    b.advance(Duration::from_secs(2 * 3600)).await;
+    let gone = async |id| b.engine.store().query(ojs_engine::command::Query::Job(id)).await.is_err();
+    assert!(gone(completed).await);
+    b.advance(Duration::from_secs(8 * 86_400)).await;
+    assert!(!gone(cancelled).await, "the system's seven days do not count here");
+}
+
+async fn a_queue_is_deleted_only_when_nothing_is_lost(b: Bench) {
+    let store = b.engine.store();
+    let ended = b.job_in(JobState::Completed).await;
+    let waiting = b.job_in(JobState::Scheduled).await;
+    let delete = || store.execute(Command::DeleteQueue("q".into()));
+    let Err(Refusal::Ojs(error)) = delete().await else { panic!("deleted") };
+    assert_eq!(error.details.unwrap()["jobs"], json!({"scheduled": 1}));
+    let moved = store.execute(Command::EmptyQueue { queue: "q".into(), target: Some("r".into()) }).await.unwrap();
+    assert!(matches!(moved, Reply::Emptied(1, false)), "{moved:?}");
+    assert_eq!((&*b.get(waiting).await.queue, b.counts("r").await[JobState::Scheduled as usize]), ("r", 1));
+    delete().await.unwrap();
+    assert_eq!(&*b.get(ended).await.queue, "q", "an ended job still knows where it ran");
+    let Reply::Queue(queue, _) = store.query(ojs_engine::command::Query::Queue("q".into())).await.unwrap() else { panic!() };
+    assert_eq!(queue.phase, QueuePhase::Deleted);
+    store.execute(Command::EmptyQueue { queue: "r".into(), target: None }).await.unwrap();
+    assert_eq!(b.state(waiting).await, JobState::Discarded);
+    b.job().await;
+    assert_eq!(b.claim(1).await.len(), 1, "a name can be used again");
+}
+
+async fn a_full_queue_refuses_and_stores_nothing(b: Bench) {
+    configure(&b, "q", json!({"backpressure": {"max_depth": 2}})).await;
+    place(&b, &[PLAIN]).await.unwrap();
+    place(&b, &[&PLAIN.replace("\"queue\"", "\"delay_until\":\"+PT1H\",\"queue\"")]).await.unwrap();
+    let error = place(&b, &[PLAIN]).await.unwrap_err();
+    assert_eq!((error.status, error.code.as_ref(), error.retryable), (429, "QUEUE_FULL", true));
+    let details = error.details.unwrap();
+    assert_eq!((&details["depth"], &details["bound"], &details["strategy"]), (&json!(2), &json!(2), &json!("reject")));
+    assert_eq!(b.counts("q").await.iter().sum::<i64>(), 2);
+    assert_eq!(names(&b, "backpressure.rejected").await.len(), 1);
+    let job = b.claim(1).await.remove(0);
+    place(&b, &[PLAIN]).await.expect("a running job has left its place");
+    b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
+    assert_eq!(b.state(job.row.id).await, JobState::Retryable, "a retry is never turned away");
+    assert_eq!(place(&b, &[PLAIN]).await.unwrap_err().status, 429);
+}
+
+async fn two_writers_race_for_the_last_place(b: Bench) {
+    configure(&b, "q", json!({"max_size": 10})).await;
+    let tries = (0..40).map(|_| place(&b, &[PLAIN]));
+    let stored = futures_util::future::join_all(tries).await.into_iter().filter(Result::is_ok).count();
+    assert_eq!((stored, b.counts("q").await[JobState::Available as usize]), (10, 10));
+}
+
+async fn a_batch_is_taken_whole_or_not_at_all(b: Bench) {
+    configure(&b, "q", json!({"max_size": 3})).await;
+    place(&b, &[PLAIN, PLAIN]).await.unwrap();
+    let other = PLAIN.replace("\"q\"", "\"free\"");
+    assert_eq!(place(&b, &[&other, PLAIN, PLAIN]).await.unwrap_err().status, 429);
+    assert_eq!(b.counts("free").await.iter().sum::<i64>(), 0);
+    let error = place(&b, &[PLAIN; 4]).await.unwrap_err();
+    assert!(error.message.contains("never fit"), "{error}");
+    place(&b, &[&other, PLAIN]).await.unwrap();
+}
+
+async fn the_oldest_makes_room(b: Bench) {
+    configure(&b, "q", json!({"max_size": 2, "overflow_policy": "drop_oldest"})).await;
+    let urgent = b.enqueue(&PLAIN.replace("\"queue\"", "\"priority\":50,\"queue\"")).await;
+    let second = b.job().await;
+    let third = b.job().await;
+    assert_eq!(b.state(urgent).await, JobState::Discarded, "age counts, not priority");
+    assert_eq!((b.state(second).await, b.state(third).await), (JobState::Available, JobState::Available));
+    let history = b.get(urgent).await.history;
+    assert!(history.errors.contains("\"overflow\""), "{}", history.errors);
+    assert_eq!(names(&b, "backpressure.dropped").await.len(), 1);
+    assert_eq!(place(&b, &[PLAIN; 3]).await.unwrap_err().status, 429, "more than it ever holds");
+}
+
+async fn a_refused_job_drops_nobody(b: Bench) {
+    configure(&b, "q", json!({"max_size": 1, "overflow_policy": "drop_oldest"})).await;
+    let id = b.job().await;
+    let again = format!(r#"{{"type":"t","args":[],"id":"{id}","options":{{"queue":"q"}}}}"#);
+    assert_eq!(place(&b, &[&again]).await.unwrap_err().status, 409);
+    assert_eq!(b.state(id).await, JobState::Available);
+}
+
+async fn a_bound_in_bytes(b: Bench) {
+    configure(&b, "q", json!({"max_size_bytes": 2000})).await;
+    let large = format!(r#"{{"type":"t","args":["{}"],"options":{{"queue":"q"}}}}"#, "x".repeat(1500));
+    place(&b, &[&large]).await.unwrap();
+    assert_eq!(place(&b, &[&large]).await.unwrap_err().status, 429);
+    place(&b, &[PLAIN]).await.expect("a small one still fits");
+    configure(&b, "q", json!({"overflow_policy": "drop_oldest"})).await;
+    place(&b, &[&large]).await.unwrap();
+    assert_eq!(b.counts("q").await[JobState::Available as usize], 2);
+}
+
+async fn a_duplicate_needs_no_place(b: Bench) {
+    configure(&b, "q", json!({"max_size": 1})).await;
+    let unique = r#"{"type":"t","args":[],"options":{"queue":"q","unique":{"keys":["type"],"on_conflict":"ignore"}}}"#;
+    place(&b, &[unique]).await.unwrap();
+    assert!(place(&b, &[unique]).await.unwrap()[0].deduplicated);
+    place(&b, &[&unique.replace("ignore", "replace")]).await.expect("it takes the place of the other");
+    assert_eq!(place(&b, &[PLAIN]).await.unwrap_err().status, 429);
+}
+
+async fn a_warning_comes_once_and_is_taken_back(b: Bench) {
+    configure(&b, "q", json!({"max_size": 4, "warning_threshold": 0.5})).await;
+    assert_eq!(place(&b, &[PLAIN]).await.unwrap()[0].pressure, None);
+    let pressure = place(&b, &[PLAIN]).await.unwrap()[0].pressure.unwrap();
+    assert_eq!((pressure.depth, pressure.bound), (2, 4));
+    place(&b, &[PLAIN]).await.unwrap();
+    assert_eq!(names(&b, "backpressure").await, ["backpressure.warning"]);
+    b.claim(3).await;
+    assert_eq!(names(&b, "backpressure").await, ["backpressure.warning", "backpressure.cleared"]);
+}
