@@ -32,6 +32,8 @@ pub enum Command {
     Cancel(JobId),
     /// Activate a pending job.
     Activate(JobId),
+    /// Change the priority of a job that waits.
+    SetPriority(JobId, i32),
     /// Run a dead letter, or another discarded job, again.
     Replay(JobId),
     /// The same, with changes.

@@ -71,7 +71,7 @@ impl Turn<'_> {
             }
         }
         self.tables.forget_worker(worker.num)?;
-        self.tell_worker("worker.stopped", id);
+        self.tell_stopped(&worker);
         Ok(AdminReply::Dropped(returned).into())
     }
 }

@@ -6,6 +6,7 @@ use ojs_model::{JobId, NewJob, OjsError, Timestamp, json};
 use serde_json::value::RawValue;
 
 use super::enqueue::Link;
+use super::tell::job_type_of;
 use super::{Applied, Turn};
 use crate::command::Reply;
 use crate::cron::{CronRow, Overlap};
@@ -121,7 +122,7 @@ impl Turn<'_> {
             Ok(()) => {}
             Err(Refusal::Ojs(error)) => {
                 tracing::info!(cron = row.name, %error, "a cron run was not enqueued");
-                self.tell_skipped(row, "duplicate", None);
+                self.tell_skipped(row, "unique_conflict", None);
                 return Ok(());
             }
             Err(Refusal::Store(fault)) => return Err(fault),
@@ -140,6 +141,7 @@ impl Turn<'_> {
 
     fn tell_skipped(&mut self, row: &CronRow, reason: &str, existing: Option<JobId>) {
         let mut extra = self.cron_extra(row);
+        json::push_text(&mut extra, "job_type", &job_type_of(&row.template));
         json::push_text(&mut extra, "reason", reason);
         if let Some(id) = existing {
             json::push_text(&mut extra, "existing_job_id", &id.to_string());

@@ -1,4 +1,4 @@
-//! Commands of people: cancel, activate, pause and resume.
+//! Commands of people: cancel, activate, change of priority, pause and resume.
 use ojs_model::state::Trigger;
 use ojs_model::{JobId, JobState, OjsError, Timestamp};
 
@@ -43,6 +43,18 @@ impl Turn<'_> {
         } else {
             self.make_available(&before, row, Trigger::Activate)?
         };
+        self.changed(row, before.state)
+    }
+
+    /// Moves a waiting job forward or back in its queue.
+    pub(super) fn set_priority(&mut self, id: JobId, priority: i32) -> Applied<Reply> {
+        let before = self.require(id)?;
+        if !matches!(before.state, JobState::Available | JobState::Scheduled) {
+            return Err(OjsError::wrong_state(id, before.state, "available or scheduled").into());
+        }
+        let mut row = before.clone();
+        row.priority = priority;
+        self.tables.update(&before, &row)?;
         self.changed(row, before.state)
     }
 

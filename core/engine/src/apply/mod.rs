@@ -12,6 +12,7 @@ mod lifecycle;
 mod outcome;
 mod queues;
 mod results;
+mod tell;
 mod timeouts;
 mod upkeep;
 mod workflow;
@@ -26,7 +27,6 @@ use crate::command::{Command, Query, Reply};
 use crate::event::{self, Journal};
 use crate::job::{JobRow, JobView, flag};
 use crate::queue_config::TEMPLATE;
-use crate::settings::Settings;
 use crate::stats::Named;
 use crate::store::Refusal;
 use crate::tables::{Counts, QueuePhase, StoreError, Tables};
@@ -134,6 +134,7 @@ impl<'a> Turn<'a> {
             Command::Heartbeat(beat) => self.heartbeat(beat),
             Command::Cancel(id) => self.cancel(*id),
             Command::Activate(id) => self.activate(*id),
+            Command::SetPriority(id, priority) => self.set_priority(*id, *priority),
             Command::Replay(id) => self.replay(*id, None),
             Command::ReplayChanged(id, change) => self.replay(*id, Some(change)),
             Command::ReplayDead(filter) => self.replay_dead(filter),
@@ -223,28 +224,6 @@ impl<'a> Turn<'a> {
         let row = self.shift(before, after, trigger, JobState::Available)?;
         self.tell("job.enqueued", &row, "")?;
         Ok(row)
-    }
-
-    /// Notes an event of a job. Every event of a job with a trace names it (extensions section 2).
-    fn tell(&mut self, event: &str, row: &JobRow, extra: &str) -> Result<(), StoreError> {
-        if !row.has(flag::TRACED) {
-            self.journal.job(event, self.now, row, extra);
-            return Ok(());
-        }
-        if !self.traces.contains_key(&row.seq) {
-            let body = self.tables.body(row.seq)?;
-            self.keep_trace(row.seq, &body);
-        }
-        let mut traced = extra.to_owned();
-        if let Some(id) = self.traces.get(&row.seq) {
-            ojs_model::json::push_text(&mut traced, "trace_id", id);
-        }
-        self.journal.job(event, self.now, row, &traced);
-        Ok(())
-    }
-
-    fn keep_trace(&mut self, seq: i64, body: &crate::job::Body) {
-        self.traces.insert(seq, Settings::of(body).trace_id.unwrap_or_default());
     }
 
     fn count(&mut self, queue: i64, state: JobState, delta: i64) {

@@ -215,8 +215,8 @@ impl Turn<'_> {
 
     pub(super) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Reply> {
         let mut worker = self.tables.worker(&beat.worker)?;
+        let known = worker.clone();
         if worker.beat_at == 0 {
-            self.tell_worker("worker.started", &beat.worker);
             worker.first_at = self.now.as_millis();
         }
         if let Some(info) = &beat.info {
@@ -251,6 +251,7 @@ impl Turn<'_> {
                 _ => {}
             }
         }
+        self.tell_beat(&known, beat, extended.len());
         Ok(Reply::Beat { extended, cancelled, directive })
     }
 
@@ -280,12 +281,6 @@ impl Turn<'_> {
             Some("terminate") => Some("terminate"),
             _ => None,
         })
-    }
-
-    pub(super) fn tell_worker(&mut self, event: &str, worker: &str) {
-        let mut extra = String::new();
-        ojs_model::json::push_text(&mut extra, "worker_id", worker);
-        self.journal.other(event, self.now, &worker.replace(['|', '\n'], "_"), &extra);
     }
 }
 

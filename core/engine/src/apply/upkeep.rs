@@ -112,7 +112,7 @@ impl Turn<'_> {
             }
             if done {
                 self.tables.forget_worker(worker.num)?;
-                self.tell_worker("worker.stopped", &worker.id);
+                self.tell_stopped(&worker);
             }
         }
         Ok(())

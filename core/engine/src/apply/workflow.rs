@@ -200,11 +200,7 @@ impl Turn<'_> {
         flow.ended += 1;
         flow.completed += i64::from(succeeded);
         self.tables.update_workflow(&flow)?;
-        self.tell_workflow(
-            "workflow.step_completed",
-            &flow,
-            &format!(",\"step_id\":{},\"state\":\"{}\"", step.index, step.state.as_str()),
-        );
+        self.tell_step_ended(&flow, &step)?;
         if flow.state != WorkflowState::Running {
             return Ok(());
         }
@@ -292,8 +288,7 @@ impl Turn<'_> {
         flow.state = state;
         flow.finished_at = self.now.as_millis();
         self.tables.update_workflow(&flow)?;
-        let duration = flow.finished_at.saturating_sub(flow.started_at);
-        self.tell_workflow(&format!("workflow.{}", state.as_str()), &flow, &format!(",\"duration_ms\":{duration}"));
+        self.tell_workflow_ended(&flow)?;
         if flow.parent == 0 {
             return Ok(());
         }
@@ -358,20 +353,11 @@ impl Turn<'_> {
                 self.tables.put_step(&step)?;
             }
         }
-        self.tell_workflow("workflow.cancelled", &flow, "");
-        Ok(())
+        self.tell_workflow_ended(&flow)
     }
 
     fn flow(&mut self, num: i64) -> Stored<WorkflowRow> {
         self.tables.workflow_by_num(num)?.ok_or_else(|| StoreError::Failed(format!("no workflow with number {num}")))
-    }
-
-    fn tell_workflow(&mut self, event: &str, flow: &WorkflowRow, more: &str) {
-        let mut extra = String::new();
-        json::push_text(&mut extra, "workflow_id", &flow.id.to_string());
-        json::push_text(&mut extra, "workflow_name", flow.name.as_deref().unwrap_or_default());
-        extra.push_str(more);
-        self.journal.other(event, self.now, &flow.id.to_string(), &extra);
     }
 }
 

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use ojs_model::json::{push_bare, push_member, push_text, push_time};
-use ojs_model::limits::MAX_BATCH_JOBS;
+use ojs_model::limits::{MAX_BATCH_JOBS, PRIORITY_RANGE};
 use ojs_model::{ErrorCode, JobState, NewJob, OjsError, Timestamp, envelope};
 use serde::Deserialize;
 use serde_json::json;
@@ -137,6 +137,31 @@ pub async fn cancel(State(engine): State<Engine>, Path(id): Path<String>) -> Res
 
 pub async fn activate(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
     changed(&engine, Command::Activate(job_id("job", &id)?), None).await
+}
+
+#[derive(Deserialize)]
+struct Change {
+    priority: Option<serde_json::Value>,
+}
+
+/// `PATCH /jobs/{id} {"priority":n}`: while the job waits for its turn.
+pub async fn patch(
+    State(engine): State<Engine>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
+    let id = job_id("job", &id)?;
+    let body = read_body(&headers, body).await?;
+    let change: Change = parse(&body)?;
+    let wanted = change.priority.as_ref().and_then(serde_json::Value::as_i64).filter(|n| PRIORITY_RANGE.contains(n));
+    let priority = wanted.and_then(|n| i32::try_from(n).ok()).ok_or_else(|| {
+        OjsError::invalid_field("priority", "priority is required: an integer from -100 to 100. Nothing else can be changed.")
+    })?;
+    match engine.execute(Command::SetPriority(id, priority)).await? {
+        Reply::Changed { job, .. } => Ok(Json::ok(wrapped(&job, |_| {}))),
+        other => Err(unexpected(&other).into()),
+    }
 }
 
 /// Runs a command that changes one job and prints the job; `stamp` names a member that carries the time of the change.

@@ -39,7 +39,7 @@ pub fn router(engine: Engine) -> Router {
         .route("/health", get(health::health))
         .route("/jobs", post(jobs::enqueue))
         .route("/jobs/batch", post(jobs::enqueue_batch))
-        .route("/jobs/{id}", get(jobs::get).delete(jobs::cancel))
+        .route("/jobs/{id}", get(jobs::get).patch(jobs::patch).delete(jobs::cancel))
         .route("/jobs/{id}/events", get(streams::job))
         .route("/jobs/{id}/activate", post(jobs::activate))
         .route("/jobs/{id}/result", get(results::get))

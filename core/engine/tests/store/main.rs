@@ -11,6 +11,7 @@
 
 mod admin;
 mod admin_http;
+mod catalogue;
 mod claims;
 mod crons;
 mod dead_letters;
