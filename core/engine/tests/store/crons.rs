@@ -12,7 +12,7 @@ crate::on_every_store!(
     allow_runs_beside,
     cancel_previous_replaces,
     enqueue_waits_for_the_end,
-    overlap_is_judged_before_uniqueness,
+    ei_011_overlap_is_judged_before_uniqueness,
     a_disabled_entry_is_silent,
     registering_again_keeps_the_history,
     deleting_keeps_the_jobs,
@@ -135,7 +135,7 @@ async fn enqueue_waits_for_the_end(b: Bench) {
 }
 
 /// EI-011: `skip` speaks first; uniqueness is asked only when a job would be made.
-async fn overlap_is_judged_before_uniqueness(b: Bench) {
+async fn ei_011_overlap_is_judged_before_uniqueness(b: Bench) {
     put(&b, entry(Overlap::Skip, r#","unique":{"on_conflict":"replace"}"#)).await;
     minute(&b).await;
     let first = look(&b).await.last_job.unwrap();
@@ -145,6 +145,13 @@ async fn overlap_is_judged_before_uniqueness(b: Bench) {
     minute(&b).await;
     let row = look(&b).await;
     assert_eq!((row.run_count, row.last_job), (1, Some(first)), "refused as a duplicate");
+    let (events, _, _) = b.events(Default::default()).await;
+    let skipped: Vec<_> = events.iter().filter(|event| event.name == "cron.skipped").map(|event| &event.data).collect();
+    assert!(skipped[0].contains("overlap_skip") && skipped[1].contains("unique_conflict"), "{skipped:?}");
+    put(&b, entry(Overlap::CancelPrevious, r#","unique":{}"#)).await;
+    minute(&b).await;
+    assert_eq!(b.state(first).await, JobState::Cancelled, "replacing passes uniqueness by");
+    assert_eq!(look(&b).await.run_count, 2);
 }
 
 async fn a_disabled_entry_is_silent(b: Bench) {

@@ -5,15 +5,15 @@ use ojs_model::{JobId, JobState, OjsError};
 use crate::support::{Bench, seconds};
 
 crate::on_every_store!(
-    a_stale_worker_changes_nothing,
-    a_repeated_outcome_is_answered_again,
+    scenario_02_a_stale_worker_changes_nothing,
+    scenario_12_a_repeated_outcome_is_answered_again,
     another_workers_outcome_is_refused,
     an_expired_lease_returns_the_job_at_once,
     spent_attempts_end_an_expired_job,
     heartbeats_keep_a_lease,
     heartbeats_do_not_extend_the_execution_time,
     a_heartbeat_with_a_stale_token_extends_nothing,
-    a_dead_worker_loses_its_jobs_at_once,
+    scenario_01_a_dead_worker_loses_its_jobs_at_once,
     a_worker_that_never_beats_is_not_dead,
     a_released_job_is_not_charged,
     a_snoozed_job_comes_back_later,
@@ -26,7 +26,7 @@ fn reason(error: &OjsError) -> &str {
 }
 
 /// Scenario 2 of the failure list.
-async fn a_stale_worker_changes_nothing(b: Bench) {
+async fn scenario_02_a_stale_worker_changes_nothing(b: Bench) {
     let id = b.job().await;
     let old = b.claim(1).await.remove(0);
     b.advance(seconds(31)).await;
@@ -43,7 +43,7 @@ async fn a_stale_worker_changes_nothing(b: Bench) {
 }
 
 /// Scenario 12: the first answer was lost on the wire.
-async fn a_repeated_outcome_is_answered_again(b: Bench) {
+async fn scenario_12_a_repeated_outcome_is_answered_again(b: Bench) {
     let id = b.job().await;
     let job = b.claim(1).await.remove(0);
     b.ack(&job).await.unwrap();
@@ -126,7 +126,7 @@ async fn a_heartbeat_with_a_stale_token_extends_nothing(b: Bench) {
 }
 
 /// Scenario 1: much sooner than the lease.
-async fn a_dead_worker_loses_its_jobs_at_once(b: Bench) {
+async fn scenario_01_a_dead_worker_loses_its_jobs_at_once(b: Bench) {
     let claim = ojs_engine::command::Claim {
         queues: vec!["q".into()],
         count: 5,
