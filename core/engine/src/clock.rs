@@ -8,6 +8,11 @@ use ojs_model::Timestamp;
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;
+
+    /// True when it tells the machine's time: a store with a clock of its own then goes by that.
+    fn is_wall(&self) -> bool {
+        false
+    }
 }
 
 /// The machine's clock.
@@ -18,6 +23,10 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    fn is_wall(&self) -> bool {
+        true
     }
 }
 

@@ -12,16 +12,21 @@ use crate::job::JobView;
 use crate::memory::MemoryTables;
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
+use crate::postgres::{Node, PostgresTables, Role, Target};
 use crate::queue_config::Overflow;
 use crate::sqlite::SqliteTables;
 use crate::store::{Refusal, Store};
 use crate::stream::Streams;
 use crate::tables::{StoreError, Tables};
 use crate::wake::Wakeups;
-use crate::writer::{Ledger, WriterParts};
+use crate::writer::{Connections, Ledger, WriterParts};
 
 /// Longest wait for jobs that a request may ask for: below the idle time-outs of common proxies.
 pub const MAX_WAIT: Duration = Duration::from_secs(60);
+/// Connections that write: while one waits for the commit of its group, the next group gathers at another.
+const POSTGRES_WRITERS: usize = 4;
+/// Connections that only read.
+const POSTGRES_READERS: usize = 2;
 /// Shortest pause between two looks at a queue that hands out at a rate.
 const MIN_PAUSE: Duration = Duration::from_millis(5);
 
@@ -29,7 +34,9 @@ const MIN_PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The store could not be opened.
-    #[error("cannot open {store}: {fault}. Check that the folder exists and is writable and that the file is an ojs database")]
+    #[error(
+        "cannot open {store}: {fault}. For a file: check that the folder exists and is writable and that it is an ojs database. For PostgreSQL: check that it runs and that user and database exist"
+    )]
     Store {
         /// Which store.
         store: String,
@@ -53,6 +60,8 @@ struct Inner {
     streams: Streams,
     metrics: Arc<Metrics>,
     options: EngineOptions,
+    /// The database's clock, for stores that several machines share.
+    node: Option<Arc<Node>>,
     opened: Instant,
     closing: CancellationToken,
 }
@@ -74,10 +83,12 @@ impl Engine {
         let (url, waker, figures) = (options.store.clone(), Arc::clone(&wakeups), Arc::clone(&metrics));
         let prepared = options.clone();
         // Opening reads and may recover a file: not on a runtime thread.
-        let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker, figures)).await;
-        let ledger = opened??;
-        let (opened, closing) = (Instant::now(), CancellationToken::new());
-        let inner = Inner { store: Arc::new(ledger), wakeups, metrics, streams: Streams::default(), options, opened, closing };
+        let closing = CancellationToken::new();
+        let stop = closing.clone();
+        let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker, stop, figures)).await;
+        let (ledger, node) = opened??;
+        let (opened, streams) = (Instant::now(), Streams::default());
+        let inner = Inner { store: Arc::new(ledger), wakeups, metrics, streams, options, node, opened, closing };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -136,7 +147,9 @@ impl Engine {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.inner.options.clock.now()
+        let clock = &self.inner.options.clock;
+        let ahead = self.inner.node.as_ref().filter(|_| clock.is_wall()).map_or(0, |node| node.ahead());
+        Timestamp::from_millis(clock.now().as_millis().saturating_add(ahead))
     }
 
     pub(crate) fn uptime(&self) -> Duration {
@@ -290,34 +303,55 @@ fn open_ledger(
     url: &StoreUrl,
     options: &EngineOptions,
     wakeups: Arc<Wakeups>,
+    stop: CancellationToken,
     metrics: Arc<Metrics>,
-) -> Result<Ledger, OpenError> {
-    type Opened = (Box<dyn Tables>, Option<Box<dyn Tables>>, &'static str);
-    let open = || -> Result<Opened, StoreError> {
-        Ok(match url {
-            StoreUrl::Memory => (Box::new(MemoryTables::default()), None, "memory"),
-            StoreUrl::Sqlite { path, durability } => {
-                let writer = SqliteTables::open(path, *durability)?;
-                (Box::new(writer), Some(Box::new(SqliteTables::open_reader(path)?)), "sqlite")
-            }
-        })
-    };
-    let (tables, reader, name) = open().map_err(|fault| OpenError::Store { store: describe(url), fault })?;
+) -> Result<(Ledger, Option<Arc<Node>>), OpenError> {
+    let refused = |fault| OpenError::Store { store: describe(url), fault };
+    let (connections, node) = connect(url, &wakeups, stop).map_err(refused)?;
     let parts = WriterParts {
-        tables,
-        reader,
+        connections,
         clock: Arc::clone(&options.clock),
         sweeper: Sweeper::new(options.worker_timeout, options.retention),
         wakeups,
-        name,
         metrics,
     };
-    Ledger::start(parts).map_err(|fault| OpenError::Store { store: describe(url), fault })
+    let ledger = Ledger::start(parts).map_err(refused)?;
+    Ok((ledger, node))
+}
+
+/// Opens the connections of a store.
+fn connect(
+    url: &StoreUrl,
+    wakeups: &Arc<Wakeups>,
+    stop: CancellationToken,
+) -> Result<(Connections, Option<Arc<Node>>), StoreError> {
+    let one = |tables: Box<dyn Tables>| vec![tables];
+    match url {
+        StoreUrl::Memory => {
+            let writers = one(Box::<MemoryTables>::default());
+            Ok((Connections { writers, keeper: None, readers: Vec::new(), name: "memory" }, None))
+        }
+        StoreUrl::Sqlite { path, durability } => {
+            let writers = one(Box::new(SqliteTables::open(path, *durability)?));
+            let readers = one(Box::new(SqliteTables::open_reader(path)?));
+            Ok((Connections { writers, keeper: None, readers, name: "sqlite" }, None))
+        }
+        StoreUrl::Postgres { url, direct } => {
+            let node = Node::open(url)?;
+            node.listen(direct.as_deref(), Arc::clone(wakeups), stop)?;
+            let open = |role| Ok(Box::new(PostgresTables::open(&node, role)?) as Box<dyn Tables>);
+            let writers = (0..POSTGRES_WRITERS).map(|_| open(Role::Writer)).collect::<Result<_, StoreError>>()?;
+            let readers = (0..POSTGRES_READERS).map(|_| open(Role::Reader)).collect::<Result<_, StoreError>>()?;
+            let keeper = Some(open(Role::Keeper)?);
+            Ok((Connections { writers, keeper, readers, name: "postgres" }, Some(node)))
+        }
+    }
 }
 
 fn describe(url: &StoreUrl) -> String {
     match url {
         StoreUrl::Memory => "memory:".to_owned(),
         StoreUrl::Sqlite { path, .. } => format!("sqlite:{}", path.display()),
+        StoreUrl::Postgres { url, .. } => Target::new(url).map_or_else(|_| "postgres:".to_owned(), |target| target.name.clone()),
     }
 }

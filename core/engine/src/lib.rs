@@ -20,7 +20,7 @@
 //! | [`admin`] | what operators ask and order |
 //! | [`stats`], `metrics` | figures over time; figures for Prometheus |
 //! | `writer` | group commit over tables |
-//! | `sqlite`, `memory` | tables |
+//! | `sqlite`, `memory`, `postgres` | tables |
 //! | `event`, `render` | what is printed |
 //! | [`log`], `stream` | the event log as a whole, and those who follow it |
 #![forbid(unsafe_code)]
@@ -40,6 +40,7 @@ pub mod log;
 mod memory;
 mod metrics;
 mod options;
+mod postgres;
 pub mod queue_config;
 mod render;
 pub mod result;

@@ -18,6 +18,14 @@ pub enum StoreUrl {
         /// When a write is confirmed.
         durability: Durability,
     },
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, shared by any number of nodes. Parameters of ours: `pooler=auto|none|transaction`,
+    /// `direct=URL` (for wake-ups when a pooler stands in front; last), `sslmode=verify-full`, `sslrootcert=FILE`.
+    Postgres {
+        /// The whole URL.
+        url: String,
+        /// A connection past the pooler.
+        direct: Option<String>,
+    },
 }
 
 /// When a write is confirmed to the client.
@@ -32,7 +40,7 @@ pub enum Durability {
 
 /// The text is not the URL of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a store: use memory:, sqlite:PATH or sqlite:PATH?durability=relaxed")]
+#[error("'{0}' is not a store: use memory:, sqlite:PATH, sqlite:PATH?durability=relaxed or postgres://USER@HOST/DATABASE")]
 pub struct InvalidStoreUrl(String);
 
 impl FromStr for StoreUrl {
@@ -47,6 +55,13 @@ impl FromStr for StoreUrl {
         let invalid = || InvalidStoreUrl(text.to_owned());
         if text == "memory:" {
             return Ok(Self::Memory);
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            let (url, direct) = match text.split_once("direct=") {
+                Some((url, direct)) => (url.trim_end_matches(['?', '&']), Some(direct.to_owned())),
+                None => (text, None),
+            };
+            return Ok(Self::Postgres { url: url.to_owned(), direct });
         }
         let rest = text.strip_prefix("sqlite:").ok_or_else(invalid)?;
         // `sqlite:///abs/path` and `sqlite://rel/path` are spelt that way by users of other libraries.

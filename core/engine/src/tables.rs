@@ -1,10 +1,13 @@
 //! The seam that SQLite and memory implement: rows in, rows out, inside one transaction at a time. No rules here.
+use std::ops::Range;
 use std::sync::Arc;
 
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::admin::{AdminTables, JobSort, WorkerInfo};
+use crate::clock::Clock;
+use crate::command::Command;
 use crate::cron::CronTables;
 use crate::dead_letter::DeadTables;
 use crate::job::{Body, History, JobRow, flag};
@@ -23,6 +26,9 @@ pub enum StoreError {
     /// The store answered with an error.
     #[error("the store failed: {0}")]
     Failed(String),
+    /// Another writer changed the same rows: nothing was done, and the same again may succeed.
+    #[error("another writer was faster: {0}")]
+    Conflict(String),
     /// The engine is closing or closed.
     #[error("the engine is closed")]
     Closed,
@@ -208,12 +214,46 @@ pub struct EventBatch {
     pub lines: String,
 }
 
+/// A job that an application inserted by plain SQL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawJob {
+    /// Its id.
+    pub id: JobId,
+    /// Its type.
+    pub job_type: String,
+    /// JSON array.
+    pub args: String,
+    /// Name of its queue.
+    pub queue: String,
+    /// JSON object.
+    pub meta: Option<String>,
+    /// JSON object: the options of an enqueue request.
+    pub options: Option<String>,
+}
+
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
 pub trait Tables:
     AdminTables + CronTables + DeadTables + LogTables + QueueTables + ResultTables + StatTables + WorkflowTables + Send
 {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
+    /// Told of the commands that follow, so that a store across a network can read ahead.
+    fn prepare(&mut self, commands: &[&Command]) -> Result<()> {
+        let _ = commands;
+        Ok(())
+    }
+    /// The time of the transaction, or the time now. Stores that several machines share have a clock of their own.
+    fn now(&mut self, clock: &dyn Clock) -> Timestamp {
+        clock.now()
+    }
+    /// Whether other machines write here, too.
+    fn is_shared(&self) -> bool {
+        false
+    }
+    /// Whether this transaction may maintain; fences it against any other that does.
+    fn lead(&mut self) -> Result<bool> {
+        Ok(true)
+    }
     /// Makes the changes permanent.
     fn commit(&mut self) -> Result<()>;
     /// Undoes the changes since `begin`.
@@ -305,8 +345,13 @@ pub trait Tables:
     /// Drops batches older than `before`, and the oldest beyond `max` events.
     fn prune_events(&mut self, before: i64, max: u64) -> Result<()>;
 
-    /// Reserves a range of lease tokens above all handed out before, durably; returns its first.
-    fn reserve_leases(&mut self) -> Result<i64>;
+    /// Reserves a range of lease tokens that nobody has handed out before, durably.
+    fn reserve_leases(&mut self) -> Result<Range<i64>>;
+    /// Takes out jobs that were inserted by plain SQL, oldest first.
+    fn raw_jobs(&mut self, limit: usize) -> Result<Vec<RawJob>> {
+        let _ = limit;
+        Ok(Vec::new())
+    }
     /// True when another process has changed the store since the last call.
     fn changed_elsewhere(&mut self) -> Result<bool>;
     /// Removes everything.

@@ -3,11 +3,15 @@
 //! A fetch registers *before* it looks, so that a job that arrives between look and wait is not missed.
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ending::Endings;
+
+/// A queue that got jobs, and how many.
+pub type ReadyQueue = (Arc<str>, usize);
 
 /// Fetches that wait, by queue.
 #[derive(Debug, Default)]
@@ -19,6 +23,8 @@ pub struct Wakeups {
     committed: Notify,
     /// Whether somebody follows the event log.
     followed: AtomicBool,
+    /// Passes the news on to other nodes.
+    others: OnceLock<UnboundedSender<ReadyQueue>>,
 }
 
 #[derive(Debug)]
@@ -51,8 +57,22 @@ impl Wakeups {
         Registration { wakeups: Arc::clone(self), queues: queues.to_vec(), waiter }
     }
 
+    /// Has other nodes told as well. Only the first call counts.
+    pub fn tell_others(&self, sender: UnboundedSender<ReadyQueue>) {
+        let _ = self.others.set(sender);
+    }
+
+    /// `jobs` jobs became available in a queue, stored by this process.
+    pub fn ready(&self, queue: &Arc<str>, jobs: usize) {
+        if let Some(others) = self.others.get() {
+            // A receiver that is gone belongs to an engine that closes.
+            let _ = others.send((Arc::clone(queue), jobs));
+        }
+        self.heard(queue, jobs);
+    }
+
     /// `jobs` jobs became available in a queue.
-    pub fn ready(&self, queue: &str, jobs: usize) {
+    pub fn heard(&self, queue: &str, jobs: usize) {
         if !self.has_waiters() {
             return;
         }
@@ -139,7 +159,7 @@ impl Drop for Registration {
         // Called but gone before it looked (timed out, hung up): somebody else takes the call.
         if self.waiter.called.load(Ordering::SeqCst) {
             for queue in &self.queues {
-                self.wakeups.ready(queue, self.waiter.want);
+                self.wakeups.heard(queue, self.waiter.want);
             }
         }
     }
@@ -158,8 +178,8 @@ mod tests {
     async fn two_jobs_wake_two_waiters() {
         let wakeups = Arc::new(Wakeups::default());
         let (first, second) = (wakeups.register(&queues(), 1), wakeups.register(&queues(), 1));
-        wakeups.ready("q", 1);
-        wakeups.ready("q", 1);
+        wakeups.heard("q", 1);
+        wakeups.heard("q", 1);
         first.woken().await;
         second.woken().await;
     }
@@ -168,7 +188,7 @@ mod tests {
     async fn one_job_wakes_one_waiter_and_a_call_is_handed_on() {
         let wakeups = Arc::new(Wakeups::default());
         let (first, second) = (wakeups.register(&queues(), 1), wakeups.register(&queues(), 1));
-        wakeups.ready("q", 1);
+        wakeups.heard("q", 1);
         assert!(second.woken().now_or_never().is_none());
         drop(first);
         second.woken().await;

@@ -32,7 +32,7 @@ impl Turn<'_> {
         let day_ago = now.saturating_sub(KEEP_MINUTES);
         let minutes = self.tables.take_stats(MINUTE, day_ago - day_ago.rem_euclid(HOUR), ROLLED)?;
         // A number that no other process has: its hours are written by nobody else.
-        let node = self.counters.last_lease;
+        let node = self.counters.leases.end;
         let mut hours = sum_up(minutes, node);
         if let (Some(first), Some(last)) = (hours.first().map(|row| row.at), hours.last().map(|row| row.at)) {
             let known = self.tables.stats(&StatFilter { since: first, until: last.saturating_add(1) })?;

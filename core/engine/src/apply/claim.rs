@@ -34,6 +34,10 @@ impl Turn<'_> {
     }
 
     fn claim_from(&mut self, mut queue: QueueRow, worker: i64, claim: &Claim, jobs: &mut Vec<JobView>) -> Result<(), StoreError> {
+        if queue.rate > 0.0 {
+            // The bucket is shared with other writers.
+            queue = self.tables.lock_queue(queue.num)?;
+        }
         let before = jobs.len();
         let slots = self.free_slots(&mut queue)?;
         let allowed = queue.fill(self.now.as_millis());
@@ -87,7 +91,7 @@ impl Turn<'_> {
         let mut row = before.clone();
         row.attempt += 1;
         row.expires_at = 0;
-        row.lease = self.counters.lease(self.tables)?;
+        row.lease = self.counters.lease(self.tables, before.lease)?;
         row.worker = worker;
         row.started_at = now;
         row.lease_ms = asked.unwrap_or(if body.visibility_ms > 0 { body.visibility_ms } else { DEFAULT_TIMEOUT_MS });

@@ -256,7 +256,7 @@ fn located(mut error: OjsError, field: &str, index: usize, of: usize) -> OjsErro
     error
 }
 
-fn not_unique(existing: &JobRow, policy: &UniquePolicy) -> OjsError {
+pub(super) fn not_unique(existing: &JobRow, policy: &UniquePolicy) -> OjsError {
     let key = policy.key.to_string();
     OjsError::new(ErrorCode::Duplicate, format!("Job '{}' with the same uniqueness key is {}.", existing.id, existing.state))
         .with_details(json!({

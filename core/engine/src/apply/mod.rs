@@ -4,6 +4,7 @@
 //! two before the commit.
 mod admin;
 mod admission;
+mod adopt;
 mod claim;
 mod cron;
 mod dead_letters;
@@ -19,6 +20,7 @@ mod workflow;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use ojs_model::state::Trigger;
 use ojs_model::{JobId, JobState, OjsError, Timestamp};
@@ -40,42 +42,42 @@ pub use upkeep::{Sweeper, next_prune};
 pub type Applied<T> = Result<T, Refusal>;
 
 /// Hands out lease tokens and tickets: numbers that only grow.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Counters {
-    next_lease: i64,
-    last_lease: i64,
-    last_ticket: i64,
+    leases: std::ops::Range<i64>,
+    /// Shared by the writers of a process: who comes later stands later in line.
+    last_ticket: Arc<AtomicI64>,
     /// Facts of the turn that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
 }
 
-/// Lease tokens reserved at a time. Large, so that a restart is the only time a range is reserved in practice.
-pub const LEASE_RANGE: i64 = 1 << 32;
 /// Tickets begin with the time: room for a million entries a millisecond.
 pub const TICKETS_PER_MILLI: i64 = 1 << 20;
 
 impl Counters {
     /// Takes a new range of lease tokens.
     pub fn reserve(&mut self, tables: &mut dyn Tables) -> Result<(), StoreError> {
-        self.next_lease = tables.reserve_leases()?;
-        self.last_lease = self.next_lease + LEASE_RANGE;
+        self.leases = tables.reserve_leases()?;
         Ok(())
     }
 
-    /// The next lease token.
-    fn lease(&mut self, tables: &mut dyn Tables) -> Result<i64, StoreError> {
-        if self.next_lease >= self.last_lease {
-            self.reserve(tables)?;
-        }
-        let lease = self.next_lease;
-        self.next_lease += 1;
-        Ok(lease)
+    /// The next lease token of a job whose latest was `before`. Several writers have several ranges: the job's tokens grow all the same.
+    fn lease(&mut self, tables: &mut dyn Tables, before: i64) -> Result<i64, StoreError> {
+        let lease = match self.leases.next() {
+            Some(lease) => lease,
+            None => {
+                self.reserve(tables)?;
+                self.leases.next().ok_or_else(|| StoreError::Failed("the store gave an empty range of lease tokens".into()))?
+            }
+        };
+        Ok(lease.max(before.saturating_add(1)))
     }
 
     /// A place in the line of available jobs: time of entry, then order of arrival.
     fn ticket(&mut self, now: Timestamp) -> i64 {
-        self.last_ticket = (now.as_millis() * TICKETS_PER_MILLI).max(self.last_ticket + 1);
-        self.last_ticket
+        let next = |last: i64| (now.as_millis() * TICKETS_PER_MILLI).max(last + 1);
+        let last = self.last_ticket.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(next(last)));
+        next(last.unwrap_or_else(|last| last))
     }
 }
 

@@ -55,6 +55,7 @@ impl Sweeper {
     pub fn sweep(&mut self, turn: &mut Turn<'_>) -> Applied<()> {
         let now = turn.now.as_millis();
         let maintenance = turn.tables.maintenance()?.is_some();
+        turn.adopt()?;
         if !maintenance {
             turn.promote()?;
         }

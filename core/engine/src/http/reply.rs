@@ -80,7 +80,7 @@ impl From<Refusal> for Failure {
             Refusal::Store(fault) => {
                 tracing::error!(%fault, "store");
                 let code = match &fault {
-                    StoreError::Unavailable(_) | StoreError::Closed => ErrorCode::BackendUnavailable,
+                    StoreError::Unavailable(_) | StoreError::Conflict(_) | StoreError::Closed => ErrorCode::BackendUnavailable,
                     StoreError::Failed(_) => ErrorCode::BackendError,
                 };
                 OjsError::new(code, format!("The request was not carried out: {fault}.")).into()

@@ -9,18 +9,21 @@ mod stats;
 mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::admin::Maintenance;
-use crate::apply::LEASE_RANGE;
 use crate::cron::{CronRow, CronTables};
 use crate::job::{Body, History, JobRow, flag};
 use crate::stats::StatRow;
 use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
 use crate::workflow::{StepRow, WorkflowRow};
+
+/// Lease tokens reserved at a time.
+const LEASE_RANGE: i64 = 1 << 32;
 
 #[derive(Debug)]
 struct Stored {
@@ -362,10 +365,10 @@ impl Tables for MemoryTables {
         Ok(())
     }
 
-    fn reserve_leases(&mut self) -> Result<i64> {
+    fn reserve_leases(&mut self) -> Result<Range<i64>> {
         let first = self.next_lease.max(1);
         self.next_lease = first + LEASE_RANGE;
-        Ok(first)
+        Ok(first..self.next_lease)
     }
 
     fn changed_elsewhere(&mut self) -> Result<bool> {

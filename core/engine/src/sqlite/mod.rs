@@ -13,6 +13,7 @@ mod stats;
 mod workflows;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,6 @@ use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 use crate::admin::Maintenance;
-use crate::apply::LEASE_RANGE;
 use crate::job::{Body, History, JobRow};
 use crate::options::Durability;
 use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow};
@@ -35,6 +35,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 96;
 /// Active jobs remembered: about 5 MB. Those beyond are looked up.
 const MAX_ACTIVE_KEPT: usize = 20_000;
+/// Lease tokens reserved at a time. Large, so that a restart is the only time a range is reserved in practice.
+const LEASE_RANGE: i64 = 1 << 32;
 
 /// A connection and what it has learnt.
 #[derive(Debug)]
@@ -470,8 +472,9 @@ impl Tables for SqliteTables {
         self.execute(include_str!("sql/prune_events.sql"), params![before, i64::try_from(max).unwrap_or(i64::MAX)]).map(drop)
     }
 
-    fn reserve_leases(&mut self) -> Result<i64> {
-        Ok(self.statement(include_str!("sql/reserve_leases.sql"))?.query_row([LEASE_RANGE], |row| row.get(0))?)
+    fn reserve_leases(&mut self) -> Result<Range<i64>> {
+        let first: i64 = self.statement(include_str!("sql/reserve_leases.sql"))?.query_row([LEASE_RANGE], |row| row.get(0))?;
+        Ok(first..first + LEASE_RANGE)
     }
 
     fn changed_elsewhere(&mut self) -> Result<bool> {

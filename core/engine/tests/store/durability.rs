@@ -38,6 +38,7 @@ async fn everything_is_there_after_reopening() {
 async fn two_engines_on_one_file_see_each_other() {
     let b = Bench::sqlite().await;
     let other = Bench {
+        database: None,
         engine: Engine::open(options(&url(&b), Arc::clone(&b.clock) as _)).await.unwrap(),
         clock: Arc::clone(&b.clock),
         dir: tempfile::TempDir::new().unwrap(),

@@ -9,6 +9,7 @@ use ojs_engine::store::Refusal;
 use ojs_engine::tables::{Counts, DeadFilter};
 use ojs_engine::{Engine, EngineOptions, Event, EventFilter, StoreUrl};
 use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
+use ojs_postgres_fixture::Database;
 use tempfile::TempDir;
 
 /// 2026-01-01T00:00:00Z.
@@ -18,6 +19,8 @@ pub struct Bench {
     pub engine: Engine,
     pub clock: Arc<ManualClock>,
     pub dir: TempDir,
+    #[expect(dead_code, reason = "kept: it goes when the test ends")]
+    pub database: Option<Database>,
 }
 
 /// Makes a test per store out of each function.
@@ -29,6 +32,9 @@ macro_rules! on_every_store {
         }
         mod sqlite {
             $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::sqlite().await).await } )*
+        }
+        mod postgres {
+            $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::postgres().await).await } )*
         }
     };
 }
@@ -42,11 +48,18 @@ impl Bench {
         Self::open(|dir| format!("sqlite:{}", dir.path().join("jobs.db").display())).await
     }
 
+    /// A database of its own on a real server.
+    pub async fn postgres() -> Self {
+        let database = tokio::task::spawn_blocking(ojs_postgres_fixture::database).await.unwrap();
+        let url = database.url().to_owned();
+        Self { database: Some(database), ..Self::open(|_| url).await }
+    }
+
     async fn open(url: impl FnOnce(&TempDir) -> String) -> Self {
         let dir = TempDir::new().unwrap();
         let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
         let engine = Engine::open(options(&url(&dir), Arc::clone(&clock) as _)).await.unwrap();
-        Self { engine, clock, dir }
+        Self { engine, clock, dir, database: None }
     }
 
     pub fn now(&self) -> i64 {

@@ -188,6 +188,7 @@ fn resolve(url: &str) -> Result<(StoreUrl, Option<String>), TransportError> {
         url.parse().map_err(|e: ojs_engine::InvalidStoreUrl| TransportError::new(TransportErrorKind::Config, e.to_string()))?;
     let key = match &store {
         StoreUrl::Sqlite { path, .. } => format!("{process}:sqlite:{}", canonical(path)?.display()),
+        StoreUrl::Postgres { .. } => format!("{process}:{url}"),
         StoreUrl::Memory => return Ok((store, None)),
     };
     Ok((store, Some(key)))

@@ -1,0 +1,716 @@
+//! Tables in PostgreSQL, for several writers and several nodes.
+//!
+//! | module | noun |
+//! |---|---|
+//! | `target`, `tls`, `connection` | where the database is; a connection that finds its way back |
+//! | `migrations` | the schema and its versions |
+//! | `work` | one transaction's rows: read in one go, written in one go |
+//! | `names` | numbers of queues, job types, workers |
+//! | `raw` | jobs inserted by plain SQL |
+//! | `listener` | wake-ups between nodes |
+//!
+//! A writer's transaction is three round trips, whatever the size of the group: open and read ahead, write, commit. Nothing is held back in
+//! memory that another node needs: any node may enqueue, lease, settle, and the row itself decides (state and lease must be as they were
+//! read). Time is the database's.
+
+/// A statement of `sql/`.
+macro_rules! sql {
+    ($name:literal) => {
+        include_str!(concat!("sql/", $name, ".sql"))
+    };
+}
+
+mod admin;
+mod connection;
+mod crons;
+mod dead_letters;
+mod listener;
+mod log;
+mod migrations;
+mod names;
+mod params;
+mod queues;
+mod raw;
+mod results;
+mod rows;
+mod stats;
+mod target;
+mod tls;
+mod work;
+mod workflows;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ojs_model::unique::UniqueKey;
+use ojs_model::{JobId, JobState, NewJob, Timestamp};
+use tokio_postgres::Row;
+
+use crate::clock::Clock;
+use crate::command::Command;
+use crate::job::{Body, History, JobRow};
+use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, RawJob, Result, StoreError, Tables, WorkerRow};
+use connection::{Answer, Ask, Db};
+use names::Names;
+use params::{Param, uuid};
+use rows::{JOB_COLUMNS, get, read_body, read_history, read_job};
+use work::Work;
+
+pub use target::Target;
+
+/// Active jobs remembered by a process: about 5 MB. Those beyond are looked up.
+const MAX_ACTIVE_KEPT: usize = 20_000;
+/// Lease tokens reserved at a time. 2^29 ranges of this size stay below 2^53, the largest integer of JavaScript.
+const LEASE_RANGE: i64 = 1 << 24;
+/// Our transactions end within this time: the limit of a statement, with room. A gap in the event log older than that stays one.
+const LONGEST_TRANSACTION_MS: i64 = 60_000;
+/// 2020-01-01, where job numbers begin.
+const EPOCH_MS: i64 = 1_577_836_800_000;
+/// Shards of the counts of a queue.
+const SHARDS: i64 = 32;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Commands.
+    Writer,
+    /// Maintenance, of one node at a time.
+    Keeper,
+    /// Queries, each from one snapshot.
+    Reader,
+}
+
+/// What the connections of a process share.
+#[derive(Debug)]
+pub struct Node {
+    target: Arc<Target>,
+    /// Name in the leader row.
+    name: String,
+    /// Number in job numbers.
+    number: i64,
+    last_seq: AtomicI64,
+    /// Jobs leased by this process: an ack finds its row without a query.
+    active: Mutex<HashMap<JobId, JobRow>>,
+    /// Database time minus ours, milliseconds.
+    ahead: AtomicI64,
+    listening: Mutex<Option<Arc<listener::Listening>>>,
+}
+
+impl Node {
+    /// Connects, brings the schema up to date, and takes a number.
+    ///
+    /// # Errors
+    /// When the database cannot be reached or refuses.
+    pub fn open(url: &str) -> Result<Arc<Self>> {
+        let target = Target::new(url)?;
+        let mut db = Db::open(Arc::clone(&target))?;
+        migrations::migrate(&mut db)?;
+        let answers = db.ask(None, &[Ask::new(sql!("node"), &[])])?;
+        let number = answers.first().and_then(|answer| answer.rows.first()).map(|row| get(row, 0)).transpose()?.unwrap_or(0);
+        let node = Self {
+            target,
+            name: format!("{number}-{:08x}", rand::random::<u32>()),
+            number,
+            last_seq: AtomicI64::new(0),
+            active: Mutex::default(),
+            ahead: AtomicI64::new(0),
+            listening: Mutex::default(),
+        };
+        Ok(Arc::new(node))
+    }
+
+    /// Starts to hear of other nodes' jobs. `direct` is for databases behind a pooler.
+    ///
+    /// # Errors
+    /// When `direct` is no URL.
+    pub fn listen(
+        &self,
+        direct: Option<&str>,
+        wakeups: Arc<crate::wake::Wakeups>,
+        stop: tokio_util::sync::CancellationToken,
+    ) -> Result<()> {
+        let target = match direct {
+            Some(url) => Target::new(url)?,
+            None => Arc::clone(&self.target),
+        };
+        let listening = listener::start(target, wakeups, stop)?;
+        *self.listening.lock().unwrap_or_else(PoisonError::into_inner) = Some(listening);
+        Ok(())
+    }
+
+    /// Milliseconds that the database's clock is ahead of ours.
+    pub fn ahead(&self) -> i64 {
+        self.ahead.load(Ordering::Relaxed)
+    }
+
+    /// True when jobs of other nodes are announced.
+    pub fn is_listening(&self) -> bool {
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|listening| listening.is_on())
+    }
+
+    fn active(&self) -> MutexGuard<'_, HashMap<JobId, JobRow>> {
+        // Every statement leaves the map valid.
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next job number: time, counter, node.
+    fn next_seq(&self, now: Timestamp) -> i64 {
+        let floor = (now.as_millis() - EPOCH_MS) << 22 | self.number;
+        let next = |last: i64| if floor > last { floor } else { last + (1 << 10) };
+        let last = self.last_seq.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(next(last)));
+        next(last.unwrap_or_else(|last| last))
+    }
+}
+
+/// One connection's tables.
+#[derive(Debug)]
+pub struct PostgresTables {
+    db: Db,
+    node: Arc<Node>,
+    role: Role,
+    shard: i64,
+    names: Names,
+    work: Work,
+    open: bool,
+    durable: bool,
+    now: Timestamp,
+    /// After a conflict: nothing is taken for granted in the next transaction.
+    careful: bool,
+}
+
+impl PostgresTables {
+    /// A connection for a role.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub fn open(node: &Arc<Node>, role: Role) -> Result<Self> {
+        Ok(Self {
+            db: Db::open(Arc::clone(&node.target))?,
+            node: Arc::clone(node),
+            role,
+            shard: i64::from(rand::random::<u16>()) % SHARDS,
+            names: Names::default(),
+            work: Work::default(),
+            open: false,
+            durable: true,
+            now: Timestamp::from_millis(0),
+            careful: false,
+        })
+    }
+
+    fn writes(&self) -> bool {
+        self.role != Role::Reader
+    }
+
+    /// Sends statements in the open transaction, opening it first when need be.
+    fn ask(&mut self, asks: &[Ask<'_>]) -> Result<Vec<Answer>> {
+        if self.open {
+            return self.noted(|tables| tables.db.ask(None, asks));
+        }
+        self.db.revive()?;
+        let opening = self.opening();
+        let mut all = vec![Ask::new(sql!("begin"), &[])];
+        all.extend(asks.iter().cloned());
+        self.open = true;
+        let mut answers = self.noted(|tables| tables.db.ask(Some(&opening), &all))?;
+        let first = answers.remove(0);
+        let row = first.rows.first().ok_or_else(|| StoreError::Failed("ojs_epoch is empty: restore its row".into()))?;
+        self.now = Timestamp::from_millis(get(row, 0)?);
+        self.node.ahead.store(self.now.as_millis() - crate::clock::SystemClock.now().as_millis(), Ordering::Relaxed);
+        let epoch: i64 = get(row, 1)?;
+        if self.names.epoch != epoch {
+            self.names.forget();
+            self.names.epoch = epoch;
+        }
+        Ok(answers)
+    }
+
+    /// Remembers that a conflict happened.
+    fn noted<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let outcome = work(self);
+        self.careful |= matches!(outcome, Err(StoreError::Conflict(_)));
+        outcome
+    }
+
+    fn opening(&self) -> String {
+        let mut sql = match self.role {
+            Role::Reader => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;".to_owned(),
+            Role::Writer | Role::Keeper => "BEGIN;".to_owned(),
+        };
+        if self.writes() && !self.durable {
+            sql.push_str("SET LOCAL synchronous_commit = off;");
+        }
+        if !self.db.session().named {
+            sql.push_str(&target::settings(true));
+        }
+        sql
+    }
+
+    fn query(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<Vec<Row>> {
+        let mut answers = self.ask(&[Ask::new(sql, params)])?;
+        Ok(answers.pop().map(|answer| answer.rows).unwrap_or_default())
+    }
+
+    fn execute(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<u64> {
+        Ok(self.ask(&[Ask::new(sql, params)])?.pop().map_or(0, |answer| answer.changed))
+    }
+
+    /// Writes what has gathered, so that a query sees it.
+    fn flush(&mut self) -> Result<()> {
+        if !self.work.is_dirty() {
+            return Ok(());
+        }
+        let writes = self.work.take_writes(self.shard);
+        let asks = writes.asks();
+        if asks.is_empty() {
+            return Ok(());
+        }
+        let answers = self.ask(&asks)?;
+        self.noted(|_| writes.check(&asks, &answers))
+    }
+
+    /// Rows of a statement, as this transaction sees them.
+    fn job_rows(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<Vec<JobRow>> {
+        self.flush()?;
+        let rows = self.query(sql, params)?;
+        rows.iter().map(|row| Ok(self.work.track(read_job(row)?))).collect()
+    }
+
+    fn keep_pool(&mut self, queue: i64, wanted: usize, rows: &[Row]) -> Result<()> {
+        let pool = self.work.pools.entry(queue).or_default();
+        pool.exhausted = rows.len() < wanted;
+        for row in rows {
+            pool.jobs.push_back((read_job(row)?, read_body(row, JOB_COLUMNS)?));
+        }
+        Ok(())
+    }
+
+    /// Rows of jobs that are going to be asked for, those that are not there included.
+    fn keep_rows(&mut self, wanted: &[JobId], rows: &[Row]) -> Result<()> {
+        for row in rows {
+            self.work.refresh(read_job(row)?);
+        }
+        for id in wanted {
+            if self.work.row(*id).is_none() {
+                self.work.note_absent(*id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Jobs whose rows must be read before the group runs; leases of this process are taken from memory.
+    fn wanted_rows(&mut self, commands: &[&Command]) -> Vec<JobId> {
+        let mut wanted = HashSet::new();
+        for command in commands {
+            match command {
+                Command::Exchange { outcomes, .. } => wanted.extend(outcomes.iter().map(|report| (report.job, report.lease))),
+                Command::Heartbeat(beat) => wanted.extend(beat.jobs.iter().copied()),
+                Command::Cancel(id) | Command::Activate(id) | Command::Replay(id) | Command::Bury(id) => {
+                    wanted.insert((*id, None));
+                }
+                // A plain job's id is taken for new; the insert says when it is not.
+                Command::Enqueue(jobs) => {
+                    wanted.extend(jobs.iter().filter(|job| self.careful || job.unique.is_some()).map(|job| (job.id, None)));
+                }
+                _ => {}
+            }
+        }
+        if !self.careful {
+            let node = Arc::clone(&self.node);
+            let active = node.active();
+            // Only where the token fits, so that the job will be changed and the change be checked: what is remembered may be out of
+            // date, and nobody may be refused because of it.
+            wanted.retain(|(id, lease)| match active.get(id) {
+                Some(row) if *lease == Some(row.lease) => {
+                    self.work.track(row.clone());
+                    false
+                }
+                _ => true,
+            });
+        }
+        wanted.into_iter().map(|(id, _)| id).collect()
+    }
+
+    /// Jobs that the claims of a group want from their first queues.
+    fn wanted_jobs(&self, commands: &[&Command]) -> Vec<(i64, i64)> {
+        let mut wanted: HashMap<i64, i64> = HashMap::new();
+        for command in commands {
+            let Command::Exchange { claim: Some(claim), .. } = command else { continue };
+            let queue = claim.queues.first().and_then(|name| self.names.queues.get(name.as_str()));
+            if let Some(queue) = queue.filter(|queue| !queue.paused && queue.rate <= 0.0) {
+                *wanted.entry(queue.num).or_default() += i64::try_from(claim.count).unwrap_or(i64::MAX);
+            }
+        }
+        wanted.into_iter().collect()
+    }
+}
+
+/// Workers that a group names.
+fn wanted_workers<'a>(commands: &[&'a Command]) -> Vec<&'a str> {
+    let mut wanted = HashSet::new();
+    for command in commands {
+        match command {
+            Command::Exchange { claim: Some(claim), .. } => wanted.extend(claim.worker.as_deref()),
+            Command::Heartbeat(beat) => {
+                wanted.insert(beat.worker.as_str());
+            }
+            _ => {}
+        }
+    }
+    wanted.into_iter().collect()
+}
+
+fn limit(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+impl Tables for PostgresTables {
+    fn begin(&mut self, durable: bool) -> Result<()> {
+        (self.work, self.open, self.durable) = (Work::default(), false, durable);
+        Ok(())
+    }
+
+    fn prepare(&mut self, commands: &[&Command]) -> Result<()> {
+        let ids = self.wanted_rows(commands);
+        let uuids: Vec<_> = ids.iter().map(|id| uuid(*id)).collect();
+        let (workers, queues) = (wanted_workers(commands), self.wanted_jobs(commands));
+        let mut asks = Vec::new();
+        if !uuids.is_empty() {
+            asks.push(Ask::new(sql!("lock_by_id"), &[&uuids]));
+        }
+        if !workers.is_empty() {
+            asks.push(Ask::new(sql!("workers_by_id"), &[&workers]));
+        }
+        for (queue, count) in &queues {
+            asks.push(Ask::new(sql!("ready"), &[queue, count]));
+        }
+        let mut answers = self.ask(&asks)?.into_iter();
+        if !uuids.is_empty() {
+            self.keep_rows(&ids, &answers.next().unwrap_or_default().rows)?;
+        }
+        if !workers.is_empty() {
+            self.keep_workers(&answers.next().unwrap_or_default().rows)?;
+        }
+        for ((queue, count), answer) in queues.iter().zip(answers) {
+            self.keep_pool(*queue, usize::try_from(*count).unwrap_or(0), &answer.rows)?;
+        }
+        Ok(())
+    }
+
+    fn now(&mut self, clock: &dyn Clock) -> Timestamp {
+        match (clock.is_wall(), self.open) {
+            (false, _) => clock.now(),
+            (true, true) => self.now,
+            (true, false) => Timestamp::from_millis(clock.now().as_millis().saturating_add(self.node.ahead())),
+        }
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.flush()?;
+        if self.open {
+            self.noted(|tables| tables.db.run("COMMIT"))?;
+            self.open = false;
+        }
+        if self.writes() {
+            let mut active = self.node.active();
+            for (row, leased) in self.work.written() {
+                if leased && active.len() < MAX_ACTIVE_KEPT {
+                    active.insert(row.id, row.clone());
+                } else {
+                    active.remove(&row.id);
+                }
+            }
+        }
+        self.careful = false;
+        Ok(())
+    }
+
+    fn rollback(&mut self) {
+        // What was learnt inside the transaction may not exist.
+        self.names.forget();
+        let mut active = self.node.active();
+        for row in self.work.seen() {
+            active.remove(&row.id);
+        }
+        drop(active);
+        self.work = Work::default();
+        if std::mem::take(&mut self.open)
+            && let Err(fault) = self.db.run("ROLLBACK")
+        {
+            tracing::debug!(%fault, "rollback");
+        }
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn lead(&mut self) -> Result<bool> {
+        let name = self.node.name.clone();
+        Ok(!self.query(sql!("lead"), &[&name])?.is_empty())
+    }
+
+    fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
+        for (index, (job, row)) in jobs.iter().zip(rows).enumerate() {
+            if self.work.row(job.id).is_some() {
+                return Ok(Some(index));
+            }
+            row.seq = self.node.next_seq(self.now);
+            self.work.create(job, row);
+        }
+        Ok(None)
+    }
+
+    fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>> {
+        self.flush()?;
+        let bytes = key.as_bytes();
+        let lock = bytes.iter().take(8).fold(0_i64, |lock, byte| lock << 8 | i64::from(*byte));
+        if self.writes() && self.work.locked_keys.insert(lock) {
+            // Held until the end of the transaction: who comes second sees what the first has stored.
+            self.query(sql!("lock_key"), &[&lock])?;
+        }
+        let (key, states): (Vec<u8>, Vec<i64>) = (bytes.to_vec(), states.iter().map(|state| *state as i64).collect());
+        Ok(self.job_rows(sql!("find_unique"), &[&key, &states, &since])?.pop())
+    }
+
+    fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {
+        if let Some(row) = self.work.row(id) {
+            return Ok(Some(row));
+        }
+        if self.work.is_absent(id) {
+            return Ok(None);
+        }
+        let statement = if self.writes() { sql!("lock_by_id") } else { sql!("job_by_id") };
+        let rows = self.query(statement, &[&vec![uuid(id)]])?;
+        self.keep_rows(&[id], &rows)?;
+        Ok(self.work.row(id))
+    }
+
+    fn update(&mut self, before: &JobRow, after: &JobRow) -> Result<()> {
+        self.work.update(before, after);
+        Ok(())
+    }
+
+    fn delete(&mut self, row: &JobRow) -> Result<()> {
+        self.node.active().remove(&row.id);
+        self.work.delete(row);
+        Ok(())
+    }
+
+    fn body(&mut self, seq: i64) -> Result<Body> {
+        if let Some(body) = self.work.body(seq) {
+            return Ok(body);
+        }
+        let rows = self.query(sql!("body"), &[&seq])?;
+        rows.first()
+            .map_or_else(|| Err(StoreError::Conflict(format!("job number {seq} was deleted meanwhile"))), |row| read_body(row, 0))
+    }
+
+    fn history(&mut self, seq: i64) -> Result<History> {
+        if let Some(history) = self.work.history(seq) {
+            return Ok(history);
+        }
+        Ok(self.query(sql!("history"), &[&seq])?.first().map(read_history).transpose()?.unwrap_or_default())
+    }
+
+    fn set_history(&mut self, seq: i64, history: &History) -> Result<()> {
+        self.work.set_history(seq, history);
+        Ok(())
+    }
+
+    fn ready(&mut self, queue: i64, wanted: usize) -> Result<Vec<(JobRow, Body)>> {
+        let short = self.work.pools.get(&queue).is_none_or(|pool| pool.jobs.len() < wanted && !pool.exhausted);
+        if short {
+            // Jobs read ahead and not taken are still available to this transaction, which holds them: read again with the others.
+            self.flush()?;
+            self.work.pools.remove(&queue);
+            let rows = self.query(sql!("ready"), &[&queue, &limit(wanted)])?;
+            self.keep_pool(queue, wanted, &rows)?;
+        }
+        let Some(pool) = self.work.pools.get_mut(&queue) else { return Ok(Vec::new()) };
+        let taken = pool.jobs.len().min(wanted);
+        Ok(pool.jobs.drain(..taken).collect())
+    }
+
+    fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
+        let rows = self.query(sql!("anything_due"), &[&now, &silent_since])?;
+        Ok(rows.first().map(|row| get(row, 0)).transpose()?.unwrap_or(false))
+    }
+
+    fn due(&mut self, now: i64, count: usize) -> Result<Vec<JobRow>> {
+        let mut rows = self.job_rows(sql!("due_scheduled"), &[&now, &limit(count)])?;
+        rows.extend(self.job_rows(sql!("due_retryable"), &[&now, &limit(count)])?);
+        rows.sort_by_key(|row| row.pos);
+        rows.truncate(count);
+        Ok(rows)
+    }
+
+    fn overdue(&mut self, now: i64, count: usize) -> Result<Vec<JobRow>> {
+        self.job_rows(sql!("overdue"), &[&now, &limit(count)])
+    }
+
+    fn expired(&mut self, now: i64, count: usize) -> Result<Vec<JobRow>> {
+        self.job_rows(sql!("expired"), &[&now, &limit(count)])
+    }
+
+    fn held_by(&mut self, worker: i64, count: usize) -> Result<Vec<JobRow>> {
+        self.job_rows(sql!("held_by"), &[&worker, &limit(count)])
+    }
+
+    fn terminal(&mut self, after: i64, count: usize) -> Result<(Vec<JobRow>, Option<i64>)> {
+        let slice = self.job_rows(sql!("slice"), &[&after, &limit(count)])?;
+        let next = if slice.len() < count { None } else { slice.last().map(|row| row.seq) };
+        Ok((slice.into_iter().filter(|row| row.state.is_terminal()).collect(), next))
+    }
+
+    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
+        let queue = self.queue_wanted(filter.queue.as_deref())?;
+        let kind = match &filter.job_type {
+            Some(name) => {
+                let known = self.query(sql!("kind_by_name"), &[name])?;
+                Some(known.first().map(|row| get(row, 0)).transpose()?.unwrap_or(0_i64))
+            }
+            None => None,
+        };
+        let (since, until) = (filter.since, filter.until);
+        let error = &filter.error_type;
+        let page: [&dyn Param; 7] = [&queue, &kind, &since, &until, error, &limit(filter.limit), &limit(filter.offset)];
+        let rows = self.job_rows(sql!("dead"), &page)?;
+        let count = self.query(sql!("count_dead"), &[&queue, &kind, &since, &until, error])?;
+        let total: i64 = count.first().map(|row| get(row, 0)).transpose()?.unwrap_or(0);
+        Ok((rows, usize::try_from(total).unwrap_or(0)))
+    }
+
+    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
+        self.list_jobs(filter)
+    }
+
+    fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
+        self.queue_named(name, now)
+    }
+
+    fn find_queue(&mut self, name: &str) -> Result<Option<QueueRow>> {
+        self.queue_if_known(name)
+    }
+
+    fn queue_by_num(&mut self, num: i64) -> Result<QueueRow> {
+        self.queue_numbered(num)
+    }
+
+    fn lock_queue(&mut self, num: i64) -> Result<QueueRow> {
+        self.queue_locked(num)
+    }
+
+    fn queues(&mut self) -> Result<Vec<QueueRow>> {
+        self.query(sql!("queues"), &[])?.iter().map(names::read_queue).collect()
+    }
+
+    fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
+        self.store_queue(queue)
+    }
+
+    fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
+        self.work.add_counts(queue, delta);
+        Ok(())
+    }
+
+    fn counts(&mut self, queue: i64) -> Result<Counts> {
+        let mut counts = Counts::default();
+        for row in self.query(sql!("counts"), &[&queue])? {
+            let state: i16 = get(&row, 0)?;
+            if let Some(cell) = usize::try_from(state).ok().and_then(|state| counts.get_mut(state)) {
+                *cell = get(&row, 1)?;
+            }
+        }
+        self.work.counted(queue, &mut counts);
+        Ok(counts)
+    }
+
+    fn kind(&mut self, name: &str) -> Result<i64> {
+        self.kind_named(name)
+    }
+
+    fn kind_name(&mut self, num: i64) -> Result<Arc<str>> {
+        self.kind_numbered(num)
+    }
+
+    fn worker(&mut self, id: &str) -> Result<WorkerRow> {
+        self.worker_named(id)
+    }
+
+    fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>> {
+        self.worker_numbered(num)
+    }
+
+    fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
+        self.work.save_worker(worker);
+        Ok(())
+    }
+
+    fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>> {
+        self.flush()?;
+        self.workers_silent(since)
+    }
+
+    fn forget_worker(&mut self, num: i64) -> Result<()> {
+        self.execute(sql!("forget_worker"), &[&num]).map(drop)
+    }
+
+    fn prune_workers(&mut self) -> Result<()> {
+        self.flush()?;
+        self.execute(sql!("prune_workers"), &[]).map(drop)
+    }
+
+    fn append_events(&mut self, at: i64, lines: &str, count: usize) -> Result<()> {
+        self.work.append_events(at, lines, count);
+        Ok(())
+    }
+
+    fn events_from(&mut self, seq: i64, count: usize) -> Result<Vec<EventBatch>> {
+        let old = self.now.as_millis().saturating_sub(LONGEST_TRANSACTION_MS);
+        let rows = self.query(sql!("events_from"), &[&seq, &limit(count), &old])?;
+        let (mut batches, mut expected) = (Vec::with_capacity(rows.len()), seq.max(1));
+        for row in rows {
+            let batch = EventBatch { seq: get(&row, 0)?, at: get(&row, 1)?, lines: get(&row, 2)? };
+            let settled: bool = get(&row, 3)?;
+            if batch.seq > expected && !settled {
+                // Somebody may still be writing the number in between: it must not be skipped.
+                break;
+            }
+            expected = batch.seq + 1;
+            batches.push(batch);
+        }
+        Ok(batches)
+    }
+
+    fn prune_events(&mut self, before: i64, max: u64) -> Result<()> {
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        self.execute(sql!("prune_events"), &[&before, &max]).map(drop)
+    }
+
+    fn reserve_leases(&mut self) -> Result<Range<i64>> {
+        let rows = self.query(sql!("reserve_leases"), &[])?;
+        let number: i64 = rows.first().map(|row| get(row, 0)).transpose()?.unwrap_or(0);
+        let first = number.saturating_mul(LEASE_RANGE);
+        Ok(first..first.saturating_add(LEASE_RANGE))
+    }
+
+    fn changed_elsewhere(&mut self) -> Result<bool> {
+        // Announced by the listener while it hears anything.
+        Ok(!self.node.is_listening())
+    }
+
+    fn raw_jobs(&mut self, count: usize) -> Result<Vec<RawJob>> {
+        self.take_raw_jobs(count)
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.work = Work::default();
+        self.names.forget();
+        self.node.active().clear();
+        self.execute(sql!("reset"), &[])?;
+        self.new_epoch()
+    }
+}

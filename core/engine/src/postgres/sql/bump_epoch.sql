@@ -1,0 +1,1 @@
+UPDATE ojs_epoch SET value = value + 1

@@ -1,0 +1,1 @@
+SELECT state, sum(jobs)::bigint FROM ojs_counts WHERE queue = $1 GROUP BY state

@@ -1,0 +1,1 @@
+DELETE FROM ojs_crons WHERE name = $1

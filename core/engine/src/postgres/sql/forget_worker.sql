@@ -1,0 +1,1 @@
+DELETE FROM ojs_workers WHERE num = $1

@@ -1,0 +1,1 @@
+INSERT INTO ojs_workers (id) VALUES ($1) ON CONFLICT (id) DO NOTHING

@@ -1,0 +1,1 @@
+SELECT num FROM ojs_kinds WHERE name = $1

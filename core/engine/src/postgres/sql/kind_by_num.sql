@@ -1,0 +1,1 @@
+SELECT name FROM ojs_kinds WHERE num = $1

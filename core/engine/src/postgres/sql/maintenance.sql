@@ -1,0 +1,1 @@
+SELECT reason, since, until FROM ojs_maintenance

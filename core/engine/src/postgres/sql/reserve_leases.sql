@@ -1,0 +1,1 @@
+SELECT nextval('ojs_lease_seq')

@@ -1,0 +1,1 @@
+SELECT id FROM ojs_workers WHERE num = $1
