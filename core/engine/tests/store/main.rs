@@ -23,6 +23,7 @@ mod interactions;
 mod leases;
 mod lifecycle;
 mod model;
+mod nodes;
 mod queues;
 mod results;
 mod retention;
