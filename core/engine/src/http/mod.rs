@@ -10,7 +10,6 @@ mod manifest;
 mod metrics;
 mod queue_config;
 mod queues;
-mod rate_limits;
 mod reply;
 mod request;
 mod results;
@@ -61,8 +60,6 @@ pub fn router(engine: Engine) -> Router {
         .route("/queues/{name}/drain", post(queues::drain))
         .route("/admin/queues/{name}/config", put(queue_config::configure))
         .route("/admin/queues/{name}/rate-limit", put(queue_config::rate_limit))
-        .route("/rate-limits", get(rate_limits::list))
-        .route("/rate-limits/{key}", get(rate_limits::get).put(rate_limits::put))
         .route("/queues/{name}/stats", get(queues::stats))
         .route("/queues/{name}/events", get(streams::queue))
         .route("/queues/{name}/pause", post(queues::pause))

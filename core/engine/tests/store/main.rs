@@ -22,7 +22,6 @@ mod http;
 mod interactions;
 mod leases;
 mod lifecycle;
-mod limits;
 mod model;
 mod nodes;
 mod queues;
