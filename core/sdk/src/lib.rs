@@ -56,7 +56,7 @@ pub mod transport;
 pub mod worker;
 pub mod workflow;
 
-pub use client::Client;
+pub use client::{Client, DeadLetterFilter, JobResult};
 pub use cron::{CronJob, Overlap};
 pub use error::Error;
 pub use job::{Job, JobFailure, JobState};

@@ -60,6 +60,8 @@ everywhere![
     unfinished_jobs_come_back_at_once,
     a_worker_that_waits_picks_up_at_once,
     duplicates_are_refused,
+    a_result_is_waited_for,
+    dead_letters_are_retried_and_deleted_by_the_many,
 ];
 
 fn worker(client: &Client, slots: usize) -> Worker {
@@ -362,4 +364,48 @@ async fn a_slow_server_is_a_timeout() {
         Client::builder().url(url).timeout(Duration::from_millis(50)).resend(ResendPolicy::never()).connect().await.unwrap();
     let error = client.health().await.unwrap_err();
     assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::Timeout), "{error:?}");
+}
+
+async fn a_result_is_waited_for(place: Place) {
+    let client = &place.client;
+    let worker = worker(client, 1);
+    worker
+        .register("add", |ctx: JobContext| async move {
+            let (a, b): (i64, i64) = ctx.args()?;
+            Ok(json!(a + b))
+        })
+        .unwrap();
+    let job = client.enqueue("add", (2, 3)).await.unwrap();
+    assert_eq!(client.result(&job.id).await.unwrap_err().status(), Some(408));
+    assert_eq!(client.wait_for_result(&job.id, Duration::ZERO).await.unwrap_err().status(), Some(408));
+    let (found, handle) = tokio::join!(client.wait_for_result(&job.id, Duration::from_secs(30)), async { worker.start() });
+    let found = found.unwrap();
+    assert_eq!((found.state, found.result.unwrap().as_str()), (JobState::Completed, "5"));
+    assert!(found.expires_at > found.stored_at);
+    let unknown = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f";
+    let results = client.results(&[unknown, &job.id]).await.unwrap();
+    assert!(results[0].is_none());
+    assert_eq!(results[1].as_ref().unwrap().result.as_ref().unwrap().as_str(), "5");
+    assert!(client.result(unknown).await.unwrap_err().is_not_found());
+    handle.shutdown(None).await;
+}
+
+async fn dead_letters_are_retried_and_deleted_by_the_many(place: Place) {
+    let client = &place.client;
+    for kind in ["a", "a", "b"] {
+        let policy = RetryPolicy::default().max_attempts(1).on_exhaustion(OnExhaustion::DeadLetter);
+        client.enqueue(kind, ()).retry(policy).await.unwrap();
+        let fetched =
+            client.call(ojs::transport::Method::POST, "/workers/fetch", Some(r#"{"queues":["default"]}"#.into())).await.unwrap();
+        let fetched: serde_json::Value = serde_json::from_slice(&fetched).unwrap();
+        let nack = json!({"job_id": fetched["job"]["id"], "error": {"code": "x", "message": "m"}}).to_string();
+        client.call(ojs::transport::Method::POST, "/workers/nack", Some(nack.into())).await.unwrap();
+    }
+    let only = |kind: &str| ojs::DeadLetterFilter { job_type: Some(kind.to_owned()), ..Default::default() };
+    assert_eq!(client.retry_dead_letters(&only("b")).await.unwrap(), 1);
+    let left = client.list_dead_letters(None, Page::default()).await.unwrap();
+    let again = client.retry_dead_letter_with(&left[0].id, &json!({"queue": "other", "args": [1]})).await.unwrap();
+    assert_eq!((again.queue.as_str(), again.args.as_str()), ("other", "[1]"));
+    assert_eq!(client.delete_dead_letters(&only("a")).await.unwrap(), 1);
+    assert!(client.list_dead_letters(None, Page::default()).await.unwrap().is_empty());
 }

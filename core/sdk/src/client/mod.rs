@@ -12,10 +12,12 @@ mod builder;
 mod enqueue;
 mod identity;
 mod path;
+mod results;
 mod spelling;
 
 pub use builder::ClientBuilder;
 pub use enqueue::Enqueue;
+pub use results::{DeadLetterFilter, JobResult};
 
 /// Talks to an OJS server, or to an engine in this process. Cheap to clone; share one per program.
 #[derive(Clone)]

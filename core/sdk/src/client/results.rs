@@ -1,0 +1,180 @@
+//! What came out of jobs, at once or as soon as they end; dead letters by the many.
+use std::time::Duration;
+
+use bytes::Bytes;
+use ojs_model::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::Client;
+use super::path::{query, segment};
+use crate::error::Error;
+use crate::job::{JobFailure, JobState};
+use crate::json::Json;
+use crate::transport::{Method, Request};
+
+/// Longest wait asked for in one request: below the idle time-outs of common proxies.
+const WAIT_PER_REQUEST: Duration = Duration::from_secs(30);
+
+/// How a job ended.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct JobResult {
+    /// Which job.
+    pub job_id: String,
+    /// Completed, discarded or cancelled.
+    pub state: JobState,
+    /// What the handler returned; `None` when it returned nothing or nothing is kept (`result_ttl` of 0).
+    pub result: Option<Json>,
+    /// The failure that ended it.
+    pub error: Option<JobFailure>,
+    /// When the result was stored.
+    pub stored_at: Option<Timestamp>,
+    /// When the result is removed; `None` is never, or nothing is stored.
+    pub expires_at: Option<Timestamp>,
+}
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    job_id: String,
+    state: String,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<JobFailure>,
+    result_stored_at: Option<String>,
+    result_expires_at: Option<String>,
+}
+
+impl JobResult {
+    fn read(text: &[u8]) -> Result<Self, Error> {
+        let wire: Wire<'_> = serde_json::from_slice(text).map_err(|e| Error::json("result", e))?;
+        let time = |text: Option<String>| text.and_then(|text| Timestamp::parse(&text).ok());
+        let result = wire.result.filter(|raw| raw.get() != "null");
+        Ok(Self {
+            job_id: wire.job_id,
+            state: JobState::from(wire.state.as_str()),
+            result: result.map(|raw| Json::from_text(raw.get().to_owned())).transpose()?,
+            error: wire.error,
+            stored_at: time(wire.result_stored_at),
+            expires_at: time(wire.result_expires_at),
+        })
+    }
+}
+
+/// Which dead letters. The default is all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeadLetterFilter {
+    /// Only this queue.
+    pub queue: Option<String>,
+    /// Only this job type.
+    pub job_type: Option<String>,
+    /// Only this type of the latest error.
+    pub error_type: Option<String>,
+    /// Discarded at or after.
+    pub since: Option<Timestamp>,
+    /// Discarded before.
+    pub until: Option<Timestamp>,
+}
+
+impl Client {
+    /// How a job ended.
+    ///
+    /// # Errors
+    /// Status 408 while it has not ended, 410 `result_pruned` when its result is no longer kept, [`Error::is_not_found`].
+    pub async fn result(&self, id: &str) -> Result<JobResult, Error> {
+        // 408 is an answer here: sending again would not help.
+        let request = Request::new(Method::GET, format!("/jobs/{}/result", segment(id))).with_resend(false);
+        JobResult::read(&self.send(request).await?.body)
+    }
+
+    /// Waits for a job to end, at most so long.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result); status 408 when the time is over first.
+    pub async fn wait_for_result(&self, id: &str, patience: Duration) -> Result<JobResult, Error> {
+        let deadline = tokio::time::Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+            let wait = left.min(WAIT_PER_REQUEST);
+            let path = format!("/jobs/{}/result?wait=true&timeout={}", segment(id), wait.as_secs());
+            let request = Request::new(Method::GET, path).with_resend(false).with_wait(wait);
+            match self.send(request).await {
+                Ok(response) => return JobResult::read(&response.body),
+                // A time of less than a second is not worth another request.
+                Err(error) if error.status() == Some(408) && left > wait.saturating_add(Duration::from_secs(1)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// How jobs ended, in the order of the ids; `None` for those that are unknown, not done, or no longer kept.
+    ///
+    /// # Errors
+    /// 413 for more than 1,000 ids, or any error of [`call`](Self::call).
+    pub async fn results(&self, ids: &[&str]) -> Result<Vec<Option<JobResult>>, Error> {
+        #[derive(Deserialize)]
+        struct Answer<'a> {
+            #[serde(borrow)]
+            results: Vec<&'a RawValue>,
+        }
+        let body = self.call(Method::POST, "/jobs/results", Some(text(&json!({"ids": ids})))).await?;
+        let answer: Answer<'_> = serde_json::from_slice(&body).map_err(|e| Error::json("results", e))?;
+        let found = answer.results.iter().map(|raw| raw.get());
+        found.map(|raw| if raw == "null" { Ok(None) } else { JobResult::read(raw.as_bytes()).map(Some) }).collect()
+    }
+
+    /// Runs a dead letter again with other values: any of `queue`, `priority`, `args`, `meta` (added to what is there) and `retry`
+    /// (field by field).
+    ///
+    /// # Errors
+    /// As [`retry_dead_letter`](Self::retry_dead_letter), and those of an enqueue for the values.
+    pub async fn retry_dead_letter_with(&self, id: &str, change: &Value) -> Result<crate::Job, Error> {
+        let body = text(&json!({"override": change}));
+        let path = format!("/dead-letter/{}/retry", segment(id));
+        crate::job::from_answer(&self.call(Method::POST, &path, Some(body)).await?)
+    }
+
+    /// Runs all dead letters again that a filter finds; returns how many.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn retry_dead_letters(&self, filter: &DeadLetterFilter) -> Result<u64, Error> {
+        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let mut wanted = json!({
+            "queue": filter.queue, "type": filter.job_type, "error_type": filter.error_type,
+            "since": time(filter.since), "until": time(filter.until),
+        });
+        if let Some(members) = wanted.as_object_mut() {
+            members.retain(|_, value| !value.is_null());
+        }
+        let body = text(&json!({"filter": wanted, "confirm": true}));
+        number(&self.call(Method::POST, "/dead-letter/retry", Some(body)).await?, "retried")
+    }
+
+    /// Deletes all dead letters for ever that a filter finds; returns how many.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn delete_dead_letters(&self, filter: &DeadLetterFilter) -> Result<u64, Error> {
+        let (since, until) = (filter.since.map(|at| at.to_string()), filter.until.map(|at| at.to_string()));
+        let query = query(&[
+            ("confirm", Some("true")),
+            ("queue", filter.queue.as_deref()),
+            ("type", filter.job_type.as_deref()),
+            ("error_type", filter.error_type.as_deref()),
+            ("since", since.as_deref()),
+            ("until", until.as_deref()),
+        ]);
+        number(&self.call(Method::DELETE, &format!("/dead-letter{query}"), None).await?, "deleted")
+    }
+}
+
+fn text(value: &Value) -> Bytes {
+    value.to_string().into()
+}
+
+fn number(body: &Bytes, name: &str) -> Result<u64, Error> {
+    let answer: Value = serde_json::from_slice(body).map_err(|e| Error::json("answer", e))?;
+    Ok(answer.get(name).and_then(Value::as_u64).unwrap_or(0))
+}
