@@ -135,6 +135,15 @@ impl Wire {
         self.stream.read_exact(&mut into[start..]).await.map(drop)
     }
 
+    /// Reads one line, of whatever it may be.
+    ///
+    /// # Errors
+    /// The connection ended first, or nothing came in time.
+    pub async fn next_line(&mut self) -> io::Result<String> {
+        let late = || Err(io::Error::new(io::ErrorKind::TimedOut, "no line in time"));
+        timeout(PATIENCE, self.line()).await.unwrap_or_else(|_| late())
+    }
+
     async fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).await? == 0 {

@@ -145,14 +145,20 @@ fn canonical(policy: &Map<String, Value>, job: &Subject<'_>) -> Result<String, O
         .map_err(|error| fault("keys", format_args!("cannot be put in canonical form: {error}")))
 }
 
+/// What may tell jobs apart.
+const DIMENSIONS: [&str; 4] = ["type", "queue", "args", "meta"];
+
 /// The dimensions, and the fields of args.
 fn dimensions(policy: &Map<String, Value>) -> Result<(Vec<String>, Option<Vec<String>>), OjsError> {
     let args_keys = strings(policy, "args_keys")?;
     if let Some(keys) = strings(policy, "keys")? {
         return Ok((keys, args_keys));
     }
-    // The older form names fields of args.
+    // The older form names dimensions, as the JSON format has it, or else fields of args.
     match strings(policy, "key")? {
+        Some(words) if !words.is_empty() && words.iter().all(|word| DIMENSIONS.contains(&word.as_str())) => {
+            Ok((words, args_keys))
+        }
         Some(fields) => Ok((vec!["args".to_owned()], Some(fields))),
         None => Ok((Vec::new(), args_keys)),
     }

@@ -194,13 +194,18 @@ pub(crate) fn complete_retry(policy: &mut Map<String, Value>) {
     }
 }
 
-/// Gives the dimensions as `keys` and `key`, and the period as ISO 8601 text.
+/// Gives the dimensions as `keys` and `key`, and the period as ISO 8601 text and as milliseconds.
 pub(crate) fn complete_unique(policy: &mut Map<String, Value>) {
     if let Some(keys) = policy.get("keys").cloned() {
         policy.entry("key").or_insert(keys);
     }
     if let Some(millis) = policy.get("period_ms").and_then(Value::as_u64) {
         policy.entry("period").or_insert_with(|| json!(IsoDuration::from_millis(millis).to_string()));
+    }
+    let period = policy.get("period").and_then(Value::as_str).and_then(|text| IsoDuration::parse(text).ok());
+    if let Some(period) = period {
+        let millis = u64::try_from(period.value().as_millis()).unwrap_or(u64::MAX);
+        policy.entry("period_ms").or_insert_with(|| json!(millis));
     }
 }
 
@@ -228,7 +233,7 @@ mod tests {
         assert_eq!(
             policy.to_value(),
             json!({
-                "keys": ["type", "args"], "key": ["type", "args"], "period": "PT1M", "on_conflict": "replace",
+                "keys": ["type", "args"], "key": ["type", "args"], "period": "PT1M", "period_ms": 60_000, "on_conflict": "replace",
             })
         );
     }

@@ -2,6 +2,7 @@
 mod faults;
 mod leases;
 mod life;
+mod streams;
 mod two_processes;
 
 use ojs::{Client, Job, JobState};

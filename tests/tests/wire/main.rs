@@ -4,5 +4,6 @@ mod connections;
 mod dialects;
 mod fields;
 mod http;
+mod interop;
 mod sizes;
 mod target;

@@ -112,6 +112,17 @@ impl Frames {
         self.frame(id, STATE_CHANGED, &transition.render());
     }
 
+    /// Progress of a job.
+    pub fn progress(&mut self, event: &Event) {
+        self.frame(&event.id, "progress", &channel_data(event));
+    }
+
+    /// The last word.
+    pub fn last(&mut self, event: &str, data: &str) {
+        let id = self.last_id.clone();
+        self.frame(&id, event, data);
+    }
+
     /// Events that the client was too slow for.
     pub fn dropped(&mut self, channel: &str, dropped: &Dropped, now: Timestamp) {
         let data = json!({

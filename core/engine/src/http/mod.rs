@@ -1,5 +1,6 @@
 //! The HTTP binding (protocol section 3) as an axum router.
 mod admin;
+mod aliases;
 mod crons;
 mod dead_letters;
 mod events;
@@ -12,6 +13,7 @@ mod queue_config;
 mod queues;
 mod reply;
 mod request;
+mod result_stream;
 mod results;
 mod sse;
 mod streams;
@@ -43,6 +45,11 @@ pub fn router(engine: Engine) -> Router {
         .route("/jobs/{id}/events", get(streams::job))
         .route("/jobs/{id}/activate", post(jobs::activate))
         .route("/jobs/{id}/result", get(results::get))
+        .route("/jobs/{id}/result/stream", get(result_stream::open))
+        .route("/jobs/{id}/ack", post(aliases::ack))
+        .route("/jobs/{id}/nack", post(aliases::nack))
+        .route("/jobs/{id}/cancel", post(jobs::cancel))
+        .route("/jobs/fetch", post(workers::fetch))
         .route("/jobs/results", post(results::list))
         .route("/workers/fetch", post(workers::fetch))
         .route("/workers/ack", post(workers::ack))
@@ -156,6 +163,9 @@ async fn unknown_path(uri: Uri) -> Failure {
 
 /// Routes that clients are known to look for in the wrong place (dialects, section E.4).
 fn likely_route(path: &str) -> Option<&'static str> {
+    if path.starts_with("/ojs/v1/ojs/v1/") {
+        return Some("the path with one /ojs/v1: the client has put it before a path that had it already");
+    }
     const ROUTES: &[(&str, &str)] = &[
         ("/ack", "POST /ojs/v1/workers/ack with {\"job_id\": …}"),
         ("/nack", "POST /ojs/v1/workers/nack with {\"job_id\": …, \"error\": {…}}"),

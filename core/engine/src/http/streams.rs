@@ -21,7 +21,7 @@ use crate::seats::{Full, Peer};
 use crate::stream::Subscription;
 
 /// How long a client waits before it connects again, milliseconds (extensions section 3).
-const RETRY_MS: u64 = 3000;
+pub const RETRY_MS: u64 = 3000;
 
 /// Asks proxies not to hold frames back.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -187,7 +187,8 @@ async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
     Ok(answer(streamed(body)))
 }
 
-fn refuse(full: Full) -> OjsError {
+/// Says why nobody may listen now.
+pub fn refuse(full: Full) -> OjsError {
     match full {
         Full::Client => OjsError::new(ErrorCode::RateLimited, "This client has too many event streams open.")
             .with_hint("Close some, or follow /ojs/v1/events/stream with filters instead of one stream per job."),
@@ -280,7 +281,8 @@ async fn anything_behind(engine: &Engine, filter: &EventFilter, after: Place) ->
     }
 }
 
-fn streamed(body: Receiver<bytes::Bytes>) -> Body {
+/// A body made of what comes through a channel.
+pub fn streamed(body: Receiver<bytes::Bytes>) -> Body {
     let chunks = futures_util::stream::unfold(body, |mut body| async {
         let chunk = body.recv().await?;
         Some((Ok::<_, std::convert::Infallible>(chunk), body))
@@ -288,7 +290,8 @@ fn streamed(body: Receiver<bytes::Bytes>) -> Body {
     Body::from_stream(chunks)
 }
 
-fn answer(body: Body) -> Response {
+/// The answer that is a stream of events.
+pub fn answer(body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

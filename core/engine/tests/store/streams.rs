@@ -29,6 +29,7 @@ crate::on_every_store!(
     bad_parameters_are_refused,
     closing_says_goodbye,
     nobody_listens_nothing_runs,
+    a_result_is_streamed_when_it_is_there,
 );
 
 /// One frame.
@@ -371,4 +372,23 @@ async fn nobody_listens_nothing_runs(b: Bench) {
         };
         tokio::time::timeout(Duration::from_secs(20), free).await.expect("places are given back");
     }
+}
+
+async fn a_result_is_streamed_when_it_is_there(b: Bench) {
+    let id = b.job().await;
+    let path = format!("/jobs/{id}/result/stream");
+    let mut listener = listen(&b, &path, None).await;
+    let job = b.claim(1).await.remove(0);
+    b.beat("w", &[(id, None)]).await;
+    b.settle(id, Some(job.row.lease), ojs_engine::command::Outcome::Ack(Some("{\"n\":1}".into()))).await.unwrap();
+    let frames = listener.rest().await;
+    assert_eq!(names(&frames), ["result"]);
+    assert_eq!((&frames[0].data["job_id"], &frames[0].data["result"]), (&json!(id.to_string()), &json!({"n": 1})));
+    // And for those who come late.
+    assert_eq!(names(&listen(&b, &path, None).await.rest().await), ["result"]);
+    let failed = b.job_in(JobState::Discarded).await;
+    let frames = listen(&b, &format!("/jobs/{failed}/result/stream"), None).await.rest().await;
+    assert_eq!(names(&frames), ["error"]);
+    assert_eq!((&frames[0].data["state"], &frames[0].data["error"]["code"]), (&json!("discarded"), &json!("x")));
+    assert_eq!(get(&b.engine, "/jobs/odd/result/stream", None).await.status(), 404);
 }
