@@ -174,19 +174,21 @@ impl Store for Ledger {
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        let mut waits = Vec::new();
-        for crew in [self.readers.as_ref(), self.keeper.as_ref(), Some(&self.writers)].into_iter().flatten() {
-            for _ in 0..crew.size {
-                let (done, closed) = oneshot::channel();
-                // Each takes one, and takes nothing after it.
-                let _ = crew.sender.send(Message::Close(done));
-                waits.push(closed);
-            }
-        }
         Box::pin(async move {
-            for closed in waits {
-                // An error means that the thread has ended already.
-                let _ = closed.await;
+            // The readers first: SQLite folds its log into the file when the last connection closes, if that one may write.
+            for crew in [self.readers.as_ref(), self.keeper.as_ref(), Some(&self.writers)].into_iter().flatten() {
+                let mut waits = Vec::new();
+                for _ in 0..crew.size {
+                    let (done, closed) = oneshot::channel();
+                    // Each takes one, and takes nothing after it.
+                    if crew.sender.send(Message::Close(done)).is_ok() {
+                        waits.push(closed);
+                    }
+                }
+                for closed in waits {
+                    // An error means that the thread has ended already.
+                    let _ = closed.await;
+                }
             }
         })
     }
