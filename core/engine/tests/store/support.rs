@@ -19,7 +19,7 @@ pub struct Bench {
     pub engine: Engine,
     pub clock: Arc<ManualClock>,
     pub dir: TempDir,
-    #[expect(dead_code, reason = "kept: it goes when the test ends")]
+    /// Kept: it goes when the test ends.
     pub database: Option<Database>,
 }
 
