@@ -91,6 +91,8 @@ pub struct Node {
     /// Number in job numbers.
     number: i64,
     last_seq: AtomicI64,
+    /// Connections opened so far: each counts in a shard of its own.
+    seats: AtomicI64,
     /// Jobs leased by this process: an ack finds its row without a query.
     active: Mutex<HashMap<JobId, JobRow>>,
     /// Database time minus ours, milliseconds.
@@ -114,6 +116,7 @@ impl Node {
             name: format!("{number}-{:08x}", rand::random::<u32>()),
             number,
             last_seq: AtomicI64::new(0),
+            seats: AtomicI64::new(0),
             active: Mutex::default(),
             ahead: AtomicI64::new(0),
             listening: Mutex::default(),
@@ -190,7 +193,7 @@ impl PostgresTables {
             db: Db::open(Arc::clone(&node.target))?,
             node: Arc::clone(node),
             role,
-            shard: i64::from(rand::random::<u16>()) % SHARDS,
+            shard: (node.number * 7 + node.seats.fetch_add(1, Ordering::Relaxed)) % SHARDS,
             names: Names::default(),
             work: Work::default(),
             open: false,

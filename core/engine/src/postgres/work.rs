@@ -2,7 +2,7 @@
 //!
 //! The rules ask for rows one at a time; the database is asked once for all the rows of a group, and gets each table's changes in one
 //! statement. A row is written on the condition that it is still as it was read; a row that this process leased is not even read again.
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use ojs_model::{JobId, JobState, NewJob};
@@ -52,10 +52,11 @@ pub struct Work {
     /// Rows to update.
     changed: Vec<i64>,
     deleted: Vec<i64>,
-    histories: HashMap<i64, History>,
-    counts: HashMap<(i64, usize), i64>,
+    histories: BTreeMap<i64, History>,
+    /// In order, as all that several writers may lock.
+    counts: BTreeMap<(i64, usize), i64>,
     events: Vec<(i64, i64, String)>,
-    saved_workers: HashMap<i64, WorkerRow>,
+    saved_workers: BTreeMap<i64, WorkerRow>,
     /// Workers as this transaction read or changed them.
     pub workers: HashMap<Arc<str>, WorkerRow>,
     /// Read ahead, by queue.
@@ -199,7 +200,10 @@ impl Work {
                 tracked.stored = Some(tracked.now.clone());
             }
         }
-        for seq in std::mem::take(&mut self.changed) {
+        // Rows are locked in this order: always the same, so that two writers cannot wait for each other.
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.sort_unstable();
+        for seq in changed {
             if let Some(tracked) = self.rows.get_mut(&seq)
                 && let Some(before) = tracked.stored.as_mut().filter(|before| **before != tracked.now)
             {
@@ -207,15 +211,15 @@ impl Work {
                 before.clone_from(&tracked.now);
             }
         }
-        for (seq, history) in self.histories.drain() {
+        for (seq, history) in std::mem::take(&mut self.histories) {
             writes.histories.0.push(seq);
             writes.histories.1.push(history.errors);
             writes.histories.2.push(history.result);
         }
-        for ((queue, state), delta) in self.counts.drain().filter(|(_, delta)| *delta != 0) {
+        for ((queue, state), delta) in std::mem::take(&mut self.counts).into_iter().filter(|(_, delta)| *delta != 0) {
             writes.counts.push([queue, i64::try_from(state).unwrap_or(0), delta]);
         }
-        for worker in self.saved_workers.drain().map(|(_, worker)| worker) {
+        for worker in std::mem::take(&mut self.saved_workers).into_values() {
             writes.workers.push([worker.num, worker.phase, worker.beat_at, worker.directive, worker.first_at]);
             writes.infos.push(worker.info.to_string());
         }
