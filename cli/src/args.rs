@@ -1,7 +1,9 @@
 //! What can be typed: the commands, their options, and the help that teaches them.
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::command::{dead_letter, jobs, queues, workers};
+use crate::command::{crons, dead_letter, events, jobs, keys, maintenance, migrate, queues, stats, workers, workflows};
 use crate::remote::RemoteArgs;
 
 const EXAMPLES: &str = "\
@@ -9,6 +11,7 @@ Examples:
   ojs server --store sqlite:jobs.db              start a server on 127.0.0.1:8080
   ojs jobs enqueue email.send '[\"a@example.com\"]'  give it a job
   ojs queues stats                               see what waits and what runs
+  ojs doctor                                     see what is wrong
   ojs dead-letter list                           see what failed for good
   ojs dead-letter retry 019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f
 
@@ -37,9 +40,34 @@ pub enum Command {
     /// Look at jobs that failed for good; run them again or delete them.
     #[command(subcommand, alias = "dlq")]
     DeadLetter(dead_letter::Action),
-    /// Tell workers to stop fetching, or to stop.
+    /// List workers; tell them to stop fetching, or to stop.
     #[command(subcommand)]
     Workers(workers::Action),
+    /// Look at cron entries; add, enable, disable and delete them.
+    #[command(subcommand, alias = "cron")]
+    Crons(crons::Action),
+    /// Look at workflows, cancel them.
+    #[command(subcommand)]
+    Workflows(workflows::Action),
+    /// The whole in figures, now or over time.
+    Stats(stats::Stats),
+    /// What happens, as it happens.
+    Events(events::Events),
+    /// A pause for everything, for work on the system.
+    #[command(subcommand)]
+    Maintenance(maintenance::Action),
+    /// Look for what is wrong, and say what to do.
+    Doctor,
+    /// Make, list and revoke the keys of a server.
+    Keys(keys::Keys),
+    /// Bring a store to the schema of this version.
+    Migrate(migrate::Migrate),
+    /// Print the completion script of a shell.
+    #[command(after_help = "Example:\n  ojs completions bash > /etc/bash_completion.d/ojs")]
+    Completions {
+        /// bash, elvish, fish, powershell or zsh.
+        shell: clap_complete::Shell,
+    },
     /// Ask the server how it is.
     Health,
     /// Show what the server implements.
@@ -48,12 +76,14 @@ pub enum Command {
 
 const SERVER_HELP: &str = "\
 The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for. Logs go to stderr.
+SIGHUP: reads the keys again.
 SIGTERM or SIGINT: no new connections, answers what it has read, closes the store, exits with 0. A second signal exits at once.
 
 Examples:
   ojs server                                         127.0.0.1:8080, jobs in ./ojs.db
   ojs server --store sqlite:/var/lib/ojs/jobs.db
   ojs server --store 'sqlite:jobs.db?durability=relaxed'   faster; a power cut may lose the last moments
+  ojs server --listen 0.0.0.0:8080 --keys ojs-keys.json      for other machines: `ojs keys add` makes the keys
   ojs server --store memory: --listen 127.0.0.1:0    for tests: nothing is kept, any free port";
 
 #[derive(Debug, Args)]
@@ -65,6 +95,12 @@ pub struct ServerArgs {
     /// Where jobs are kept: `sqlite:PATH`, or `memory:` (gone when the server stops).
     #[arg(long, value_name = "URL", env = "OJS_STORE", default_value = "sqlite:ojs.db")]
     pub store: String,
+    /// Ask everybody for a key of this file (`ojs keys add`). Changes of the file take effect within two seconds.
+    #[arg(long, value_name = "FILE", env = "OJS_KEYS")]
+    pub keys: Option<PathBuf>,
+    /// Listen on other addresses than loopback without keys: whoever reaches the server can do everything.
+    #[arg(long, env = "OJS_INSECURE", conflicts_with = "keys", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
+    pub insecure: bool,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,

@@ -37,6 +37,18 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Queues(action) => command::queues::run(action, cli.remote.connect().await?).await,
         Command::DeadLetter(action) => command::dead_letter::run(action, cli.remote.connect().await?).await,
         Command::Workers(action) => command::workers::run(action, cli.remote.connect().await?).await,
+        Command::Crons(action) => command::crons::run(action, cli.remote.connect().await?).await,
+        Command::Workflows(action) => command::workflows::run(action, cli.remote.connect().await?).await,
+        Command::Stats(stats) => command::stats::run(stats, cli.remote.connect().await?).await,
+        Command::Events(events) => command::events::run(events, cli.remote.connect().await?).await,
+        Command::Maintenance(action) => command::maintenance::run(action, cli.remote.connect().await?).await,
+        Command::Doctor => command::doctor::run(cli.remote.connect().await?).await,
+        Command::Keys(keys) => command::keys::run(keys, cli.remote.output()),
+        Command::Migrate(migrate) => command::migrate::run(migrate, cli.remote.output()).await,
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "ojs", &mut std::io::stdout());
+            Ok(())
+        }
         Command::Health => command::about::health(cli.remote.connect().await?).await,
         Command::Manifest => command::about::manifest(cli.remote.connect().await?).await,
     }

@@ -18,7 +18,7 @@ pub struct RemoteArgs {
     /// The server; also `sqlite:PATH`, to work on a store directly. [default: http://127.0.0.1:8080]
     #[arg(long, global = true, value_name = "URL", env = "OJS_URL")]
     url: Option<String>,
-    /// Bearer token, if the server asks for one.
+    /// Key, if the server asks for one (`ojs keys add`).
     #[arg(long, global = true, value_name = "TOKEN", env = "OJS_AUTH_TOKEN", hide_env_values = true)]
     token: Option<String>,
     /// Longest wait for an answer, in seconds.
@@ -30,6 +30,11 @@ pub struct RemoteArgs {
 }
 
 impl RemoteArgs {
+    /// How results are shown, for commands that need no server.
+    pub fn output(&self) -> Output {
+        Output { json: self.json }
+    }
+
     /// Connects, or opens the store.
     ///
     /// # Errors
@@ -88,6 +93,16 @@ impl Remote {
     /// As [`call`](Self::call).
     pub async fn post(&self, path: impl Into<String>, body: &Value) -> Result<Answer, Failure> {
         self.call(Request::post(path.into(), body.to_string())).await
+    }
+
+    /// `PATCH path`.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn patch(&self, path: impl Into<String>, body: &Value) -> Result<Answer, Failure> {
+        let mut request = Request::post(path.into(), body.to_string());
+        request.method = Method::PATCH;
+        self.call(request).await
     }
 
     /// `DELETE path`.

@@ -1,14 +1,21 @@
 //! `ojs server`: opens the engine, listens, and leaves politely.
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::exit;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
+use ojs_engine::access::Access;
 use ojs_engine::{Engine, EngineOptions, Server, StoreUrl};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::ServerArgs;
 use crate::failure::Failure;
 use crate::log;
+
+/// How often the file of keys is looked at.
+const KEYS_EVERY: Duration = Duration::from_secs(1);
 
 /// Serves until SIGTERM or SIGINT.
 ///
@@ -18,6 +25,7 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     log::start(&args.log_level, args.log_format)?;
     let store = args.store.parse::<StoreUrl>();
     let store = store.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store sqlite:jobs.db"))?;
+    let keys = args.keys.as_ref().map(|path| Access::open(path).map(Arc::new)).transpose()?;
     let mut options = EngineOptions::new(store);
     options.test_mode = args.test_mode;
 
@@ -25,10 +33,19 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     let signals = Signals::install()?;
     // The error says what to do.
     let engine = Engine::open(options).await.map_err(|error| Failure::setting(error.to_string()))?;
-    let server = Server::bind(engine, &args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
+    let mut server = Server::bind(engine, &args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
     let address = server.local_addr();
+    if let Some(access) = keys {
+        server = server.with_access(Arc::clone(&access));
+        watch_keys(access)?;
+    } else if !address.ip().is_loopback() && !args.insecure {
+        return Err(Failure::usage(
+            format!("{address} can be reached from other machines, and no keys are asked for"),
+            "make keys with `ojs keys add` and give the file to --keys, or say --insecure if a proxy guards it",
+        ));
+    }
     announce(address);
-    warn_of_exposure(address, args.test_mode);
+    warn_of_exposure(address, &args);
     tracing::info!(%address, store = %args.store, version = env!("CARGO_PKG_VERSION"), "serving");
     server.run(signals.first()).await;
     tracing::info!("stopped");
@@ -41,8 +58,40 @@ fn announce(address: SocketAddr) {
     let _ = writeln!(stdout, "listening on http://{address}").and_then(|()| stdout.flush());
 }
 
-fn warn_of_exposure(address: SocketAddr, test_mode: bool) {
-    if !address.ip().is_loopback() {
+/// Reads the keys again on SIGHUP, and when the file has changed. A file that cannot be read changes nothing.
+fn watch_keys(access: Arc<Access>) -> Result<(), Failure> {
+    let mut hangup = signal(SignalKind::hangup())
+        .map_err(|error| Failure::usage(format!("cannot catch signals: {error}"), "check the limits of this process"))?;
+    tokio::spawn(async move {
+        let mut known = stamp(access.path());
+        loop {
+            let told = tokio::select! {
+                _ = hangup.recv() => true,
+                () = tokio::time::sleep(KEYS_EVERY) => false,
+            };
+            let found = stamp(access.path());
+            if !told && found == known {
+                continue;
+            }
+            known = found;
+            match access.reload() {
+                Ok(keys) => tracing::info!(keys, "keys read again"),
+                Err(error) => tracing::error!(%error, "the keys stay as they were"),
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Time and size of a file: what changes when it is replaced.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let about = std::fs::metadata(path).ok()?;
+    Some((about.modified().ok()?, about.len()))
+}
+
+fn warn_of_exposure(address: SocketAddr, args: &ServerArgs) {
+    let test_mode = args.test_mode;
+    if !address.ip().is_loopback() && args.keys.is_none() {
         tracing::warn!(
             %address,
             "EXPOSED: anyone who reaches this address can read, add, run and delete jobs. Put an authenticating proxy in front, \

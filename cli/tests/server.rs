@@ -139,11 +139,16 @@ async fn reset_exists_in_test_mode_only() {
 }
 
 #[tokio::test]
-async fn an_open_address_is_warned_of() {
+async fn an_open_address_needs_keys_or_a_word() {
+    refuses(&["server", "--listen", "0.0.0.0:0", "--store", "memory:"], &["--keys", "--insecure"]);
+    refuses(
+        &["server", "--listen", "127.0.0.1:0", "--store", "memory:", "--keys", "/nowhere/keys.json"],
+        &["/nowhere/keys.json", "ojs keys add"],
+    );
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log");
     let mut server = Command::new(env!("CARGO_BIN_EXE_ojs"))
-        .args(["server", "--listen", "0.0.0.0:0", "--store", "memory:", "--log-format", "json"])
+        .args(["server", "--listen", "0.0.0.0:0", "--store", "memory:", "--log-format", "json", "--insecure"])
         .stdout(std::process::Stdio::piped())
         .stderr(std::fs::File::create(&log).unwrap())
         .spawn()
@@ -159,4 +164,56 @@ async fn an_open_address_is_warned_of() {
     assert!(
         warned.into_iter().any(|line| line["level"] == "WARN" && line["message"].as_str().is_some_and(|m| m.contains("EXPOSED")))
     );
+}
+
+#[tokio::test]
+async fn keys_are_asked_for_and_changes_of_the_file_are_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let keys = directory.path().join("keys.json").display().to_string();
+    let made = ojs(&["keys", "add", "shop", "--role", "producer", "--keys", &keys]);
+    let key = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+    assert!(key.starts_with("ojs_") && key.len() > 60, "{key}");
+    let listed = String::from_utf8(ojs(&["keys", "list", "--keys", &keys]).stdout).unwrap();
+    assert!(listed.contains("shop") && listed.contains("producer") && !listed.contains(&key), "{listed}");
+    let server = ServerProcess::start("memory", &["--keys", &keys]).await;
+    let url = server.url();
+    let enqueue = |token: String| {
+        let url = url.clone();
+        move || {
+            Command::new(env!("CARGO_BIN_EXE_ojs"))
+                .args(["jobs", "enqueue", "a.b", "--url", &url, "--token", &token])
+                .output()
+                .unwrap()
+        }
+    };
+    assert_eq!(enqueue(key.clone())().status.code(), Some(0));
+    let refused = enqueue("wrong".to_owned())();
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("unauthenticated"));
+    let denied = Command::new(env!("CARGO_BIN_EXE_ojs")).args(["jobs", "list", "--url", &url, "--token", &key]).output().unwrap();
+    assert!(String::from_utf8(denied.stderr).unwrap().contains("permission_denied"));
+    assert_eq!(ojs(&["keys", "add", "shop", "--role", "admin", "--keys", &keys]).status.code(), Some(1));
+    assert_eq!(ojs(&["keys", "revoke", "shop", "--keys", &keys]).status.code(), Some(0));
+    server.signal(Signal::HUP);
+    ojs_tests::until("the revoked key is refused", || async { (enqueue(key.clone())().status.code() == Some(1)).then_some(()) })
+        .await;
+}
+
+#[test]
+fn a_store_is_migrated_when_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", directory.path().join("jobs.db").display());
+    let said =
+        |arguments: &[&str]| String::from_utf8(ojs(&[&["migrate", "--store", &store], arguments].concat()).stdout).unwrap();
+    assert!(said(&[]).contains("not there yet"));
+    assert!(said(&["--apply"]).contains("→"));
+    assert!(said(&[]).contains("nothing to do"));
+    assert!(said(&["--json"]).contains("\"pending\":0"));
+}
+
+#[test]
+fn shells_get_their_completions() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = ojs(&["completions", shell]);
+        assert!(output.status.success() && String::from_utf8(output.stdout).unwrap().contains("dead-letter"));
+    }
 }

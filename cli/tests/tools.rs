@@ -210,3 +210,94 @@ async fn failures_have_their_exit_status_and_say_what_to_do() {
     drop(server);
     assert!(fails(&url, &["health"], 3).await.contains("--url"));
 }
+
+#[tokio::test]
+async fn workers_are_listed_shown_and_not_removed_while_they_live() {
+    let server = ServerProcess::memory().await;
+    let beat = json!({"worker_id": "w1", "active_jobs": 0, "hostname": "box", "pid": 7, "concurrency": 10, "queues": ["mail"]});
+    server.connect().await.post("/workers/heartbeat", &beat).await.expect(200);
+    let list = says(&server, &["workers", "list"]).await;
+    assert!(list.lines().any(|line| line.starts_with("w1") && line.contains("running") && line.contains("box")), "{list}");
+    assert!(says(&server, &["workers", "get", "w1"]).await.contains("[\"mail\"]"));
+    assert_eq!(says(&server, &["workers", "list", "--state", "quiet"]).await.lines().count(), 1);
+    assert!(fails(&server.url(), &["workers", "remove", "w1"], 1).await.contains("heartbeat"));
+    assert_eq!(json_of(&server, &["workers", "list"]).await["summary"]["total"], 1);
+}
+
+#[tokio::test]
+async fn cron_entries_are_added_switched_and_deleted() {
+    let server = ServerProcess::memory().await;
+    let added = says(&server, &["crons", "add", "nightly", "0 3 * * *", "report.build", "--timezone", "Europe/Berlin"]).await;
+    assert!(added.contains("nightly") && added.contains("0 3 * * *") && added.contains("Europe/Berlin"), "{added}");
+    assert!(says(&server, &["crons", "list"]).await.contains("nightly"));
+    assert!(says(&server, &["crons", "disable", "nightly"]).await.contains("false"));
+    assert!(says(&server, &["crons", "enable", "nightly"]).await.contains("true"));
+    assert_eq!(says(&server, &["crons", "delete", "nightly"]).await, "nightly: deleted\n");
+    assert!(fails(&server.url(), &["crons", "get", "nightly"], 1).await.contains("not_found"));
+}
+
+#[tokio::test]
+async fn workflows_are_shown_and_cancelled() {
+    let server = ServerProcess::memory().await;
+    let chain = json!({"type": "chain", "steps": [{"type": "a.b", "args": []}, {"type": "a.c", "args": []}]});
+    let made = server.connect().await.post("/workflows", &chain).await.expect(201).json();
+    let id = made["workflow"]["id"].as_str().unwrap().to_owned();
+    let shown = says(&server, &["workflows", "get", &id]).await;
+    assert!(shown.contains("0 of 2") && shown.contains("a.c"), "{shown}");
+    assert!(says(&server, &["workflows", "cancel", &id]).await.contains("cancelled"));
+}
+
+#[tokio::test]
+async fn figures_and_events_are_told() {
+    let server = ServerProcess::memory().await;
+    says(&server, &["jobs", "enqueue", "a.b", "--queue", "mail"]).await;
+    let stats = says(&server, &["stats"]).await;
+    assert!(stats.lines().any(|line| line.split_whitespace().eq(["available", "1"])), "{stats}");
+    assert_eq!(says(&server, &["stats", "--history", "1m", "--queue", "mail"]).await.lines().count(), 2);
+    assert!(fails(&server.url(), &["stats", "--history", "2h"], 1).await.contains("5m"));
+    let events = says(&server, &["events"]).await;
+    assert!(events.contains("job.enqueued") && events.contains("mail"), "{events}");
+    assert_eq!(says(&server, &["events", "--types", "job.failed"]).await, "");
+}
+
+#[tokio::test]
+async fn new_events_are_followed() {
+    use tokio::io::AsyncBufReadExt;
+    let server = ServerProcess::memory().await;
+    says(&server, &["jobs", "enqueue", "a.before"]).await;
+    let mut follow = Command::new(env!("CARGO_BIN_EXE_ojs"))
+        .args(["events", "--follow", "--json"])
+        .env("OJS_URL", server.url())
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = tokio::io::BufReader::new(follow.stdout.take().unwrap()).lines();
+    // It may still be starting: jobs are enqueued until one is told of.
+    let told = async { lines.next_line().await.unwrap().unwrap() };
+    tokio::pin!(told);
+    let line = loop {
+        tokio::select! {
+            line = &mut told => break line,
+            _ = says(&server, &["jobs", "enqueue", "a.after"]) => {}
+        }
+    };
+    let event: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&event["type"], &event["data"]["job_type"]), (&json!("job.enqueued"), &json!("a.after")));
+}
+
+#[tokio::test]
+async fn the_doctor_finds_what_is_wrong() {
+    let server = ServerProcess::memory().await;
+    let healthy = says(&server, &["doctor"]).await;
+    assert!(healthy.lines().all(|line| line.starts_with("ok")), "{healthy}");
+    dead_letter(&server, "a.b").await;
+    says(&server, &["maintenance", "on", "--reason", "disk swap", "--for", "PT30M"]).await;
+    let output = ojs(&server.url(), &["doctor"]).await;
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("warning  maintenance: on since") && said.contains("disk swap"), "{said}");
+    assert!(said.contains("warning  dead letters: 1 in the last hour"), "{said}");
+    assert!(says(&server, &["maintenance", "off"]).await.contains("off"));
+    assert_eq!(ojs("http://127.0.0.1:1", &["doctor"]).await.status.code(), Some(3));
+}

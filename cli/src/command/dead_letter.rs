@@ -1,5 +1,6 @@
 //! `ojs dead-letter`: jobs that failed for good.
 use clap::{Args, Subcommand};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::jobs::describe;
@@ -108,7 +109,9 @@ async fn all_ids(remote: &Remote, filter: &Filter) -> Result<Vec<String>, Failur
 /// Runs each again and reports it; a refusal does not stop the others.
 async fn retry(remote: &Remote, ids: &[String]) -> Result<(), Failure> {
     let mut refused = 0;
-    for id in ids {
+    // Nothing is drawn where nobody looks: in pipes, and with --json.
+    let bar = if remote.output.json || ids.len() < 2 { ProgressBar::hidden() } else { ProgressBar::new(ids.len() as u64) };
+    for id in bar.wrap_iter(ids.iter()) {
         match remote.post(format!("/dead-letter/{}/retry", segment(id)), &json!({})).await {
             Ok(answer) => remote.output.show(&answer, |value| format!("{id}: {}", text(value, "/job/state")))?,
             Err(failure) if ids.len() == 1 => return Err(failure),

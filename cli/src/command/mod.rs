@@ -1,6 +1,14 @@
 //! One file per family of commands.
 pub mod about;
+pub mod crons;
 pub mod dead_letter;
+pub mod doctor;
+pub mod events;
 pub mod jobs;
+pub mod keys;
+pub mod maintenance;
+pub mod migrate;
 pub mod queues;
+pub mod stats;
 pub mod workers;
+pub mod workflows;

@@ -94,7 +94,12 @@ impl Engine {
 
     /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
     pub fn router(&self) -> axum::Router {
-        crate::http::router(self.clone())
+        crate::http::router(self.clone(), None)
+    }
+
+    /// The same, for those who have a key.
+    pub fn guarded_router(&self, access: Arc<crate::access::Access>) -> axum::Router {
+        crate::http::router(self.clone(), Some(access))
     }
 
     /// The store, for tools and tests that go below HTTP.

@@ -17,6 +17,7 @@
 //! | `server` | [`Server`]: a listener with limits |
 //! | [`command`], [`store`] | what the engine asks, and the seam to whoever keeps jobs |
 //! | `apply` | the rules, over [`tables`] |
+//! | [`access`] | keys: who may do what |
 //! | [`admin`] | what operators ask and order |
 //! | [`stats`], `metrics` | figures over time; figures for Prometheus |
 //! | `writer` | group commit over tables |
@@ -25,6 +26,7 @@
 //! | [`log`], `stream` | the event log as a whole, and those who follow it |
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod admin;
 mod apply;
 pub mod clock;
@@ -44,6 +46,7 @@ mod postgres;
 pub mod queue_config;
 mod render;
 pub mod result;
+pub mod schema;
 mod seats;
 mod server;
 mod settings;

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::access::Access;
 use crate::engine::Engine;
 use crate::seats::Peer;
 
@@ -18,6 +19,8 @@ use crate::seats::Peer;
 const MAX_CONNECTIONS: usize = 10_000;
 /// A client gets this long to send its request line and headers.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Request line and headers of one request.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// How long requests under way may take once the server stops (protocol section 5.8: all within 30 s).
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(25);
 
@@ -27,6 +30,7 @@ pub struct Server {
     engine: Engine,
     listener: TcpListener,
     address: SocketAddr,
+    access: Option<Arc<Access>>,
 }
 
 impl Server {
@@ -37,7 +41,7 @@ impl Server {
     pub async fn bind(engine: Engine, address: &str) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        Ok(Self { engine, listener, address })
+        Ok(Self { engine, listener, address, access: None })
     }
 
     /// The address it listens on, with the real port.
@@ -46,12 +50,22 @@ impl Server {
         self.address
     }
 
+    /// Asks everybody for a key.
+    #[must_use]
+    pub fn with_access(mut self, access: Arc<Access>) -> Self {
+        self.access = Some(access);
+        self
+    }
+
     /// Serves until `shutdown` resolves; then stops accepting, answers requests under way, and closes the engine.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        let router = self.engine.router();
+        let router = match self.access {
+            Some(access) => self.engine.guarded_router(access),
+            None => self.engine.router(),
+        };
         tokio::pin!(shutdown);
         loop {
             let permit = tokio::select! {
@@ -101,8 +115,12 @@ async fn serve(stream: TcpStream, peer: Peer, router: axum::Router, stop: Cancel
         return;
     }
     let mut builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
-    builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(20));
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).max_buf_size(MAX_HEAD_BYTES);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Duration::from_secs(20))
+        .max_header_list_size(MAX_HEAD_BYTES as u32);
     let service = tower::util::MapRequest::new(router, move |mut request: http::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(peer);
         request

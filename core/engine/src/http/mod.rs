@@ -5,21 +5,25 @@ mod crons;
 mod dead_letters;
 mod events;
 mod frames;
+mod guard;
 mod health;
 mod jobs;
 mod manifest;
 mod metrics;
+mod openapi;
 mod queue_config;
 mod queues;
 mod reply;
 mod request;
 mod result_stream;
 mod results;
+mod routes;
 mod sse;
 mod streams;
 mod workers;
 mod workflows;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
@@ -27,91 +31,43 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post, put};
+use axum::routing::{MethodRouter, get, post};
 use ojs_model::{ErrorCode, OjsError};
 
+use crate::access::{Access, Permission};
 use crate::command::Command;
 use crate::engine::Engine;
 use reply::{Failure, Json, finish};
 use request::Incoming;
+use routes::Route;
 
-/// All routes, with uniform headers and error bodies.
-pub fn router(engine: Engine) -> Router {
-    let mut v1 = Router::new()
-        .route("/health", get(health::health))
-        .route("/jobs", post(jobs::enqueue))
-        .route("/jobs/batch", post(jobs::enqueue_batch))
-        .route("/jobs/{id}", get(jobs::get).patch(jobs::patch).delete(jobs::cancel))
-        .route("/jobs/{id}/events", get(streams::job))
-        .route("/jobs/{id}/activate", post(jobs::activate))
-        .route("/jobs/{id}/result", get(results::get))
-        .route("/jobs/{id}/result/stream", get(result_stream::open))
-        .route("/jobs/{id}/ack", post(aliases::ack))
-        .route("/jobs/{id}/nack", post(aliases::nack))
-        .route("/jobs/{id}/cancel", post(jobs::cancel))
-        .route("/jobs/fetch", post(workers::fetch))
-        .route("/jobs/results", post(results::list))
-        .route("/workers/fetch", post(workers::fetch))
-        .route("/workers/ack", post(workers::ack))
-        .route("/workers/nack", post(workers::nack))
-        .route("/workers/heartbeat", post(workers::heartbeat))
-        .route("/workers/beat", post(workers::heartbeat))
-        .route("/workers/exchange", post(workers::exchange))
-        .route("/workflows", post(workflows::create))
-        .route("/workflows/{id}", get(workflows::get).delete(workflows::cancel))
-        .route("/cron", get(crons::list).post(crons::put))
-        .route("/cron/{name}", get(crons::get).patch(crons::switch).delete(crons::delete))
-        .route("/queues", get(queues::list).post(queue_config::create))
-        .route("/queues/{name}", get(queue_config::get).delete(queue_config::delete))
-        .route("/queues/{name}/config", put(queue_config::configure))
-        .route("/queues/{name}/drain", post(queues::drain))
-        .route("/admin/queues/{name}/config", put(queue_config::configure))
-        .route("/admin/queues/{name}/rate-limit", put(queue_config::rate_limit))
-        .route("/queues/{name}/stats", get(queues::stats))
-        .route("/queues/{name}/events", get(streams::queue))
-        .route("/queues/{name}/pause", post(queues::pause))
-        .route("/queues/{name}/resume", post(queues::resume))
-        .route("/events", get(events::poll))
-        .route("/events/stream", get(streams::all))
-        .route("/dead-letter", get(dead_letters::list).delete(dead_letters::delete_many))
-        .route("/dead-letter/stats", get(dead_letters::stats))
-        .route("/dead-letter/retry", post(dead_letters::retry_many))
-        .route("/dead-letter/{id}", get(dead_letters::get).delete(dead_letters::delete))
-        .route("/dead-letter/{id}/retry", post(dead_letters::retry))
-        .route("/workers/{id}/health", get(admin::workers::health))
-        .route("/admin/queues", get(admin::queues::list))
-        .route("/admin/queues/{name}", get(admin::queues::get))
-        .route("/admin/queues/{name}/pause", post(admin::queues::pause))
-        .route("/admin/queues/{name}/resume", post(admin::queues::resume))
-        .route("/admin/jobs", get(admin::jobs::list))
-        .route("/admin/jobs/{id}", get(admin::jobs::get))
-        .route("/admin/jobs/{id}/cancel", post(admin::jobs::cancel))
-        .route("/admin/jobs/{id}/retry", post(admin::jobs::retry))
-        .route("/admin/workers", get(admin::workers::list))
-        .route("/admin/workers/{id}", get(admin::workers::get).delete(admin::workers::delete))
-        .route("/admin/workers/{id}/{directive}", post(admin::workers::direct))
-        .route("/admin/dead-letter", get(admin::dead_letters::list).delete(dead_letters::delete_many))
-        .route("/admin/dead-letter/stats", get(dead_letters::stats))
-        .route("/admin/dead-letter/retry", post(dead_letters::retry_many))
-        .route("/admin/dead-letter/{id}", get(dead_letters::get).delete(admin::dead_letters::delete))
-        .route("/admin/dead-letter/{id}/retry", post(dead_letters::retry))
-        .route("/admin/stats", get(admin::stats::now))
-        .route("/admin/stats/history", get(admin::stats::history))
-        .route("/admin/system/maintenance", get(admin::system::maintenance).post(admin::system::set_maintenance))
-        .route("/admin/system/config", get(admin::system::config));
+/// All routes, with uniform headers and error bodies; with `access`, only for those who have a key.
+pub fn router(engine: Engine, access: Option<Arc<Access>>) -> Router {
+    let mut v1 = Router::new();
+    for Route { path, needs, handler, .. } in routes::table() {
+        v1 = v1.route(path, guarded(handler, access.as_ref(), needs));
+    }
     if engine.options().test_mode {
-        v1 = v1.route("/admin/reset", post(reset));
+        v1 = v1.route("/admin/reset", guarded(post(reset), access.as_ref(), Permission::Administer));
     }
     Router::new()
         .route("/ojs/manifest", get(manifest::manifest))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
-        .route("/metrics", get(metrics::metrics))
+        .route("/metrics", guarded(get(metrics::metrics), access.as_ref(), Permission::Inspect))
         .nest("/ojs/v1", v1)
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path)
         .layer(from_fn_with_state(engine.clone(), frame))
         .with_state(engine)
+}
+
+/// Asks for a key in front of a route, when keys are on.
+fn guarded(route: MethodRouter<Engine>, access: Option<&Arc<Access>>, needs: Permission) -> MethodRouter<Engine> {
+    match access.filter(|_| needs != Permission::Open) {
+        Some(access) => route.layer(from_fn_with_state((Arc::clone(access), needs), guard::guard)),
+        None => route,
+    }
 }
 
 /// What every exchange has in common: version check, request id, media type, error body.

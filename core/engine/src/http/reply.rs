@@ -1,6 +1,6 @@
 //! Responses: JSON text with the headers that every answer carries, and refusals as error bodies.
 use axum::body::Body;
-use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderName, LOCATION, RETRY_AFTER};
+use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderName, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError, SPEC_VERSION};
@@ -127,6 +127,9 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
         error.request_id = request_id.to_str().ok().map(str::to_owned);
         if matches!(error.status, 429 | 503) {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if error.status == 401 {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ojs\""));
         }
         if error.code == QUEUE_FULL {
             tell_depth(&mut response, &error);

@@ -1,10 +1,21 @@
 //! The schema of a file, and how older files come up to it.
-use rusqlite::Transaction;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, Transaction};
 
 use crate::tables::{Result, StoreError};
 
 /// The schema that this version writes.
-const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 2;
+
+/// The schema of a file as it is; 0 when there is no file.
+pub fn version(path: &Path) -> Result<i64> {
+    if !path.exists() {
+        return Ok(0);
+    }
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
 
 /// Brings a file, new or old, to the schema of this version.
 pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
@@ -29,7 +40,6 @@ mod tests {
     use crate::options::Durability;
     use crate::sqlite::SqliteTables;
     use crate::tables::Tables;
-    use rusqlite::Connection;
 
     #[test]
     fn a_file_of_version_1_opens_and_keeps_its_jobs() {
@@ -45,6 +55,7 @@ mod tests {
         )
         .unwrap();
         drop(old);
+        assert_eq!(super::version(&path).unwrap(), 1);
         for _ in 0..2 {
             let mut tables = SqliteTables::open(&path, Durability::Full).unwrap();
             let ready = tables.ready(1, 10).unwrap();

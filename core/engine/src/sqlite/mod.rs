@@ -5,7 +5,7 @@ mod admin;
 mod crons;
 mod dead_letters;
 mod log;
-mod migration;
+pub mod migration;
 mod queues;
 mod results;
 mod rows;

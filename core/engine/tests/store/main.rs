@@ -9,6 +9,7 @@
     reason = "a failed unwrap is a failed test"
 )]
 
+mod access;
 mod admin;
 mod admin_http;
 mod catalogue;

@@ -1,0 +1,121 @@
+//! `ojs crons`: jobs by the clock.
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output::{items, pairs, rows, text};
+use crate::remote::{Remote, segment};
+
+const EXAMPLES: &str = "\
+Examples:
+  ojs crons add nightly '0 3 * * *' report.build --timezone Europe/Berlin
+  ojs crons disable nightly
+  ojs crons delete nightly";
+
+#[derive(Debug, Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub enum Action {
+    /// List entries with their next times.
+    List,
+    /// Show one.
+    Get {
+        /// Its name.
+        name: String,
+    },
+    /// Register an entry, or replace the one of that name.
+    Add {
+        /// Its name.
+        name: String,
+        /// Five fields: minute, hour, day, month, weekday.
+        expression: String,
+        /// The type of its jobs.
+        #[arg(value_name = "TYPE")]
+        kind: String,
+        /// Arguments of its jobs, a JSON array.
+        #[arg(default_value = "[]", value_parser = array)]
+        args: Value,
+        /// The queue of its jobs.
+        #[arg(long)]
+        queue: Option<String>,
+        /// Where the clock hangs. [default: UTC]
+        #[arg(long, value_name = "ZONE")]
+        timezone: Option<String>,
+    },
+    /// Let it fire again.
+    Enable {
+        /// Its name.
+        name: String,
+    },
+    /// Let it rest.
+    Disable {
+        /// Its name.
+        name: String,
+    },
+    /// Delete it. Jobs it has made live on.
+    Delete {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Carries out one of the actions.
+///
+/// # Errors
+/// As [`Remote::call`].
+pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
+    let answer = match action {
+        Action::List => {
+            let answer = remote.get("/cron").await?;
+            let line = |cron: &Value| {
+                ["/name", "/cron", "/timezone", "/enabled", "/next_run_at", "/last_run_at"].map(|path| first(cron, path)).to_vec()
+            };
+            return remote.output.show(&answer, |value| {
+                let list = ["/crons", "/cron_jobs", "/entries"].map(|path| items(value, path));
+                let list = list.into_iter().find(|list| !list.is_empty()).unwrap_or_default();
+                rows(&["name", "cron", "timezone", "enabled", "next", "last"], list.iter().map(line))
+            });
+        }
+        Action::Get { name } => remote.get(format!("/cron/{}", segment(&name))).await?,
+        Action::Add { name, expression, kind, args, queue, timezone } => {
+            let mut body = json!({"name": name, "cron": expression, "type": kind, "args": args});
+            if let Some(body) = body.as_object_mut() {
+                if let Some(zone) = timezone {
+                    body.insert("timezone".into(), zone.into());
+                }
+                if let Some(queue) = queue {
+                    body.insert("options".into(), json!({"queue": queue}));
+                }
+            }
+            remote.post("/cron", &body).await?
+        }
+        Action::Enable { name } => remote.patch(format!("/cron/{}", segment(&name)), &json!({"enabled": true})).await?,
+        Action::Disable { name } => remote.patch(format!("/cron/{}", segment(&name)), &json!({"enabled": false})).await?,
+        Action::Delete { name } => {
+            let answer = remote.delete(format!("/cron/{}", segment(&name))).await?;
+            return remote.output.show(&answer, |_| format!("{name}: deleted"));
+        }
+    };
+    remote.output.show(&answer, |value| {
+        let cron = value.get("cron").filter(|cron| cron.is_object()).unwrap_or(value);
+        pairs([
+            ("name", text(cron, "/name")),
+            ("cron", first(cron, "/cron")),
+            ("timezone", text(cron, "/timezone")),
+            ("enabled", text(cron, "/enabled")),
+            ("next", text(cron, "/next_run_at")),
+            ("last", text(cron, "/last_run_at")),
+            ("runs", text(cron, "/run_count")),
+        ])
+    })
+}
+
+/// A member; the expression has two names.
+fn first(cron: &Value, path: &str) -> String {
+    let found = text(cron, path);
+    if path == "/cron" && found.is_empty() { text(cron, "/expression") } else { found }
+}
+
+fn array(text: &str) -> Result<Value, String> {
+    let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON ({error})"))?;
+    if value.is_array() { Ok(value) } else { Err("not a JSON array".into()) }
+}

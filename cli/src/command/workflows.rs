@@ -1,0 +1,46 @@
+//! `ojs workflows`: how far they are, and the brake.
+use clap::Subcommand;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::output::{items, pairs, rows, text};
+use crate::remote::{Remote, segment};
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Show a workflow with its steps.
+    Get {
+        /// Its id.
+        id: String,
+    },
+    /// Cancel it: what has not begun never will.
+    Cancel {
+        /// Its id.
+        id: String,
+    },
+}
+
+/// Carries out one of the actions.
+///
+/// # Errors
+/// As [`Remote::call`].
+pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
+    let answer = match action {
+        Action::Get { id } => remote.get(format!("/workflows/{}", segment(&id))).await?,
+        Action::Cancel { id } => remote.delete(format!("/workflows/{}", segment(&id))).await?,
+    };
+    remote.output.show(&answer, |value| {
+        let flow = value.get("workflow").unwrap_or(value);
+        let head = pairs([
+            ("id", text(flow, "/id")),
+            ("type", text(flow, "/type")),
+            ("state", text(flow, "/state")),
+            ("steps", format!("{} of {}", text(flow, "/steps_completed"), text(flow, "/steps_total"))),
+            ("created", text(flow, "/created_at")),
+            ("completed", text(flow, "/completed_at")),
+        ]);
+        let line = |step: &Value| ["/index", "/name", "/type", "/state", "/job_id"].map(|path| text(step, path)).to_vec();
+        let steps = rows(&["step", "name", "type", "state", "job"], items(flow, "/steps").iter().map(line));
+        format!("{head}\n\n{steps}")
+    })
+}

@@ -1,0 +1,346 @@
+//! Who may do what: keys with names and roles (extensions sections 19 and 26). Off unless a file of keys is given.
+//!
+//! The file holds SHA-256 sums, never keys. A key is 256 random bits, so a plain sum is enough: there is nothing to guess.
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ojs_model::{ErrorCode, OjsError, Timestamp};
+use rand::TryRngCore;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// What a route needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// Nothing: health and the like.
+    Open,
+    /// Add jobs, workflows.
+    Enqueue,
+    /// Fetch, report, beat.
+    Work,
+    /// Read a job, workflow or result whose id one knows.
+    Read,
+    /// List and watch everything.
+    Inspect,
+    /// Cancel, retry, pause, direct workers, register cron entries.
+    Operate,
+    /// Delete for good, configure, reset.
+    Administer,
+}
+
+impl Permission {
+    /// The scope of the admin API that it amounts to (extensions section 19).
+    #[must_use]
+    pub fn scope(self) -> &'static str {
+        match self {
+            Self::Open => "",
+            Self::Enqueue | Self::Work => "ojs:data:write",
+            Self::Read => "ojs:data:read",
+            Self::Inspect => "ojs:admin:read",
+            Self::Operate => "ojs:admin:write",
+            Self::Administer => "ojs:admin:purge",
+        }
+    }
+}
+
+/// What a key is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Adds jobs and reads what it knows the id of.
+    Producer,
+    /// Runs jobs.
+    Worker,
+    /// Adds, cancels, retries, pauses, looks at everything.
+    Operator,
+    /// Everything.
+    Admin,
+}
+
+impl Role {
+    /// All, for help texts.
+    pub const ALL: [Self; 4] = [Self::Producer, Self::Worker, Self::Operator, Self::Admin];
+
+    /// Whether it allows something.
+    #[must_use]
+    pub fn allows(self, needs: Permission) -> bool {
+        use Permission::{Administer, Enqueue, Inspect, Open, Operate, Read, Work};
+        match needs {
+            Open => true,
+            Enqueue => self != Self::Worker,
+            Work => matches!(self, Self::Worker | Self::Admin),
+            Read => true,
+            Inspect | Operate => matches!(self, Self::Operator | Self::Admin),
+            Administer => self == Self::Admin,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Producer => "producer",
+            Self::Worker => "worker",
+            Self::Operator => "operator",
+            Self::Admin => "admin",
+        })
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|role| role.to_string() == word);
+        found.ok_or_else(|| format!("'{word}' is no role: use producer, worker, operator or admin"))
+    }
+}
+
+/// A key as the file keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// Unique; what logs show.
+    pub name: String,
+    /// What it is for; several may be joined.
+    pub roles: Vec<Role>,
+    /// SHA-256 of the key, hexadecimal.
+    pub sha256: String,
+    /// When it was made, RFC 3339.
+    pub created_at: String,
+}
+
+/// The file of keys.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct KeyFile {
+    /// In the order of their making.
+    pub keys: Vec<Key>,
+}
+
+/// Why a file of keys cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFileError {
+    /// It cannot be read or written.
+    #[error("{path}: {error}. Make keys with `ojs keys add NAME --role ROLE --keys {path}`")]
+    Io {
+        /// Which file.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// It holds something else.
+    #[error("{path} is no file of keys: {error}")]
+    Format {
+        /// Which file.
+        path: String,
+        /// What is wrong.
+        error: serde_json::Error,
+    },
+    /// The name is taken.
+    #[error("there is a key named '{0}' already: revoke it, or choose another name")]
+    Taken(String),
+    /// No key has the name.
+    #[error("there is no key named '{0}'")]
+    Unknown(String),
+    /// The system gives no random bytes.
+    #[error("no random bytes from the system: {0}")]
+    Random(String),
+}
+
+impl KeyFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn read(path: &Path) -> Result<Self, KeyFileError> {
+        let text = std::fs::read(path).map_err(|error| KeyFileError::Io { path: path.display().to_string(), error })?;
+        serde_json::from_slice(&text).map_err(|error| KeyFileError::Format { path: path.display().to_string(), error })
+    }
+
+    /// Writes the file beside itself and puts it in place: a reader sees the old one or the new one. Only the owner may read it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), KeyFileError> {
+        let failed = |error| KeyFileError::Io { path: path.display().to_string(), error };
+        let text = serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))?;
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
+        let beside = PathBuf::from(beside);
+        write_private(&beside, &text).and_then(|()| std::fs::rename(&beside, path)).map_err(failed)
+    }
+
+    /// Makes a key; returns it. This is the only time that it is seen.
+    ///
+    /// # Errors
+    /// When the name is taken, or the system gives no random bytes.
+    pub fn add(&mut self, name: &str, roles: Vec<Role>, now: Timestamp) -> Result<String, KeyFileError> {
+        if self.keys.iter().any(|key| key.name == name) {
+            return Err(KeyFileError::Taken(name.to_owned()));
+        }
+        let mut bits = [0_u8; 32];
+        rand::rngs::OsRng.try_fill_bytes(&mut bits).map_err(|error| KeyFileError::Random(error.to_string()))?;
+        let secret = format!("ojs_{}", hexadecimal(&bits));
+        self.keys.push(Key { name: name.to_owned(), roles, sha256: sum(&secret), created_at: now.to_string() });
+        Ok(secret)
+    }
+
+    /// Takes a key out.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn revoke(&mut self, name: &str) -> Result<Key, KeyFileError> {
+        let place = self.keys.iter().position(|key| key.name == name);
+        place.map(|place| self.keys.remove(place)).ok_or_else(|| KeyFileError::Unknown(name.to_owned()))
+    }
+}
+
+#[cfg(unix)]
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut file = std::fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(not(unix))]
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    std::fs::write(path, text)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn sum(secret: &str) -> String {
+    hexadecimal(&Sha256::digest(secret.as_bytes()))
+}
+
+/// The keys in force. Read anew while the server runs.
+#[derive(Debug)]
+pub struct Access {
+    path: PathBuf,
+    keys: RwLock<Arc<Vec<Key>>>,
+}
+
+impl Access {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, KeyFileError> {
+        let path = path.into();
+        let keys = RwLock::new(Arc::new(KeyFile::read(&path)?.keys));
+        Ok(Self { path, keys })
+    }
+
+    /// Reads the file again. When that fails the keys stay as they are.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn reload(&self) -> Result<usize, KeyFileError> {
+        let keys = KeyFile::read(&self.path)?.keys;
+        let count = keys.len();
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
+        Ok(count)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of the key, when it allows what is needed.
+    ///
+    /// # Errors
+    /// 401 without a valid key, 403 when its roles do not suffice.
+    pub fn check(&self, bearer: Option<&str>, needs: Permission) -> Result<String, OjsError> {
+        let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner));
+        let Some(secret) = bearer else {
+            let message = "This server asks for a key: Authorization: Bearer KEY.";
+            return Err(
+                OjsError::new(ErrorCode::Unauthenticated, message).with_hint("An operator makes one with `ojs keys add`.")
+            );
+        };
+        let sum = sum(secret);
+        // All are compared, each in full: the time tells nothing.
+        let found = keys.iter().fold(None, |found, key| if same(&key.sha256, &sum) { Some(key) } else { found });
+        let Some(key) = found else {
+            return Err(OjsError::new(ErrorCode::Unauthenticated, "This key is not known here; it may have been revoked."));
+        };
+        if key.roles.iter().any(|role| role.allows(needs)) {
+            return Ok(key.name.clone());
+        }
+        let roles = key.roles.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let message = format!("Key '{}' ({}) does not allow this: {} is needed.", key.name, roles.join(", "), needs.scope());
+        let details = serde_json::json!({"key": key.name, "roles": roles, "required_scope": needs.scope()});
+        Err(OjsError::new(ErrorCode::PermissionDenied, message).with_details(details))
+    }
+}
+
+/// Compares without stopping at the first difference.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && std::hint::black_box(a.bytes().zip(b.bytes()).fold(0, |seen, (a, b)| seen | (a ^ b))) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(roles: &[Role]) -> (tempfile::TempDir, Access, String) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys.json");
+        let mut file = KeyFile::default();
+        let secret = file.add("k", roles.to_vec(), Timestamp::from_millis(0)).unwrap();
+        file.write(&path).unwrap();
+        (directory, Access::open(path).unwrap(), secret)
+    }
+
+    #[test]
+    fn roles_allow_what_they_are_for() {
+        use Permission::{Administer, Enqueue, Inspect, Open, Operate, Read, Work};
+        let all = [Open, Enqueue, Work, Read, Inspect, Operate, Administer];
+        let allowed = |role: Role| all.into_iter().filter(|needs| role.allows(*needs)).collect::<Vec<_>>();
+        assert_eq!(allowed(Role::Producer), [Open, Enqueue, Read]);
+        assert_eq!(allowed(Role::Worker), [Open, Work, Read]);
+        assert_eq!(allowed(Role::Operator), [Open, Enqueue, Read, Inspect, Operate]);
+        assert_eq!(allowed(Role::Admin), all);
+    }
+
+    #[test]
+    fn a_key_is_checked_and_can_be_revoked() {
+        let (_directory, access, secret) = made(&[Role::Producer, Role::Worker]);
+        assert_eq!(access.check(Some(&secret), Permission::Work).as_deref(), Ok("k"));
+        assert_eq!(access.check(None, Permission::Work).unwrap_err().status, 401);
+        assert_eq!(access.check(Some("ojs_wrong"), Permission::Work).unwrap_err().status, 401);
+        let denied = access.check(Some(&secret), Permission::Operate).unwrap_err();
+        assert_eq!((denied.status, denied.code.as_ref()), (403, "permission_denied"));
+        assert!(denied.message.contains("ojs:admin:write"), "{denied}");
+        let mut file = KeyFile::read(access.path()).unwrap();
+        assert!(matches!(file.add("k", vec![Role::Admin], Timestamp::from_millis(0)), Err(KeyFileError::Taken(_))));
+        file.revoke("k").unwrap();
+        assert!(file.revoke("k").is_err());
+        file.write(access.path()).unwrap();
+        assert_eq!(access.reload().unwrap(), 0);
+        assert_eq!(access.check(Some(&secret), Permission::Work).unwrap_err().status, 401);
+    }
+
+    #[test]
+    fn the_file_holds_no_key_and_a_broken_one_changes_nothing() {
+        let (_directory, access, secret) = made(&[Role::Admin]);
+        let text = std::fs::read_to_string(access.path()).unwrap();
+        assert!(!text.contains(&secret) && !text.contains(&secret[4..]), "{text}");
+        #[cfg(unix)]
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(access.path()).unwrap().permissions()) & 0o777,
+            0o600
+        );
+        std::fs::write(access.path(), "{").unwrap();
+        assert!(access.reload().is_err());
+        assert!(access.check(Some(&secret), Permission::Administer).is_ok());
+        assert!(Access::open("/nowhere/keys.json").unwrap_err().to_string().contains("ojs keys add"));
+    }
+}
