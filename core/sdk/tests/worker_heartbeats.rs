@@ -37,6 +37,15 @@ async fn the_form_of_the_seed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_shows_workers_to_operators_is_told_who_this_one_is() {
+    let (mut server, _host, _handle) = worker(2, |options| options);
+    server.with_exchange().await;
+    let body = server.beat().await.body();
+    assert_eq!((&body["pid"], &body["concurrency"]), (&json!(std::process::id()), &json!(2)));
+    assert!(body["version"].as_str().unwrap().starts_with("ojs-rust/") && body["queues"].is_array(), "{body}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_wants_a_list_gets_it_from_then_on() {
     let (mut server, _host, _handle) = worker(1, |options| options);
     server.plain().await;

@@ -35,7 +35,8 @@ fn describe(queue: &QueueRow) -> Value {
     json!({"name": &*queue.name, "status": status(queue), "paused": queue.paused, "created_at": created})
 }
 
-fn status(queue: &QueueRow) -> &'static str {
+/// The word for its state.
+pub fn status(queue: &QueueRow) -> &'static str {
     phase_word(queue)
 }
 

@@ -116,6 +116,9 @@ async fn a_queue_is_shown_and_paused(b: Bench) {
     assert_eq!((status, &body["name"], &body["paused"], body["paused_at"].is_string()), (200, &json!("q"), &json!(true), true));
     let queue = get(&b, "/admin/queues/q").await;
     assert_eq!((&queue["state"], queue["oldest_available_at"].is_string()), (&json!("paused"), true));
+    assert_eq!(queue["configuration"], json!({}));
+    assert_eq!(call(&b, Method::PUT, "/admin/queues/q/config", &json!({"concurrency": 5})).await.0, 200);
+    assert_eq!(get(&b, "/admin/queues/q").await["configuration"]["concurrency"], 5);
     assert_eq!(post(&b, "/admin/queues/q/resume", json!({})).await.1["paused"], false);
     assert_eq!(call(&b, Method::GET, "/admin/queues/never", &Value::Null).await.0, 404);
 }

@@ -1,6 +1,7 @@
 //! Heartbeats: they extend leases and carry the server's directives back (protocol section 5.2).
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
+use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -133,6 +134,9 @@ fn body(shared: &Shared, held: &[(DeliveryKey, Entry)], list: bool) -> String {
         tokens.push('}');
         push_member(&mut body, "lease_tokens", &tokens);
     }
+    if shared.shown.load(Ordering::Relaxed) {
+        describe(shared, &mut body);
+    }
     if !shared.options.labels.is_empty() {
         let labels: Vec<_> = shared.options.labels.iter().map(String::as_str).collect();
         push_member(&mut body, "labels", &serde_json::json!(labels).to_string());
@@ -140,6 +144,24 @@ fn body(shared: &Shared, held: &[(DeliveryKey, Entry)], list: bool) -> String {
     body.push('}');
     body
 }
+
+/// What operators see of this worker. Only for servers that keep it: others get the seed's form.
+fn describe(shared: &Shared, body: &mut String) {
+    if let Some(host) = HOSTNAME.as_deref() {
+        push_text(body, "hostname", host);
+    }
+    push_bare(body, "pid", std::process::id());
+    push_member(body, "queues", &serde_json::json!(shared.options.queues).to_string());
+    push_bare(body, "concurrency", shared.options.concurrency);
+    push_text(body, "version", concat!("ojs-rust/", env!("CARGO_PKG_VERSION")));
+}
+
+/// The name of this machine, where the system tells it without a call of its own.
+static HOSTNAME: LazyLock<Option<String>> = LazyLock::new(|| {
+    let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let told = told.or_else(|| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok());
+    told.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+});
 
 fn word(phase: Phase) -> &'static str {
     match phase {

@@ -54,6 +54,7 @@ impl Turns {
         self.probe_again = unclear.then(|| Instant::now() + self.probing.next());
         self.probe_is_out = false;
         self.server = if offers { Server::Exchange } else { Server::Plain };
+        self.shared.shown.store(offers, std::sync::atomic::Ordering::Relaxed);
         tracing::debug!(worker = %self.shared.worker_id, server = ?self.server, unclear, "manifest read");
     }
 

@@ -35,6 +35,8 @@ pub(super) struct Shared {
     pub events: broadcast::Sender<WorkerEvent>,
     /// The server understands only the list form of heartbeats (protocol section 10, row 37).
     pub list_heartbeats: AtomicBool,
+    /// The server shows operators what workers say of themselves.
+    pub shown: AtomicBool,
     /// A slot may have become free, or the phase has changed.
     pub wake: Notify,
     control: watch::Sender<Control>,
@@ -52,6 +54,7 @@ impl Shared {
             dispatch,
             events: broadcast::channel(EVENT_BACKLOG).0,
             list_heartbeats: AtomicBool::new(false),
+            shown: AtomicBool::new(false),
             wake: Notify::new(),
             control: watch::channel(Control { phase: Phase::Running, grace_ends: None }).0,
             held: Mutex::new(Held::default()),

@@ -39,6 +39,8 @@ pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Resu
     let rows = recent(&engine).await?;
     let mut object = item(&queue, &counts, &pace(&rows, queue.num, engine.now().as_millis()));
     object.insert("oldest_available_at".into(), stamp(oldest.unwrap_or(0)));
+    let configuration = queue.settings.as_ref().map(|settings| settings.config.to_value()).unwrap_or_default();
+    object.insert("configuration".into(), Value::from(configuration));
     Ok(Json::ok(Value::from(object).to_string()))
 }
 
@@ -50,7 +52,7 @@ fn item(queue: &QueueRow, counts: &Counts, pace: &Pace) -> Map<String, Value> {
     let counts: Map<String, Value> = by_state(counts);
     Map::from_iter([
         ("name".to_owned(), json!(&*queue.name)),
-        ("state".to_owned(), json!(if queue.paused { "paused" } else { "active" })),
+        ("state".to_owned(), json!(super::super::queues::status(queue))),
         ("paused".to_owned(), json!(queue.paused)),
         ("counts".to_owned(), Value::from(counts)),
         ("throughput".to_owned(), throughput(pace)),
