@@ -89,7 +89,7 @@ async fn clock(remote: &Remote) -> Result<Finding, Failure> {
 
 async fn maintenance(remote: &Remote) -> Result<Finding, Failure> {
     let told = remote.get("/admin/system/maintenance").await?.value;
-    Ok(if told["maintenance"] == true {
+    Ok(if told.get("maintenance") == Some(&Value::Bool(true)) {
         let since = text(&told, "/enabled_at");
         warning("maintenance", format!("on since {since} ({}): nothing is handed out", text(&told, "/reason")))
     } else {
@@ -102,7 +102,8 @@ fn silent_workers(workers: &Value) -> Finding {
     if stale == 0 {
         return ok("workers", format!("{} known, none silent", text(workers, "/summary/total")));
     }
-    let silent = items(workers, "/items").iter().filter(|worker| worker["state"] == "stale").map(|worker| text(worker, "/id"));
+    let silent =
+        items(workers, "/items").iter().filter(|worker| text(worker, "/state") == "stale").map(|worker| text(worker, "/id"));
     let ids = silent.collect::<Vec<_>>().join(", ");
     warning("workers", format!("{stale} silent ({ids}): their jobs return 30 s after the last heartbeat"))
 }
@@ -123,7 +124,7 @@ async fn waiting(remote: &Remote, queues: &Value, workers: &Value) -> Result<Vec
         if oldest == 0 || waited < LONG_WAIT_MS {
             continue;
         }
-        let why = match (queue["paused"] == true, nobody) {
+        let why = match (text(queue, "/paused") == "true", nobody) {
             (true, _) => "the queue is paused: `ojs queues resume`",
             (_, true) => "no worker is known: start one",
             _ => "no worker asks for this queue, or they are too few",
@@ -140,7 +141,7 @@ async fn waiting(remote: &Remote, queues: &Value, workers: &Value) -> Result<Vec
 async fn running(remote: &Remote, queues: &Value) -> Result<Vec<Finding>, Failure> {
     let active = remote.get("/admin/jobs?state=active&order=asc&per_page=100").await?.value;
     let p99 = |name: &str| {
-        let queue = items(queues, "/items").iter().find(|queue| queue["name"] == name)?;
+        let queue = items(queues, "/items").iter().find(|queue| text(queue, "/name") == name)?;
         queue.pointer("/latency_ms/p99").and_then(Value::as_f64)
     };
     let (mut long, mut short) = (Vec::new(), Vec::new());

@@ -46,7 +46,7 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     };
     remote.output.show(&answer, |value: &Value| {
         pairs([
-            ("maintenance", if value["maintenance"] == true { "on".to_owned() } else { "off".to_owned() }),
+            ("maintenance", if text(value, "/maintenance") == "true" { "on".to_owned() } else { "off".to_owned() }),
             ("reason", text(value, "/reason")),
             ("since", text(value, "/enabled_at")),
             ("expected end", text(value, "/estimated_end")),
