@@ -10,7 +10,8 @@ A server does the same when it opens the store; do it beforehand to see what hap
 
 Examples:
   ojs migrate --store sqlite:jobs.db            what would be done
-  ojs migrate --store sqlite:jobs.db --apply    do it";
+  ojs migrate --store sqlite:jobs.db --apply    do it
+  ojs migrate --store postgres://ojs@db/jobs --apply";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -30,8 +31,10 @@ pub struct Migrate {
 pub async fn run(command: Migrate, output: Output) -> Result<(), Failure> {
     let url = command.store.parse::<StoreUrl>();
     let url = url.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store sqlite:jobs.db"))?;
-    let before = schema::version(&url).map_err(|fault| Failure::setting(fault.to_string()))?;
-    let wanted = schema::CURRENT;
+    let (wanted, asked) = (schema::newest(&url), url.clone());
+    let looked = tokio::task::spawn_blocking(move || schema::version(&asked)).await;
+    let looked = looked.map_err(|error| Failure::setting(error.to_string()))?;
+    let before = looked.map_err(|fault| Failure::setting(fault.to_string()))?;
     let behind = before < wanted;
     if behind && command.apply {
         let engine = Engine::open(EngineOptions::new(url)).await.map_err(|error| Failure::setting(error.to_string()))?;

@@ -369,6 +369,19 @@ fn limit(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
+/// The schema that this program writes.
+pub const fn newest_schema() -> i64 {
+    migrations::newest()
+}
+
+/// The schema of a database as it is; 0 for none.
+///
+/// # Errors
+/// When the database cannot be reached or read.
+pub fn schema_version(url: &str) -> Result<i64> {
+    migrations::current(&mut Db::open(Target::new(url)?)?)
+}
+
 impl Tables for PostgresTables {
     fn begin(&mut self, durable: bool) -> Result<()> {
         (self.work, self.open, self.durable) = (Work::default(), false, durable);
