@@ -4,7 +4,8 @@ use axum::http::Method;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 
 use super::{
-    admin, aliases, crons, dead_letters, events, health, jobs, openapi, queue_config, queues, result_stream, results, streams, workers, workflows,
+    admin, aliases, crons, dead_letters, events, health, jobs, openapi, queue_config, queues, result_stream, results, streams,
+    workers, workflows,
 };
 use crate::access::Permission::{self, Administer, Enqueue, Inspect, Open, Operate, Read, Work};
 use crate::engine::Engine;
