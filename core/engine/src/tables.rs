@@ -254,6 +254,10 @@ pub trait Tables:
     fn lead(&mut self) -> Result<bool> {
         Ok(true)
     }
+    /// Lets another process maintain at once, when this one stops.
+    fn resign(&mut self) -> Result<()> {
+        Ok(())
+    }
     /// Makes the changes permanent.
     fn commit(&mut self) -> Result<()>;
     /// Undoes the changes since `begin`.

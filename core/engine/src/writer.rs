@@ -239,6 +239,7 @@ impl WriterThread {
                 Some(Interrupt::Close(done)) => {
                     if self.sweeper.is_some() {
                         self.flush();
+                        self.resign();
                     }
                     tracing::debug!("store closed");
                     // Dropping the tables closes the files; the answer comes after it.
@@ -249,6 +250,13 @@ impl WriterThread {
                 None => {}
             }
             self.tick();
+        }
+    }
+
+    /// Hands maintenance over: without it the others wait until this process's term has run out.
+    fn resign(&mut self) {
+        if let Err(fault) = self.transaction(false, &[], |turn| turn.tables.resign()) {
+            tracing::debug!(error = %fault, "maintenance goes on elsewhere when the term has run out");
         }
     }
 

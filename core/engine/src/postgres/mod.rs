@@ -468,6 +468,11 @@ impl Tables for PostgresTables {
         Ok(!self.query(sql!("lead"), &[&name])?.is_empty())
     }
 
+    fn resign(&mut self) -> Result<()> {
+        let name = self.node.name.clone();
+        self.execute(sql!("resign"), &[&name]).map(drop)
+    }
+
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
         for (index, (job, row)) in jobs.iter().zip(rows).enumerate() {
             if self.work.row(job.id).is_some() {

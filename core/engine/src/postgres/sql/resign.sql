@@ -1,0 +1,1 @@
+UPDATE ojs_leader SET until = 'epoch' WHERE node = $1
