@@ -8,7 +8,7 @@ pub mod pages;
 mod server;
 mod wire;
 
-pub use server::{ServerProcess, binary};
+pub use server::{Environment, ServerProcess, binary};
 pub use wire::{Answer, Wire};
 
 use std::time::Duration;

@@ -25,6 +25,9 @@ pub fn binary() -> PathBuf {
     path
 }
 
+/// Variables for a server.
+pub type Environment = Vec<(std::ffi::OsString, std::ffi::OsString)>;
+
 /// A running server. Killed when dropped; its log is shown if the test failed.
 pub struct ServerProcess {
     child: Child,
@@ -32,6 +35,7 @@ pub struct ServerProcess {
     store: String,
     log: PathBuf,
     arguments: Vec<String>,
+    environment: Environment,
     // Kept to be deleted with the last server that uses it.
     directory: std::sync::Arc<TempDir>,
 }
@@ -55,15 +59,36 @@ impl ServerProcess {
             other => format!("{other}:"),
         };
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Self::spawn(directory, "127.0.0.1:0", store, arguments).await
+        Self::spawn(directory, "127.0.0.1:0", store, arguments, Environment::new()).await
     }
 
-    async fn spawn(directory: std::sync::Arc<TempDir>, listen: &str, store: String, arguments: Vec<String>) -> Self {
+    /// A server on a new SQLite file with this durability; its environment is made from the directory of the file.
+    pub async fn with_environment(durability: &str, environment: impl FnOnce(&Path) -> Environment) -> Self {
+        let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
+        let store = format!("sqlite:{}?durability={durability}", directory.path().join("jobs.db").display());
+        let environment = environment(directory.path());
+        Self::spawn(directory, "127.0.0.1:0", store, Vec::new(), environment).await
+    }
+
+    /// The directory of its files.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    async fn spawn(
+        directory: std::sync::Arc<TempDir>,
+        listen: &str,
+        store: String,
+        arguments: Vec<String>,
+        environment: Environment,
+    ) -> Self {
         let log = directory.path().join("server.log");
         let stderr = std::fs::File::options().create(true).append(true).open(&log).unwrap();
         let mut child = Command::new(binary())
             .args(["server", "--listen", listen, "--store", &store])
             .args(&arguments)
+            .envs(environment.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(stderr)
@@ -77,7 +102,7 @@ impl ServerProcess {
             panic!("unexpected first line {line:?}; the log says:\n{}", std::fs::read_to_string(&log).unwrap_or_default());
         };
         let address = address.trim_end().parse().unwrap();
-        Self { child, address, store, log, arguments, directory }
+        Self { child, address, store, log, arguments, environment, directory }
     }
 
     /// Where it listens.
@@ -128,13 +153,17 @@ impl ServerProcess {
 
     /// Another process on the same store, after this one has ended (or beside it: SQLite allows that).
     pub async fn again(&self) -> Self {
-        Self::spawn(std::sync::Arc::clone(&self.directory), "127.0.0.1:0", self.store.clone(), self.arguments.clone()).await
+        self.next("127.0.0.1:0").await
     }
 
     /// The next process on the same store and the same address, after this one has ended: clients do not notice the difference.
     pub async fn again_there(&self) -> Self {
-        let listen = self.address.to_string();
-        Self::spawn(std::sync::Arc::clone(&self.directory), &listen, self.store.clone(), self.arguments.clone()).await
+        self.next(&self.address.to_string()).await
+    }
+
+    async fn next(&self, listen: &str) -> Self {
+        let directory = std::sync::Arc::clone(&self.directory);
+        Self::spawn(directory, listen, self.store.clone(), self.arguments.clone(), self.environment.clone()).await
     }
 }
 
