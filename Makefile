@@ -38,8 +38,9 @@ bench: python build ## Measure against ceilings and rivals, all in one run (unde
 	@scripts/setup.sh redis-server postgresql
 	@cargo run --release --locked -p ojs-bench -- all
 
-soak: build ## kill -9 in a loop, 200 rounds instead of 20 (about half an hour)
+soak: build ## kill -9 in a loop and random runs against the model, 200 rounds each (about an hour)
 	@OJS_FAULT_ROUNDS=$${OJS_FAULT_ROUNDS:-200} cargo test --release --locked -p ojs-tests --test kill9 -- --nocapture
+	@OJS_MODEL_ROUNDS=$${OJS_MODEL_ROUNDS:-200} cargo test --release --locked -p ojs-engine --test store model::
 
 clean: ## Remove everything that was built
 	@cargo clean
