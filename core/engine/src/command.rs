@@ -2,6 +2,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use ojs_model::rate_limit::Limits;
 use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 use serde_json::{Map, Value};
@@ -11,6 +12,7 @@ use crate::cron::CronRow;
 use crate::dead_letter::{DeadStats, Override};
 use crate::event::{Event, EventFilter};
 use crate::job::{History, JobRow, JobView};
+use crate::limit::LimitView;
 use crate::tables::{Counts, DeadFilter, QueueRow};
 use crate::workflow::WorkflowView;
 
@@ -81,6 +83,17 @@ pub enum Command {
     },
     /// Delete a queue in which nothing waits or runs.
     DeleteQueue(String),
+    /// Give a key other limits for a while; `None` ends that.
+    OverrideLimit {
+        /// Whose key; empty for everybody's.
+        tenant: String,
+        /// The key.
+        key: String,
+        /// The limits.
+        limits: Option<Limits>,
+        /// Until when.
+        until: Timestamp,
+    },
     /// Note that an enqueue waited for room in vain.
     TellFull {
         /// Name of the queue.
@@ -213,6 +226,17 @@ pub enum Query {
     Queues,
     /// One queue with its counts.
     Queue(String),
+    /// A page of keys with limits; with a name, only those of that name.
+    Limits {
+        /// The name.
+        key: Option<String>,
+        /// Page size.
+        limit: usize,
+        /// Keys to skip.
+        offset: usize,
+        /// The time to look at windows.
+        at: Timestamp,
+    },
     /// A page of dead letters.
     Dead(DeadFilter),
     /// One dead letter.
@@ -269,6 +293,8 @@ pub enum Reply {
     Cron(Box<CronRow>, bool),
     /// Cron entries.
     Crons(Vec<CronRow>),
+    /// A page of keys with what is going on, and how many there are in all.
+    Limits(Vec<LimitView>, usize),
     /// So many jobs taken out of a queue; whether there may be more.
     Emptied(usize, bool),
     /// A queue with counts.
@@ -307,6 +333,19 @@ pub struct Placed {
     pub deduplicated: bool,
     /// How full its queue is, when that is worth a warning.
     pub pressure: Option<Pressure>,
+    /// What its key has left.
+    pub key: Option<KeyState>,
+}
+
+/// What a key has left.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KeyState {
+    /// Its size.
+    pub limit: u64,
+    /// What is left of it now.
+    pub remaining: u64,
+    /// When there is more.
+    pub reset: Timestamp,
 }
 
 /// How full a bounded queue is.

@@ -3,6 +3,8 @@ use std::sync::Arc;
 
 use ojs_model::{JobId, JobState};
 
+use crate::limit::PARKED_RANK;
+
 /// Bits of [`JobRow::flags`].
 pub mod flag {
     /// Listed as a dead letter.
@@ -83,6 +85,10 @@ pub struct JobRow {
     pub step: i64,
     /// See [`flag`].
     pub flags: u32,
+    /// Number of the key whose limits it shares; 0 for none.
+    pub limit: i64,
+    /// Available, but behind the bar: its key was full.
+    pub parked: bool,
 }
 
 impl JobRow {
@@ -90,6 +96,12 @@ impl JobRow {
     #[must_use]
     pub fn charged(&self) -> u32 {
         self.attempt.saturating_sub(self.releases)
+    }
+
+    /// What a queue's line is ordered by first: minus the priority, parked jobs behind all others.
+    #[must_use]
+    pub fn rank(&self) -> i32 {
+        if self.parked { PARKED_RANK - self.priority } else { -self.priority }
     }
 
     /// Whether a flag is set.

@@ -11,6 +11,7 @@ use crate::command::Command;
 use crate::cron::CronTables;
 use crate::dead_letter::DeadTables;
 use crate::job::{Body, History, JobRow, flag};
+use crate::limit::LimitTables;
 use crate::log::LogTables;
 use crate::queue_config::{QueueSettings, QueueTables, Rate};
 use crate::result::ResultTables;
@@ -233,7 +234,7 @@ pub struct RawJob {
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
 pub trait Tables:
-    AdminTables + CronTables + DeadTables + LogTables + QueueTables + ResultTables + StatTables + WorkflowTables + Send
+    AdminTables + CronTables + DeadTables + LimitTables + LogTables + QueueTables + ResultTables + StatTables + WorkflowTables + Send
 {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
@@ -390,6 +391,8 @@ pub fn fresh_row(job: &NewJob, queue: i64, kind: i64, state: JobState, pos: i64,
         retry_delay: 0,
         workflow: 0,
         step: 0,
+        limit: 0,
+        parked: false,
         flags: settings_of(job),
     }
 }

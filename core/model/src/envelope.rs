@@ -9,6 +9,7 @@ mod reader;
 
 use crate::error::{ErrorCode, OjsError};
 use crate::limits::MAX_ENVELOPE_BYTES;
+use crate::rate_limit::RateLimit;
 use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy, json};
 
 pub use batch::split_batch;
@@ -37,6 +38,8 @@ pub struct NewJob {
     pub expires_at: Option<Timestamp>,
     /// What makes it the same as another job, and what happens then.
     pub unique: Option<UniquePolicy>,
+    /// The key whose limits it shares.
+    pub rate_limit: Option<Box<RateLimit>>,
     /// Jobs per second that its queue hands out from now on.
     pub max_per_second: Option<f64>,
     /// The job's own policy; `None` is the default one.

@@ -24,6 +24,8 @@ pub struct JobError {
     pub timeout_kind: Option<TimeoutKind>,
     /// For time-outs: milliseconds allowed and milliseconds taken.
     pub timeout_ms: Option<(u64, u64)>,
+    /// Nothing that shares the job's rate-limit key shall start before then.
+    pub rate_limit_until: Option<Timestamp>,
 }
 
 impl JobError {
@@ -40,6 +42,7 @@ impl JobError {
             backtrace: Vec::new(),
             timeout_kind: None,
             timeout_ms: None,
+            rate_limit_until: None,
         }
     }
 
@@ -89,6 +92,7 @@ impl JobError {
             details: details.cloned(),
             timeout_kind: None,
             timeout_ms: None,
+            rate_limit_until: rate_limit_until(object, details)?,
         })
     }
 
@@ -171,6 +175,15 @@ pub fn as_seconds(ms: u64) -> Value {
 }
 
 /// `backtrace` as an array, or `stack_trace` as one string; cut to the limits.
+/// `rate_limit_until`, beside `code` or in `details`.
+fn rate_limit_until(object: &Map<String, Value>, details: Option<&Value>) -> Result<Option<Timestamp>, OjsError> {
+    let value = object.get("rate_limit_until").or_else(|| details?.get("rate_limit_until")).filter(|value| !value.is_null());
+    let Some(value) = value else { return Ok(None) };
+    value.as_str().and_then(|text| Timestamp::parse(text).ok()).map(Some).ok_or_else(|| {
+        OjsError::invalid_field("error.rate_limit_until", "error.rate_limit_until must be an RFC 3339 time with a zone.")
+    })
+}
+
 fn backtrace(object: &Map<String, Value>) -> Vec<String> {
     let frames: Vec<&str> = match (object.get("backtrace"), object.get("stack_trace")) {
         (Some(Value::Array(frames)), _) => frames.iter().filter_map(Value::as_str).collect(),

@@ -27,6 +27,7 @@ pub mod failure;
 pub mod id;
 pub mod json;
 pub mod limits;
+pub mod rate_limit;
 pub mod retry;
 pub mod state;
 pub mod time;

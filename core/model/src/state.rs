@@ -73,6 +73,7 @@ pub const TRANSITIONS: &[(Option<JobState>, Trigger, JobState)] = {
         (Some(Pending), Trigger::Activate, Available),
         (Some(Pending), Trigger::Activate, Scheduled),
         (Some(Available), Trigger::Fetch, Active),
+        (Some(Available), Trigger::Schedule, Scheduled),
         (Some(Active), Trigger::Ack, Completed),
         (Some(Active), Trigger::Fail, Retryable),
         (Some(Active), Trigger::Exhaust, Discarded),

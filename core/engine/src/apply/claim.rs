@@ -24,11 +24,18 @@ impl Turn<'_> {
             }
             None => 0,
         };
+        self.open_due_limits()?;
         let mut jobs = Vec::new();
         for name in &claim.queues {
             if let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) {
                 self.claim_from(queue, worker, claim, &mut jobs)?;
             }
+        }
+        if jobs.is_empty()
+            && let Some(at) = self.tables.next_opening()?
+        {
+            // A fetch that waits looks again when time opens a key.
+            self.retry_at = Some(self.retry_at.map_or(at, |earlier| earlier.min(at)));
         }
         Ok(jobs)
     }
@@ -50,7 +57,7 @@ impl Turn<'_> {
             for (row, body) in ready {
                 if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
                     self.expire(&row)?;
-                } else {
+                } else if row.limit == 0 || self.may_start(&row)? {
                     jobs.push(self.lease(row, body, worker, claim)?);
                 }
             }
@@ -96,6 +103,9 @@ impl Turn<'_> {
         row.started_at = now;
         row.lease_ms = asked.unwrap_or(if body.visibility_ms > 0 { body.visibility_ms } else { DEFAULT_TIMEOUT_MS });
         self.set_deadlines(&mut row, &body);
+        if row.limit != 0 {
+            self.take_slot(row.limit)?;
+        }
         let row = self.shift(&before, row, Trigger::Fetch, JobState::Active)?;
         let mut extra = format!("\"attempt\":{}", row.attempt);
         ojs_model::json::push_text(&mut extra, "worker_id", claim.worker.as_deref().unwrap_or_default());

@@ -37,6 +37,9 @@ impl Turn<'_> {
         let admission = self.admit(jobs)?;
         let mut placed = self.store_all(admission.filled.as_deref().unwrap_or(jobs))?;
         self.drop_victims(admission.victims)?;
+        for placed in placed.iter_mut().filter(|placed| placed.job.row.limit != 0) {
+            placed.key = self.key_state(placed.job.row.limit)?;
+        }
         for (queue, pressure) in admission.pressure {
             for placed in placed.iter_mut().filter(|placed| placed.job.row.queue == queue) {
                 placed.pressure = Some(pressure);
@@ -47,7 +50,7 @@ impl Turn<'_> {
 
     /// Stores jobs, all or none.
     fn store_all(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Vec<Placed>> {
-        if jobs.iter().any(|job| job.unique.is_some()) {
+        if jobs.iter().any(|job| job.unique.is_some() || job.rate_limit.is_some()) {
             return self.enqueue_unique(jobs);
         }
         let mut rows = Vec::with_capacity(jobs.len());
@@ -162,7 +165,9 @@ impl Turn<'_> {
     fn place(&mut self, job: &NewJob, link: Link) -> Result<Option<Placed>, StoreError> {
         let schedule = match self.judge_unique(job)? {
             Unique::Fresh => None,
-            Unique::Existing(row) => return Ok(Some(Placed { job: self.view(row)?, deduplicated: true, pressure: None })),
+            Unique::Existing(row) => {
+                return Ok(Some(Placed { job: self.view(row)?, deduplicated: true, pressure: None, key: None }));
+            }
             Unique::Replaces(existing, schedule) => {
                 self.withdraw(&existing, "\"reason\":\"replaced\"")?;
                 schedule
@@ -197,8 +202,14 @@ impl Turn<'_> {
         };
         let mut row = fresh_row(job, queue.num, kind, state, pos, self.now);
         (row.workflow, row.step) = (link.workflow, link.step);
+        if let Some(policy) = &job.rate_limit {
+            row.limit = self.key_of(policy)?;
+        }
         match state {
-            JobState::Available => row.enqueued_at = now,
+            JobState::Available => {
+                row.enqueued_at = now;
+                self.join_line(&mut row)?;
+            }
             JobState::Discarded => {
                 (row.finished_at, row.expires_at) = (now, 0);
                 row.flags |= flag::EXPIRED;
@@ -243,7 +254,7 @@ impl Turn<'_> {
 impl Placed {
     fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
         let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
-        Self { job, deduplicated: false, pressure: None }
+        Self { job, deduplicated: false, pressure: None, key: None }
     }
 }
 

@@ -10,6 +10,7 @@ mod cron;
 mod dead_letters;
 mod enqueue;
 mod lifecycle;
+mod limits;
 mod outcome;
 mod queues;
 mod results;
@@ -94,6 +95,10 @@ pub struct Turn<'a> {
     ready: HashMap<i64, usize>,
     /// Steps of workflows that ended in this command.
     ended: VecDeque<JobRow>,
+    /// Keys as this turn found them.
+    gates: HashMap<i64, limits::Gate>,
+    /// Keys that have room again, and the job that made it.
+    released: Vec<(i64, Option<JobId>)>,
     /// Signals of queues that have room again.
     rooms: Vec<Arc<str>>,
     /// When a claim that a rate held back may find more.
@@ -115,6 +120,8 @@ impl<'a> Turn<'a> {
             counts: HashMap::new(),
             ready: HashMap::new(),
             ended: VecDeque::new(),
+            gates: HashMap::new(),
+            released: Vec::new(),
             rooms: Vec::new(),
             retry_at: None,
             done: Vec::new(),
@@ -148,6 +155,7 @@ impl<'a> Turn<'a> {
             Command::Configure { queue, settings } => self.configure(queue, settings),
             Command::EmptyQueue { queue, target } => self.empty_queue(queue, target.as_deref()),
             Command::DeleteQueue(queue) => self.delete_queue(queue),
+            Command::OverrideLimit { tenant, key, limits, until } => self.override_limit(tenant, key, *limits, *until),
             Command::TellFull { queue, job_type } => self.tell_full_after_wait(queue, job_type),
             Command::CreateWorkflow(new) => self.create_workflow(new),
             Command::CancelWorkflow(id) => self.cancel_workflow(*id),
@@ -172,6 +180,7 @@ impl<'a> Turn<'a> {
 
     /// Writes events and counts; the caller commits next. Returns names of queues with new jobs, and how many; signals of room among them.
     pub fn finish(mut self) -> Result<Vec<(Arc<str>, usize)>, StoreError> {
+        self.open_limits()?;
         self.tell_relief()?;
         for (queue, delta) in &self.counts {
             self.tables.add_counts(*queue, delta)?;
@@ -201,6 +210,8 @@ impl<'a> Turn<'a> {
             return Err(StoreError::Failed(format!("illegal transition {} to {to} of job {}", before.state, before.id)));
         }
         after.state = to;
+        after.parked &= to == JobState::Available;
+        self.note_key(before, to);
         self.journal.moved(self.now, Some(before.state), &after);
         self.tables.update(before, &after)?;
         self.count(before.queue, before.state, -1);
@@ -223,6 +234,7 @@ impl<'a> Turn<'a> {
         after.enqueued_at = self.now.as_millis();
         after.worker = 0;
         self.set_end_of_waiting(&mut after)?;
+        self.join_line(&mut after)?;
         let row = self.shift(before, after, trigger, JobState::Available)?;
         self.tell("job.enqueued", &row, "")?;
         Ok(row)
@@ -279,6 +291,11 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             let mut queues = tables.queues()?;
             queues.retain(|queue| queue.phase != QueuePhase::Deleted && &*queue.name != TEMPLATE);
             Ok(Reply::Queues(queues))
+        }
+        Query::Limits { key, limit, offset, at } => {
+            let (rows, total) = tables.limits(key.as_deref(), *limit, *offset)?;
+            let views = rows.into_iter().map(|row| limits::view(tables, row, *at)).collect::<Result<_, _>>()?;
+            Ok(Reply::Limits(views, total))
         }
         Query::Queue(name) => {
             let unused = || crate::tables::QueueRow::fresh(0, name, 0);

@@ -27,6 +27,8 @@ impl Turn<'_> {
             });
         }
         self.retry_at = None;
+        // What these outcomes freed is there for this claim.
+        self.open_limits()?;
         let jobs = match claim {
             Some(claim) => self.claim(claim)?,
             None => Vec::new(),
@@ -101,6 +103,7 @@ impl Turn<'_> {
         let policy = self.policy(before)?;
         self.remember(&mut row, error)?;
         self.tell_failure(&row, error)?;
+        self.hold_key(before, error)?;
         match policy.judge(error, row.charged(), row.charged(), rand::random()) {
             Verdict::Retry(delay) => {
                 row.pos = self.now.plus(delay).as_millis();

@@ -59,6 +59,7 @@ impl Sweeper {
         if !maintenance {
             turn.promote()?;
         }
+        turn.open_due_limits()?;
         turn.judge_overdue()?;
         for row in turn.tables.expired(now, SLICE)? {
             if row.state.is_terminal() {

@@ -95,8 +95,17 @@ fn block_timeout(headers: &HeaderMap) -> Result<Duration, OjsError> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// Says how full the fullest queue is, when that is worth a warning.
+/// Says what the key of a job has left, and how full the fullest queue is, when that is worth a warning.
 fn with_pressure(answer: Json, placed: &[Placed]) -> Json {
+    let answer = match placed.iter().find_map(|placed| placed.key) {
+        None => answer,
+        Some(key) => {
+            answer.with_header("x-ratelimit-limit", key.limit).with_header("x-ratelimit-remaining", key.remaining).with_header(
+                "x-ratelimit-reset",
+                key.reset.as_millis().div_euclid(1000) + i64::from(key.reset.as_millis() % 1000 > 0),
+            )
+        }
+    };
     let share = |p: &Pressure| pressure(p.depth, p.bound);
     let worst = placed.iter().filter_map(|placed| placed.pressure).max_by(|a, b| share(a).total_cmp(&share(b)));
     match worst {

@@ -23,8 +23,12 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
             "workflows": true, "pause_resume": true,
         },
         "extensions": {
-            "official": [{"name": "realtime", "uri": "urn:ojs:ext:realtime", "version": "1.0.0"},
-                {"name": "dead-letter", "uri": "urn:ojs:ext:dead-letter", "version": "1.0.0"}],
+            "official": [
+                {"name": "realtime", "uri": "urn:ojs:ext:realtime", "version": "1.0.0"},
+                {"name": "dead-letter", "uri": "urn:ojs:ext:dead-letter", "version": "1.0.0"},
+                {"name": "backpressure", "uri": "urn:ojs:ext:backpressure", "version": "1.0.0"},
+                {"name": "rate-limiting", "uri": "urn:ojs:ext:rate-limiting", "version": "1.0.0"},
+            ],
             "experimental": [{"name": "x-worker-exchange", "uri": "urn:ojs:ext:x-worker-exchange", "version": "1.0.0"}],
             "payload_limits": {
                 "max_envelope_bytes": MAX_ENVELOPE_BYTES, "max_meta_bytes": MAX_META_BYTES,

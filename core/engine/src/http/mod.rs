@@ -13,6 +13,7 @@ mod metrics;
 mod openapi;
 mod queue_config;
 mod queues;
+mod rate_limits;
 mod reply;
 mod request;
 mod result_stream;

@@ -4,8 +4,8 @@ use axum::http::Method;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 
 use super::{
-    admin, aliases, crons, dead_letters, events, health, jobs, openapi, queue_config, queues, result_stream, results, streams,
-    workers, workflows,
+    admin, aliases, crons, dead_letters, events, health, jobs, openapi, queue_config, queues, rate_limits, result_stream,
+    results, streams, workers, workflows,
 };
 use crate::access::Permission::{self, Administer, Enqueue, Inspect, Open, Operate, Read, Work};
 use crate::engine::Engine;
@@ -74,6 +74,9 @@ pub fn table() -> Vec<Route> {
         at(DELETE, "/queues/{name}", Administer, "Delete a queue", delete(queue_config::delete)),
         at(PUT, "/queues/{name}/config", Administer, "Configure a queue", put(queue_config::configure)),
         at(POST, "/queues/{name}/drain", Operate, "Accept no more jobs, hand out those that are there", post(queues::drain)),
+        at(GET, "/rate-limits", Inspect, "Keys with limits and what is going on with them", get(rate_limits::list)),
+        at(GET, "/rate-limits/{key}", Inspect, "A key with limits", get(rate_limits::get)),
+        at(PUT, "/rate-limits/{key}", Operate, "Give a key other limits for a while", put(rate_limits::put)),
         at(GET, "/queues/{name}/stats", Inspect, "Counts of a queue", get(queues::stats)),
         at(GET, "/queues/{name}/events", Inspect, "Follow a queue (server-sent events)", get(streams::queue)),
         at(POST, "/queues/{name}/pause", Operate, "Hand out no more jobs of a queue", post(queues::pause)),

@@ -2,6 +2,7 @@
 mod admin;
 mod crons;
 mod dead_letters;
+mod limits;
 mod log;
 mod queues;
 mod results;
@@ -64,6 +65,7 @@ pub struct MemoryTables {
     workflows: BTreeMap<i64, WorkflowRow>,
     workflow_ids: HashMap<JobId, i64>,
     steps: BTreeMap<(i64, i64), StepRow>,
+    keys: limits::Keys,
     crons: BTreeMap<String, CronRow>,
     maintenance: Option<Maintenance>,
     /// By span, time, queue, node.
@@ -72,9 +74,10 @@ pub struct MemoryTables {
 
 impl MemoryTables {
     fn index(&mut self, row: &JobRow) {
+        self.keys.index(row);
         let (pos, seq) = (row.pos, row.seq);
         match row.state {
-            JobState::Available => _ = self.ready.insert((row.queue, -row.priority, pos, seq)),
+            JobState::Available => _ = self.ready.insert((row.queue, row.rank(), pos, seq)),
             JobState::Scheduled | JobState::Retryable => _ = self.due.insert((pos, seq)),
             JobState::Active => _ = self.leases.insert((pos, seq)),
             _ => {}
@@ -88,8 +91,9 @@ impl MemoryTables {
     }
 
     fn unindex(&mut self, row: &JobRow) {
+        self.keys.unindex(row);
         let (pos, seq) = (row.pos, row.seq);
-        self.ready.remove(&(row.queue, -row.priority, pos, seq));
+        self.ready.remove(&(row.queue, row.rank(), pos, seq));
         self.due.remove(&(pos, seq));
         self.leases.remove(&(pos, seq));
         self.expiring.remove(&(row.expires_at, seq));
@@ -189,7 +193,8 @@ impl Tables for MemoryTables {
     }
 
     fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>> {
-        let range = self.ready.range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue + 1, i32::MIN, i64::MIN, i64::MIN));
+        let range =
+            self.ready.range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue, crate::limit::PARKED_RANK / 2, i64::MIN, i64::MIN));
         let found = range.take(limit).filter_map(|(_, _, _, seq)| self.jobs.get(seq));
         Ok(found.map(|stored| (stored.row.clone(), stored.body.clone())).collect())
     }
@@ -197,7 +202,8 @@ impl Tables for MemoryTables {
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
         let passed = |index: &BTreeSet<(i64, i64)>| index.first().is_some_and(|(at, _)| *at <= now);
         let silent = self.workers.values().any(|worker| worker.beat_at > 0 && worker.beat_at <= silent_since);
-        let firing = !self.due_crons(now)?.is_empty();
+        let opening = self.keys.next_opening().is_some_and(|at| at <= now);
+        let firing = !self.due_crons(now)?.is_empty() || opening;
         Ok(firing || passed(&self.due) || passed(&self.leases) || passed(&self.expiring) || silent)
     }
 

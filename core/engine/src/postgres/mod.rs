@@ -24,6 +24,7 @@ mod admin;
 mod connection;
 mod crons;
 mod dead_letters;
+mod limits;
 mod listener;
 mod log;
 mod migrations;

@@ -19,6 +19,8 @@ pub struct Names {
     pub kinds: HashMap<Arc<str>, i64>,
     pub kind_nums: HashMap<i64, Arc<str>>,
     pub worker_nums: HashMap<i64, Arc<str>>,
+    /// Whether there is any key with limits; `None` when it has not been read yet.
+    pub keyed: Option<bool>,
     /// `None` when it has not been read yet.
     pub maintenance: Option<Option<Maintenance>>,
     /// Epoch of the settings.

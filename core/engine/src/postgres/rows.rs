@@ -5,10 +5,11 @@ use tokio_postgres::types::FromSql;
 use uuid::Uuid;
 
 use crate::job::{Body, History, JobRow};
+use crate::limit::PARKED_RANK;
 use crate::tables::{Result, StoreError};
 
 /// Columns of a job in every `SELECT`.
-pub const JOB_COLUMNS: usize = 25;
+pub const JOB_COLUMNS: usize = 26;
 
 /// A column; a wrong type is an error, not a panic.
 pub fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T> {
@@ -35,13 +36,15 @@ fn count(row: &Row, column: usize) -> Result<u32> {
 }
 
 pub fn read_job(row: &Row) -> Result<JobRow> {
+    let rank = i32::from(get::<i16>(row, 5)?);
+    let parked = rank > PARKED_RANK / 2;
     Ok(JobRow {
         seq: get(row, 0)?,
         id: job_id(row, 1)?,
         queue: get(row, 2)?,
         kind: get(row, 3)?,
         state: word(row, 4, JobState::from_number)?,
-        priority: -i32::from(get::<i16>(row, 5)?),
+        priority: if parked { PARKED_RANK - rank } else { -rank },
         attempt: count(row, 6)?,
         releases: count(row, 7)?,
         max_attempts: count(row, 8)?,
@@ -61,6 +64,8 @@ pub fn read_job(row: &Row) -> Result<JobRow> {
         retry_delay: get(row, 22)?,
         workflow: get(row, 23)?,
         step: get(row, 24)?,
+        limit: get(row, 25)?,
+        parked,
     })
 }
 
@@ -84,13 +89,13 @@ fn bits(value: u32) -> i64 {
 }
 
 /// Integer columns of `insert_runs`.
-pub fn insert_columns(row: &JobRow) -> [i64; 24] {
+pub fn insert_columns(row: &JobRow) -> [i64; 25] {
     [
         row.seq,
         row.queue,
         row.kind,
         row.state as i64,
-        -i64::from(row.priority),
+        i64::from(row.rank()),
         bits(row.attempt),
         bits(row.releases),
         bits(row.max_attempts),
@@ -110,6 +115,7 @@ pub fn insert_columns(row: &JobRow) -> [i64; 24] {
         row.retry_delay,
         row.workflow,
         row.step,
+        row.limit,
     ]
 }
 
@@ -121,7 +127,7 @@ pub fn update_columns(before: &JobRow, row: &JobRow) -> [i64; 23] {
         before.lease,
         before.lease_until,
         row.state as i64,
-        -i64::from(row.priority),
+        i64::from(row.rank()),
         row.queue,
         bits(row.max_attempts),
         bits(row.attempt),

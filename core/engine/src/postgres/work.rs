@@ -235,7 +235,7 @@ pub struct Writes {
     deleted: Vec<i64>,
     ids: Vec<Uuid>,
     uniques: Vec<Option<Vec<u8>>>,
-    created: Columns<24>,
+    created: Columns<25>,
     texts: Vec<String>,
     retries: Vec<Option<String>>,
     settings: Columns<3>,

@@ -4,6 +4,7 @@
 mod admin;
 mod crons;
 mod dead_letters;
+mod limits;
 mod log;
 pub mod migration;
 mod queues;
@@ -32,7 +33,7 @@ use rows::{read_body, read_job, read_queue, read_worker};
 /// How long a transaction waits for another process's.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection: all of them.
-const STATEMENTS: usize = 96;
+const STATEMENTS: usize = 192;
 /// Active jobs remembered: about 5 MB. Those beyond are looked up.
 const MAX_ACTIVE_KEPT: usize = 20_000;
 /// Lease tokens reserved at a time. Large, so that a restart is the only time a range is reserved in practice.
@@ -54,6 +55,8 @@ pub struct SqliteTables {
     kinds: HashMap<Arc<str>, i64>,
     kind_nums: HashMap<i64, Arc<str>>,
     workers: HashMap<Arc<str>, WorkerRow>,
+    /// When time opens the next key; `None` when it has not been read yet.
+    opening: Option<Option<i64>>,
     /// `None` when it has not been read yet.
     maintenance: Option<Option<Maintenance>>,
     /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
@@ -120,6 +123,7 @@ impl SqliteTables {
             kind_nums: HashMap::new(),
             workers: HashMap::new(),
             maintenance: None,
+            opening: None,
             active: HashMap::new(),
         })
     }
@@ -145,6 +149,7 @@ impl SqliteTables {
         self.kind_nums.clear();
         self.workers.clear();
         self.maintenance = None;
+        self.opening = None;
         self.active.clear();
     }
 
@@ -232,9 +237,9 @@ impl Tables for SqliteTables {
             self.active.remove(&after.id);
         }
         rows::bind_update(&mut self.statement(include_str!("sql/update_job.sql"))?, after)?;
-        let moved = before.queue != after.queue || before.priority != after.priority || before.max_attempts != after.max_attempts;
+        let moved = before.queue != after.queue || before.rank() != after.rank() || before.max_attempts != after.max_attempts;
         if moved {
-            self.execute(include_str!("sql/move_job.sql"), params![after.seq, after.queue, -after.priority, after.max_attempts])?;
+            self.execute(include_str!("sql/move_job.sql"), params![after.seq, after.queue, after.rank(), after.max_attempts])?;
         }
         Ok(())
     }
@@ -496,6 +501,8 @@ impl Tables for SqliteTables {
             "workflows",
             "steps",
             "crons",
+            "limits",
+            "limit_starts",
             "maintenance",
             "stats",
         ] {

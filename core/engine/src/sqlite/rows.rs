@@ -4,23 +4,25 @@ use ojs_model::{JobId, JobState, NewJob};
 use rusqlite::{CachedStatement, Row, params};
 
 use crate::job::{Body, JobRow};
+use crate::limit::PARKED_RANK;
 use crate::queue_config::QueueSettings;
 use crate::tables::{QueuePhase, QueueRow, WorkerRow, fresh_settings};
 
 /// Columns of a job in every `SELECT`.
-pub const JOB_COLUMNS: usize = 25;
+pub const JOB_COLUMNS: usize = 26;
 
 pub fn read_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     let id: [u8; 16] = row.get(1)?;
     let state: u8 = row.get(4)?;
     let nprio: i32 = row.get(5)?;
+    let parked = nprio > PARKED_RANK / 2;
     Ok(JobRow {
         seq: row.get(0)?,
         id: JobId::from_bytes(id),
         queue: row.get(2)?,
         kind: row.get(3)?,
         state: JobState::from_number(state).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, i64::from(state)))?,
-        priority: -nprio,
+        priority: if parked { PARKED_RANK - nprio } else { -nprio },
         pos: row.get(6)?,
         attempt: row.get(7)?,
         releases: row.get(8)?,
@@ -40,6 +42,8 @@ pub fn read_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
         flags: row.get(22)?,
         workflow: row.get(23)?,
         step: row.get(24)?,
+        limit: row.get(25)?,
+        parked,
     })
 }
 
@@ -90,7 +94,7 @@ pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Op
         row.queue,
         row.kind,
         row.state as u8,
-        -row.priority,
+        row.rank(),
         row.pos,
         row.max_attempts,
         row.created_at,
@@ -101,6 +105,7 @@ pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Op
         unique.map(|key| &key.as_bytes()[..]),
         row.workflow,
         row.step,
+        row.limit,
     ])
 }
 

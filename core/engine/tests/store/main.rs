@@ -23,6 +23,7 @@ mod http;
 mod interactions;
 mod leases;
 mod lifecycle;
+mod limits;
 mod model;
 mod nodes;
 mod queues;

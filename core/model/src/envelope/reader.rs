@@ -9,6 +9,7 @@ use super::{GivenRetry, NewJob};
 use crate::error::{ErrorCode, OjsError};
 use crate::json::{self, push_bare, push_member, push_string, push_text, push_time};
 use crate::limits::{MAX_INTEGER, MAX_META_BYTES, PRIORITY_RANGE};
+use crate::rate_limit::RateLimit;
 use crate::unique::{Subject, UniqueKey};
 use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy};
 
@@ -50,7 +51,7 @@ impl<'a> Reader<'a> {
         let tags = self.tags()?;
         self.check_rest()?;
         let result_ttl = self.result_ttl()?;
-        let max_per_second = self.rate()?;
+        let (max_per_second, rate_limit) = self.rate(&queue, &meta)?;
         let (retry, given) = self.retry()?.unzip();
         let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, given: None };
         let unique = self.unique(subject)?;
@@ -87,6 +88,7 @@ impl<'a> Reader<'a> {
             expires_at: times.deadline(self.now),
             scheduled_at: times.scheduled.map(|w| w.at),
             unique,
+            rate_limit,
             max_per_second,
             retry,
             retry_given,
@@ -238,22 +240,15 @@ impl<'a> Reader<'a> {
         Ok(Some((RetryPolicy::parse(&value, &RetryPolicy::default())?, value)))
     }
 
-    /// `rate_limit.max_per_second`; other members belong to an extension and travel as they are.
-    fn rate(&self) -> Result<Option<f64>, OjsError> {
-        #[derive(serde::Deserialize)]
-        struct Limit<'a> {
-            #[serde(borrow)]
-            max_per_second: Option<&'a serde_json::value::RawValue>,
-        }
-        let Some(raw) = self.option(Field::RateLimit) else { return Ok(None) };
-        let limit: Limit<'_> = serde_json::from_str(object("rate_limit", raw)?)
+    /// `rate_limit`: the policy of a key, or `max_per_second` without one, which is the queue's.
+    fn rate(&self, queue: &str, meta: &str) -> Result<(Option<f64>, Option<Box<RateLimit>>), OjsError> {
+        let Some(raw) = self.option(Field::RateLimit) else { return Ok((None, None)) };
+        let limit: serde_json::Map<String, Value> = serde_json::from_str(object("rate_limit", raw)?)
             .map_err(|_| OjsError::invalid_field("rate_limit", "rate_limit must be an object."))?;
-        let Some(rate) = limit.max_per_second else { return Ok(None) };
-        let number = rate.get().parse::<f64>().ok().filter(|rate| *rate > 0.0 && rate.is_finite());
-        number.map(Some).ok_or_else(|| {
-            let message = format!("rate_limit.max_per_second must be a number above 0, got {}.", shorten(rate.get()));
-            OjsError::invalid_field("rate_limit.max_per_second", message)
-        })
+        match RateLimit::parse(&limit, queue, meta)? {
+            Some(policy) => Ok((None, Some(Box::new(policy)))),
+            None => Ok((limit.get("max_per_second").and_then(Value::as_f64), None)),
+        }
     }
 
     fn unique(&self, mut subject: Subject<'_>) -> Result<Option<UniquePolicy>, OjsError> {

@@ -1,4 +1,4 @@
-SELECT seq, id, queue, kind, state, nprio, attempt, releases, max_attempts, flags, pos, lease, worker, lease_ms, lease_until, deadline, created_at, enqueued_at, started_at, finished_at, activated_at, expires_at, retry_delay, workflow, step
+SELECT seq, id, queue, kind, state, nprio, attempt, releases, max_attempts, flags, pos, lease, worker, lease_ms, lease_until, deadline, created_at, enqueued_at, started_at, finished_at, activated_at, expires_at, retry_delay, workflow, step, limited
 FROM ojs_runs WHERE flags & 1 = 1
   AND ($1::bigint IS NULL OR queue = $1) AND ($2::bigint IS NULL OR kind = $2)
   AND ($3::bigint IS NULL OR finished_at >= $3) AND ($4::bigint IS NULL OR finished_at < $4)

@@ -25,4 +25,25 @@ ALTER TABLE queues ADD COLUMN phase INTEGER NOT NULL DEFAULT 0;     -- 0 open, 1
 ALTER TABLE queues ADD COLUMN config TEXT NOT NULL DEFAULT '';
 ALTER TABLE queues ADD COLUMN effective TEXT NOT NULL DEFAULT '';
 
+-- Keys with limits (tenant is empty for everybody's), the log of their starts, and their jobs: those that wait and those that run.
+CREATE TABLE limits (
+  num            INTEGER PRIMARY KEY,
+  tenant         TEXT    NOT NULL,
+  key            TEXT    NOT NULL,
+  policy         TEXT    NOT NULL DEFAULT '{}',
+  override       TEXT    NOT NULL DEFAULT '',
+  override_until INTEGER NOT NULL DEFAULT 0,
+  starts         INTEGER NOT NULL DEFAULT 0,  -- number of the latest start in the log
+  last_at        INTEGER NOT NULL DEFAULT 0,
+  held_until     INTEGER NOT NULL DEFAULT 0,
+  open_at        INTEGER NOT NULL DEFAULT 0,  -- when time alone lets more start
+  UNIQUE (key, tenant)
+);
+CREATE INDEX limits_open ON limits (open_at) WHERE open_at > 0;
+CREATE TABLE limit_starts (limited INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (limited, number)) WITHOUT ROWID;
+CREATE INDEX limit_starts_at ON limit_starts (limited, at);
+ALTER TABLE jobs ADD COLUMN limited INTEGER NOT NULL DEFAULT 0;  -- number of the key, 0 for none
+CREATE INDEX jobs_limited ON jobs (limited, queue, nprio, pos) WHERE limited > 0 AND state = 1;
+CREATE INDEX jobs_limited_active ON jobs (limited) WHERE limited > 0 AND state = 3;
+
 PRAGMA user_version = 2;

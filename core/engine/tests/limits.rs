@@ -1,4 +1,4 @@
-//! `/queues` and bounds over HTTP.
+//! Queue settings, bounds and keys with limits over HTTP.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -133,4 +133,71 @@ async fn a_blocked_enqueue_goes_on_when_there_is_room() {
     assert_eq!((blocked.status.as_u16(), claimed.body["jobs"].as_array().unwrap().len()), (201, 1));
     let events = call(&router, "GET", "/ojs/v1/events?types=backpressure.rejected", Value::Null, None).await;
     assert_eq!(events.body["events"].as_array().unwrap().len(), 1, "the one that waited was not rejected");
+}
+
+fn keyed(policy: Value) -> Value {
+    json!({"type": "t", "args": [], "options": {"queue": "q", "rate_limit": policy}})
+}
+
+#[tokio::test]
+async fn a_key_can_be_read_and_overridden() {
+    let (_engine, router) = engine().await;
+    let policy = json!({"key": "api:x", "concurrency": 2, "rate": {"limit": 5, "period": "PT1M"}, "throttle": {"limit": 10, "period": "PT1S"}});
+    let enqueued = call(&router, "POST", "/ojs/v1/jobs", keyed(policy), None).await;
+    assert_eq!((&enqueued.headers["x-ratelimit-limit"], &enqueued.headers["x-ratelimit-remaining"]), (&5.into(), &1.into()));
+    call(&router, "POST", "/ojs/v1/workers/fetch", json!({"queues": ["q"]}), None).await;
+    let key = call(&router, "GET", "/ojs/v1/rate-limits/api:x", Value::Null, None).await.body;
+    assert_eq!(key["key"], "api:x");
+    assert_eq!(key["concurrency"], json!({"limit": 2, "active": 1, "available": 1}));
+    assert_eq!(
+        (&key["rate"]["limit"], &key["rate"]["period"], &key["rate"]["current_count"]),
+        (&json!(5), &json!("PT1M"), &json!(1))
+    );
+    assert!(key["throttle"]["next_allowed_at"].is_string());
+    assert_eq!(key["waiting_count"], 0);
+    let list = call(&router, "GET", "/ojs/v1/rate-limits", Value::Null, None).await.body;
+    assert_eq!((&list["items"][0]["key"], &list["pagination"]["total"]), (&json!("api:x"), &json!(1)));
+    assert_eq!(call(&router, "GET", "/ojs/v1/rate-limits/nobody", Value::Null, None).await.status, 404);
+    let path = "/ojs/v1/rate-limits/api:x";
+    let put = call(&router, "PUT", path, json!({"concurrency": 9, "expires_at": "+PT1H"}), None).await;
+    assert_eq!(
+        (put.status.as_u16(), &put.body["concurrency"]["limit"], &put.body["override"]["policy"]["concurrency"]),
+        (200, &json!(9), &json!(2))
+    );
+    for (body, field) in [
+        (json!({"concurrency": 9}), "expires_at"),
+        (json!({"concurrency": 9, "expires_at": "2020-01-01T00:00:00Z"}), "expires_at"),
+        (json!({"concurrency": "many", "expires_at": "+PT1H"}), "rate_limit.concurrency"),
+    ] {
+        let answer = call(&router, "PUT", path, body, None).await;
+        assert_eq!((answer.status.as_u16(), &answer.body["error"]["details"]["field"]), (400, &json!(field)));
+    }
+    let ended = call(&router, "PUT", path, json!({}), None).await;
+    assert_eq!((&ended.body["concurrency"]["limit"], &ended.body["override"]), (&json!(2), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_waiting_fetch_goes_on_when_a_slot_frees() {
+    let (_engine, router) = engine().await;
+    for _ in 0..2 {
+        call(&router, "POST", "/ojs/v1/jobs", keyed(json!({"key": "k", "concurrency": 1})), None).await;
+    }
+    let first = call(&router, "POST", "/ojs/v1/workers/fetch", json!({"queues": ["q"]}), None).await;
+    let wait = call(&router, "POST", "/ojs/v1/workers/fetch", json!({"queues": ["q"], "wait_ms": 60_000}), None);
+    let ack = call(&router, "POST", "/ojs/v1/workers/ack", json!({"job_id": first.body["jobs"][0]["id"]}), None);
+    let (waited, _) = tokio::join!(wait, ack);
+    assert_eq!(waited.body["jobs"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_waiting_fetch_goes_on_when_time_opens_a_key() {
+    let (_engine, router) = engine().await;
+    for _ in 0..2 {
+        call(&router, "POST", "/ojs/v1/jobs", keyed(json!({"key": "k", "rate": {"limit": 1, "period": "PT0.3S"}})), None).await;
+    }
+    let started = std::time::Instant::now();
+    call(&router, "POST", "/ojs/v1/workers/fetch", json!({"queues": ["q"]}), None).await;
+    let waited = call(&router, "POST", "/ojs/v1/workers/fetch", json!({"queues": ["q"], "wait_ms": 60_000}), None).await;
+    assert_eq!(waited.body["jobs"].as_array().unwrap().len(), 1);
+    assert!(started.elapsed() < std::time::Duration::from_secs(10), "time opened the key, not the end of the wait");
 }

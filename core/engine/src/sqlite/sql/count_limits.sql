@@ -1,0 +1,1 @@
+SELECT count(*) FROM limits WHERE ?1 IS NULL OR key = ?1

@@ -1,0 +1,1 @@
+DELETE FROM limit_starts WHERE limited = ?1 AND number < ?2

@@ -1,0 +1,1 @@
+SELECT count(*) FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1

@@ -1,0 +1,1 @@
+INSERT INTO limits (tenant, key) VALUES (?1, ?2)

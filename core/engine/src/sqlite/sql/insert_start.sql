@@ -1,0 +1,1 @@
+INSERT INTO limit_starts (limited, number, at) VALUES (?1, ?2, ?3)

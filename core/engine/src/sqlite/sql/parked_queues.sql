@@ -1,0 +1,9 @@
+WITH RECURSIVE line (queue) AS (
+  SELECT min(queue) FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1
+  UNION ALL
+  SELECT (SELECT min(queue) FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1 AND queue > line.queue)
+  FROM line WHERE line.queue IS NOT NULL
+)
+SELECT queue FROM line
+WHERE queue IS NOT NULL
+  AND EXISTS (SELECT 1 FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1 AND jobs.queue = line.queue AND nprio >= ?2)

@@ -1,0 +1,1 @@
+SELECT count(*) FROM limit_starts WHERE limited = ?1 AND at > ?2
