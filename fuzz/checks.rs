@@ -30,7 +30,9 @@ fn accepted(text: &str, job: &NewJob) {
     assert!(sent.starts_with('[') && sent == kept, "args changed from {sent} to {kept}");
     let text = check_body(rendered.as_bytes()).expect("the rendered body passes the lint");
     let again = NewJob::parse(text, NOW).expect("the rendered body is accepted");
-    assert_eq!(&again, job, "the rendered body reads back differently");
+    // What the client left out of a policy is not known any more: the full policy is rendered.
+    let stored = |job: &NewJob| NewJob { retry_given: None, ..job.clone() };
+    assert_eq!(stored(&again), stored(job), "the rendered body reads back differently");
 }
 
 /// Strict JSON, by the opinion of a parser that looks at everything.
