@@ -2,11 +2,15 @@
 """Plays the public conformance cases against the real server, a fresh one per case.
 
     conformance.py --ojs target/release/ojs --store sqlite|memory --cases DIR [--slow]
+    conformance.py --ojs target/release/ojs --store postgres --cases DIR [--nodes 2]
 
 DIR holds run.py and cases/. The suites in GATED must pass; the others are played for the record, and a line says how far
-they are. The last line is "N passed, N failed" of the gated cases.
+they are. On PostgreSQL every server has a database of its own, on the server of OJS_TEST_POSTGRES or one started for the run
+(`postgres-fixture`, beside the binary); with --nodes, every case is played against several servers on its database in turns, one
+request here, the next there. The last line is "N passed, N failed" of the gated cases.
 """
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,8 +24,13 @@ SLOW = ["cron-fires-on-schedule", "cron-overlap-prevention"]
 
 def play(options: argparse.Namespace, suites: list[str], report: Path) -> subprocess.CompletedProcess[str]:
     """One run of the runner over some suites."""
-    store = "memory:" if options.store == "memory" else "sqlite:{dir}/jobs.db"
-    server = f"{options.ojs.resolve()} server --listen 127.0.0.1:{{port}} --store {store} --test-mode --log-level error"
+    store = {"memory": "memory:", "sqlite": "sqlite:{dir}/jobs.db", "postgres": "{database}"}[options.store]
+    listen = "127.0.0.1:{port}"
+    server = f"{options.ojs.resolve()} server --listen {listen if options.nodes == 1 else '{listen}'} --store {store} --test-mode --log-level error"
+    if options.nodes > 1:
+        server = f"{sys.executable} {Path(__file__).with_name('nodes.py')} --listen {listen} --nodes {options.nodes} -- {server}"
+    if options.store == "postgres":
+        server = f"{fixture(options)} --database -- {server}"
     command = [sys.executable, str(options.cases / "run.py"), "--spawn", server, "--suites", str(options.cases / "cases"),
                "--jobs", str(options.jobs), "--json", str(report)]
     cases = options.cases / "cases"
@@ -30,6 +39,11 @@ def play(options: argparse.Namespace, suites: list[str], report: Path) -> subpro
     chosen_list.write_text("".join(f"{path.relative_to(cases)}\n" for path in chosen))
     command += ["--list", str(chosen_list)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def fixture(options: argparse.Namespace) -> Path:
+    """The program that lends databases."""
+    return options.ojs.resolve().with_name("postgres-fixture")
 
 
 def closing(run: subprocess.CompletedProcess[str]) -> str:
@@ -41,12 +55,17 @@ def closing(run: subprocess.CompletedProcess[str]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ojs", type=Path, required=True, help="the binary")
-    parser.add_argument("--store", choices=["memory", "sqlite"], required=True)
+    parser.add_argument("--store", choices=["memory", "sqlite", "postgres"], required=True)
+    parser.add_argument("--nodes", type=int, default=1, help="servers on one database")
     parser.add_argument("--cases", type=Path, required=True, help="directory with run.py and cases/")
     parser.add_argument("--jobs", type=int, default=4, help="cases at a time")
     parser.add_argument("--slow", action="store_true", help="only the cases that wait for minutes; without it, only the others")
     parser.add_argument("--report", action="store_true", help="play the suites that are not gated, too")
     options = parser.parse_args()
+    if options.nodes > 1 and options.store == "memory":
+        parser.error("--nodes needs a store that servers can share: sqlite or postgres")
+    if options.store == "postgres" and "OJS_TEST_POSTGRES" not in os.environ:
+        os.execv(fixture(options), ["postgres-fixture", "--", sys.executable, *sys.argv])
     with tempfile.TemporaryDirectory() as directory:
         gated = play(options, GATED, Path(directory) / "gated.json")
         print(gated.stderr, file=sys.stderr)

@@ -56,7 +56,7 @@ if [ "${#missing[@]}" -gt 0 ]; then
     as_root mkdir -p /etc/postgresql-common
     echo 'create_main_cluster = false' | as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
   fi
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends -o Dpkg::Options::=--force-confold \
+  as_root env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 apt-get -qq install -y --no-install-recommends \
     "${missing[@]}" >/dev/null
 fi
 

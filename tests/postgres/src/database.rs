@@ -12,11 +12,15 @@ pub struct Database {
 }
 
 impl Database {
-    /// On the server behind a URL. About 30 ms.
-    pub(crate) fn create(server: &str) -> Result<Self, Error> {
+    /// On the server behind the URL of one of its databases. About 30 ms.
+    ///
+    /// # Errors
+    /// The server does not answer, or its user may not create databases.
+    pub fn create(server: &str) -> Result<Self, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        // Several processes may share the server.
-        let name = format!("ojs_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        // Several processes may share the server, and process ids come again.
+        let second = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |age| age.as_secs());
+        let name = format!("ojs_{second}_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         // template0: nobody is connected to it, so that copies can be made side by side.
         sql::run(server, &format!("CREATE DATABASE {name} TEMPLATE template0"))?;
         Ok(Self { url: with_name(server, &name), server: server.to_owned(), name })
@@ -26,6 +30,13 @@ impl Database {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Leaves it to the server, and returns its URL.
+    #[must_use]
+    pub fn keep(self) -> String {
+        let mut kept = std::mem::ManuallyDrop::new(self);
+        std::mem::take(&mut kept.url)
     }
 
     /// Its name.

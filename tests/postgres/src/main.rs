@@ -2,18 +2,30 @@
 //!
 //! The command finds the server's URL in `OJS_TEST_POSTGRES`. The server ends with the command, or with this program.
 //! If the variable is set already, that server is used and none is started.
+//!
+//! `postgres-fixture --database -- COMMAND…` becomes the command, with a new database on the server of `OJS_TEST_POSTGRES`:
+//! `{database}` in the arguments is replaced by its URL. The database goes with the server.
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use ojs_postgres_fixture::{Error, Options, SERVER_VARIABLE, Server};
+use ojs_postgres_fixture::{Database, Error, Options, SERVER_VARIABLE, Server};
 
-const USAGE: &str = "usage: postgres-fixture [--durable] [--set NAME=VALUE]... -- COMMAND...";
+const USAGE: &str = "usage: postgres-fixture [--durable] [--set NAME=VALUE]... -- COMMAND...
+       postgres-fixture --database -- COMMAND...    ({database} is replaced; needs OJS_TEST_POSTGRES)";
+
+struct Request {
+    options: Options,
+    database: bool,
+    program: String,
+    arguments: Vec<String>,
+}
 
 fn main() -> ExitCode {
-    let Some((options, program, arguments)) = parse(std::env::args().skip(1)) else {
+    let Some(request) = parse(std::env::args().skip(1)) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    match run(&options, &program, &arguments) {
+    match if request.database { become_command(&request) } else { run(&request) } {
         Ok(code) => code,
         Err(error) => {
             eprintln!("postgres-fixture: {error}");
@@ -22,12 +34,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Option<(Options, String, Vec<String>)> {
-    let (mut durable, mut settings) = (false, Vec::new());
+fn parse(mut words: impl Iterator<Item = String>) -> Option<Request> {
+    let (mut durable, mut database, mut settings) = (false, false, Vec::new());
     loop {
         match words.next()?.as_str() {
             "--" => break,
             "--durable" => durable = true,
+            "--database" => database = true,
             "--set" => settings.push(words.next()?),
             _ => return None,
         }
@@ -37,17 +50,27 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<(Options, String, Ve
         let (name, value) = setting.split_once('=')?;
         options = options.set(name, value);
     }
-    Some((options, words.next()?, words.collect()))
+    Some(Request { options, database, program: words.next()?, arguments: words.collect() })
+}
+
+/// Replaces this process by the command, so that signals reach it. Returns only when that fails.
+fn become_command(request: &Request) -> Result<ExitCode, Error> {
+    let server = std::env::var(SERVER_VARIABLE).map_err(|_| Error::Sql(format!("{SERVER_VARIABLE} names no server")))?;
+    let database = Database::create(&server)?.keep();
+    let source = Command::new(&request.program)
+        .args(request.arguments.iter().map(|argument| argument.replace("{database}", &database)))
+        .exec();
+    Err(Error::System { what: "cannot start the command", source })
 }
 
 /// Runs the command and returns its exit status; 128 and the signal if one ended it, as shells say it.
-fn run(options: &Options, program: &str, arguments: &[String]) -> Result<ExitCode, Error> {
+fn run(request: &Request) -> Result<ExitCode, Error> {
     let server = match std::env::var_os(SERVER_VARIABLE) {
         Some(_) => None,
-        None => Some(Server::start(options)?),
+        None => Some(Server::start(&request.options)?),
     };
-    let mut command = Command::new(program);
-    command.args(arguments);
+    let mut command = Command::new(&request.program);
+    command.args(&request.arguments);
     if let Some(server) = &server {
         command.env(SERVER_VARIABLE, server.url());
     }

@@ -22,6 +22,7 @@ const PORTS_TRIED: usize = 5;
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     durable: bool,
+    within: Option<PathBuf>,
     settings: Vec<(String, String)>,
 }
 
@@ -42,6 +43,13 @@ impl Options {
     #[must_use]
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// Below which directory its files live, instead of the system's temporary one. The server's user must reach it.
+    #[must_use]
+    pub fn within(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.within = Some(directory.into());
         self
     }
 
@@ -101,7 +109,7 @@ impl Server {
     }
 
     fn try_start(binaries: &Binaries, options: &Options) -> Result<Self, Error> {
-        let directory = new_directory(binaries)?;
+        let directory = new_directory(binaries, options)?;
         let started = initdb(binaries, &directory).and_then(|()| free_port()).and_then(|port| {
             let keeper = Mutex::new(supervise(binaries, &directory, port, options)?);
             Ok(Self { keeper, directory: directory.clone(), port })
@@ -123,6 +131,13 @@ impl Server {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The process id of the server's first process, the parent of all its others; `None` while it is stopped.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        let file = std::fs::read_to_string(self.directory.join("data/postmaster.pid")).ok()?;
+        file.lines().next()?.parse().ok()
     }
 
     /// The directory of the unix socket.
@@ -221,11 +236,11 @@ impl Drop for Server {
 }
 
 /// A directory that only the server's user reads. The supervisor removes it.
-fn new_directory(binaries: &Binaries) -> Result<PathBuf, Error> {
+fn new_directory(binaries: &Binaries, options: &Options) -> Result<PathBuf, Error> {
     let directory = tempfile::Builder::new()
         .prefix("ojs-postgres-")
         .permissions(std::fs::Permissions::from_mode(0o700))
-        .tempdir()
+        .tempdir_in(options.within.clone().unwrap_or_else(std::env::temp_dir))
         .map_err(Error::system("cannot make a temporary directory"))?
         .keep();
     if let Some((user, group)) = binaries.user() {

@@ -56,8 +56,10 @@ fn nothing_is_left_of_a_server() {
     let server = Server::start(&Options::quick()).unwrap();
     let directory = server.socket().to_owned();
     assert!(directory.join("data").is_dir());
+    let process = format!("/proc/{}", server.process().unwrap());
+    assert!(Path::new(&process).exists());
     drop(server);
-    assert!(!directory.exists());
+    assert!(!directory.exists() && !Path::new(&process).exists());
 }
 
 /// Starts the wrapper with a shell that says where the server's files are.
@@ -75,6 +77,16 @@ fn the_wrapper_hands_the_server_over_and_passes_the_status_on() {
     assert!(url.starts_with("postgres://postgres@127.0.0.1:"), "{url}");
     let port = url.trim().trim_end_matches("/postgres").rsplit(':').next().unwrap();
     assert!(std::net::TcpStream::connect(format!("127.0.0.1:{port}")).is_err(), "the server is still there");
+}
+
+#[test]
+fn the_wrapper_gives_a_command_a_database_of_its_own() {
+    let fixture = env!("CARGO_BIN_EXE_postgres-fixture");
+    let output = wrapper(&format!("for n in 1 2; do {fixture} --database -- echo 'at {{database}}'; done")).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let urls: Vec<_> = text.lines().map(|line| line.strip_prefix("at postgres://").unwrap()).collect();
+    assert_eq!(urls.len(), 2, "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert_ne!(urls[0], urls[1]);
 }
 
 #[test]
