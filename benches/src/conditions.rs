@@ -16,6 +16,8 @@ pub struct Conditions {
     load_before: f64,
     /// `release` figures only.
     optimised: bool,
+    /// Settings of the PostgreSQL of the run.
+    pub postgres: Option<String>,
 }
 
 impl Conditions {
@@ -34,6 +36,7 @@ impl Conditions {
             file_system: file_system(dir, &text("/proc/mounts")),
             load_before: text("/proc/loadavg").split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0),
             optimised: !cfg!(debug_assertions),
+            postgres: None,
         }
     }
 }

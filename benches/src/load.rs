@@ -1,5 +1,6 @@
 //! The load: requests made beforehand, sent over a fixed number of connections by one thread.
 pub mod enqueue;
+pub mod noop;
 pub mod worker;
 
 use std::future::Future;

@@ -7,8 +7,10 @@ mod conditions;
 mod connection;
 mod ids;
 mod load;
+mod postgres;
 mod redis;
 mod report;
+mod rivals;
 mod scenario;
 mod server;
 
@@ -42,6 +44,9 @@ struct Options {
     /// Seconds of one throughput run.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
+    /// Scheduled, and finished, jobs in the store of `depth`.
+    #[arg(long, default_value_t = 100_000)]
+    deep: usize,
     /// Writes everything that was measured to this file, every run included [default: target/bench/WHAT.json].
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -68,6 +73,10 @@ enum What {
     Rust,
     /// Python no-op handlers beside Celery and Dramatiq.
     Python,
+    /// The PostgreSQL store beside River and graphile-worker: burn-down, with producers, single requests.
+    Postgres,
+    /// Claims in a store full of scheduled and finished jobs, SQLite and PostgreSQL.
+    Depth,
     /// Serves the ceiling: an HTTP server that answers at once. Used by the other scenarios.
     #[value(hide = true)]
     Echo,
@@ -122,8 +131,12 @@ fn run(options: &Options) -> Result<()> {
     if wanted(What::Rust) {
         scenario::rust::run(&plan, &mut report)?;
     }
+    if wanted(What::Depth) {
+        scenario::depth::run(&plan, options.deep, &mut report)?;
+    }
+    let postgres = if wanted(What::Postgres) { scenario::postgres::run(&plan, &mut report) } else { Ok(()) };
     let python = if wanted(What::Python) { scenario::python::run(&plan, &mut report) } else { Ok(()) };
-    // What was measured is shown even when the last scenario lacks its tools.
+    // What was measured is shown even when the last scenarios lack their tools.
     println!("{report}");
     let file = options.json.clone().unwrap_or_else(|| report_file(options.what));
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -131,5 +144,5 @@ fn run(options: &Options) -> Result<()> {
     }
     std::fs::write(&file, report.to_json())?;
     println!("Every run: {}", file.display());
-    python
+    postgres.and(python)
 }

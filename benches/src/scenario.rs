@@ -1,11 +1,13 @@
 //! The scenarios, and what they share.
 pub mod batch;
 pub mod cycle;
+pub mod depth;
 pub mod echo;
 pub mod enqueue;
 pub mod footprint;
 pub mod latency;
 pub mod parse;
+pub mod postgres;
 pub mod python;
 pub mod rust;
 

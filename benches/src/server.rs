@@ -36,16 +36,29 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `ojs server` on a free port and waits until it listens.
+    /// Starts `ojs server` with a store of its own on a free port, and waits until it listens.
     pub fn start(bin: &Path, base: &Path, store: Store) -> Result<Self> {
-        let dir = tempfile::Builder::new().prefix("ojs-bench-").tempdir_in(base)?;
+        let dir = Self::directory(base)?;
         let url = match store {
             Store::Durable => format!("sqlite:{}", dir.path().join("jobs.db").display()),
             Store::Memory => "memory:".to_owned(),
         };
+        Self::spawn(Self::command(bin, &url), dir)
+    }
+
+    /// The same, on a store that lives elsewhere.
+    pub fn on(bin: &Path, base: &Path, url: &str) -> Result<Self> {
+        Self::spawn(Self::command(bin, url), Self::directory(base)?)
+    }
+
+    fn directory(base: &Path) -> Result<tempfile::TempDir> {
+        Ok(tempfile::Builder::new().prefix("ojs-bench-").tempdir_in(base)?)
+    }
+
+    fn command(bin: &Path, url: &str) -> Command {
         let mut command = Command::new(bin);
-        command.args(["server", "--listen", "127.0.0.1:0", "--store", &url]);
-        Self::spawn(command, dir)
+        command.args(["server", "--listen", "127.0.0.1:0", "--store", url]);
+        command
     }
 
     /// Starts the ceiling: this program as an echo server.

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::{QUEUE, payload};
 use crate::Result;
 use crate::connection::{Connection, post};
-use crate::ids::{Ids, LEN};
+use crate::ids::Ids;
 
 /// How many jobs, in what time.
 #[derive(Debug, Clone, Copy)]
@@ -44,9 +44,12 @@ struct Template {
 
 impl Template {
     /// `batch` 0 is the single enqueue.
-    fn new(ids: &Ids, batch: usize) -> Self {
-        let job =
-            format!(r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"}}}}"#, ids.id(0), payload());
+    fn new(ids: &Ids, batch: usize, options: &str) -> Self {
+        let job = format!(
+            r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"{options}}}}}"#,
+            ids.id(0),
+            payload()
+        );
         let bytes = match batch {
             0 => post("/ojs/v1/jobs", &job),
             n => post("/ojs/v1/jobs/batch", &format!(r#"{{"jobs":[{}]}}"#, vec![job; n].join(","))),
@@ -71,16 +74,32 @@ pub async fn run(
     batch: usize,
     until: Until,
 ) -> Result<Outcome> {
-    debug_assert_eq!(ids.id(0).len(), LEN);
+    produce(address, first, connections, batch, until, &|| Template::new(ids, batch, "")).await
+}
+
+/// Enqueues `jobs` jobs that are not due before tomorrow.
+pub async fn later(address: SocketAddr, ids: &Ids, connections: usize, batch: usize, jobs: usize) -> Result<Outcome> {
+    let template = || Template::new(ids, batch, r#","delay_until":"+P1D""#);
+    produce(address, 0, connections, batch, Until::Jobs(jobs), &template).await
+}
+
+async fn produce(
+    address: SocketAddr,
+    first: usize,
+    connections: usize,
+    batch: usize,
+    until: Until,
+    template: &dyn Fn() -> Template,
+) -> Result<Outcome> {
     let next = Arc::new(AtomicUsize::new(first));
     let mut open = Vec::with_capacity(connections);
     for _ in 0..connections {
-        open.push((Connection::open(address).await?, Template::new(ids, batch)));
+        open.push((Connection::open(address).await?, template()));
     }
     let started = Instant::now();
     let (deadline, last) = match until {
         Until::Elapsed(time) => (started + time, usize::MAX),
-        Until::Jobs(jobs) => (started + Duration::from_secs(120), first + jobs),
+        Until::Jobs(jobs) => (started + Duration::from_secs(600), first + jobs),
     };
     let step = batch.max(1);
     let mut producers = JoinSet::new();

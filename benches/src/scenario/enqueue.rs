@@ -6,7 +6,8 @@ use crate::report::{Better, Figure, Report};
 use crate::scenario::{Plan, WARM_UP};
 use crate::server::{Server, Store};
 
-const CONNECTIONS: usize = 64;
+/// Enough to fill the groups that the store commits.
+pub const CONNECTIONS: usize = 64;
 
 /// Measures.
 pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
@@ -51,7 +52,11 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
 
 /// Jobs per second and CPU microseconds per job of one fresh server; delivery checked.
 fn one(plan: &Plan, store: Store, run: usize) -> Result<(f64, f64)> {
-    let server = Server::start(&plan.bin, &plan.dir, store)?;
+    measure(plan, &Server::start(&plan.bin, &plan.dir, store)?, run)
+}
+
+/// The same for a server that runs already.
+pub fn measure(plan: &Plan, server: &Server, run: usize) -> Result<(f64, f64)> {
     let ids = Ids::new(run as u16);
     load::on_one_thread(async {
         let warm = enqueue::run(server.address, &ids, 0, CONNECTIONS, 0, enqueue::Until::Elapsed(WARM_UP)).await?;

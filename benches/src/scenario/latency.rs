@@ -52,7 +52,11 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
 
 /// Median and 99th percentile in milliseconds.
 fn one(plan: &Plan, store: Store, run: usize) -> Result<(f64, f64)> {
-    let server = Server::start(&plan.bin, &plan.dir, store)?;
+    of(&Server::start(&plan.bin, &plan.dir, store)?, run)
+}
+
+/// The same for a server that runs already.
+pub fn of(server: &Server, run: usize) -> Result<(f64, f64)> {
     let ids = Arc::new(Ids::new(run as u16));
     let mut samples = load::on_one_thread(measure(server.address, ids))?;
     samples.drain(..WARM_UP_JOBS);

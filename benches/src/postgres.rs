@@ -1,0 +1,139 @@
+//! A PostgreSQL of our own, durable, for the engine and its rivals alike.
+use std::path::Path;
+use std::time::Duration;
+
+use ojs_postgres_fixture::{Database, Options, Server};
+use tokio_postgres::NoTls;
+
+use crate::Result;
+
+/// What differs from PostgreSQL's defaults, for everybody: memory that fits the working set, and no checkpoint in the middle of
+/// a run because the log has grown.
+const SETTINGS: [(&str, &str); 2] = [("shared_buffers", "512MB"), ("max_wal_size", "4GB")];
+/// What a reader wants to know.
+const SHOWN: [&str; 8] = [
+    "server_version",
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "wal_level",
+    "shared_buffers",
+    "max_wal_size",
+    "autovacuum",
+];
+
+/// A running server.
+pub struct Postgres {
+    server: Server,
+}
+
+/// What a run has cost the server.
+#[derive(Debug, Clone, Copy)]
+pub struct Cost {
+    /// CPU time of all its processes.
+    pub cpu: Duration,
+    /// Bytes of log.
+    pub wal: u64,
+}
+
+impl std::ops::Sub for Cost {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self { cpu: self.cpu.saturating_sub(before.cpu), wal: self.wal - before.wal }
+    }
+}
+
+impl Postgres {
+    /// Starts one below a directory.
+    pub fn start(base: &Path) -> Result<Self> {
+        let options = SETTINGS.iter().fold(Options::durable().within(base), |options, (name, value)| options.set(*name, *value));
+        Ok(Self { server: Server::start(&options)? })
+    }
+
+    /// An empty database.
+    pub fn database(&self) -> Result<Database> {
+        Ok(self.server.database()?)
+    }
+
+    /// The settings that matter, as the server tells them.
+    pub fn settings(&self) -> Result<String> {
+        let mut all = Vec::new();
+        for name in SHOWN {
+            all.push(format!("{name} {}", self.ask(&format!("SELECT current_setting('{name}')"))?));
+        }
+        Ok(all.join(", "))
+    }
+
+    /// Everything it has used so far.
+    pub fn cost(&self) -> Result<Cost> {
+        let wal = self.ask("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint::text")?.parse()?;
+        Ok(Cost { cpu: self.cpu()?, wal })
+    }
+
+    fn ask(&self, query: &str) -> Result<String> {
+        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&self.server.url(), NoTls).await?;
+            let connection = tokio::spawn(connection);
+            let answer = client.query_one(query, &[]).await?.get(0);
+            drop(client);
+            connection.await??;
+            Ok(answer)
+        })
+    }
+
+    /// Its first process, the children that have ended, and those that live.
+    fn cpu(&self) -> Result<Duration> {
+        let first = self.server.process().ok_or("the server has stopped")?;
+        let mut ticks = Stat::read(&first.to_string()).map(|stat| stat.own + stat.children).ok_or("no /proc")?;
+        for entry in std::fs::read_dir("/proc")?.flatten() {
+            let stat = entry.file_name().to_str().filter(|name| name.bytes().all(|b| b.is_ascii_digit())).and_then(Stat::read);
+            ticks += stat.filter(|stat| stat.parent == first).map_or(0, |stat| stat.own);
+        }
+        Ok(from_ticks(ticks))
+    }
+}
+
+/// CPU time of this process and of the children it has waited for.
+pub fn own_cpu() -> Result<Duration> {
+    Stat::read("self").map(|stat| from_ticks(stat.own + stat.children)).ok_or_else(|| "no /proc".into())
+}
+
+/// Linux counts processor time of processes in hundredths of a second.
+fn from_ticks(ticks: u64) -> Duration {
+    Duration::from_millis(ticks * 10)
+}
+
+/// Parts of `/proc/PID/stat`.
+struct Stat {
+    parent: u32,
+    own: u64,
+    children: u64,
+}
+
+impl Stat {
+    fn read(process: &str) -> Option<Self> {
+        let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name, in parentheses, may hold anything. After it: state, parent, … utime and stime are the 12th and 13th.
+        let fields: Vec<&str> = text.get(text.rfind(')')? + 2..)?.split(' ').collect();
+        let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+        let parent = u32::try_from(number(1)?).ok()?;
+        Some(Self { parent, own: number(11)? + number(12)?, children: number(13)? + number(14)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_works_costs_something_and_says_how_it_is_set() {
+        let postgres = Postgres::start(&std::env::temp_dir()).unwrap();
+        assert!(postgres.settings().unwrap().contains("fsync on, synchronous_commit on, full_page_writes on"));
+        let before = postgres.cost().unwrap();
+        postgres.ask("SELECT count(*)::text FROM generate_series(1, 1000000)").unwrap();
+        drop(postgres.database().unwrap());
+        let spent = postgres.cost().unwrap() - before;
+        assert!(spent.cpu >= Duration::from_millis(20) && spent.wal > 0, "{spent:?}");
+    }
+}
