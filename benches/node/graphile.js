@@ -97,4 +97,4 @@ const left = await waiting();
 if (left > 0) throw new Error(`${left} jobs are not completed`);
 await pool.end();
 const how = tuned ? "local queue of 500, completions in batches" : "queue and completion settings left alone";
-console.log(JSON.stringify({ jobs_per_second: rate, system: `graphile-worker, ${options.how}`, how: `1 process, ${CONCURRENCY} at a time, ${how}` }));
+console.log(JSON.stringify({ jobs_per_second: rate, how: `1 process, ${CONCURRENCY} at a time, ${how}` }));

@@ -77,6 +77,9 @@ enum What {
     Postgres,
     /// Claims in a store full of scheduled and finished jobs, SQLite and PostgreSQL.
     Depth,
+    /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
+    #[value(hide = true)]
+    Profile,
     /// Serves the ceiling: an HTTP server that answers at once. Used by the other scenarios.
     #[value(hide = true)]
     Echo,
@@ -107,6 +110,9 @@ fn report_file(what: What) -> PathBuf {
 
 fn run(options: &Options) -> Result<()> {
     let plan = Plan::new(options.bin.clone(), options.dir.clone(), options.runs.max(1), options.seconds)?;
+    if options.what == What::Profile {
+        return scenario::postgres::profile(&plan);
+    }
     let mut report = Report::new(conditions::Conditions::read(&plan.dir));
     println!("{}", report.conditions);
     let wanted = |what: What| options.what == What::All || options.what == what;

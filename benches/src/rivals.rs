@@ -47,8 +47,6 @@ pub enum Load {
 pub struct Line {
     /// The rate.
     pub jobs_per_second: f64,
-    /// What ran.
-    pub system: String,
     /// Its settings.
     pub how: String,
 }

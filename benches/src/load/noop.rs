@@ -27,9 +27,16 @@ struct Tally {
 
 /// Jobs per second from the start of the worker until the store says that all are completed; delivery checked.
 pub fn burn_down(url: &str, slots: usize, jobs: usize) -> Result<f64> {
+    burn_down_after(url, slots, jobs, || Ok(()))
+}
+
+/// The same, with something to do between enqueueing and the start of the worker.
+pub fn burn_down_after(url: &str, slots: usize, jobs: usize, between: impl FnOnce() -> Result<()>) -> Result<f64> {
     runtime()?.block_on(async {
         let bench = Bench::open(url, jobs).await?;
         bench.insert(0, jobs).await?;
+        // It may have a runtime of its own.
+        tokio::task::block_in_place(between)?;
         let started = Instant::now();
         let handle = bench.worker(slots).await?.start();
         bench.completed(jobs).await?;

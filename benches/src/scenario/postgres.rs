@@ -157,6 +157,28 @@ fn producers(bench: &Bench, runs: usize, river: &River, graphile: &Graphile, rep
     Ok(())
 }
 
+/// One burn-down, with the cost of each half on each side: for whoever holds a profiler to it.
+pub fn profile(plan: &Plan) -> Result<()> {
+    let postgres = Postgres::start(&plan.dir)?;
+    let database = postgres.database()?;
+    let now = || Ok((postgres.cost()?, own_cpu()?)) as Result<(Cost, Duration)>;
+    let (start, mut middle) = (now()?, None);
+    let rate = noop::burn_down_after(database.url(), DEFAULT_SLOTS, JOBS, || {
+        middle = Some(now()?);
+        Ok(())
+    })?;
+    let end = now()?;
+    let middle = middle.unwrap_or(start);
+    for (half, (cost, own), (cost_before, own_before)) in [("enqueue", middle, start), ("claim and ack", end, middle)] {
+        let Cost { cpu, wal } = cost - cost_before;
+        let micros = |time: Duration| time.as_secs_f64() * 1e6 / JOBS as f64;
+        let wal = wal as f64 / JOBS as f64;
+        println!("{half}: PostgreSQL {:.1} µs, this process {:.1} µs, log {wal:.0} bytes per job", micros(cpu), micros(own - own_before));
+    }
+    println!("{rate:.0} jobs/s");
+    Ok(())
+}
+
 /// Single requests against `ojs server` on PostgreSQL.
 fn requests(bench: &Bench, runs: usize, report: &mut Report) -> Result<()> {
     let [mut single, mut batches, mut cycles] = [(); 3].map(|()| Series::default());
