@@ -38,12 +38,10 @@ bench: python build ## Measure against ceilings and rivals, all in one run (abou
 	@scripts/setup.sh redis-server postgresql
 	@cargo run --release --locked -p ojs-bench -- all
 
-soak: build ## kill -9 in a loop and random runs against the model, 200 rounds each (about an hour)
-	@OJS_FAULT_ROUNDS=$${OJS_FAULT_ROUNDS:-200} cargo test --release --locked -p ojs-tests --test kill9 -- --nocapture
-	@OJS_MODEL_ROUNDS=$${OJS_MODEL_ROUNDS:-200} cargo test --release --locked -p ojs-engine --test store model::
-soak: build ## The long forms: kill -9 for 200 rounds instead of 20, claims beside two million jobs (about three quarters of an hour)
+soak: build ## The long forms: kill -9 and the model for 200 rounds, claims beside two million jobs (over an hour)
 	@scripts/setup.sh postgresql
 	@OJS_FAULT_ROUNDS=$${OJS_FAULT_ROUNDS:-200} cargo test --release --locked -p ojs-tests --test kill9 -- --nocapture
+	@OJS_MODEL_ROUNDS=$${OJS_MODEL_ROUNDS:-200} cargo test --release --locked -p ojs-engine --test store model::
 	@cargo run --release --locked -p ojs-bench -- depth --deep 1000000
 
 clean: ## Remove everything that was built

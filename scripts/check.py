@@ -89,10 +89,14 @@ def suites() -> list[Suite]:
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build")),
     ]
     if CONFORMANCE.is_dir():
-        for store in ("memory", "sqlite"):
+        for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,
                                "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest")))
+        # The same through two servers on one database, in turns: nothing may live in one server alone.
+        all_.append(Suite("conformance-nodes", "conformance",
+                          ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "postgres", "--nodes", "2",
+                           "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest")))
         all_.append(Suite("conformance-minutes", "conformance",
                           ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "sqlite", "--slow",
                            "--cases", str(CONFORMANCE)], needs=("build",)))

@@ -173,7 +173,11 @@ pub fn profile(plan: &Plan) -> Result<()> {
         let Cost { cpu, wal } = cost - cost_before;
         let micros = |time: Duration| time.as_secs_f64() * 1e6 / JOBS as f64;
         let wal = wal as f64 / JOBS as f64;
-        println!("{half}: PostgreSQL {:.1} µs, this process {:.1} µs, log {wal:.0} bytes per job", micros(cpu), micros(own - own_before));
+        println!(
+            "{half}: PostgreSQL {:.1} µs, this process {:.1} µs, log {wal:.0} bytes per job",
+            micros(cpu),
+            micros(own - own_before)
+        );
     }
     println!("{rate:.0} jobs/s");
     Ok(())

@@ -26,27 +26,42 @@ struct Place {
     client: Client,
     _folder: Option<tempfile::TempDir>,
     _server: Option<TestServer>,
+    _database: Option<ojs_postgres_fixture::Database>,
+}
+
+impl Place {
+    async fn at(url: &str) -> Self {
+        Self { client: Client::connect(url).await.unwrap(), _folder: None, _server: None, _database: None }
+    }
 }
 
 async fn memory() -> Place {
-    Place { client: Client::connect("memory:").await.unwrap(), _folder: None, _server: None }
+    Place::at("memory:").await
 }
 
 async fn file() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("jobs.db").display());
-    Place { client: Client::connect(&url).await.unwrap(), _folder: Some(folder), _server: None }
+    Place { _folder: Some(folder), ..Place::at(&url).await }
+}
+
+async fn postgres() -> Place {
+    let database = ojs_postgres_fixture::database();
+    let place = Place::at(database.url()).await;
+    Place { _database: Some(database), ..place }
 }
 
 async fn http() -> Place {
     let server = TestServer::start().await.unwrap();
-    Place { client: Client::connect(server.url()).await.unwrap(), _folder: None, _server: Some(server) }
+    let place = Place::at(server.url()).await;
+    Place { _server: Some(server), ..place }
 }
 
 macro_rules! everywhere {
     ($($test:ident),+ $(,)?) => {
         mod in_memory { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $test() { super::$test(super::memory().await).await; })+ }
         mod in_a_file { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $test() { super::$test(super::file().await).await; })+ }
+        mod in_postgres { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $test() { super::$test(super::postgres().await).await; })+ }
         mod over_http { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $test() { super::$test(super::http().await).await; })+ }
     };
 }

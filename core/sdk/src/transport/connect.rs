@@ -40,13 +40,13 @@ impl Default for ConnectOptions {
 
 /// What this build connects to.
 const SCHEMES: &str = if cfg!(feature = "embedded") {
-    "http://, https://, sqlite:FILE or memory:"
+    "http://, https://, sqlite:FILE, postgres://HOST/DATABASE or memory:"
 } else {
-    "http:// or https:// (sqlite:FILE and memory: need the feature `embedded`)"
+    "http:// or https:// (sqlite:FILE, postgres:// and memory: need the feature `embedded`)"
 };
 
 /// Makes the transport that fits the URL: `http://`, `https://`, and with the feature `embedded` `sqlite:jobs.db`,
-/// `memory:` (a fresh engine), `memory:name` (shared by all who use the name).
+/// `postgres://user@host/database`, `memory:` (a fresh engine), `memory:name` (shared by all who use the name).
 ///
 /// # Errors
 /// [`TransportErrorKind::Config`] for a URL or setting that cannot be used, [`TransportErrorKind::Open`] when the store cannot be opened.
@@ -57,7 +57,7 @@ pub async fn connect(url: &str, options: ConnectOptions) -> Result<Arc<dyn Trans
         #[cfg(feature = "http")]
         "http" | "https" => Ok(Arc::new(super::Http::new(url, options)?)),
         #[cfg(feature = "embedded")]
-        "sqlite" | "memory" => Ok(Arc::new(super::Embedded::open(url).await?)),
+        "sqlite" | "postgres" | "postgresql" | "memory" => Ok(Arc::new(super::Embedded::open(url).await?)),
         _ => Err(TransportError::new(TransportErrorKind::Config, format!("cannot connect to '{url}': use {SCHEMES}"))),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Most jobs that wait, however short the handlers are: a crashed worker has charged each an attempt.
-const MOST: u64 = 256;
+const MOST: u64 = 1_024;
 /// Weight of the newest run in the average: one in this many.
 const SMOOTHING: u64 = 16;
 
@@ -57,13 +57,13 @@ mod tests {
     #[test]
     fn short_handlers_are_fed_ahead_long_ones_are_not() {
         for (slots, run_micros, waiting) in [
-            (10, 10, 256),
+            (10, 10, 1024),
             (10, 1000, 200),
             (10, 20_000, 10),
             (10, 1_000_000, 0),
             (1, 15_000, 1),
             (1, 25_000, 0),
-            (100, 5000, 256),
+            (100, 5000, 400),
         ] {
             let prefetch = Prefetch::new(slots, Duration::from_millis(20));
             assert_eq!(prefetch.target(), 0, "nothing is known yet");
@@ -81,7 +81,7 @@ mod tests {
         for _ in 0..200 {
             prefetch.learn(Duration::from_micros(10));
         }
-        assert_eq!(prefetch.target(), 256);
+        assert_eq!(prefetch.target(), 1024);
         assert_eq!(Prefetch::new(4, Duration::ZERO).target(), 0);
     }
 }

@@ -29,7 +29,7 @@ use crate::error::Error;
 use crate::transport::{MANIFEST_PATH, Request, Response};
 
 /// Outcomes that are worth a request whatever else happens.
-const FLUSH_AT: usize = 64;
+const FLUSH_AT: usize = 256;
 /// Most outcomes in one request: the answer to the first must not wait for very many others.
 pub(super) const FLUSH_MAX: usize = 256;
 /// Longest time an outcome waits for company.
