@@ -74,13 +74,13 @@ pub fn run(plan: &Plan, deep: usize, report: &mut Report) -> Result<()> {
 /// The time of each claim.
 fn claims(server: &Server, run: usize, depth: usize) -> Result<Vec<Duration>> {
     let ids = |kind: usize| Ids::new((kind * 0x100 + run) as u16);
+    let (finished, scheduled, measured) = (ids(1), ids(2), ids(3));
     load::on_one_thread(async {
         if depth > 0 {
-            enqueue::run(server.address, &ids(1), 0, CONNECTIONS, BATCH, enqueue::Until::Jobs(depth)).await?;
-            worker::drain(server.address, &ids(1), depth, CONNECTIONS, BATCH).await?;
-            enqueue::later(server.address, &ids(2), CONNECTIONS, BATCH, depth).await?;
+            enqueue::run(server.address, &finished, 0, CONNECTIONS, BATCH, enqueue::Until::Jobs(depth)).await?;
+            worker::drain(server.address, &finished, depth, CONNECTIONS, BATCH).await?;
+            enqueue::later(server.address, &scheduled, CONNECTIONS, BATCH, depth).await?;
         }
-        let measured = ids(3);
         enqueue::run(server.address, &measured, 0, CONNECTIONS, BATCH, enqueue::Until::Jobs(CLAIMS)).await?;
         let mut worker = worker::Worker::open(server.address, 0).await?;
         let mut check = crate::check::Check::new(measured.clone(), CLAIMS);
