@@ -62,6 +62,13 @@ impl ServerProcess {
         Self::spawn(directory, "127.0.0.1:0", store, arguments, Environment::new()).await
     }
 
+    /// A server on a database that exists.
+    pub async fn on(store: &str, arguments: &[&str]) -> Self {
+        let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        Self::spawn(directory, "127.0.0.1:0", store.to_owned(), arguments, Environment::new()).await
+    }
+
     /// A server on a new SQLite file with this durability; its environment is made from the directory of the file.
     pub async fn with_environment(durability: &str, environment: impl FnOnce(&Path) -> Environment) -> Self {
         let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());

@@ -1,56 +1,98 @@
-//! The server that keeps being killed, and how clients find it again.
+//! The servers that keep being killed, and how clients find one that lives.
+use std::net::SocketAddr;
 use std::time::Duration;
 
+use ojs_postgres_fixture::{Database, Options, Server, Stop};
 use ojs_tests::{ServerProcess, Wire};
 use rand::Rng;
 use rand::rngs::StdRng;
 use tokio::sync::watch;
 
-/// Where the server listens at the moment. Each restart takes a new port.
+/// Where the servers listen at the moment. Each restart takes a new port.
 #[derive(Clone)]
-pub struct Whereabouts(watch::Receiver<std::net::SocketAddr>);
+pub struct Whereabouts(watch::Receiver<Vec<SocketAddr>>);
 
 impl Whereabouts {
-    /// A connection to the living server: waits for the next one while there is none.
+    /// A connection to a living server, any of them: waits for the next one while there is none.
     pub async fn connect(&mut self) -> Wire {
         loop {
-            let address = *self.0.borrow_and_update();
-            match Wire::connect(address).await {
-                Ok(wire) => return wire,
-                Err(_) => self.0.changed().await.expect("the host outlives its clients"),
+            let addresses = self.0.borrow_and_update().clone();
+            let first = rand::rng().random_range(0..addresses.len());
+            for address in addresses.iter().cycle().skip(first).take(addresses.len()) {
+                if let Ok(wire) = Wire::connect(*address).await {
+                    return wire;
+                }
             }
+            self.0.changed().await.expect("the host outlives its clients");
         }
     }
 }
 
-/// Keeps a server running, except for the moments in which it is killed.
+/// A database that is restarted, too.
+struct Shared {
+    server: Server,
+    // Dropped with the server, which has it.
+    _database: Database,
+}
+
+/// Keeps servers running, except for the moments in which one is killed.
 pub struct Host {
-    server: ServerProcess,
-    address: watch::Sender<std::net::SocketAddr>,
+    servers: Vec<ServerProcess>,
+    addresses: watch::Sender<Vec<SocketAddr>>,
+    shared: Option<Shared>,
 }
 
 impl Host {
-    pub async fn start() -> Self {
-        let server = ServerProcess::start("sqlite", &["--log-level", "warn"]).await;
-        let address = watch::Sender::new(server.address());
-        Self { server, address }
+    /// One server on a SQLite file.
+    pub async fn one() -> Self {
+        Self::of(vec![ServerProcess::start("sqlite", &["--log-level", "warn"]).await], None)
+    }
+
+    /// Two servers on one PostgreSQL, which syncs every commit.
+    pub async fn two() -> Self {
+        let start = || {
+            let server = Server::start(&Options::durable()).unwrap();
+            let database = server.database().unwrap();
+            Shared { server, _database: database }
+        };
+        let shared = tokio::task::spawn_blocking(start).await.unwrap();
+        let url = shared._database.url().to_owned();
+        let mut servers = Vec::new();
+        for _ in 0..2 {
+            servers.push(ServerProcess::on(&url, &["--log-level", "error"]).await);
+        }
+        Self::of(servers, Some(shared))
+    }
+
+    fn of(servers: Vec<ServerProcess>, shared: Option<Shared>) -> Self {
+        let addresses = watch::Sender::new(servers.iter().map(ServerProcess::address).collect());
+        Self { servers, addresses, shared }
     }
 
     pub fn whereabouts(&self) -> Whereabouts {
-        Whereabouts(self.address.subscribe())
+        Whereabouts(self.addresses.subscribe())
     }
 
-    /// Lets it live for a random time, kills it, starts the next one.
+    /// Lets them live for a random time, kills one, starts the next one.
     pub async fn kill(&mut self, random: &mut StdRng) {
         // No condition to wait for: any moment must do, so a random one is taken.
         tokio::time::sleep(Duration::from_millis(random.random_range(20..500))).await;
-        self.server.kill().await;
-        self.server = self.server.again().await;
-        self.address.send_replace(self.server.address());
+        let victim = random.random_range(0..self.servers.len());
+        self.servers[victim].kill().await;
+        self.servers[victim] = self.servers[victim].again().await;
+        self.addresses.send_replace(self.servers.iter().map(ServerProcess::address).collect());
+    }
+
+    /// Restarts the database in the middle of everything, without letting it finish anything.
+    pub fn restart_database(&self) {
+        let shared = self.shared.as_ref().expect("there is a database of its own");
+        tokio::task::block_in_place(|| shared.server.restart(Stop::Immediate)).unwrap();
     }
 
     /// SIGTERM: a clean end, which a killed predecessor must not prevent.
-    pub async fn stop(mut self) {
-        assert_eq!(self.server.terminate().await.code(), Some(0));
+    pub async fn stop(self) {
+        for mut server in self.servers {
+            assert_eq!(server.terminate().await.code(), Some(0));
+        }
     }
 }

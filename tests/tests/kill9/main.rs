@@ -1,4 +1,4 @@
-//! `kill -9` of the real server, at random moments, under load, on SQLite.
+//! `kill -9` of the real server, at random moments, under load: one server on SQLite; two on PostgreSQL, which is restarted as well.
 //!
 //! In every round clients enqueue jobs one by one and in batches, workers run them, and the server is killed several times
 //! without warning. What must hold in the end:
@@ -8,7 +8,7 @@
 //! - an ack that was confirmed stays: the job is never handed out again, its result never overwritten;
 //! - lease tokens of one job only grow, across kills as well, and an old one is refused and changes nothing.
 //!
-//! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS` and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
+//! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS` and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
 //! the kills; how the operating system schedules the processes is its own affair).
 mod host;
 mod ledger;
@@ -42,5 +42,22 @@ async fn confirmed_jobs_survive_kill_9_and_stale_workers_change_nothing() {
     println!("in all: {total}");
     // A test that never met the situation it is about has proved nothing.
     assert!(total.kills >= rounds, "no kill in some rounds: {total}");
+    assert!(total.stale_refused > 0, "no stale lease was ever tried: {total}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_nodes_on_one_database_lose_and_double_nothing() {
+    let seed = setting("OJS_FAULT_SEED", rand::rng().random_range(0..1_000_000));
+    let rounds = setting("OJS_FAULT_NODE_ROUNDS", 2);
+    let jobs = usize::try_from(setting("OJS_FAULT_NODE_JOBS", 10_000)).unwrap();
+    println!("OJS_FAULT_SEED={seed} OJS_FAULT_NODE_ROUNDS={rounds} OJS_FAULT_NODE_JOBS={jobs}");
+    let mut total = round::Tally::default();
+    for number in 0..rounds {
+        let started = Instant::now();
+        let tally = round::run_nodes(StdRng::seed_from_u64(seed + number), jobs).await;
+        println!("nodes, round {number}: {tally} in {:.1} s", started.elapsed().as_secs_f64());
+        total += tally;
+    }
+    println!("nodes, in all: {total}");
     assert!(total.stale_refused > 0, "no stale lease was ever tried: {total}");
 }

@@ -31,6 +31,11 @@ async fn send(wire: &mut Wire, whereabouts: &mut Whereabouts, ids: &[String], si
     loop {
         match wire.call("POST", path, &body).await {
             Ok(answer) if answer.status == 201 => return repeated,
+            // The database is away. Whether the job was stored is not known.
+            Ok(answer) if answer.status == 503 => {
+                repeated += 1;
+                *wire = whereabouts.connect().await;
+            }
             // The first one got through, only its answer was lost. All or nothing holds for a batch.
             Ok(answer) if is_our_duplicate(&answer, ids) && repeated > 0 => return repeated,
             Ok(answer) => panic!("{path}: {} {}", answer.status, String::from_utf8_lossy(&answer.body)),

@@ -44,9 +44,21 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Plays one round; panics when a promise is broken.
-pub async fn run(mut random: StdRng, jobs: usize) -> Tally {
-    let mut host = Host::start().await;
+/// Plays one round on one server; panics when a promise is broken.
+pub async fn run(random: StdRng, jobs: usize) -> Tally {
+    play(Host::one().await, random, jobs, 0).await
+}
+
+/// Plays one round on two servers and a database that is restarted once, with a cron entry that is due every second.
+pub async fn run_nodes(random: StdRng, jobs: usize) -> Tally {
+    let host = Host::two().await;
+    let tick = json!({"name": "tick", "expression": "* * * * * *", "overlap_policy": "allow",
+        "job_template": {"type": "test.tick", "args": [], "options": {"queue": "ticks"}}});
+    host.whereabouts().connect().await.call("POST", "/cron", &tick.to_string()).await.unwrap().expect(201);
+    play(host, random, jobs, 1).await
+}
+
+async fn play(mut host: Host, mut random: StdRng, jobs: usize, restarts: usize) -> Tally {
     let ledger = Arc::new(Ledger::default());
     let mut producers = tokio::task::JoinSet::new();
     for number in 0..PRODUCERS {
@@ -60,12 +72,18 @@ pub async fn run(mut random: StdRng, jobs: usize) -> Tally {
         workers.spawn(worker.run());
     }
     let kills = random.random_range(2..=4);
-    for _ in 0..kills {
+    for number in 0..kills {
         host.kill(&mut random).await;
+        if number < restarts as u64 {
+            host.restart_database();
+        }
     }
     let resent = producers.join_all().await.into_iter().sum();
     let stale_refused = workers.join_all().await.into_iter().sum();
     reckon(&host, &ledger, jobs).await;
+    if restarts > 0 {
+        ticks(&host).await;
+    }
     host.stop().await;
     Tally { jobs: jobs as u64, kills, resent, stale_refused }
 }
@@ -80,6 +98,21 @@ async fn reckon(host: &Host, ledger: &Ledger, jobs: usize) {
     for part in entries.chunks(100) {
         check(&mut wire, part).await;
     }
+}
+
+/// No tick of the cron entry has fired twice, whoever led at the time; each has one job.
+async fn ticks(host: &Host) {
+    let mut wire = host.whereabouts().connect().await;
+    let events = wire.get("/events?types=cron.triggered&limit=1000").await.expect(200).json();
+    let mut due: Vec<_> =
+        events["events"].as_array().unwrap().iter().map(|event| event["data"]["scheduled_at"].to_string()).collect();
+    let fired = due.len();
+    due.sort();
+    due.dedup();
+    assert_eq!(due.len(), fired, "a tick has fired twice: {events}");
+    let stats = wire.get("/queues/ticks/stats").await.expect(200).json();
+    // One more may have come between the two requests.
+    assert!(fired > 0 && stats["queue"]["total"].as_u64().unwrap() - (fired as u64) <= 1, "{fired} ticks, {stats}");
 }
 
 /// Reads the jobs, a hundred requests at a time.

@@ -156,5 +156,10 @@ impl Worker {
 }
 
 async fn call(wire: &mut Wire, method: &str, path: &str, body: &Value) -> io::Result<Answer> {
-    wire.call(method, path, &if body.is_null() { String::new() } else { body.to_string() }).await
+    let answer = wire.call(method, path, &if body.is_null() { String::new() } else { body.to_string() }).await?;
+    if answer.status == 503 {
+        // The database is away: as good as no answer.
+        return Err(io::Error::other("503"));
+    }
+    Ok(answer)
 }

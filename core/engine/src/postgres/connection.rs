@@ -113,7 +113,8 @@ impl Db {
             match self.connect() {
                 Ok(()) => return Ok(()),
                 Err(fault) if Instant::now() >= until => return Err(fault),
-                Err(_) => self.runtime.block_on(tokio::time::sleep(RECONNECT_PAUSE)),
+                // The timer is made inside: it needs the runtime around it.
+                Err(_) => self.runtime.block_on(async { tokio::time::sleep(RECONNECT_PAUSE).await }),
             }
         }
     }

@@ -218,7 +218,13 @@ impl PostgresTables {
         let mut all = vec![Ask::new(sql!("begin"), &[])];
         all.extend(asks.iter().cloned());
         self.open = true;
-        let mut answers = self.noted(|tables| tables.db.ask(Some(&opening), &all))?;
+        let mut opened = self.noted(|tables| tables.db.ask(Some(&opening), &all));
+        if matches!(opened, Err(StoreError::Unavailable(_))) {
+            // The connection was lost while nobody used it: nothing has been done in this transaction, so it may begin on another one.
+            self.db.revive()?;
+            opened = self.noted(|tables| tables.db.ask(Some(&opening), &all));
+        }
+        let mut answers = opened?;
         let first = answers.remove(0);
         let row = first.rows.first().ok_or_else(|| StoreError::Failed("ojs_epoch is empty: restore its row".into()))?;
         self.now = Timestamp::from_millis(get(row, 0)?);
