@@ -33,6 +33,8 @@ fn protocol(from: JobState, trigger: Trigger) -> &'static [JobState] {
         (Trigger::Activate, Pending) => &[Available, Scheduled],
         // 6
         (Trigger::Fetch, Available) => &[Active],
+        // Extensions, section 4: a limit with `on_limit: reschedule` puts the job off.
+        (Trigger::Schedule, Available) => &[Scheduled],
         // 7
         (Trigger::Ack, Active) => &[Completed],
         // 8
