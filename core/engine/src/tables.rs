@@ -24,6 +24,9 @@ pub enum StoreError {
     /// The store cannot take writes now: disk full, locked by another process for too long.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
+    /// The store was lost while it committed: whether anything was done is not known, so nobody but the caller may try again.
+    #[error("the store was lost during the commit: {0}")]
+    Unknown(String),
     /// The store answered with an error.
     #[error("the store failed: {0}")]
     Failed(String),
@@ -202,6 +205,21 @@ pub struct JobFilter {
     pub limit: usize,
     /// Rows to skip.
     pub offset: usize,
+}
+
+impl JobFilter {
+    /// `ORDER BY` of the list, in the column names that the SQL stores share.
+    pub fn order(&self) -> &'static str {
+        match (self.sort, self.ascending) {
+            (JobSort::Created, false) => "seq DESC",
+            (JobSort::Created, true) => "seq",
+            (JobSort::Scheduled, false) => "pos DESC, seq DESC",
+            (JobSort::Scheduled, true) => "pos, seq",
+            // Stored as minus the priority.
+            (JobSort::Priority, false) => "nprio, seq",
+            (JobSort::Priority, true) => "nprio DESC, seq",
+        }
+    }
 }
 
 /// One row of the event log: all events of one commit.

@@ -49,9 +49,7 @@ pub async fn configure(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json, Failure> {
-    check_name(&queue, "queue")?;
-    let body = read_body(&headers, body).await?;
-    let request: Map<String, Value> = parse(&body)?;
+    let request = settings_of(&queue, &headers, body).await?;
     // The settings themselves, or under the name that POST gives them.
     let request = match request.get("config") {
         Some(Value::Object(config)) if request.len() == 1 => config.clone(),
@@ -67,14 +65,18 @@ pub async fn rate_limit(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json, Failure> {
-    check_name(&queue, "queue")?;
-    let body = read_body(&headers, body).await?;
-    let request: Map<String, Value> = parse(&body)?;
+    let request = settings_of(&queue, &headers, body).await?;
     if let Some(name) = request.keys().find(|name| !matches!(name.as_str(), "concurrency" | "rate" | "rate_limit")) {
         let message = format!("{name} is not known here: use concurrency and rate.");
         return Err(OjsError::invalid_field(name, message).into());
     }
     change(&engine, queue, canonical(&request)?).await
+}
+
+/// The body of a change to a queue.
+async fn settings_of(queue: &str, headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Failure> {
+    check_name(queue, "queue")?;
+    Ok(parse(&read_body(headers, body).await?)?)
 }
 
 async fn change(engine: &Engine, queue: String, settings: Map<String, Value>) -> Result<Json, Failure> {

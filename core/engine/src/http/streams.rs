@@ -1,7 +1,8 @@
 //! `/jobs/{id}/events`, `/queues/{name}/events`, `/events/stream`: events as they happen (extensions section 3).
 use axum::body::Body;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use ojs_model::{ErrorCode, JobId, JobState, OjsError, Timestamp, envelope};
@@ -27,8 +28,10 @@ pub const RETRY_MS: u64 = 3000;
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// What a client wants to hear.
-struct Wish {
+pub struct Wish {
     channel: String,
+    /// What `?channel=` says.
+    named: Option<String>,
     filter: EventFilter,
     shape: Shape,
     /// The job that the channel is about.
@@ -48,46 +51,32 @@ enum Resume {
 }
 
 /// Events of one job; ends with it.
-pub async fn job(
-    State(engine): State<Engine>,
-    Path(id): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-    extensions: Extensions,
-) -> Result<Response, Failure> {
-    let params = Params::parse(query.as_deref())?;
-    let mut wish = Wish::new(&params, &headers, &extensions)?;
+pub async fn job(State(engine): State<Engine>, Path(id): Path<String>, mut wish: Wish) -> Result<Response, Failure> {
     wish.narrow(&format!("job:{id}"))?;
     open(engine, wish).await
 }
 
 /// Events of one queue and its jobs.
-pub async fn queue(
-    State(engine): State<Engine>,
-    Path(name): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-    extensions: Extensions,
-) -> Result<Response, Failure> {
-    let params = Params::parse(query.as_deref())?;
-    let mut wish = Wish::new(&params, &headers, &extensions)?;
+pub async fn queue(State(engine): State<Engine>, Path(name): Path<String>, mut wish: Wish) -> Result<Response, Failure> {
     wish.narrow(&format!("queue:{name}"))?;
     open(engine, wish).await
 }
 
 /// All events, or those of `?channel=`.
-pub async fn all(
-    State(engine): State<Engine>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-    extensions: Extensions,
-) -> Result<Response, Failure> {
-    let params = Params::parse(query.as_deref())?;
-    let mut wish = Wish::new(&params, &headers, &extensions)?;
-    if let Some(channel) = params.get("channel") {
-        wish.narrow(channel)?;
+pub async fn all(State(engine): State<Engine>, mut wish: Wish) -> Result<Response, Failure> {
+    if let Some(name) = wish.named.take() {
+        wish.narrow(&name)?;
     }
     open(engine, wish).await
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Wish {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let params = Params::parse(parts.uri.query())?;
+        Ok(Self::new(&params, &parts.headers, &parts.extensions)?)
+    }
 }
 
 impl Wish {
@@ -103,7 +92,8 @@ impl Wish {
             _ => Resume::Now,
         };
         let peer = extensions.get::<Peer>().copied();
-        Ok(Self { channel: "all".to_owned(), filter, shape: Shape::Envelope, job: None, resume, peer })
+        let named = params.get("channel").map(str::to_owned);
+        Ok(Self { channel: "all".to_owned(), named, filter, shape: Shape::Envelope, job: None, resume, peer })
     }
 
     /// Narrows the wish to a channel, in the channel's form.

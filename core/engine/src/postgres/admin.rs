@@ -7,7 +7,7 @@ use super::connection::Ask;
 use super::limit;
 use super::names::read_worker;
 use super::rows::{get, read_job};
-use crate::admin::{AdminTables, JobSort, Maintenance};
+use crate::admin::{AdminTables, Maintenance};
 use crate::apply::TICKETS_PER_MILLI;
 use crate::job::JobRow;
 use crate::tables::{Counts, JobFilter, Result, Tables, WorkerRow};
@@ -15,19 +15,7 @@ use crate::tables::{Counts, JobFilter, Result, Tables, WorkerRow};
 /// The statement of a file for one state and order. The state stands in the text: only then may the planner use its partial index.
 fn listing(sql: &str, filter: &JobFilter) -> String {
     let state = filter.state.map_or_else(|| "TRUE".to_owned(), |state| format!("state = {}", state as u8));
-    sql.replace("WHERE TRUE", &format!("WHERE {state}")).replace("seq DESC", order(filter))
-}
-
-fn order(filter: &JobFilter) -> &'static str {
-    match (filter.sort, filter.ascending) {
-        (JobSort::Created, false) => "seq DESC",
-        (JobSort::Created, true) => "seq",
-        (JobSort::Scheduled, false) => "pos DESC, seq DESC",
-        (JobSort::Scheduled, true) => "pos, seq",
-        // Stored as minus the priority.
-        (JobSort::Priority, false) => "nprio, seq",
-        (JobSort::Priority, true) => "nprio DESC, seq",
-    }
+    sql.replace("WHERE TRUE", &format!("WHERE {state}")).replace("seq DESC", filter.order())
 }
 
 impl PostgresTables {

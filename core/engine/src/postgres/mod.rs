@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `target`, `tls`, `connection` | where the database is; a connection that finds its way back |
 //! | `migrations` | the schema and its versions |
+//! | `node` | what the connections of a process share |
+//! | `transaction` | what is sent in the open transaction |
+//! | `ahead` | what a group of commands will ask for, in one exchange |
 //! | `work` | one transaction's rows: read in one go, written in one go |
 //! | `names` | numbers of queues, job types, workers |
 //! | `raw` | jobs inserted by plain SQL |
@@ -21,6 +24,7 @@ macro_rules! sql {
 }
 
 mod admin;
+mod ahead;
 mod connection;
 mod crons;
 mod dead_letters;
@@ -29,6 +33,7 @@ mod listener;
 mod log;
 mod migrations;
 mod names;
+mod node;
 mod params;
 mod queues;
 mod raw;
@@ -37,28 +42,28 @@ mod rows;
 mod stats;
 mod target;
 mod tls;
+mod transaction;
 mod work;
 mod workflows;
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
-use tokio_postgres::Row;
 
 use crate::clock::Clock;
 use crate::command::Command;
 use crate::job::{Body, History, JobRow};
 use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, RawJob, Result, StoreError, Tables, WorkerRow};
-use connection::{Answer, Ask, Db};
+use connection::Db;
 use names::Names;
 use params::{Param, uuid};
-use rows::{JOB_COLUMNS, get, read_body, read_history, read_job};
+use rows::{get, read_body, read_history};
 use work::Work;
 
+pub use node::Node;
 pub use target::Target;
 
 /// Active jobs remembered by a process: about 5 MB. Those beyond are looked up.
@@ -67,8 +72,6 @@ const MAX_ACTIVE_KEPT: usize = 20_000;
 const LEASE_RANGE: i64 = 1 << 24;
 /// Our transactions end within this time: the limit of a statement, with room. A gap in the event log older than that stays one.
 const LONGEST_TRANSACTION_MS: i64 = 60_000;
-/// 2020-01-01, where job numbers begin.
-const EPOCH_MS: i64 = 1_577_836_800_000;
 /// Shards of the counts of a queue.
 const SHARDS: i64 = 32;
 
@@ -81,91 +84,6 @@ pub enum Role {
     Keeper,
     /// Queries, each from one snapshot.
     Reader,
-}
-
-/// What the connections of a process share.
-#[derive(Debug)]
-pub struct Node {
-    target: Arc<Target>,
-    /// Name in the leader row.
-    name: String,
-    /// Number in job numbers.
-    number: i64,
-    last_seq: AtomicI64,
-    /// Connections opened so far: each counts in a shard of its own.
-    seats: AtomicI64,
-    /// Jobs leased by this process: an ack finds its row without a query.
-    active: Mutex<HashMap<JobId, JobRow>>,
-    /// Database time minus ours, milliseconds.
-    ahead: AtomicI64,
-    listening: Mutex<Option<Arc<listener::Listening>>>,
-}
-
-impl Node {
-    /// Connects, brings the schema up to date, and takes a number.
-    ///
-    /// # Errors
-    /// When the database cannot be reached or refuses.
-    pub fn open(url: &str) -> Result<Arc<Self>> {
-        let target = Target::new(url)?;
-        let mut db = Db::open(Arc::clone(&target))?;
-        migrations::migrate(&mut db)?;
-        let answers = db.ask(None, &[Ask::new(sql!("node"), &[])])?;
-        let number = answers.first().and_then(|answer| answer.rows.first()).map(|row| get(row, 0)).transpose()?.unwrap_or(0);
-        let node = Self {
-            target,
-            name: format!("{number}-{:08x}", rand::random::<u32>()),
-            number,
-            last_seq: AtomicI64::new(0),
-            seats: AtomicI64::new(0),
-            active: Mutex::default(),
-            ahead: AtomicI64::new(0),
-            listening: Mutex::default(),
-        };
-        Ok(Arc::new(node))
-    }
-
-    /// Starts to hear of other nodes' jobs. `direct` is for databases behind a pooler.
-    ///
-    /// # Errors
-    /// When `direct` is no URL.
-    pub fn listen(
-        &self,
-        direct: Option<&str>,
-        wakeups: Arc<crate::wake::Wakeups>,
-        stop: tokio_util::sync::CancellationToken,
-    ) -> Result<()> {
-        let target = match direct {
-            Some(url) => Target::new(url)?,
-            None => Arc::clone(&self.target),
-        };
-        let listening = listener::start(target, wakeups, stop)?;
-        *self.listening.lock().unwrap_or_else(PoisonError::into_inner) = Some(listening);
-        Ok(())
-    }
-
-    /// Milliseconds that the database's clock is ahead of ours.
-    pub fn ahead(&self) -> i64 {
-        self.ahead.load(Ordering::Relaxed)
-    }
-
-    /// True when jobs of other nodes are announced.
-    pub fn is_listening(&self) -> bool {
-        self.listening.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|listening| listening.is_on())
-    }
-
-    fn active(&self) -> MutexGuard<'_, HashMap<JobId, JobRow>> {
-        // Every statement leaves the map valid.
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The next job number: time, counter, node.
-    fn next_seq(&self, now: Timestamp) -> i64 {
-        let floor = (now.as_millis() - EPOCH_MS) << 22 | self.number;
-        let next = |last: i64| if floor > last { floor } else { last + (1 << 10) };
-        let last = self.last_seq.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(next(last)));
-        next(last.unwrap_or_else(|last| last))
-    }
 }
 
 /// One connection's tables.
@@ -203,173 +121,6 @@ impl PostgresTables {
             careful: false,
         })
     }
-
-    fn writes(&self) -> bool {
-        self.role != Role::Reader
-    }
-
-    /// Sends statements in the open transaction, opening it first when need be.
-    fn ask(&mut self, asks: &[Ask<'_>]) -> Result<Vec<Answer>> {
-        if self.open {
-            return self.noted(|tables| tables.db.ask(None, asks));
-        }
-        self.db.revive()?;
-        let opening = self.opening();
-        let mut all = vec![Ask::new(sql!("begin"), &[])];
-        all.extend(asks.iter().cloned());
-        self.open = true;
-        let mut opened = self.noted(|tables| tables.db.ask(Some(&opening), &all));
-        if matches!(opened, Err(StoreError::Unavailable(_))) {
-            // The connection was lost while nobody used it: nothing has been done in this transaction, so it may begin on another one.
-            self.db.revive()?;
-            opened = self.noted(|tables| tables.db.ask(Some(&opening), &all));
-        }
-        let mut answers = opened?;
-        let first = answers.remove(0);
-        let row = first.rows.first().ok_or_else(|| StoreError::Failed("ojs_epoch is empty: restore its row".into()))?;
-        self.now = Timestamp::from_millis(get(row, 0)?);
-        self.node.ahead.store(self.now.as_millis() - crate::clock::SystemClock.now().as_millis(), Ordering::Relaxed);
-        let epoch: i64 = get(row, 1)?;
-        if self.names.epoch != epoch {
-            self.names.forget();
-            self.names.epoch = epoch;
-        }
-        Ok(answers)
-    }
-
-    /// Remembers that a conflict happened.
-    fn noted<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let outcome = work(self);
-        self.careful |= matches!(outcome, Err(StoreError::Conflict(_)));
-        outcome
-    }
-
-    fn opening(&self) -> String {
-        let mut sql = match self.role {
-            Role::Reader => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;".to_owned(),
-            Role::Writer | Role::Keeper => "BEGIN;".to_owned(),
-        };
-        if self.writes() && !self.durable {
-            sql.push_str("SET LOCAL synchronous_commit = off;");
-        }
-        if !self.db.session().named {
-            sql.push_str(&target::settings(true));
-        }
-        sql
-    }
-
-    fn query(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<Vec<Row>> {
-        let mut answers = self.ask(&[Ask::new(sql, params)])?;
-        Ok(answers.pop().map(|answer| answer.rows).unwrap_or_default())
-    }
-
-    fn execute(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<u64> {
-        Ok(self.ask(&[Ask::new(sql, params)])?.pop().map_or(0, |answer| answer.changed))
-    }
-
-    /// Writes what has gathered, so that a query sees it.
-    fn flush(&mut self) -> Result<()> {
-        if !self.work.is_dirty() {
-            return Ok(());
-        }
-        let writes = self.work.take_writes(self.shard);
-        let asks = writes.asks();
-        if asks.is_empty() {
-            return Ok(());
-        }
-        let answers = self.ask(&asks)?;
-        self.noted(|_| writes.check(&asks, &answers))
-    }
-
-    /// Rows of a statement, as this transaction sees them.
-    fn job_rows(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<Vec<JobRow>> {
-        self.flush()?;
-        let rows = self.query(sql, params)?;
-        rows.iter().map(|row| Ok(self.work.track(read_job(row)?))).collect()
-    }
-
-    fn keep_pool(&mut self, queue: i64, wanted: usize, rows: &[Row]) -> Result<()> {
-        let pool = self.work.pools.entry(queue).or_default();
-        pool.exhausted = rows.len() < wanted;
-        for row in rows {
-            pool.jobs.push_back((read_job(row)?, read_body(row, JOB_COLUMNS)?));
-        }
-        Ok(())
-    }
-
-    /// Rows of jobs that are going to be asked for, those that are not there included.
-    fn keep_rows(&mut self, wanted: &[JobId], rows: &[Row]) -> Result<()> {
-        for row in rows {
-            self.work.refresh(read_job(row)?);
-        }
-        for id in wanted {
-            if self.work.row(*id).is_none() {
-                self.work.note_absent(*id);
-            }
-        }
-        Ok(())
-    }
-
-    /// Jobs whose rows must be read before the group runs; leases of this process are taken from memory.
-    fn wanted_rows(&mut self, commands: &[&Command]) -> Vec<JobId> {
-        let mut wanted = HashSet::new();
-        for command in commands {
-            match command {
-                Command::Exchange { outcomes, .. } => wanted.extend(outcomes.iter().map(|report| (report.job, report.lease))),
-                Command::Heartbeat(beat) => wanted.extend(beat.jobs.iter().copied()),
-                Command::Cancel(id) | Command::Activate(id) | Command::Replay(id) | Command::Bury(id) => {
-                    wanted.insert((*id, None));
-                }
-                // A plain job's id is taken for new; the insert says when it is not.
-                Command::Enqueue(jobs) => {
-                    wanted.extend(jobs.iter().filter(|job| self.careful || job.unique.is_some()).map(|job| (job.id, None)));
-                }
-                _ => {}
-            }
-        }
-        if !self.careful {
-            let node = Arc::clone(&self.node);
-            let active = node.active();
-            // Only where the token fits, so that the job will be changed and the change be checked: what is remembered may be out of
-            // date, and nobody may be refused because of it.
-            wanted.retain(|(id, lease)| match active.get(id) {
-                Some(row) if *lease == Some(row.lease) => {
-                    self.work.track(row.clone());
-                    false
-                }
-                _ => true,
-            });
-        }
-        wanted.into_iter().map(|(id, _)| id).collect()
-    }
-
-    /// Jobs that the claims of a group want from their first queues.
-    fn wanted_jobs(&self, commands: &[&Command]) -> Vec<(i64, i64)> {
-        let mut wanted: HashMap<i64, i64> = HashMap::new();
-        for command in commands {
-            let Command::Exchange { claim: Some(claim), .. } = command else { continue };
-            let queue = claim.queues.first().and_then(|name| self.names.queues.get(name.as_str()));
-            if let Some(queue) = queue.filter(|queue| !queue.paused && queue.rate <= 0.0) {
-                *wanted.entry(queue.num).or_default() += i64::try_from(claim.count).unwrap_or(i64::MAX);
-            }
-        }
-        wanted.into_iter().collect()
-    }
-}
-
-/// Workers that a group names.
-fn wanted_workers<'a>(commands: &[&'a Command]) -> Vec<&'a str> {
-    let mut wanted = HashSet::new();
-    for command in commands {
-        match command {
-            Command::Exchange { claim: Some(claim), .. } => wanted.extend(claim.worker.as_deref()),
-            Command::Heartbeat(beat) => {
-                wanted.insert(beat.worker.as_str());
-            }
-            _ => {}
-        }
-    }
-    wanted.into_iter().collect()
 }
 
 fn limit(value: usize) -> i64 {
@@ -396,30 +147,7 @@ impl Tables for PostgresTables {
     }
 
     fn prepare(&mut self, commands: &[&Command]) -> Result<()> {
-        let ids = self.wanted_rows(commands);
-        let uuids: Vec<_> = ids.iter().map(|id| uuid(*id)).collect();
-        let (workers, queues) = (wanted_workers(commands), self.wanted_jobs(commands));
-        let mut asks = Vec::new();
-        if !uuids.is_empty() {
-            asks.push(Ask::new(sql!("lock_by_id"), &[&uuids]));
-        }
-        if !workers.is_empty() {
-            asks.push(Ask::new(sql!("workers_by_id"), &[&workers]));
-        }
-        for (queue, count) in &queues {
-            asks.push(Ask::new(sql!("ready"), &[queue, count]));
-        }
-        let mut answers = self.ask(&asks)?.into_iter();
-        if !uuids.is_empty() {
-            self.keep_rows(&ids, &answers.next().unwrap_or_default().rows)?;
-        }
-        if !workers.is_empty() {
-            self.keep_workers(&answers.next().unwrap_or_default().rows)?;
-        }
-        for ((queue, count), answer) in queues.iter().zip(answers) {
-            self.keep_pool(*queue, usize::try_from(*count).unwrap_or(0), &answer.rows)?;
-        }
-        Ok(())
+        self.read_ahead(commands)
     }
 
     fn now(&mut self, clock: &dyn Clock) -> Timestamp {
@@ -433,7 +161,10 @@ impl Tables for PostgresTables {
     fn commit(&mut self) -> Result<()> {
         self.flush()?;
         if self.open {
-            self.noted(|tables| tables.db.run("COMMIT"))?;
+            self.noted(|tables| tables.db.run("COMMIT")).map_err(|fault| match fault {
+                StoreError::Unavailable(what) => StoreError::Unknown(what),
+                other => other,
+            })?;
             self.open = false;
         }
         if self.writes() {

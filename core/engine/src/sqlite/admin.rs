@@ -29,7 +29,7 @@ impl SqliteTables {
     /// The statement of a file for one state and order. The state stands in the text: only then may the planner use its partial index.
     fn listing(&mut self, sql: &str, filter: &JobFilter) -> Result<String> {
         let Some(state) = filter.state else {
-            return Ok(sql.replace("state = ?1", "?1 IS NULL").replace("seq DESC", order(filter)));
+            return Ok(sql.replace("state = ?1", "?1 IS NULL").replace("seq DESC", filter.order()));
         };
         let few = filter.sort != JobSort::Created || self.jobs_in(state)? <= FEW;
         let from = match index_of(state).filter(|_| few) {
@@ -37,7 +37,7 @@ impl SqliteTables {
             None => "FROM jobs NOT INDEXED".to_owned(),
         };
         let literal = format!("?1 IS NOT NULL AND state = {}", state as u8);
-        Ok(sql.replace("FROM jobs", &from).replace("state = ?1", &literal).replace("seq DESC", order(filter)))
+        Ok(sql.replace("FROM jobs", &from).replace("state = ?1", &literal).replace("seq DESC", filter.order()))
     }
 
     fn jobs_in(&mut self, state: JobState) -> Result<i64> {
@@ -57,18 +57,6 @@ fn index_of(state: JobState) -> Option<&'static str> {
         JobState::Cancelled => Some("jobs_cancelled"),
         JobState::Discarded => Some("jobs_discarded"),
         JobState::Completed => None,
-    }
-}
-
-fn order(filter: &JobFilter) -> &'static str {
-    match (filter.sort, filter.ascending) {
-        (JobSort::Created, false) => "seq DESC",
-        (JobSort::Created, true) => "seq",
-        (JobSort::Scheduled, false) => "pos DESC, seq DESC",
-        (JobSort::Scheduled, true) => "pos, seq",
-        // Stored as minus the priority.
-        (JobSort::Priority, false) => "nprio, seq",
-        (JobSort::Priority, true) => "nprio DESC, seq",
     }
 }
 

@@ -1,0 +1,100 @@
+//! What the connections of a process share: where the database is, the clock, the jobs leased here.
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ojs_model::{JobId, Timestamp};
+
+use super::connection::{Ask, Db};
+use super::rows::get;
+use super::{Target, listener, migrations};
+use crate::job::JobRow;
+use crate::tables::Result;
+
+/// 2020-01-01, where job numbers begin.
+const EPOCH_MS: i64 = 1_577_836_800_000;
+
+/// What the connections of a process share.
+#[derive(Debug)]
+pub struct Node {
+    pub(super) target: Arc<Target>,
+    /// Name in the leader row.
+    pub(super) name: String,
+    /// Number in job numbers.
+    pub(super) number: i64,
+    last_seq: AtomicI64,
+    /// Connections opened so far: each counts in a shard of its own.
+    pub(super) seats: AtomicI64,
+    /// Jobs leased by this process: an ack finds its row without a query.
+    active: Mutex<HashMap<JobId, JobRow>>,
+    /// Database time minus ours, milliseconds.
+    pub(super) ahead: AtomicI64,
+    pub(super) listening: Mutex<Option<Arc<listener::Listening>>>,
+}
+
+impl Node {
+    /// Connects, brings the schema up to date, and takes a number.
+    ///
+    /// # Errors
+    /// When the database cannot be reached or refuses.
+    pub fn open(url: &str) -> Result<Arc<Self>> {
+        let target = Target::new(url)?;
+        let mut db = Db::open(Arc::clone(&target))?;
+        migrations::migrate(&mut db)?;
+        let answers = db.ask(None, &[Ask::new(sql!("node"), &[])])?;
+        let number = answers.first().and_then(|answer| answer.rows.first()).map(|row| get(row, 0)).transpose()?.unwrap_or(0);
+        let node = Self {
+            target,
+            name: format!("{number}-{:08x}", rand::random::<u32>()),
+            number,
+            last_seq: AtomicI64::new(0),
+            seats: AtomicI64::new(0),
+            active: Mutex::default(),
+            ahead: AtomicI64::new(0),
+            listening: Mutex::default(),
+        };
+        Ok(Arc::new(node))
+    }
+
+    /// Starts to hear of other nodes' jobs. `direct` is for databases behind a pooler.
+    ///
+    /// # Errors
+    /// When `direct` is no URL.
+    pub fn listen(
+        &self,
+        direct: Option<&str>,
+        wakeups: Arc<crate::wake::Wakeups>,
+        stop: tokio_util::sync::CancellationToken,
+    ) -> Result<()> {
+        let target = match direct {
+            Some(url) => Target::new(url)?,
+            None => Arc::clone(&self.target),
+        };
+        let listening = listener::start(target, wakeups, stop)?;
+        *self.listening.lock().unwrap_or_else(PoisonError::into_inner) = Some(listening);
+        Ok(())
+    }
+
+    /// Milliseconds that the database's clock is ahead of ours.
+    pub fn ahead(&self) -> i64 {
+        self.ahead.load(Ordering::Relaxed)
+    }
+
+    /// True when jobs of other nodes are announced.
+    pub fn is_listening(&self) -> bool {
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|listening| listening.is_on())
+    }
+
+    pub(super) fn active(&self) -> MutexGuard<'_, HashMap<JobId, JobRow>> {
+        // Every statement leaves the map valid.
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next job number: time, counter, node.
+    pub(super) fn next_seq(&self, now: Timestamp) -> i64 {
+        let floor = (now.as_millis() - EPOCH_MS) << 22 | self.number;
+        let next = |last: i64| if floor > last { floor } else { last + (1 << 10) };
+        let last = self.last_seq.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(next(last)));
+        next(last.unwrap_or_else(|last| last))
+    }
+}
