@@ -286,8 +286,8 @@ impl WriterThread {
                     let _ = answer.send(reply);
                 }
             }
-            Err(fault) if group.len() == 1 => {
-                tracing::error!(error = %fault, "a command failed in the store");
+            Err(fault) if group.len() == 1 || self.is_hopeless(&fault) => {
+                tracing::error!(error = %fault, commands = group.len(), "the store failed");
                 for (_, answer) in group.drain(..) {
                     let _ = answer.send(Err(fault.clone().into()));
                 }
@@ -299,6 +299,15 @@ impl WriterThread {
                     self.commit_group(&mut vec![alone]);
                 }
             }
+        }
+    }
+
+    /// Whether a group's commands would fare no better one by one: the database is away, or may have done them already.
+    fn is_hopeless(&self, fault: &StoreError) -> bool {
+        match fault {
+            StoreError::Unknown(_) => true,
+            StoreError::Unavailable(_) => self.tables.is_shared(),
+            _ => false,
         }
     }
 

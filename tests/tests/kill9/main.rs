@@ -29,7 +29,7 @@ fn setting(name: &str, default: u64) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn confirmed_jobs_survive_kill_9_and_stale_workers_change_nothing() {
     let seed = setting("OJS_FAULT_SEED", rand::rng().random_range(0..1_000_000));
-    let rounds = setting("OJS_FAULT_ROUNDS", 20);
+    let rounds = setting("OJS_FAULT_ROUNDS", 8);
     let jobs = usize::try_from(setting("OJS_FAULT_JOBS", 20_000)).unwrap();
     println!("OJS_FAULT_SEED={seed} OJS_FAULT_ROUNDS={rounds} OJS_FAULT_JOBS={jobs}");
     let mut total = round::Tally::default();

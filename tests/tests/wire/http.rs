@@ -22,7 +22,7 @@ async fn unknown_paths_are_not_found_and_likely_ones_are_named() {
         "/ojs/v1/nothing",
         "/ojs/v1//jobs",
         "/%2e%2e/x",
-        "/ojs/v1/jobs/x/ack",
+        "/ojs/v1/ack",
     ] {
         let request = format!("POST {path} HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{{}}");
         let answer = send_and_read(target.reconnect().await, request.as_bytes()).await;
@@ -109,7 +109,9 @@ async fn heads_that_are_too_large_end_the_connection() {
         assert!(target.wire.is_closed_by_server().await);
     }
     let request = format!("GET /ojs/v1/jobs/{} HTTP/1.1\r\nHost: test\r\n\r\n", "x".repeat(200_000));
-    assert_eq!(send_and_read(target.reconnect().await, request.as_bytes()).await.status, 414);
+    let status = send_and_read(target.reconnect().await, request.as_bytes()).await.status;
+    // Which of the two depends on how many of its bytes have arrived when the server gives up.
+    assert!(matches!(status, 414 | 431), "{status}");
     assert_eq!(target.trace().await, before);
 }
 

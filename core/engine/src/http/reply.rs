@@ -79,11 +79,17 @@ impl From<Refusal> for Failure {
             Refusal::Ojs(error) => Self(error),
             Refusal::Store(fault) => {
                 tracing::error!(%fault, "store");
-                let code = match &fault {
-                    StoreError::Unavailable(_) | StoreError::Conflict(_) | StoreError::Closed => ErrorCode::BackendUnavailable,
-                    StoreError::Failed(_) => ErrorCode::BackendError,
+                let (code, what) = match &fault {
+                    StoreError::Unavailable(_) | StoreError::Conflict(_) | StoreError::Closed => {
+                        (ErrorCode::BackendUnavailable, "The request was not carried out")
+                    }
+                    StoreError::Unknown(_) => (
+                        ErrorCode::BackendUnavailable,
+                        "Whether the request was carried out is not known; the same ids make sending it again safe",
+                    ),
+                    StoreError::Failed(_) => (ErrorCode::BackendError, "The request was not carried out"),
                 };
-                OjsError::new(code, format!("The request was not carried out: {fault}.")).into()
+                OjsError::new(code, format!("{what}: {fault}.")).into()
             }
         }
     }
