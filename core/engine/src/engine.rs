@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use ojs_model::{JobId, NewJob, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::apply::{Sweeper, room_signal};
+use crate::apply::{Sweeper, quiet_signal, room_signal};
 use crate::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
 use crate::ending::Ending;
 use crate::job::JobView;
@@ -214,6 +214,7 @@ impl Engine {
         };
         // Registered before the first look: a job that arrives in between is not missed.
         let registration = self.inner.wakeups.register(&claim.queues, claim.count);
+        let quiet = self.inner.wakeups.register(&claim.worker.as_deref().map(quiet_signal).into_iter().collect::<Vec<_>>(), 1);
         let deadline = tokio::time::Instant::now() + wait.min(MAX_WAIT);
         let (results, mut jobs, mut retry_at) = self.claim_for_caller(outcomes, &claim).await?;
         while jobs.is_empty() {
@@ -223,6 +224,7 @@ impl Engine {
                 () = registration.woken() => {}
                 () = tokio::time::sleep(pause) => {}
                 () = tokio::time::sleep_until(deadline) => break,
+                () = quiet.woken() => break,
                 () = self.inner.closing.cancelled() => break,
             }
             (_, jobs, retry_at) = self.claim_for_caller(Vec::new(), &claim).await?;

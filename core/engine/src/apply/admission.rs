@@ -246,7 +246,7 @@ impl Turn<'_> {
 
     /// Lets enqueues that wait for room in a queue try again.
     pub(super) fn signal_room(&mut self, queue: &QueueRow) {
-        self.rooms.push(room_signal(&queue.name).into());
+        self.signals.push(room_signal(&queue.name).into());
     }
 }
 

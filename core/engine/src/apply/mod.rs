@@ -35,6 +35,7 @@ use crate::store::Refusal;
 use crate::tables::{Counts, QueuePhase, StoreError, Tables};
 
 pub(crate) use admission::{depth, room_signal};
+pub(crate) use outcome::quiet_signal;
 pub(crate) use queues::phase_word;
 pub use results::expiry as result_expiry;
 pub use upkeep::{Sweeper, next_prune};
@@ -100,7 +101,7 @@ pub struct Turn<'a> {
     /// Keys that have room again, and the job that made it.
     released: Vec<(i64, Option<JobId>)>,
     /// Signals of queues that have room again.
-    rooms: Vec<Arc<str>>,
+    signals: Vec<Arc<str>>,
     /// When a claim that a rate held back may find more.
     retry_at: Option<i64>,
     /// Jobs that ended.
@@ -122,7 +123,7 @@ impl<'a> Turn<'a> {
             ended: VecDeque::new(),
             gates: HashMap::new(),
             released: Vec::new(),
-            rooms: Vec::new(),
+            signals: Vec::new(),
             retry_at: None,
             done: Vec::new(),
             traces: HashMap::new(),
@@ -191,7 +192,7 @@ impl<'a> Turn<'a> {
         for (queue, jobs) in self.ready {
             ready.push((self.tables.queue_by_num(queue)?.name, jobs));
         }
-        ready.extend(self.rooms.into_iter().map(|signal| (signal, usize::MAX)));
+        ready.extend(self.signals.into_iter().map(|signal| (signal, usize::MAX)));
         Ok(ready)
     }
 

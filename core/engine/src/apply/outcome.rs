@@ -16,6 +16,12 @@ use crate::tables::StoreError;
 
 static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
 
+/// Name of the signal that a worker takes no more jobs. Signals travel in a list that commas and equals signs divide; that two workers
+/// share a signal does no harm.
+pub(crate) fn quiet_signal(worker: &str) -> String {
+    format!("quiet:{}", worker.replace([',', '='], "_"))
+}
+
 impl Turn<'_> {
     pub(super) fn exchange(&mut self, outcomes: &[OutcomeReport], claim: Option<&Claim>) -> Applied<Reply> {
         let mut results = Vec::with_capacity(outcomes.len());
@@ -229,6 +235,10 @@ impl Turn<'_> {
         if worker.phase != 0 && beat.phase == 0 {
             // A fetch that came before this heartbeat was told that there is nothing, and waits.
             self.call_all_waiters()?;
+        }
+        if beat.phase != 0 {
+            // Its fetch that waits is answered now, so that nobody has to break it off and lose what it may bring.
+            self.signals.push(quiet_signal(&beat.worker).into());
         }
         worker.phase = beat.phase;
         self.tables.save_worker(&worker)?;

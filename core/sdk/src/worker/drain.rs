@@ -16,8 +16,8 @@ use crate::error::Error;
 const CANCEL_LEAD: Duration = Duration::from_secs(1);
 /// How long outcomes may take to get through after the grace period.
 const FLUSH_FOR: Duration = Duration::from_secs(5);
-/// How long a long poll that the server still holds is waited for, when nothing else is left to do.
-const CLAIM_LINGER: Duration = Duration::from_millis(500);
+/// How long the answer to a fetch is waited for when nothing else is left to do: it may bring jobs, to be given back.
+const CLAIM_LINGER: Duration = Duration::from_secs(3);
 /// How often the log says how many jobs are left.
 const REMIND_EVERY: Duration = Duration::from_secs(5);
 

@@ -40,6 +40,8 @@ const EXCHANGES_MAX: usize = 4;
 const ACKS_MAX: usize = 64;
 /// Outcomes taken from the channel at once.
 const TAKE_MAX: usize = 1024;
+/// How long the server may take to answer the long poll of a worker that has said it goes quiet.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// How soon a full worker looks again when it holds nothing: its host must have other work in those slots.
 const RECHECK: Duration = Duration::from_millis(50);
 
@@ -86,6 +88,8 @@ pub(super) struct Claiming {
     pub waiting: bool,
     /// Cuts that long poll short. A server that offers one takes back what it claims for a caller that hangs up.
     pub cut: CancellationToken,
+    /// When to do so: a worker that goes quiet says so, and the server answers its poll. Hanging up at once could lose that answer.
+    pub cut_at: Option<Instant>,
     /// Not before this time, after faults and empty fetches.
     pub not_before: Instant,
     /// The pause after the next empty fetch.
@@ -143,6 +147,7 @@ impl Turns {
                 requests: 0,
                 waiting: false,
                 cut: CancellationToken::new(),
+                cut_at: None,
                 not_before: now,
                 pause,
                 backoff: Backoff::claims(),
@@ -215,7 +220,12 @@ impl Turns {
             self.announced = Some(control.phase);
             self.shared.announce(control.phase);
         }
-        if control.phase != Phase::Running {
+        let now = Instant::now();
+        self.claiming.cut_at = match control.phase {
+            Phase::Running => None,
+            _ => self.claiming.cut_at.or(Some(now + ANSWER_WITHIN)),
+        };
+        if self.claiming.cut_at.is_some_and(|at| now >= at) {
             self.claiming.cut.cancel();
         }
         if let (Phase::Draining, Some(grace_ends)) = (control.phase, control.grace_ends) {
@@ -366,6 +376,9 @@ impl Turns {
                 None if self.shared.held().running() == 0 => consider(now + RECHECK),
                 None => {}
             }
+        }
+        if let Some(at) = self.claiming.cut_at.filter(|at| *at > now && self.claiming.waiting) {
+            consider(at);
         }
         if let Some(drain) = &self.drain {
             consider(drain.next_wake(now));
