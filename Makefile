@@ -25,7 +25,7 @@ demo: python ## See it work: real jobs, retries, a dead letter and its replay
 	@.venv/bin/python examples/demo/demo.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql
+	@scripts/setup.sh postgresql pgbouncer faketime
 	@python3 scripts/check.py
 
 lint: setup ## Formatting, clippy, mypy, layering: the checks without the tests

@@ -34,6 +34,8 @@ postgresql_there() { compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null 
 for package in "$@"; do
   case $package in
     postgresql) postgresql_there || missing+=(postgresql) ;;
+    # In /usr/sbin, which is not on everybody's PATH.
+    pgbouncer) [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer) ;;
     *) command -v "$package" >/dev/null || missing+=("$package") ;;
   esac
 done
@@ -56,8 +58,12 @@ if [ "${#missing[@]}" -gt 0 ]; then
     as_root mkdir -p /etc/postgresql-common
     echo 'create_main_cluster = false' | as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
   fi
-  as_root env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 apt-get -qq install -y --no-install-recommends \
+  # RUNLEVEL=1: packages that bring a service do not start it now; nor later.
+  as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 UCF_FORCE_CONFFOLD=1 apt-get -qq install -y --no-install-recommends \
     "${missing[@]}" >/dev/null
+  if [[ " ${missing[*]} " == *" pgbouncer "* && -d /run/systemd/system ]]; then
+    as_root systemctl disable --quiet --now pgbouncer || true
+  fi
 fi
 
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || die "python3 is $(python3 -V), 3.10 or newer is needed"

@@ -69,6 +69,12 @@ impl ServerProcess {
         Self::spawn(directory, "127.0.0.1:0", store.to_owned(), arguments, Environment::new()).await
     }
 
+    /// A server on a database that exists, with variables in its environment.
+    pub async fn on_with(store: &str, environment: Environment) -> Self {
+        let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
+        Self::spawn(directory, "127.0.0.1:0", store.to_owned(), Vec::new(), environment).await
+    }
+
     /// A server on a new SQLite file with this durability; its environment is made from the directory of the file.
     pub async fn with_environment(durability: &str, environment: impl FnOnce(&Path) -> Environment) -> Self {
         let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
@@ -128,6 +134,12 @@ impl ServerProcess {
     #[must_use]
     pub fn store(&self) -> &str {
         &self.store
+    }
+
+    /// What it has logged.
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
     /// A new connection.

@@ -15,6 +15,7 @@ pub const MEDIA_TYPE: &str = "application/openjobspec+json";
 /// One connection.
 pub struct Wire {
     stream: BufReader<TcpStream>,
+    patience: std::time::Duration,
 }
 
 /// One answer.
@@ -36,7 +37,14 @@ impl Wire {
     pub async fn connect(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream: BufReader::new(stream) })
+        Ok(Self { stream: BufReader::new(stream), patience: PATIENCE })
+    }
+
+    /// The same connection, which waits for an answer for longer than usual.
+    #[must_use]
+    pub fn patient(mut self, patience: std::time::Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Sends bytes as they are.
@@ -83,7 +91,7 @@ impl Wire {
     /// # Errors
     /// The connection ended first, the bytes are no HTTP, or nothing came in time.
     pub async fn answer(&mut self) -> io::Result<Answer> {
-        timeout(PATIENCE, self.read_answer())
+        timeout(self.patience, self.read_answer())
             .await
             .unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "no answer in time")))
     }

@@ -36,6 +36,11 @@ impl Proxy {
         Self { address, mode }
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Where clients connect to.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)

@@ -202,3 +202,77 @@ async fn scenario_16_and_18_a_silent_connection_is_replaced() {
     deadline.await.expect("the silent fetch was given up");
     worker.shutdown(Some(Duration::from_secs(1))).await;
 }
+
+/// A worker is stopped at any moment of its start, its first fetch included: whatever that fetch brings goes back, no lease is left, no
+/// stop is lost.
+#[tokio::test]
+async fn scenario_09_a_stop_during_the_first_fetch_leaves_nothing_behind() {
+    const JOBS: usize = 200;
+    let server = ServerProcess::sqlite().await;
+    let client = Client::connect(&server.url()).await.unwrap();
+    enqueue(&client, JOBS).await;
+    let runs = Runs::default();
+    for round in 0..30_u64 {
+        let worker = Worker::builder().url(server.url()).build().await.unwrap();
+        let runs = Arc::clone(&runs);
+        worker
+            .register("test.plain", move |ctx| {
+                note(&runs, ctx.id());
+                std::future::pending::<Result<(), ojs::HandlerError>>()
+            })
+            .unwrap();
+        let worker = worker.start();
+        // Any moment must do, so one after the other is taken.
+        tokio::time::sleep(Duration::from_micros(round * 200)).await;
+        worker.shutdown(Some(Duration::ZERO)).await;
+        let stats = client.queue_stats("default").await.unwrap();
+        assert_eq!((stats.active, stats.available), (0, JOBS as u64), "round {round}");
+    }
+}
+
+/// A handler that does not care about its time-out: the attempt fails all the same, the slot counts as taken for as long as it runs, and
+/// what it says in the end changes nothing.
+#[tokio::test]
+async fn scenario_08_a_handler_ignores_its_time_out() {
+    let server = ServerProcess::sqlite().await;
+    let client = Client::connect(&server.url()).await.unwrap();
+    let options = |options: ojs::worker::WorkerOptions| options.concurrency(2);
+    let worker = Worker::builder().url(server.url()).options(options).build().await.unwrap();
+    let (gate, running, most) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    {
+        let (gate, running, most) = (Arc::clone(&gate), Arc::clone(&running), Arc::clone(&most));
+        let slow = move |deaf: bool| {
+            let (gate, running, most) = (Arc::clone(&gate), Arc::clone(&running), Arc::clone(&most));
+            // Not a future that can be dropped: a task that goes on whatever happens to the one who waits for it.
+            let work = tokio::spawn(async move {
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                if deaf {
+                    gate.acquire().await.unwrap().forget();
+                }
+                running.fetch_sub(1, Ordering::SeqCst);
+            });
+            async move { Ok(work.await?) }
+        };
+        let quick = slow.clone();
+        worker.register("test.deaf", move |_| slow(true)).unwrap();
+        worker.register("test.plain", move |_| quick(false)).unwrap();
+    }
+    let worker = worker.start();
+    let once = RetryPolicy::new().max_attempts(1);
+    let deaf = client.enqueue("test.deaf", ()).retry(once).timeout(Duration::from_secs(1)).send().await.unwrap().id;
+    let job =
+        until("it is out of time", || async { client.get_job(&deaf).await.ok().filter(|job| job.state == JobState::Discarded) })
+            .await;
+    let error = job.attribute("error").unwrap().as_str().to_owned();
+    assert!(error.contains("timeout"), "{error}");
+    enqueue(&client, 20).await;
+    until("the others run in the other slot", || async {
+        (client.queue_stats("default").await.ok()?.completed == 20).then_some(())
+    })
+    .await;
+    assert!(most.load(Ordering::SeqCst) <= 2, "never more than the slots");
+    gate.add_permits(1);
+    worker.shutdown(None).await;
+    assert_eq!(running.load(Ordering::SeqCst), 0);
+    assert_eq!(client.get_job(&deaf).await.unwrap().state, JobState::Discarded, "it had its say too late");
+}
