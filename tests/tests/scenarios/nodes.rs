@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use ojs_postgres_fixture::{Database, Options, Server, Stop};
-use ojs_tests::{Environment, ServerProcess, Wire, until};
+use ojs_tests::{Environment, ServerProcess, Wire, job_id, until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio_postgres::NoTls;
@@ -74,6 +74,47 @@ async fn scenario_17_the_database_goes_away_and_comes_back() {
     assert_eq!(wire.get(&format!("/jobs/{kept}")).await.expect(200).job()["state"], "available");
     assert_eq!(wire.get("/health").await.status, 200);
     assert_eq!(one.terminate().await.code(), Some(0), "it has lived through all of it");
+}
+
+/// The connection breaks between a commit and its answer: those who are in that commit are told that nobody knows, and nobody else does
+/// their work a second time. Sent again under the same ids, each job is there once.
+#[tokio::test]
+async fn scenario_25_the_answer_to_a_commit_is_lost() {
+    const CLIENTS: usize = 48;
+    let (server, database) = own_database().await;
+    let proxy = Proxy::start(([127, 0, 0, 1], server.port()).into()).await;
+    let url = format!("postgres://postgres@{}/{}?pooler=none", proxy.address(), database.name());
+    let node = ServerProcess::on(&url, &[]).await;
+    let (mut unknown, mut jobs) = (0, 0);
+    for round in 0..6 {
+        let mut clients = tokio::task::JoinSet::new();
+        for _ in 0..CLIENTS {
+            let (mut wire, id) = (node.connect().await, job_id());
+            let body = json!({"type": "test.plain", "args": [], "id": id, "options": {"queue": "q"}}).to_string();
+            clients.spawn(async move {
+                for sent in 0.. {
+                    let answer = wire.call("POST", "/jobs", &body).await.unwrap();
+                    match answer.status {
+                        201 => return sent,
+                        409 if sent > 0 => return sent,
+                        503 => {}
+                        _ => panic!("{}", String::from_utf8_lossy(&answer.body)),
+                    }
+                }
+                unreachable!("the loop has no end")
+            });
+            if clients.len() == CLIENTS / 2 {
+                proxy.set(Mode::LoseCommit);
+            }
+        }
+        while let Some(sent) = clients.join_next().await {
+            unknown += sent.unwrap();
+        }
+        jobs += CLIENTS;
+        let stats = node.connect().await.get("/queues/q/stats").await.expect(200).json();
+        assert_eq!(stats["queue"]["total"], json!(jobs), "round {round}");
+    }
+    assert!(proxy.is_open() && unknown > 0, "no commit was lost on its way");
 }
 
 /// The network to the database goes silent without breaking: nobody waits for ever, and all is well when it speaks again.
@@ -187,9 +228,10 @@ async fn scenario_21_a_leader_that_was_frozen_does_nothing_twice() {
     assert!(all >= 16, "{all} ticks");
 }
 
-/// What a node's own clock says: the time of its last log line.
-fn skewed_time(node: &ServerProcess) -> String {
-    node.log().lines().last().and_then(|line| line.split(' ').next()).unwrap().to_owned()
+/// What a node's own clock said when it wrote its last log line, in milliseconds.
+async fn clock_of(node: &ServerProcess) -> i64 {
+    let read = || async { ojs::Timestamp::parse(node.log().lines().last()?.split(' ').next()?).ok() };
+    until("a line is logged", read).await.as_millis()
 }
 
 /// The library that gives a process another clock.
@@ -256,9 +298,8 @@ async fn scenario_24_the_clocks_of_the_nodes_are_wrong() {
     let slow = ServerProcess::on_with(database.url(), faked(("FAKETIME", "-300s"))).await;
     std::fs::write(clock.path(), "+300s\n").unwrap();
     let fast = ServerProcess::on_with(database.url(), faked(("FAKETIME_TIMESTAMP_FILE", clock.path().to_str().unwrap()))).await;
-    let now = ojs::Timestamp::parse(&skewed_time(&slow)).unwrap().as_millis()
-        - ojs::Timestamp::parse(&skewed_time(&fast)).unwrap().as_millis();
-    assert!(now < -550_000, "the clocks differ: {now} ms");
+    let apart = clock_of(&fast).await - clock_of(&slow).await;
+    assert!(apart > 550_000, "the clocks differ: {apart} ms");
     let (mut behind, mut ahead) = (slow.connect().await, fast.connect().await);
     let job = enqueue(&mut behind, "leased").await;
     let leased = json!({"queues": ["leased"], "worker_id": "w", "visibility_timeout_ms": 60_000});

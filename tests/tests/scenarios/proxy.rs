@@ -1,7 +1,7 @@
 //! A network between a worker and its server that can fail.
 use std::net::SocketAddr;
 
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
@@ -14,6 +14,8 @@ pub enum Mode {
     Cut,
     /// Nothing is carried any more, and nobody is told: connections of this time stay silent for ever.
     Silent,
+    /// The next `COMMIT` reaches the database, which carries it out; its answer does not come back, and that connection breaks.
+    LoseCommit,
 }
 
 /// A TCP proxy.
@@ -27,10 +29,11 @@ impl Proxy {
     pub async fn start(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (mode, seen) = watch::channel(Mode::Open);
+        let mode = watch::Sender::new(Mode::Open);
+        let network = mode.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(carry(client, server, seen.clone()));
+                tokio::spawn(carry(client, server, network.clone()));
             }
         });
         Self { address, mode }
@@ -46,25 +49,60 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
+    /// True when the commit that was to be lost has been.
+    pub fn is_open(&self) -> bool {
+        *self.mode.borrow() == Mode::Open
+    }
+
     /// Changes the network.
     pub fn set(&self, mode: Mode) {
         self.mode.send_replace(mode);
     }
 }
 
-async fn carry(mut client: TcpStream, server: SocketAddr, mut mode: watch::Receiver<Mode>) {
+async fn carry(mut client: TcpStream, server: SocketAddr, network: watch::Sender<Mode>) {
+    let mut mode = network.subscribe();
     if *mode.borrow_and_update() == Mode::Cut {
         return;
     }
     let Ok(mut upstream) = TcpStream::connect(server).await else { return };
-    if *mode.borrow() == Mode::Open {
+    let (mut sent, mut answered) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+    loop {
+        let now = *mode.borrow_and_update();
+        match now {
+            Mode::Open | Mode::LoseCommit => {}
+            Mode::Cut => return,
+            // Both sockets stay open; nothing moves.
+            Mode::Silent => std::future::pending().await,
+        }
         tokio::select! {
-            _ = copy_bidirectional(&mut client, &mut upstream) => return,
+            read = client.read(&mut sent) => {
+                let Ok(length @ 1..) = read else { return };
+                let lost = is_commit(&sent[..length]) && network.send_if_modified(|mode| {
+                    let lose = *mode == Mode::LoseCommit;
+                    *mode = if lose { Mode::Open } else { *mode };
+                    lose
+                });
+                if upstream.write_all(&sent[..length]).await.is_err() {
+                    return;
+                }
+                if lost {
+                    // Its answer says that it is done.
+                    let _ = upstream.read(&mut answered).await;
+                    return;
+                }
+            }
+            read = upstream.read(&mut answered) => {
+                let Ok(length @ 1..) = read else { return };
+                if client.write_all(&answered[..length]).await.is_err() {
+                    return;
+                }
+            }
             _ = mode.changed() => {}
         }
     }
-    if *mode.borrow() == Mode::Silent {
-        // Both sockets stay open; nothing moves.
-        std::future::pending::<()>().await;
-    }
+}
+
+fn is_commit(bytes: &[u8]) -> bool {
+    bytes.windows(6).any(|window| window == b"COMMIT")
 }
