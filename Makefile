@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python demo test bench lint fmt soak clean
+.PHONY: help setup build python node demo test bench lint fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -21,14 +21,19 @@ build: setup ## Build the `ojs` binary (release)
 python: setup ## Build the Python package into .venv
 	@scripts/python.sh
 
+node: ## Build the Node.js package in node/
+	@scripts/setup.sh node
+	@scripts/node.sh
+
 demo: python ## See it work: real jobs, retries, a dead letter and its replay
 	@.venv/bin/python examples/demo/demo.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql pgbouncer faketime
+	@scripts/setup.sh postgresql pgbouncer faketime node
 	@python3 scripts/check.py
 
-lint: setup ## Formatting, clippy, mypy, layering: the checks without the tests
+lint: setup ## Formatting, clippy, mypy, tsc, layering: the checks without the tests
+	@scripts/setup.sh node
 	@python3 scripts/check.py --only lint
 
 fmt: ## Format all Rust
@@ -47,4 +52,4 @@ soak: build ## The long forms: kill -9 and the model for 200 rounds, claims besi
 
 clean: ## Remove everything that was built
 	@cargo clean
-	@rm -rf .venv .mypy_cache .pytest_cache
+	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node

@@ -35,6 +35,9 @@ PLACES = 2
 COUNTERS = [
     re.compile(r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed"),
     re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, \d+ skipped)?$"),
+    # Node.js says it in two lines.
+    re.compile(r"^# pass (?P<passed>\d+)(?P<failed>)$"),
+    re.compile(r"^# fail (?P<passed>)(?P<failed>\d+)$"),
     # pytest: "=== 3 failed, 12 passed, 1 error in 0.5s ===", in any order.
     re.compile(r"^=* ?(?=.* in [\d.]+s)(?:(?P<failed>\d+) failed,? ?)?(?:(?P<passed>\d+) passed)?.* in [\d.]+s"),
 ]
@@ -71,6 +74,7 @@ def suites() -> list[Suite]:
     # One database server for a whole suite, instead of one per test program.
     postgres = [str(TARGET / "release" / "postgres-fixture"), "--"]
     seeds = ["tests/seeds"] if (ROOT / "tests" / "seeds").is_dir() else []
+    node_tests = [str(path.relative_to(ROOT)) for folder in ("node/test", "tests/seeds") for path in sorted((ROOT / folder).glob("*.test.mjs"))]
     all_ = [
         Suite("format", "lint", cargo + ["fmt", "--all", "--check", "--", "--color", "never"]),
         Suite("build", "build", cargo + ["test", *release, "--workspace", "--no-run"], places=2, minutes=25),
@@ -81,22 +85,25 @@ def suites() -> list[Suite]:
         Suite("python-build", "build", ["scripts/python.sh"], needs=("build",), minutes=15),
         Suite("mypy", "lint", [str(PYTHON), "-m", "mypy", "--config-file", "python/pyproject.toml", "python/openjobspec"],
               needs=("python-build",)),
+        Suite("node-build", "build", ["scripts/node.sh"], needs=("build",), after=("python-build",), minutes=15),
+        Suite("node-types", "lint", ["node", "node/node_modules/typescript/bin/tsc", "--noEmit", "-p", "node/test/types"], needs=("node-build",)),
+        Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
         Suite("rust", "rust", postgres + cargo + ["test", *release, "--workspace", "--exclude", "ojs-tests", "--no-fail-fast"],
               needs=("build",), after=("clippy",), minutes=15),
         Suite("wire", "rust", postgres + cargo + ["test", *release, "-p", "ojs-tests", "--no-fail-fast"],
               needs=("build",), after=("clippy",), minutes=15),
         Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *seeds], needs=("python-build",)),
-        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build")),
+        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build")),
     ]
     if CONFORMANCE.is_dir():
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,
-                               "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest")))
+                               "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest", "node")))
         # The same through two servers on one database, in turns: nothing may live in one server alone.
         all_.append(Suite("conformance-nodes", "conformance",
                           ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "postgres", "--nodes", "2",
-                           "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest")))
+                           "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest", "node")))
         all_.append(Suite("conformance-minutes", "conformance",
                           ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "sqlite", "--slow",
                            "--cases", str(CONFORMANCE)], needs=("build",)))

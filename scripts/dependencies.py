@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def documented() -> set[str]:
     """The names in the tables of the page."""
-    return set(re.findall(r"^\| ([\w-]+) \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE)) - {"crate", "package"}
+    return set(re.findall(r"^\| ([\w@/-]+) \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE)) - {"crate", "package"}
 
 
 def allowed_licences() -> set[str]:
@@ -41,6 +41,8 @@ def main() -> int:
     direct = {d["name"] for p in metadata["packages"] if p["id"] in members for d in p["dependencies"] if not d.get("path")}
     requirements = (ROOT / "python" / "requirements-dev.txt").read_text()
     direct |= {match[1] for match in re.finditer(r"^([\w-]+)[=<>]", requirements, re.MULTILINE)}
+    package = json.loads((ROOT / "node" / "package.json").read_text())
+    direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
     known, allowed = documented(), allowed_licences()
     unexplained = [f"{name} has no line in docs/dependencies.md" for name in sorted(direct - known)]
     unexplained += [f"{name} is in docs/dependencies.md, but nobody uses it" for name in sorted(known - direct)]

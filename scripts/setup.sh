@@ -2,7 +2,7 @@
 # Installs what the build needs and this machine lacks. Safe to run again; takes no time when nothing is missing.
 #
 #     setup.sh [package…]     further Debian packages that are wanted: those named as the command they bring (redis-server), and
-#                             postgresql, the server programs (tests and benchmarks start a server of their own)
+#                             postgresql, the server programs (tests and benchmarks start a server of their own), node, with npm
 #
 # Wanted: a C compiler and make (SQLite, ring), git, Python 3.10 or newer with venv, Rust as rust-toolchain.toml says.
 set -euo pipefail
@@ -33,6 +33,7 @@ postgresql_there() { compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null 
 
 for package in "$@"; do
   case $package in
+    node) command -v node >/dev/null || missing+=(nodejs); command -v npm >/dev/null || missing+=(npm) ;;
     postgresql) postgresql_there || missing+=(postgresql) ;;
     # In /usr/sbin, which is not on everybody's PATH.
     pgbouncer) [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer) ;;

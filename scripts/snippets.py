@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the examples of the documentation: every ```python and ```sh block of README.md, docs/ and python/README.md.
+"""Runs the examples of the documentation: every ```python, ```js and ```sh block of README.md, docs/, python/README.md and
+node/README.md.
 
 Each block is a program of its own, in an empty directory, with OJS_URL naming a fresh server and `ojs` on the path. It must end
 with status 0. A block that runs until it is told to stop is announced by a comment in the line before it:
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE = 30
 
 
@@ -48,6 +49,8 @@ def command(snippet: Snippet, ojs: Path) -> list[str]:
     """How to run it. Building is left out, and a server started by cargo is the one that was built."""
     if snippet.language == "python":
         return [sys.executable, "-c", snippet.code]
+    if snippet.language == "js":
+        return ["node", "--input-type=module", "-e", snippet.code]
     code = re.sub(r"cargo run --release -p ojs-cli --", "ojs", snippet.code)
     code = re.sub(r"^make .*$", ":", code, flags=re.MULTILINE)
     # exec: the signal must reach the program, not the shell.
@@ -64,6 +67,9 @@ def environment(ojs: Path, url: str) -> dict[str, str]:
 def run(snippet: Snippet, ojs: Path, url: str) -> str:
     """Runs it; returns what is wrong, or nothing."""
     with tempfile.TemporaryDirectory() as folder:
+        packages = Path(folder, "node_modules", "@openjobspec")
+        packages.mkdir(parents=True)
+        (packages / "sdk").symlink_to(ROOT / "node")
         process = subprocess.Popen(command(snippet, ojs), cwd=folder, env=environment(ojs, url), text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         clock = threading.Timer(PATIENCE, process.kill)
@@ -91,7 +97,7 @@ def main() -> int:
                               stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     url = server.stdout.readline().removeprefix("listening on ").strip()
-    pages = [ROOT / "README.md", ROOT / "python" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "node" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     passed = failed = 0
     try:
         for snippet in (snippet for page in pages for snippet in snippets(page)):

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use ojs::transport::{BoxFuture, Request, Response, Transport, TransportError, TransportErrorKind};
 use tokio::sync::oneshot;
 
+use crate::doorbell::Doorbell;
 use crate::error::AbiError;
 use crate::process::Owner;
 use crate::sync::{lock, wait};
@@ -41,13 +42,24 @@ pub struct HostTransport {
     owner: Owner,
     desk: Mutex<Desk>,
     filled: Condvar,
+    doorbell: Option<Box<dyn Doorbell>>,
 }
 
 impl HostTransport {
-    /// An empty mailbox.
+    /// An empty mailbox, for threads that wait in [`pull`](Self::pull).
     #[must_use]
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { owner: Owner::current(), desk: Mutex::default(), filled: Condvar::new() })
+        Self::with(None)
+    }
+
+    /// An empty mailbox for an event loop: the bell is rung for every request.
+    #[must_use]
+    pub fn with_doorbell(doorbell: Box<dyn Doorbell>) -> Arc<Self> {
+        Self::with(Some(doorbell))
+    }
+
+    fn with(doorbell: Option<Box<dyn Doorbell>>) -> Arc<Self> {
+        Arc::new(Self { owner: Owner::current(), desk: Mutex::default(), filled: Condvar::new(), doorbell })
     }
 
     /// The next request, `None` when none came in time.
@@ -124,6 +136,9 @@ impl Transport for HostTransport {
             }
         }
         self.filled.notify_one();
+        if let Some(doorbell) = &self.doorbell {
+            doorbell.ring();
+        }
         // A closed mailbox has dropped the sender.
         Box::pin(async move { receiver.await.unwrap_or_else(|_| Err(closed())) })
     }

@@ -8,6 +8,7 @@
 //! | [`token`] | what a host holds in place of a job |
 //! | [`doorbell`] | waking a host without calling into it |
 //! | [`pace`] | how fast handlers are, and the batch sizes that follow |
+//! | [`frame`] | batches of jobs and outcomes in one block of memory |
 //! | [`host_transport`] | a transport written in the host language |
 //! | [`replies`] | answers to calls made from an event loop |
 //! | [`runtime`] | one tokio runtime per process, rebuilt after a fork |
@@ -23,6 +24,7 @@ pub mod connection;
 pub mod dispatch;
 pub mod doorbell;
 pub mod error;
+pub mod frame;
 pub mod guard;
 pub mod host_transport;
 pub mod lane;

@@ -1,0 +1,49 @@
+//! An OJS server in this process.
+use std::sync::{Arc, Mutex, PoisonError};
+
+use napi_derive::napi;
+use ojs_abi::error::AbiError;
+use ojs_abi::server::Server as Core;
+
+use crate::replies::{Answer, Replies};
+
+/// A server: not started, running, or over.
+#[napi]
+#[derive(Default)]
+pub struct Server {
+    core: Arc<Mutex<Option<Core>>>,
+}
+
+#[napi]
+impl Server {
+    /// A server that does not run yet.
+    #[napi(constructor)]
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Opens the store and listens on `ADDRESS:PORT`; the answer is the URL.
+    #[napi]
+    pub fn start(&self, replies: &Replies, ticket: f64, store: String, listen: String, test_mode: bool) -> napi::Result<()> {
+        let place = Arc::clone(&self.core);
+        replies.submit("Server.start", ticket, async move {
+            let core = Core::start(&store, &listen, test_mode).await?;
+            let url = core.url().to_owned();
+            place.lock().unwrap_or_else(PoisonError::into_inner).replace(core);
+            Ok(Answer::Text(url))
+        })
+    }
+
+    /// Stops listening, answers requests under way, closes the store. A second call does nothing.
+    #[napi]
+    pub fn stop(&self, replies: &Replies, ticket: f64) -> napi::Result<()> {
+        let core = self.core.lock().unwrap_or_else(PoisonError::into_inner).take();
+        replies.submit("Server.stop", ticket, async move {
+            if let Some(core) = core {
+                core.stop().await.map_err(AbiError::System)?;
+            }
+            Ok(Answer::Number(None))
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! Texts that policy defines: times, durations, errors.
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use napi_derive::napi;
+use ojs::transport::Response;
+use ojs_abi::error::AbiError;
+use ojs_model::duration::IsoDuration;
+use ojs_model::{Timestamp, duration};
+
+use crate::connection::millis;
+use crate::gate;
+
+/// ISO 8601 text of a length in milliseconds.
+#[napi]
+pub fn duration_text(length: f64) -> napi::Result<String> {
+    gate::enter("durationText", || Ok(duration::format(millis("a duration", Some(length.round()))?.unwrap_or_default())))
+}
+
+/// Milliseconds of a duration: ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h`, `1d`.
+#[napi]
+pub fn duration_millis(text: String) -> napi::Result<f64> {
+    gate::enter("durationMillis", || {
+        let parsed = IsoDuration::parse(&text).map_err(|e| AbiError::invalid(format!("'{text}' is {e}")))?;
+        Ok(parsed.value().as_millis() as f64)
+    })
+}
+
+/// RFC 3339 text of the time `delay` milliseconds from now.
+#[napi]
+pub fn time_after(delay: f64) -> napi::Result<String> {
+    gate::enter("timeAfter", || {
+        let delay = millis("a delay", Some(delay.max(0.0)))?.unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        Ok(Timestamp::from_millis(now).plus(delay).to_string())
+    })
+}
+
+/// The description of the error in an answer that is not 2xx.
+#[napi]
+#[must_use]
+pub fn error_of(status: u16, body: String) -> String {
+    gate::describe(&AbiError::Sdk(ojs::Error::from_response(&Response::new(status, Bytes::from(body)))))
+}

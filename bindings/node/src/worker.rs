@@ -1,0 +1,259 @@
+//! Workers: JavaScript takes jobs from a lane and brings outcomes back, both in packed frames.
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+use ojs::dispatch::{CancelReason, Dispatch, Phase};
+use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions as Options};
+use ojs_abi::connection::Connection as Link;
+use ojs_abi::dispatch::{HostDispatch, Pull, Routes};
+use ojs_abi::error::AbiError;
+use ojs_abi::frame;
+use ojs_abi::guard::guard;
+use ojs_abi::lane::{LaneKind, Wait};
+use ojs_abi::runtime;
+use ojs_abi::token::JobToken;
+
+use crate::bell::Bell;
+use crate::connection::{Connection, millis};
+use crate::gate;
+use crate::replies::{Answer, Replies};
+
+/// There is one lane: JavaScript has one event loop.
+const LANE: usize = 0;
+
+/// Settings of a worker; lengths of time are milliseconds.
+#[napi(object)]
+pub struct WorkerOptions {
+    /// Job types with a handler.
+    pub types: Vec<String>,
+    /// There is a handler for every other type.
+    pub fallback: bool,
+    /// In order of preference.
+    pub queues: Vec<String>,
+    /// Handlers at a time.
+    pub concurrency: u32,
+    /// Its name on the server.
+    pub worker_id: Option<String>,
+    /// Between heartbeats.
+    pub heartbeat_interval: Option<f64>,
+    /// How long a silent worker keeps a job; none leaves it to the server.
+    pub visibility_timeout: Option<f64>,
+    /// How long running handlers may finish after a stop.
+    pub grace_period: Option<f64>,
+    /// The longest pause between fetches, where a server cannot wake a worker.
+    pub poll_interval: Option<f64>,
+    /// Told to the server.
+    pub labels: Vec<String>,
+    /// Give unfinished jobs back when it stops.
+    pub release_on_shutdown: bool,
+}
+
+/// A worker: not started, running, or over.
+#[napi]
+pub struct Worker {
+    link: Arc<Link>,
+    host: Arc<HostDispatch>,
+    options: Options,
+    handle: Arc<OnceLock<WorkerHandle>>,
+}
+
+#[napi]
+impl Worker {
+    /// `ring` is called when there are jobs or cancellations, and at the end.
+    #[napi(constructor)]
+    pub fn new(connection: &Connection, options: WorkerOptions, ring: Function<'_, (), ()>) -> Result<Self> {
+        let bell = Bell::new(&ring)?;
+        gate::enter("Worker", || {
+            let types = options.types.iter().map(|name| (name.clone(), LANE)).collect::<HashMap<_, _>>();
+            let routes = Routes { types, fallback: options.fallback.then_some(LANE) };
+            let concurrency = usize::try_from(options.concurrency).unwrap_or(usize::MAX);
+            let host = HostDispatch::new(&[LaneKind::EventLoop], routes, concurrency);
+            host.set_doorbell(LANE, Box::new(bell))?;
+            Ok(Self {
+                link: Arc::clone(&connection.core),
+                host,
+                options: worker_options(options, concurrency)?,
+                handle: Arc::default(),
+            })
+        })
+    }
+
+    /// Connects and begins to fetch.
+    #[napi]
+    pub fn start(&self, replies: &Replies, ticket: f64) -> Result<()> {
+        let (link, host, options) = (Arc::clone(&self.link), Arc::clone(&self.host), self.options.clone());
+        let place = Arc::clone(&self.handle);
+        replies.submit("Worker.start", ticket, async move {
+            let client = link.client().await?;
+            let mut first = false;
+            let handle = place.get_or_init(|| {
+                first = true;
+                WorkerDriver::start(Arc::clone(client.transport()), options, Arc::clone(&host) as Arc<dyn Dispatch>)
+            });
+            if !first {
+                return Err(AbiError::invalid("a worker can be started once; make another one"));
+            }
+            tokio::spawn(HostDispatch::tend(Arc::downgrade(&host)));
+            Ok(Answer::Text(handle.id().to_owned()))
+        })
+    }
+
+    /// What is there now, at most `max`, as a frame of jobs; null at the end of the worker, empty when there is nothing.
+    #[napi]
+    pub fn drain(&self, max: u32) -> Result<Option<Buffer>> {
+        let frame = gate::enter("Worker.drain", || {
+            self.host.rearm(LANE)?;
+            match self.host.pull(LANE, usize::try_from(max).unwrap_or(usize::MAX), Wait::Never)? {
+                Pull::Jobs(jobs) => frame::pack_jobs(&jobs).map(Some),
+                Pull::TimedOut | Pull::Unblocked => Ok(Some(Vec::new())),
+                Pull::Closed => Ok(None),
+            }
+        })?;
+        Ok(frame.map(Buffer::from))
+    }
+
+    /// A frame of outcomes, and how long the handlers took together. Returns how many were stale.
+    #[napi]
+    pub fn complete(&self, frame: &[u8], busy_ms: f64) -> Result<u32> {
+        gate::enter("Worker.complete", || {
+            let answers = frame::read_outcomes(frame)?;
+            let busy = Duration::try_from_secs_f64(busy_ms / 1000.0).unwrap_or_default();
+            self.host.observe(LANE, answers.len(), busy);
+            self.host.complete(answers).map(|stale| u32::try_from(stale).unwrap_or(u32::MAX))
+        })
+    }
+
+    /// Jobs that should stop: three numbers each, the low and the high half of the token, and the reason.
+    #[napi]
+    pub fn cancels(&self) -> Result<Vec<u32>> {
+        let cancels = gate::enter("Worker.cancels", || self.host.take_cancels(LANE))?;
+        Ok(cancels.into_iter().flat_map(|(token, why)| halves(token, why)).collect())
+    }
+
+    /// Extends the lease of a job; the answer is why it should stop, or nothing.
+    #[napi]
+    pub fn heartbeat(&self, replies: &Replies, ticket: f64, low: u32, high: u32) -> Result<()> {
+        let handle = self.running()?;
+        let key = self.host.key(JobToken::from_bits(u64::from(high) << 32 | u64::from(low)));
+        replies.submit("Worker.heartbeat", ticket, async move {
+            let lost = Ok(Answer::Number(Some(number_of(CancelReason::LeaseLost))));
+            let Some(key) = key else { return lost };
+            match handle.heartbeat(key).await {
+                Ok(Beat::Continue) => Ok(Answer::Number(None)),
+                Ok(Beat::Cancelled(why)) => Ok(Answer::Number(Some(number_of(why)))),
+                Err(ojs::Error::NotHeld) => lost,
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+
+    /// Fetches no more.
+    #[napi]
+    pub fn quiet(&self) -> Result<()> {
+        self.running()?.quiet();
+        Ok(())
+    }
+
+    /// Fetches again.
+    #[napi]
+    pub fn resume(&self) -> Result<()> {
+        self.running()?.resume();
+        Ok(())
+    }
+
+    /// Begins to stop; a second call ends the grace period.
+    #[napi]
+    pub fn stop(&self, grace: Option<f64>) -> Result<()> {
+        let grace = millis("the grace period", grace).map_err(|error| gate::exception(&error))?;
+        self.running()?.stop(grace);
+        Ok(())
+    }
+
+    /// Answers when it is over.
+    #[napi]
+    pub fn wait(&self, replies: &Replies, ticket: f64) -> Result<()> {
+        let handle = self.running()?;
+        replies.submit("Worker.wait", ticket, async move {
+            handle.wait().await;
+            Ok(Answer::Number(None))
+        })
+    }
+
+    /// For the end of the process: gives unfinished jobs back and waits for that, at most `limit` milliseconds.
+    #[napi]
+    pub fn finish(&self, limit: f64) -> Result<()> {
+        let Some(handle) = self.handle.get().cloned() else { return Ok(()) };
+        gate::enter("Worker.finish", || {
+            handle.stop(Some(Duration::ZERO));
+            let limit = millis("the limit", Some(limit))?.unwrap_or_default();
+            runtime::finish_within(limit, async move { handle.wait().await });
+            Ok(())
+        })
+    }
+
+    /// 0 running, 1 quiet, 2 draining, 3 stopped.
+    #[napi(getter)]
+    pub fn phase(&self) -> u32 {
+        match self.host.current_phase() {
+            Phase::Running => 0,
+            Phase::Quiet => 1,
+            Phase::Draining => 2,
+            Phase::Stopped => 3,
+        }
+    }
+
+    /// Jobs taken in and not yet answered.
+    #[napi(getter)]
+    pub fn held(&self) -> u32 {
+        u32::try_from(self.host.held()).unwrap_or(u32::MAX)
+    }
+
+    fn running(&self) -> Result<WorkerHandle> {
+        self.handle.get().cloned().ok_or_else(|| gate::exception(&AbiError::invalid("the worker has not been started")))
+    }
+}
+
+impl Drop for Worker {
+    /// The environment ends (a terminated worker thread): the jobs go back to the queue at once.
+    fn drop(&mut self) {
+        if let Some(handle) = self.handle.get() {
+            let _ = guard("Worker.drop", || {
+                handle.stop(Some(Duration::ZERO));
+                Ok(())
+            });
+        }
+    }
+}
+
+fn worker_options(given: WorkerOptions, concurrency: usize) -> std::result::Result<Options, AbiError> {
+    let mut options =
+        Options::new(given.queues).concurrency(concurrency).labels(given.labels).release_on_shutdown(given.release_on_shutdown);
+    options.worker_id = given.worker_id;
+    options.visibility_timeout = millis("visibilityTimeout", given.visibility_timeout)?;
+    options.heartbeat_interval = millis("heartbeatInterval", given.heartbeat_interval)?.unwrap_or(options.heartbeat_interval);
+    options.grace_period = millis("gracePeriod", given.grace_period)?.unwrap_or(options.grace_period);
+    if let Some(pause) = millis("pollInterval", given.poll_interval)? {
+        options.poll_interval_min = options.poll_interval_min.min(pause);
+        options.poll_interval_max = pause;
+    }
+    Ok(options)
+}
+
+/// The numbers JavaScript knows the reasons by.
+fn number_of(why: CancelReason) -> u8 {
+    match why {
+        CancelReason::Cancelled => 0,
+        CancelReason::LeaseLost => 1,
+        CancelReason::TimedOut => 2,
+        CancelReason::Shutdown => 3,
+    }
+}
+
+fn halves(token: JobToken, why: CancelReason) -> [u32; 3] {
+    let bits = token.to_bits();
+    let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
+    [half(bits), half(bits >> 32), u32::from(number_of(why))]
+}

@@ -1,0 +1,540 @@
+/// <reference types="node" />
+import type { EventEmitter } from 'node:events';
+
+/** Milliseconds, or text: `'500ms'`, `'5m'`, `'1h'`, `'PT30S'`. */
+export type Duration = number | string;
+/** A point in time; text is RFC 3339. */
+export type When = Date | string;
+/** Whatever JSON has a form for, and bigints for integers that a number cannot hold. */
+export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
+
+/** What happens when a job fails. What is left out is decided by the server. */
+export interface RetryPolicy {
+  /** Runs in all, the first included. */
+  maxAttempts?: number;
+  /** Pause before the first retry. */
+  initialInterval?: Duration;
+  /** Growth of the pause from one retry to the next. */
+  backoffCoefficient?: number;
+  /** Longest pause. */
+  maxInterval?: Duration;
+  /** Spread the pauses at random, so that jobs that failed together do not come back together. */
+  jitter?: boolean;
+  /** Error types or codes that end the job at once. */
+  nonRetryableErrors?: readonly string[];
+  /** Where the job goes when all attempts have failed. */
+  onExhaustion?: 'discard' | 'dead_letter';
+  /** The formula of the pauses. */
+  backoffStrategy?: 'exponential' | 'linear' | 'constant' | 'none' | 'polynomial';
+}
+
+/** When two jobs count as the same, and what happens to the second. */
+export interface UniquePolicy {
+  /** Of type, queue, args, meta. */
+  keys?: readonly string[];
+  /** Only these members of the arguments count. */
+  argsKeys?: readonly string[];
+  /** Only these members of the metadata count. */
+  metaKeys?: readonly string[];
+  /** Only jobs made within this time count. */
+  period?: Duration;
+  /** Only jobs in these states count. */
+  states?: readonly string[];
+  /** What to do with the second job. */
+  onConflict?: 'reject' | 'replace' | 'replace_except_schedule' | 'ignore';
+}
+
+/** What may be said about a job besides its type and arguments. */
+export interface JobOptions {
+  /** The queue; `default` when it is left out. */
+  queue?: string;
+  /** −100 to 100, higher first. */
+  priority?: number;
+  /** The most one run may take. */
+  timeout?: Duration;
+  /** How long a worker may be silent before the job is given to another. */
+  visibilityTimeout?: Duration;
+  /** Run after this long. */
+  delay?: Duration;
+  /** Do not run before this time. */
+  delayUntil?: When;
+  /** Throw the job away when it has not started by then. */
+  expiresAt?: When;
+  /** How long the job's whole life may take. */
+  totalTimeout?: Duration;
+  /** How long the result is kept, in seconds. */
+  resultTtl?: number;
+  /** What happens when it fails. */
+  retry?: RetryPolicy;
+  /** What makes it a duplicate. */
+  unique?: UniquePolicy;
+  /** Words to find it by. */
+  tags?: readonly string[];
+  /** More options, by their names on the wire. */
+  extra?: { [name: string]: Json };
+}
+
+/** The options of a call that enqueues. */
+export interface EnqueueOptions extends JobOptions, CallOptions {
+  /** An id of your own (UUIDv7, lower case), so that sending it twice makes one job. */
+  id?: string;
+  /** Any JSON object that travels with the job. */
+  meta?: Record<string, unknown>;
+  /** URI of the schema its arguments follow. */
+  schema?: string;
+}
+
+/** The options of every call. */
+export interface CallOptions {
+  /** Gives the call up; whether the server has acted is then unknown. */
+  signal?: AbortSignal;
+}
+
+/** A job in the forms that are handy to write. */
+export type JobLike = string | JobRequest | JobSpec;
+/** A job, its options beside its type or below `options`. */
+export interface JobSpec extends Omit<EnqueueOptions, 'signal'> {
+  type: string;
+  args?: unknown;
+  options?: JobOptions;
+}
+
+/** A job to be. Enqueue middleware gets it and may change everything but its id. */
+export class JobRequest {
+  constructor(type: string, args?: unknown, options?: Omit<EnqueueOptions, 'signal'>);
+  static of(value: JobLike): JobRequest;
+  type: string;
+  args: unknown[];
+  readonly id?: string;
+  meta?: Record<string, unknown>;
+  schema?: string;
+  options: JobOptions;
+  /** The request as the wire has it. */
+  toJSON(): { type: string; args: unknown[]; [name: string]: unknown };
+}
+
+export type JobState = 'available' | 'pending' | 'scheduled' | 'active' | 'completed' | 'retryable' | 'cancelled' | 'discarded';
+
+/** A job as the server describes it: its members by their names on the wire, the long ones in camel case as well. */
+export class Job<Args extends unknown[] = any[], Result = any> {
+  private constructor();
+  /** UUIDv7, the same in every redelivery. */
+  readonly id: string;
+  readonly type: string;
+  readonly queue: string;
+  readonly args: Args;
+  readonly meta?: Record<string, any>;
+  /** The state; undefined in a job that no server has seen. */
+  readonly state?: JobState;
+  readonly priority?: number;
+  /** Runs so far; 1 during the first. */
+  readonly attempt?: number;
+  /** What the handler returned. */
+  readonly result?: Result;
+  /** The latest failure. */
+  readonly error?: JobFailure;
+  /** All failures, oldest first. */
+  readonly errors?: JobFailure[];
+  readonly tags?: string[];
+  get maxAttempts(): number | undefined;
+  get createdAt(): string | undefined;
+  get enqueuedAt(): string | undefined;
+  get scheduledAt(): string | undefined;
+  get startedAt(): string | undefined;
+  get completedAt(): string | undefined;
+  get expiresAt(): string | undefined;
+  get timeoutMs(): number | undefined;
+  /** Results of the steps before, in a workflow. */
+  get parentResults(): any[] | undefined;
+  /** The workflow it is a step of. */
+  get workflowId(): string | undefined;
+  /** Any other member. */
+  readonly [name: string]: any;
+}
+
+/** A failed attempt. */
+export interface JobFailure {
+  code: string;
+  message: string;
+  type?: string;
+  retryable?: boolean;
+  details?: any;
+  [name: string]: any;
+}
+
+/** Named layers around an enqueue or a handler. The first one added is the outermost. */
+export class MiddlewareChain<Layer> {
+  /** Adds the innermost layer. */
+  add(name: string, layer: Layer): this;
+  add(layer: Layer): this;
+  /** Adds the outermost layer. */
+  prepend(name: string, layer: Layer): this;
+  prepend(layer: Layer): this;
+  /** Adds a layer just outside another. */
+  insertBefore(existing: string, name: string, layer: Layer): this;
+  /** Adds a layer just inside another. */
+  insertAfter(existing: string, name: string, layer: Layer): this;
+  /** Takes a layer out. */
+  remove(name: string): this;
+  /** The names, outermost first. */
+  names(): string[];
+}
+
+/** Runs around an enqueue. Without `next` the job is dropped. */
+export type EnqueueMiddleware = (request: JobRequest, next: (request?: JobRequest) => Promise<Job>) => Promise<Job | undefined> | Job | undefined;
+/** Runs around a handler. Without `next` the handler does not run. */
+export type ExecutionMiddleware = (ctx: JobContext, next: (ctx?: JobContext) => Promise<unknown>) => unknown;
+/** Runs a job. What it returns is the result; what it throws is the failure. */
+export type Handler<Args extends unknown[] = any[]> = (ctx: JobContext<Args>) => unknown;
+
+/** A transport of your own. */
+export interface Transport {
+  request(opts: TransportRequest): Promise<TransportResponse>;
+}
+export interface TransportRequest {
+  method: string;
+  /** Relative to `/ojs/v1`, or `/ojs/manifest`. */
+  path: string;
+  /** The decoded JSON. */
+  body?: any;
+  signal?: AbortSignal;
+}
+export interface TransportResponse {
+  status: number;
+  /** Decoded, or JSON text. */
+  body: unknown;
+}
+
+/** How a server is reached. */
+export interface ConnectionOptions {
+  /** `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:`; without it `OJS_URL`, else `http://localhost:8080`. */
+  url?: string;
+  /** Bearer token; without it `OJS_AUTH_TOKEN`. */
+  auth?: string;
+  headers?: Record<string, string>;
+  /** For a whole call. */
+  timeout?: Duration;
+  /** For connecting. */
+  connectTimeout?: Duration;
+  /** How often a request that did not arrive is sent, the first time included. */
+  retryConfig?: { maxAttempts?: number };
+  /** Certificates to trust, a PEM file. */
+  caFile?: string;
+  /** The client's own certificate, PEM files. */
+  clientCert?: { cert: string; key: string };
+  /** Replaces the network. */
+  transport?: Transport;
+}
+
+/** Talks to an OJS server, or to an engine in this process. Making a client opens nothing: it connects with its first call. */
+export class OJSClient {
+  constructor(options?: ConnectionOptions | string);
+  /** Runs around every enqueue. */
+  readonly middleware: MiddlewareChain<EnqueueMiddleware>;
+  readonly queues: Queues;
+  readonly deadLetters: DeadLetters;
+  readonly cron: Cron;
+  /** Adds enqueue middleware. */
+  useEnqueue(name: string, layer: EnqueueMiddleware): this;
+  useEnqueue(layer: EnqueueMiddleware): this;
+  /** Sends a job; resolves to it as the server stored it. `args` is an array; a single value is wrapped in one. */
+  enqueue<Args extends unknown[] = any[]>(type: string, args?: Args | unknown, options?: EnqueueOptions): Promise<Job<Args>>;
+  /** Sends many jobs in one request: all are stored or none. */
+  enqueueBatch(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
+  getJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Cancels a job that is not over. */
+  cancelJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Releases a job that was enqueued with `extra: { pending: true }`. */
+  activateJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Starts a workflow. */
+  workflow(definition: Workflow | object, options?: CallOptions): Promise<WorkflowStatus>;
+  getWorkflow(id: string, options?: CallOptions): Promise<WorkflowStatus>;
+  /** Cancels what has not begun. */
+  cancelWorkflow(id: string, options?: CallOptions): Promise<WorkflowStatus>;
+  health(options?: CallOptions): Promise<any>;
+  /** What the server is and can do. */
+  manifest(options?: CallOptions): Promise<any>;
+  /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
+  request(method: string, path: string, body?: unknown, options?: CallOptions): Promise<any>;
+  /** Releases the connection; an embedded engine is flushed. */
+  close(): Promise<void>;
+}
+
+export interface Queues {
+  list(options?: CallOptions): Promise<any[]>;
+  /** Counts by state. */
+  stats(name: string, options?: CallOptions): Promise<any>;
+  /** No job is handed out until resume(). */
+  pause(name: string, options?: CallOptions): Promise<any>;
+  resume(name: string, options?: CallOptions): Promise<any>;
+}
+
+export interface DeadLetters {
+  /** Jobs that failed for good and were kept, newest first. */
+  list(options?: { queue?: string; type?: string; limit?: number; offset?: number } & CallOptions): Promise<Job[]>;
+  /** Runs it again, from attempt one. */
+  retry(id: string, options?: CallOptions): Promise<Job>;
+  discard(id: string, options?: CallOptions): Promise<void>;
+}
+
+export interface Cron {
+  list(options?: CallOptions): Promise<any[]>;
+  /** Enqueues `job` whenever `expression` matches; replaces a schedule of the same name. */
+  register(entry: { name: string; expression: string; timezone?: string; job: JobLike }, options?: CallOptions): Promise<any>;
+  delete(name: string, options?: CallOptions): Promise<void>;
+}
+
+/** Settings of a worker. */
+export interface WorkerOptions extends ConnectionOptions {
+  /** Shares this client's connection. */
+  client?: OJSClient;
+  /** In order of preference; without it `OJS_QUEUE`, else `default`. */
+  queues?: string | readonly string[];
+  /** Handlers at a time; without it `OJS_CONCURRENCY`, else 10. */
+  concurrency?: number;
+  /** The longest pause between fetches, where a server cannot wake a worker. */
+  pollInterval?: Duration;
+  heartbeatInterval?: Duration;
+  /** How long a silent worker keeps a job; 30 seconds. */
+  visibilityTimeout?: Duration;
+  /** How long running handlers may finish after a stop; 25 seconds. */
+  shutdownTimeout?: Duration;
+  /** The same. */
+  gracePeriod?: Duration;
+  /** Its name on the server. */
+  workerId?: string;
+  labels?: readonly string[];
+  /** start() listens to SIGTERM and SIGINT, as run() does. */
+  handleSignals?: boolean;
+  /** Give unfinished jobs back when it stops; true. */
+  releaseOnShutdown?: boolean;
+}
+
+/** Fetches jobs and runs their handlers on this thread's event loop. */
+export class OJSWorker extends EventEmitter {
+  constructor(options?: WorkerOptions | string);
+  /** Runs around every handler. */
+  readonly middleware: MiddlewareChain<ExecutionMiddleware>;
+  /** Registers the handler of a job type; `*` stands for every other type. */
+  register<Args extends unknown[] = any[]>(type: string, handler: Handler<Args>): this;
+  /** Adds a layer around every handler. */
+  use(name: string, layer: ExecutionMiddleware): this;
+  use(layer: ExecutionMiddleware): this;
+  /** Changes what was given at creation, before the start. */
+  configure(options: { url?: string; queues?: string | readonly string[]; concurrency?: number }): this;
+  /** Connects and begins to work; resolves when it does. The process stays alive until the worker is over. */
+  start(): Promise<this>;
+  /** Works until SIGTERM, SIGINT, stop(), or a directive of the server. */
+  run(): Promise<void>;
+  /** Stops gracefully; resolves when it is over. */
+  stop(grace?: Duration): Promise<void>;
+  /** Begins to stop. A second call ends the grace period. */
+  shutdown(grace?: Duration): void;
+  /** Fetches no more; what runs goes on. */
+  quiet(): void;
+  /** Fetches again after quiet(). */
+  resume(): void;
+  /** Resolves when the worker is over. */
+  wait(): Promise<void>;
+  readonly id: string | undefined;
+  readonly state: 'new' | 'running' | 'quiet' | 'terminate' | 'stopped';
+  readonly queues: string[];
+  /** Handlers that run now. */
+  readonly activeJobs: number;
+  on(event: 'completed', listener: (ctx: JobContext) => void): this;
+  on(event: 'failed', listener: (ctx: JobContext, error: unknown) => void): this;
+  on(event: 'stopped', listener: () => void): this;
+}
+
+/** One run of one job. */
+export class JobContext<Args extends unknown[] = any[]> {
+  private constructor();
+  /** The job id: the same in every attempt and redelivery. */
+  readonly id: string;
+  readonly type: string;
+  readonly queue: string;
+  /** 1 on the first run. */
+  readonly attempt: number;
+  /** The whole job. */
+  readonly job: Job<Args>;
+  readonly args: Args;
+  readonly meta: Record<string, any>;
+  /** Results of the steps before, in a workflow. */
+  readonly parentResults: any[];
+  readonly workflowId: string | undefined;
+  /** A place for middleware to leave things for the layers inside; gone after this run. */
+  readonly metadata: Record<string, any>;
+  /** Aborts when the handler should stop; its reason is a JobCancelledError. */
+  readonly signal: AbortSignal;
+  readonly cancelled: boolean;
+  readonly cancelReason: CancelReason | undefined;
+  /** Throws JobCancelledError when the handler should stop. */
+  throwIfCancelled(): void;
+  /** Sets the job's result; what the handler returns, unless it is undefined, wins. */
+  setResult(value: unknown): void;
+  /** Extends the lease now; the worker does so every few seconds by itself. False when the handler should stop. */
+  heartbeat(): Promise<boolean>;
+}
+export type CancelReason = 'cancelled' | 'lease_lost' | 'timed_out' | 'shutdown';
+
+/** A description of jobs that belong together. May be a step of another one. */
+export class Workflow {
+  private constructor();
+  readonly type: 'chain' | 'group' | 'batch';
+  readonly name?: string;
+  /** The same with a name. */
+  named(name: string): Workflow;
+  /** The same with options for the workflow as a whole, by their names on the wire. */
+  with(options: { [name: string]: Json }): Workflow;
+  /** The description as the wire has it. */
+  toJSON(): any;
+}
+export type Step = JobLike | Workflow;
+/** One after the other; every step sees the results of those before it as `ctx.parentResults`. */
+export function chain(...steps: Step[]): Workflow;
+export function chain(steps: Step[]): Workflow;
+/** All at the same time, in no order. */
+export function group(...jobs: Step[]): Workflow;
+export function group(jobs: Step[]): Workflow;
+/** All at the same time, then callbacks. */
+export function batch(jobs: Step[], callbacks?: BatchCallbacks): Workflow;
+export interface BatchCallbacks {
+  /** In any case. */
+  on_complete?: JobLike;
+  onComplete?: JobLike;
+  /** When all succeeded. */
+  on_success?: JobLike;
+  onSuccess?: JobLike;
+  /** When any failed. */
+  on_failure?: JobLike;
+  onFailure?: JobLike;
+}
+/** A workflow as the server describes it. */
+export interface WorkflowStatus {
+  id: string;
+  type: string;
+  name?: string;
+  state: string;
+  [name: string]: any;
+}
+
+/** An OJS server in this process. */
+export class OJSServer {
+  private constructor();
+  /** Opens the store and listens; port 0 takes a free one. Keeps the process alive until stop(). */
+  static start(options?: { store?: string; listen?: string; testMode?: boolean }): Promise<OJSServer>;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** JSON in which integers survive: those that a number cannot hold are bigints, in both directions. */
+export const json: { parse(text: string): any; stringify(value: unknown): string };
+export const version: string;
+
+export namespace testing {
+  /** What was enqueued while it is active. The newest active one gets the jobs of all clients. */
+  class Fake {
+    private constructor();
+    /** Every enqueue request as it went to the server, oldest first. */
+    readonly requests: any[];
+    /** The requests of this type that match: `args`, `meta` (a part of it), `id`, `schema`, or any option by its name on the wire. */
+    enqueued(type?: string, wanted?: Record<string, unknown>): any[];
+    /** Fails unless such a job was enqueued (`count` times, when given). Returns the requests. */
+    assertEnqueued(type: string, wanted?: { count?: number; [name: string]: unknown }): any[];
+    /** Fails when such a job was enqueued. */
+    assertNotEnqueued(type?: string, wanted?: Record<string, unknown>): void;
+    /** Forgets all jobs. */
+    clear(): Promise<void>;
+    /** Runs the handlers of the workers on everything that is available; resolves to how many ran. */
+    drain(...workers: [OJSWorker, ...(OJSWorker | { throwErrors?: boolean })[]]): Promise<number>;
+    /** Ends it: clients reach their servers again. */
+    restore(): Promise<void>;
+  }
+  /** Keeps the jobs of all clients in memory, until `restore()`. */
+  function fake(): Fake;
+  /** Runs jobs with the handlers of the workers as soon as they are enqueued; what they throw reaches who enqueues. */
+  function inline(...workers: OJSWorker[]): Fake;
+  /** Ends all that are active. */
+  function restore(): Promise<void>;
+}
+
+export interface OJSErrorOptions {
+  code?: string;
+  retryable?: boolean;
+  status?: number;
+  details?: any;
+  hint?: string;
+  requestId?: string;
+  numeric?: string;
+  cause?: unknown;
+}
+/** Base of all errors of this package. */
+export class OJSError extends Error {
+  constructor(message: string, options?: OJSErrorOptions);
+  /** Machine-readable code, as the server wrote it. */
+  readonly code: string;
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly details?: any;
+  /** What to do next, in the server's words. */
+  readonly hint?: string;
+  readonly requestId?: string;
+  /** Number of the code in the catalogue of OJS errors, such as `OJS-3000`. */
+  readonly numeric?: string;
+}
+/** The server answered, and the answer is an error. */
+export class OJSAPIError extends OJSError {}
+/** The job's present state or another job is in the way. */
+export class OJSConflictError extends OJSAPIError {}
+/** The job exists already: same id, or a unique policy said so. */
+export class OJSDuplicateError extends OJSConflictError {
+  get existingJobId(): string | undefined;
+}
+/** The job is in a state that does not allow the operation. */
+export class OJSInvalidStateTransitionError extends OJSConflictError {}
+/** There is no such job, queue, workflow or schedule (any more). */
+export class OJSNotFoundError extends OJSAPIError {}
+/** The queue is paused and refuses jobs. */
+export class OJSQueuePausedError extends OJSAPIError {}
+/** The request came too fast, or the queue is full. */
+export class OJSRateLimitError extends OJSAPIError {}
+/** The job, its metadata, its result or the batch is larger than the server takes. */
+export class OJSPayloadTooLargeError extends OJSAPIError {}
+/** The server found the request wrong. */
+export class OJSInvalidRequestError extends OJSAPIError {}
+/** The token is missing, wrong, or not allowed to do this. */
+export class OJSAuthenticationError extends OJSAPIError {}
+/** There was no OJS answer. */
+export class OJSConnectionError extends OJSError {}
+/** There was no answer in time; the server may have acted. */
+export class OJSTimeoutError extends OJSConnectionError {}
+/** The request or setting was found wrong before anything was sent. */
+export class OJSValidationError extends OJSError {}
+/** A chain was used wrongly: unknown name, name taken, changed after the start, next() called twice. */
+export class OJSMiddlewareError extends OJSError {}
+/** An enqueue middleware did not call next(): the job was dropped on purpose. */
+export class OJSNotEnqueuedError extends OJSError {}
+/** The client or worker was closed. */
+export class OJSClosedError extends OJSError {}
+/** A bug in OJS. Please report it. */
+export class OJSInternalError extends OJSError {}
+
+/** Throw it in a handler: the job fails for good, whatever its retry policy says. */
+export class NonRetryableError extends Error {
+  constructor(message: string, options?: { code?: string; details?: object; cause?: unknown });
+  readonly code: string;
+  readonly details?: object;
+}
+/** Throw it in a handler: the job runs again after `delay`, and no attempt is counted. */
+export class Snooze extends Error {
+  constructor(delay: Duration);
+  /** Milliseconds. */
+  readonly delay: number;
+}
+/** Thrown by `ctx.throwIfCancelled()`; a handler that lets it through ends its job quietly. */
+export class JobCancelledError extends Error {
+  constructor(reason: CancelReason);
+  readonly reason: CancelReason;
+}

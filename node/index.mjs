@@ -1,0 +1,11 @@
+// One implementation for both kinds of modules: an error thrown through one is an instance of the other's class.
+import sdk from './lib/index.cjs';
+
+export default sdk;
+export const {
+  OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, MiddlewareChain, Workflow, chain, group, batch, json, testing, version,
+  OJSError, OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
+  OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
+  OJSValidationError, OJSMiddlewareError, OJSNotEnqueuedError, OJSClosedError, OJSInternalError, NonRetryableError, Snooze,
+  JobCancelledError,
+} = sdk;

@@ -1,0 +1,109 @@
+'use strict';
+// What a handler gets.
+const { Job } = require('./job.cjs');
+const { JobCancelledError } = require('./errors.cjs');
+const json = require('./json.cjs');
+
+/** By number of the core. */
+const REASONS = ['cancelled', 'lease_lost', 'timed_out', 'shutdown'];
+
+/** What the worker may do with a context and a handler may not. */
+let inside;
+
+class JobContext {
+  #link;
+  #low;
+  #high;
+  #result;
+  #envelope;
+  #job;
+  #controller;
+  #reason;
+  #metadata;
+
+  /** @param link has `heartbeat(low, high)`; `head` has id, type, queue, attempt, low and high (halves of the token). */
+  constructor(link, head, envelope) {
+    this.#link = link;
+    this.#envelope = envelope;
+    this.id = head.id;
+    this.type = head.type;
+    this.queue = head.queue;
+    this.attempt = head.attempt;
+    this.#low = head.low;
+    this.#high = head.high;
+  }
+
+  /** The whole job; its JSON is read when it is asked for. */
+  get job() {
+    return (this.#job ??= Job.from(json.parse(this.#envelope)));
+  }
+
+  get args() {
+    return this.job.args ?? [];
+  }
+
+  get meta() {
+    return this.job.meta ?? {};
+  }
+
+  get parentResults() {
+    return this.job.parent_results ?? [];
+  }
+
+  get workflowId() {
+    return this.job.workflow_id;
+  }
+
+  /** A place for middleware to leave things for the layers inside; gone after this run. */
+  get metadata() {
+    return (this.#metadata ??= {});
+  }
+
+  /** Aborts when the handler should stop; its reason is a JobCancelledError. */
+  get signal() {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(new JobCancelledError(this.#reason));
+    }
+    return this.#controller.signal;
+  }
+
+  get cancelReason() {
+    return this.#reason;
+  }
+
+  get cancelled() {
+    return this.#reason !== undefined;
+  }
+
+  throwIfCancelled() {
+    if (this.#reason) throw new JobCancelledError(this.#reason);
+  }
+
+  /** Sets the job's result; what the handler returns, unless it is undefined, wins. */
+  setResult(value) {
+    this.#result = value;
+  }
+
+  /** Extends the lease now; the worker does so every few seconds by itself. False when the handler should stop. */
+  async heartbeat() {
+    const verdict = await this.#link.heartbeat(this.#low, this.#high);
+    if (verdict !== undefined && verdict !== null) inside.cancel(this, verdict);
+    return !this.cancelled;
+  }
+
+  static {
+    inside = {
+      low: (ctx) => ctx.#low,
+      high: (ctx) => ctx.#high,
+      result: (ctx) => ctx.#result,
+      cancel(ctx, reason) {
+        if (ctx.#reason) return;
+        ctx.#reason = REASONS[reason] ?? REASONS[0];
+        ctx.#controller?.abort(new JobCancelledError(ctx.#reason));
+      },
+    };
+  }
+}
+
+module.exports = { JobContext, inside };

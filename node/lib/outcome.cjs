@@ -1,0 +1,89 @@
+'use strict';
+// From what a handler did to what the core is told.
+const { JobCancelledError, NonRetryableError, OJSValidationError, Snooze } = require('./errors.cjs');
+const { inside } = require('./context.cjs');
+const json = require('./json.cjs');
+
+const COMPLETED = 0;
+const FAILED = 1;
+const RELEASED = 2;
+const SNOOZED = 3;
+
+/** The server keeps no more frames. */
+const FRAMES = 50;
+
+/** The handler returned. */
+function success(ctx, returned) {
+  const result = returned ?? inside.result(ctx);
+  if (result === undefined || result === null) return outcome(ctx, COMPLETED);
+  try {
+    return outcome(ctx, COMPLETED, json.stringify(result));
+  } catch (error) {
+    const message = error instanceof OJSValidationError ? `the handler's result ${error.message}` : text(error);
+    return failed(ctx, error, { code: 'serialization_error', message, retryable: false });
+  }
+}
+
+/** The handler threw: anything. */
+function failure(ctx, error) {
+  if (error instanceof Snooze) return outcome(ctx, SNOOZED, undefined, error.delay);
+  if (ctx.cancelled && (error instanceof JobCancelledError || error?.name === 'AbortError')) return outcome(ctx, RELEASED);
+  if (error instanceof JobCancelledError) return failed(ctx, error, { code: 'cancelled', retryable: false });
+  if (error instanceof NonRetryableError) {
+    return failed(ctx, error, { code: String(error.code), retryable: false, details: error.details });
+  }
+  return failed(ctx, error, { code: 'handler_error', retryable: true });
+}
+
+/** What is told instead of an outcome that the core cannot read. */
+function unreadable(ctx, error) {
+  return failed(ctx, error, { code: 'serialization_error', message: `the handler's result was not accepted: ${text(error)}`, retryable: false });
+}
+
+function outcome(ctx, kind, payload = '', delay = 0) {
+  return { ctx, kind, payload, delay };
+}
+
+function failed(ctx, error, { code, message, retryable, details }) {
+  const type = typeName(error);
+  const stack = stackOf(error);
+  const about = { code, type, message: message || text(error) || type, retryable, backtrace: frames(stack) };
+  const ours = { error_class: type, stack };
+  try {
+    return outcome(ctx, FAILED, json.stringify({ ...about, details: { ...ours, ...details } }));
+  } catch {
+    return outcome(ctx, FAILED, json.stringify({ ...about, details: ours }));
+  }
+}
+
+/** Text that UTF-8 has a form for. */
+const clean = (value) => Buffer.from(value).toString();
+
+function typeName(error) {
+  try {
+    if (error instanceof Error) return clean(String(error.name || error.constructor.name));
+    return error === null ? 'null' : clean(error?.constructor?.name ?? typeof error);
+  } catch {
+    return 'Error';
+  }
+}
+
+function text(error) {
+  try {
+    return clean(error instanceof Error ? String(error.message) : String(error));
+  } catch {
+    return 'an error that cannot be printed';
+  }
+}
+
+function stackOf(error) {
+  try {
+    return clean(String(error?.stack ?? error));
+  } catch {
+    return 'a stack that cannot be printed';
+  }
+}
+
+const frames = (stack) => stack.split('\n').filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(3)).slice(0, FRAMES);
+
+module.exports = { COMPLETED, FAILED, RELEASED, SNOOZED, success, failure, unreadable };

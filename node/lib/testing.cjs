@@ -1,0 +1,162 @@
+'use strict';
+// A private engine in place of every client's server.
+const { isDeepStrictEqual } = require('node:util');
+const { AssertionError } = require('node:assert');
+const { Transport, sinks } = require('./transport.cjs');
+const { JobContext } = require('./context.cjs');
+const { COMPLETED, FAILED, SNOOZED, failure, success } = require('./outcome.cjs');
+const json = require('./json.cjs');
+
+let engines = 0;
+const engine = () => new Transport({ url: `memory:ojs-testing-${process.pid}-${(engines += 1)}` });
+
+/** A job's link when no worker stands behind it. */
+const unattended = { heartbeat: async () => undefined };
+
+/** What was enqueued while it is active. The newest active one gets the jobs. */
+class Fake {
+  #engine = engine();
+  #inline;
+  #draining = false;
+  /** Every enqueue request as it went to the server, oldest first. */
+  requests = [];
+
+  constructor(inline = []) {
+    this.#inline = inline;
+    sinks.push(this);
+  }
+
+  /** Takes the place of a connection. */
+  async request(method, path, body) {
+    const answer = await this.#call(method, path, body);
+    if (method === 'POST' && path === '/jobs') this.requests.push(json.parse(json.stringify(body)));
+    else if (method === 'POST' && path === '/jobs/batch') this.requests.push(...json.parse(json.stringify(body.jobs)));
+    if (this.#inline.length > 0 && !this.#draining) await this.drain(...this.#inline);
+    return answer;
+  }
+
+  /** The requests of this type that match: `args`, `meta` (a part of it), `id`, `schema`, or any option by its name on the wire. */
+  enqueued(type, wanted = {}) {
+    return this.requests.filter((request) => matches(request, type, wanted));
+  }
+
+  /** Fails unless such a job was enqueued (`count` times, when given). Returns the requests. */
+  assertEnqueued(type, { count, ...wanted } = {}) {
+    const found = this.enqueued(type, wanted);
+    if (count === undefined ? found.length > 0 : found.length === count) return found;
+    const all = this.requests.map((request) => `${request.type}(${json.stringify(request.args)})`).join(', ') || 'none';
+    throw new AssertionError({ message: `expected ${count ?? 'at least one'} '${type}', found ${found.length}; enqueued were: ${all}`,
+      actual: this.requests, expected: { type, count, ...wanted }, operator: 'assertEnqueued', stackStartFn: this.assertEnqueued });
+  }
+
+  /** Fails when such a job was enqueued. */
+  assertNotEnqueued(type, wanted) {
+    const found = this.enqueued(type, wanted);
+    if (found.length === 0) return;
+    throw new AssertionError({ message: `expected no '${type ?? 'job'}', found ${found.length}`, actual: found, expected: [],
+      operator: 'assertNotEnqueued', stackStartFn: this.assertNotEnqueued });
+  }
+
+  /** Forgets all jobs. */
+  async clear() {
+    this.requests.length = 0;
+    const old = this.#engine;
+    this.#engine = engine();
+    await old.close();
+  }
+
+  /**
+   * Runs the handlers of the workers on everything that is available, jobs enqueued on the way included; resolves to how many
+   * ran. What a handler throws is thrown here, after its job was marked as failed, unless the last argument is
+   * `{ throwErrors: false }`.
+   */
+  async drain(...workers) {
+    const { throwErrors = true } = workers.length > 0 && !('calls' in workers.at(-1)) ? workers.pop() : {};
+    if (workers.length === 0) throw new TypeError('drain() needs the worker whose handlers shall run');
+    this.#draining = true;
+    try {
+      let ran = 0;
+      for (const worker of workers) ran += await this.#drainOne(worker, throwErrors);
+      return ran;
+    } finally {
+      this.#draining = false;
+    }
+  }
+
+  /** Ends it: clients reach their servers again. */
+  async restore() {
+    const index = sinks.indexOf(this);
+    if (index < 0) return;
+    sinks.splice(index, 1);
+    await this.#engine.close();
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose')]() {
+    await this.restore();
+  }
+
+  async #drainOne(worker, throwErrors) {
+    for (let ran = 0; ; ran += 1) {
+      const { jobs } = await this.#call('POST', '/workers/fetch', { queues: worker.queues, count: 1, worker_id: 'drain' });
+      if (jobs.length === 0) return ran;
+      await this.#perform(worker.calls(), jobs[0], throwErrors);
+    }
+  }
+
+  async #perform(calls, job, throwErrors) {
+    const head = { low: 0, high: 0, id: job.id, type: job.type, queue: job.queue, attempt: job.attempt };
+    const ctx = new JobContext(unattended, head, json.stringify(job));
+    let outcome;
+    let thrown;
+    try {
+      const call = calls.get(job.type) ?? calls.get('*');
+      if (call === undefined) throw new Error(`No handler is registered for job type '${job.type}'.`);
+      outcome = success(ctx, await call(ctx));
+    } catch (error) {
+      thrown = { error };
+      outcome = failure(ctx, error);
+    }
+    await this.#report(job, outcome);
+    if (thrown && throwErrors && outcome.kind === FAILED) throw thrown.error;
+  }
+
+  async #report(job, { kind, payload, delay }) {
+    const about = { job_id: job.id, lease_token: job.lease_token, worker_id: 'drain' };
+    if (kind === COMPLETED) {
+      if (payload !== '') about.result = json.parse(payload);
+      await this.#call('POST', '/workers/ack', about);
+      return;
+    }
+    if (kind === FAILED) about.error = json.parse(payload);
+    else Object.assign(about, { requeue: true, error: { code: 'released', message: 'given back by the handler' } });
+    if (kind === SNOOZED) about.delay_ms = Math.round(delay);
+    await this.#call('POST', '/workers/nack', about);
+  }
+
+  #call(method, path, body) {
+    return this.#engine.direct(method, path, body);
+  }
+}
+
+function matches(request, type, wanted) {
+  if (type !== undefined && request.type !== type) return false;
+  const options = { queue: 'default', priority: 0, ...request.options };
+  return Object.entries(wanted).every(([name, value]) => {
+    if (name === 'meta') return Object.entries(value).every(([key, expected]) => isDeepStrictEqual(request.meta?.[key], expected));
+    if (['args', 'id', 'schema'].includes(name)) return isDeepStrictEqual(request[name], value);
+    return isDeepStrictEqual(options[name], value);
+  });
+}
+
+/** Keeps the jobs of all clients in memory, until `restore()`. */
+const fake = () => new Fake();
+
+/** Runs jobs with the handlers of the workers as soon as they are enqueued; what they throw reaches who enqueues. */
+const inline = (...workers) => new Fake(workers);
+
+/** Ends all that are active. */
+async function restore() {
+  for (const active of [...sinks]) await active.restore();
+}
+
+module.exports = { Fake, fake, inline, restore };

@@ -1,0 +1,131 @@
+'use strict';
+// How requests reach a server: over the core (HTTP or the embedded engine), or over an object of your own with a
+// `request({ method, path, body, signal })` that answers `{ status, body }`; `path` is relative to /ojs/v1.
+const binding = require('./native.cjs');
+const { OJSError, OJSValidationError, fromText, native } = require('./errors.cjs');
+const { millis } = require('./durations.cjs');
+const json = require('./json.cjs');
+const { loop } = require('./loop.cjs');
+
+/** What takes the place of every connection while a test wants that; see testing.cjs. */
+const sinks = [];
+
+const SETTINGS = ['url', 'auth', 'headers', 'timeout', 'connectTimeout', 'retryConfig', 'caFile', 'clientCert'];
+
+/** `OJS_URL`, else a server on this machine. */
+const defaultUrl = () => process.env.OJS_URL || process.env.OJS_BACKEND_URL || 'http://localhost:8080';
+
+/** A connection of the core; nothing is opened before its first call. */
+function connect({ url = defaultUrl(), auth = process.env.OJS_AUTH_TOKEN, headers = {}, timeout, connectTimeout, retryConfig,
+  caFile = process.env.OJS_TLS_CA_FILE, clientCert } = {}) {
+  return native(() => new binding.Connection(String(url), {
+    auth: auth || undefined,
+    headers: Object.entries(headers).flat().map(String),
+    timeout: millis('timeout', timeout),
+    connectTimeout: millis('connectTimeout', connectTimeout),
+    maxSends: retryConfig?.maxAttempts,
+    caFile: caFile || undefined,
+    certFile: clientCert?.cert,
+    keyFile: clientCert?.key,
+  }));
+}
+
+/** Status and body of an answer, in whatever form a transport gave it. */
+function answerOf(value) {
+  const whole = value !== null && typeof value === 'object' && 'status' in value && 'body' in value;
+  const { status, body } = whole ? value : { status: 200, body: value };
+  const text = typeof body === 'string' || body instanceof Uint8Array;
+  return { status, body, text: text ? Buffer.from(body).toString() : undefined };
+}
+
+/** One request through an object of the user's. */
+async function ask(custom, { method, path, body, signal }) {
+  if (typeof custom?.request !== 'function') throw new OJSValidationError('a transport is an object with a request() method');
+  return answerOf(await custom.request({ method, path, body, signal }));
+}
+
+class Transport {
+  /** @param custom the user's own transport, else there is a connection of the core. */
+  constructor({ transport: custom, ...options } = {}) {
+    for (const name of Object.keys(options)) {
+      if (!SETTINGS.includes(name)) throw new OJSValidationError(`unknown setting '${name}'; there are ${SETTINGS.join(', ')}, transport`);
+    }
+    this.custom = custom;
+    this.connection = custom ? undefined : connect(options);
+  }
+
+  /** One request; the promise is the decoded body of a 2xx answer. */
+  async request(method, path, body, signal) {
+    const sink = sinks.at(-1);
+    return sink ? sink.request(method, path, body) : this.direct(method, path, body, signal);
+  }
+
+  /** The same, whatever takes the place of connections. */
+  async direct(method, path, body, signal) {
+    if (this.connection) {
+      const sent = body === undefined ? undefined : json.stringify(body);
+      const text = await loop().call((replies, ticket) => this.connection.submit(replies, ticket, method, path, sent), signal);
+      return text ? json.parse(text) : undefined;
+    }
+    // What a transport of the user's gets is what the wire would carry.
+    const plain = body === undefined ? undefined : json.parse(json.stringify(body));
+    const answer = await ask(this.custom, { method, path, body: plain, signal });
+    if (answer.status < 200 || answer.status > 299) {
+      throw fromText(binding.errorOf(answer.status, answer.text ?? json.stringify(answer.body ?? null)));
+    }
+    return answer.text === undefined ? answer.body : answer.text === '' ? undefined : json.parse(answer.text);
+  }
+
+  /** Releases the connection; an embedded engine is flushed. */
+  async close() {
+    if (this.connection && !this.connection.closed) {
+      await loop().call((replies, ticket) => this.connection.close(replies, ticket));
+    }
+  }
+}
+
+/** Serves the requests of a worker through a transport of the user's. */
+class TransportServer {
+  #mailbox;
+
+  constructor(custom) {
+    const weak = new WeakRef(this);
+    this.#mailbox = new binding.HostTransport(() => weak.deref()?.#serve());
+    this.custom = custom;
+    this.connection = binding.Connection.over(this.#mailbox);
+  }
+
+  #serve() {
+    for (;;) {
+      let request;
+      try {
+        request = this.#mailbox.next();
+      } catch {
+        return; // closed
+      }
+      if (request === null) return;
+      this.#answer(request);
+    }
+  }
+
+  async #answer({ ticket, method, path, body }) {
+    try {
+      const answer = await ask(this.custom, { method, path, body: body === undefined ? undefined : json.parse(body) });
+      const text = answer.text ?? (answer.body === undefined ? '' : json.stringify(answer.body));
+      this.#mailbox.reply(ticket, answer.status, text);
+    } catch (error) {
+      if (error instanceof OJSError && error.status > 0) {
+        const { code, message, retryable } = error;
+        this.#mailbox.reply(ticket, error.status, json.stringify({ error: { code, message, retryable } }));
+      } else {
+        this.#mailbox.fail(ticket, String(error));
+      }
+    }
+  }
+
+  close() {
+    this.#mailbox.close();
+  }
+}
+
+module.exports = { Transport, TransportServer, connect, sinks };

@@ -1,0 +1,353 @@
+'use strict';
+// The consumer's side: register handlers, run them.
+const { EventEmitter } = require('node:events');
+const binding = require('./native.cjs');
+const { OJSClient } = require('./client.cjs');
+const { JobContext, inside } = require('./context.cjs');
+const { OJSValidationError, native } = require('./errors.cjs');
+const { millis } = require('./durations.cjs');
+const { packOutcomes, readJobs } = require('./frame.cjs');
+const { loop } = require('./loop.cjs');
+const { MiddlewareChain, compose } = require('./middleware.cjs');
+const outcomes = require('./outcome.cjs');
+const { onSignals } = require('./signals.cjs');
+const { Transport, TransportServer } = require('./transport.cjs');
+
+/** The most jobs taken at a time. */
+const BATCH = 256;
+/** What a process that ends gives its workers, in milliseconds. */
+const EXIT = 2000;
+const STATES = ['running', 'quiet', 'terminate', 'stopped'];
+
+/** Workers that run in this thread. */
+const live = new Set();
+let exitHook = false;
+
+function giveBackAtExit() {
+  if (exitHook) return;
+  exitHook = true;
+  process.on('exit', () => live.forEach((worker) => worker.finish(EXIT)));
+}
+
+class OJSWorker extends EventEmitter {
+  #client;
+  #ownTransport;
+  #settings;
+  #handlers = new Map();
+  #calls;
+  #native;
+  #server;
+  #id;
+  #over;
+  #signals;
+  #handleSignals;
+  #stopAtStart = false;
+  // What runs, by the low half of its token: unique among the jobs that are held.
+  #running = new Map();
+  #done = [];
+  #busy = 0;
+  #flushing = false;
+  #full = false;
+  #closed = false;
+
+  constructor(options = {}) {
+    super();
+    const { client, queues, concurrency, pollInterval, heartbeatInterval, shutdownTimeout, gracePeriod, visibilityTimeout = 30_000, labels = [],
+      workerId, handleSignals = false, releaseOnShutdown = true, ...connection } = typeof options === 'string' ? { url: options } : options;
+    this.#client = client;
+    this.#ownTransport = client ? undefined : new Transport(connection);
+    this.#handleSignals = handleSignals;
+    this.middleware = new MiddlewareChain();
+    this.#settings = {
+      queues: names(queues ?? process.env.OJS_QUEUE ?? 'default'),
+      concurrency: slots(concurrency ?? process.env.OJS_CONCURRENCY ?? 10),
+      workerId,
+      heartbeatInterval: millis('heartbeatInterval', heartbeatInterval),
+      visibilityTimeout: millis('visibilityTimeout', visibilityTimeout),
+      gracePeriod: millis('gracePeriod', gracePeriod ?? shutdownTimeout ?? seconds('OJS_SHUTDOWN_TIMEOUT')),
+      pollInterval: millis('pollInterval', pollInterval),
+      labels: [...labels],
+      releaseOnShutdown,
+    };
+  }
+
+  // --- before the start ---
+
+  /** Registers the handler of a job type; `*` stands for every other type. */
+  register(type, handler) {
+    this.#checkNew('register handlers');
+    if (typeof type !== 'string' || type === '') throw new OJSValidationError('register(type, handler) needs a job type');
+    if (typeof handler !== 'function') throw new OJSValidationError(`the handler of '${type}' must be a function`);
+    if (this.#handlers.has(type)) throw new OJSValidationError(`a handler for '${type}' is registered already`);
+    this.#handlers.set(type, handler);
+    return this;
+  }
+
+  /** Adds a layer around every handler: `use([name,] async (ctx, next) => next())`. */
+  use(name, layer) {
+    this.middleware.add(name, layer);
+    return this;
+  }
+
+  /** Changes what was given at creation, before the start: what a command line overrides. */
+  configure({ url, queues, concurrency } = {}) {
+    this.#checkNew('configure the worker');
+    if (url !== undefined) {
+      this.#client = undefined;
+      this.#ownTransport = new Transport({ url });
+    }
+    if (queues !== undefined) this.#settings.queues = names(queues);
+    if (concurrency !== undefined) this.#settings.concurrency = slots(concurrency);
+    return this;
+  }
+
+  // --- running ---
+
+  /** Connects and begins to work; resolves when it does. The process stays alive until the worker is over. */
+  async start() {
+    if (this.#native !== undefined) throw new OJSValidationError('a worker can be started once; make another one');
+    if (this.#handlers.size === 0) throw new OJSValidationError('the worker has no handlers: register some before it starts');
+    const calls = this.calls();
+    const types = [...calls.keys()].filter((type) => type !== '*');
+    const weak = new WeakRef(this);
+    const core = native(() => new binding.Worker(this.#connection(), { types, fallback: calls.has('*'), ...this.#settings },
+      () => weak.deref()?.#drain()));
+    this.#native = core;
+    if (this.#handleSignals) this.#signals = onSignals(this);
+    try {
+      this.#id = await loop().call((replies, ticket) => core.start(replies, ticket));
+    } catch (error) {
+      this.#cleanUp();
+      throw error;
+    }
+    live.add(this);
+    giveBackAtExit();
+    this.#over = loop().call((replies, ticket) => core.wait(replies, ticket)).then(() => this.#ended());
+    if (this.#stopAtStart) core.stop();
+    return this;
+  }
+
+  /** Works until SIGTERM, SIGINT, stop(), or a directive of the server; resolves when it is over. */
+  async run() {
+    this.#handleSignals = true;
+    await this.start();
+    await this.#over;
+  }
+
+  /** Stops gracefully; resolves when it is over. `grace` instead of the grace period. May be called again. */
+  async stop(grace) {
+    if (this.#over === undefined) return;
+    if (this.#native.phase < 2) native(() => this.#native.stop(millis('grace', grace)));
+    await this.#over;
+  }
+
+  /** Begins to stop. A second call ends the grace period. */
+  shutdown(grace) {
+    if (this.#id === undefined) this.#stopAtStart = true;
+    else native(() => this.#native.stop(millis('grace', grace)));
+  }
+
+  /** Fetches no more; what runs goes on. */
+  quiet() {
+    native(() => this.#core().quiet());
+  }
+
+  /** Fetches again after quiet(). */
+  resume() {
+    native(() => this.#core().resume());
+  }
+
+  /** Resolves when the worker is over. */
+  async wait() {
+    this.#core();
+    await this.#over;
+  }
+
+  /** The worker's name on the server, once started. */
+  get id() {
+    return this.#id;
+  }
+
+  /** `new`, `running`, `quiet`, `terminate` or `stopped`. */
+  get state() {
+    return this.#native === undefined ? 'new' : STATES[this.#native.phase];
+  }
+
+  /** The queues, in order of preference. */
+  get queues() {
+    return [...this.#settings.queues];
+  }
+
+  /** Handlers that run now. */
+  get activeJobs() {
+    return this.#running.size;
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose')]() {
+    await this.stop();
+  }
+
+  // --- for the package itself ---
+
+  /** One function per job type, out of the handler and the middleware. */
+  calls() {
+    if (this.#calls === undefined) {
+      const layers = this.middleware.freeze();
+      this.#calls = new Map([...this.#handlers].map(([type, handler]) => [type, wrap(layers, handler)]));
+    }
+    return this.#calls;
+  }
+
+  /** At the end of the process: what still runs goes back to the queue. */
+  finish(limit) {
+    this.#native.finish(limit);
+  }
+
+  heartbeat(low, high) {
+    return loop().call((replies, ticket) => this.#native.heartbeat(replies, ticket, low, high));
+  }
+
+  // --- inside ---
+
+  #checkNew(what) {
+    if (this.#native !== undefined) throw new OJSValidationError(`${what} before the worker starts`);
+  }
+
+  #core() {
+    if (this.#over === undefined) throw new OJSValidationError('the worker has not been started');
+    return this.#native;
+  }
+
+  #connection() {
+    const { connection, custom } = this.#client ? OJSClient.transportOf(this.#client) : this.#ownTransport;
+    if (connection) return connection;
+    this.#server = new TransportServer(custom);
+    return this.#server.connection;
+  }
+
+  /** Called when there is something: cancellations, jobs, the end. */
+  #drain() {
+    const cancels = this.#native.cancels();
+    for (let at = 0; at < cancels.length; at += 3) {
+      const ctx = this.#running.get(cancels[at]);
+      if (ctx && inside.high(ctx) === cancels[at + 1]) inside.cancel(ctx, cancels[at + 2]);
+    }
+    if (this.#closed) return;
+    const free = this.#settings.concurrency - this.#running.size;
+    const wanted = Math.min(free, BATCH);
+    const frame = this.#native.drain(wanted);
+    if (frame === null) {
+      this.#closed = true;
+      return;
+    }
+    const count = readJobs(frame, (head, envelope) => this.#begin(new JobContext(this, head, envelope)));
+    this.#full = free <= BATCH && count === wanted;
+    // More may wait, but others use this thread too.
+    if (count === BATCH) setImmediate(() => this.#drain());
+  }
+
+  #begin(ctx) {
+    const slot = inside.low(ctx);
+    this.#running.set(slot, ctx);
+    const began = performance.now();
+    this.#attempt(ctx).then((outcome) => {
+      this.#running.delete(slot);
+      this.#busy += performance.now() - began;
+      this.#done.push(outcome);
+      if (!this.#flushing) {
+        this.#flushing = true;
+        setImmediate(() => this.#flush());
+      }
+    });
+  }
+
+  async #attempt(ctx) {
+    try {
+      const call = this.#calls.get(ctx.type) ?? this.#calls.get('*');
+      const outcome = outcomes.success(ctx, await call(ctx));
+      this.#tell('completed', ctx);
+      return outcome;
+    } catch (error) {
+      this.#tell('failed', ctx, error);
+      return outcomes.failure(ctx, error);
+    }
+  }
+
+  /** A listener that throws harms nobody but itself. */
+  #tell(event, ctx, error) {
+    if (this.listenerCount(event) === 0) return;
+    try {
+      this.emit(event, ctx, error);
+    } catch (thrown) {
+      process.emitWarning(`a listener of '${event}' threw: ${thrown}`, 'OJSWarning');
+    }
+  }
+
+  #flush() {
+    this.#flushing = false;
+    const done = this.#done;
+    const busy = this.#busy;
+    this.#done = [];
+    this.#busy = 0;
+    try {
+      this.#native.complete(packOutcomes(done), busy);
+    } catch (error) {
+      // One of them is wrong: only that one fails.
+      if (done.length > 1) done.forEach((outcome) => this.#completeAlone(outcome));
+      else done.forEach((outcome) => this.#native.complete(packOutcomes([outcomes.unreadable(outcome.ctx, error)]), busy));
+    }
+    if (this.#full) {
+      this.#full = false;
+      this.#drain();
+    }
+  }
+
+  #completeAlone(outcome) {
+    try {
+      this.#native.complete(packOutcomes([outcome]), 0);
+    } catch (error) {
+      this.#native.complete(packOutcomes([outcomes.unreadable(outcome.ctx, error)]), 0);
+    }
+  }
+
+  #ended() {
+    this.#cleanUp();
+    this.emit('stopped');
+  }
+
+  #cleanUp() {
+    live.delete(this);
+    this.#signals?.();
+    this.#signals = undefined;
+    this.#server?.close();
+  }
+}
+
+/** A layer that forgets to return what next() gave does not lose the result. */
+function wrap(layers, handler) {
+  if (layers.length === 0) return handler;
+  return compose(layers, async (ctx) => {
+    const result = await handler(ctx);
+    if (result !== undefined) ctx.setResult(result);
+    return result;
+  });
+}
+
+function names(queues) {
+  const list = (typeof queues === 'string' ? queues.split(',') : [...queues]).map((name) => name.trim()).filter(Boolean);
+  if (list.length === 0) throw new OJSValidationError('a worker needs at least one queue');
+  return list;
+}
+
+function slots(concurrency) {
+  const number = Number(concurrency);
+  if (!Number.isInteger(number) || number < 1) throw new OJSValidationError(`concurrency must be at least 1, got ${concurrency}`);
+  return number;
+}
+
+function seconds(variable) {
+  const text = process.env[variable];
+  return text ? Number(text) * 1000 : undefined;
+}
+
+module.exports = { OJSWorker };

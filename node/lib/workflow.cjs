@@ -1,0 +1,61 @@
+'use strict';
+// Workflows: pure functions that describe what belongs together. `client.workflow(…)` sends the description.
+const { JobRequest } = require('./job.cjs');
+const { OJSValidationError } = require('./errors.cjs');
+
+const CALLBACKS = { on_complete: 'on_complete', onComplete: 'on_complete', on_success: 'on_success', onSuccess: 'on_success',
+  on_failure: 'on_failure', onFailure: 'on_failure' };
+
+/** A description, ready to be sent. May be a step of another one. */
+class Workflow {
+  constructor(type, steps, { name, callbacks, options } = {}) {
+    if (steps.length === 0) throw new OJSValidationError('a workflow needs at least one job', { code: 'invalid_payload' });
+    this.type = type;
+    this.steps = steps.map((step) => (step instanceof Workflow ? step : JobRequest.of(step)));
+    this.name = name;
+    this.callbacks = callbacks;
+    this.options = options;
+  }
+
+  /** The same with a name. */
+  named(name) {
+    return new Workflow(this.type, this.steps, { ...this, name });
+  }
+
+  /** The same with options for the workflow as a whole, by their names on the wire. */
+  with(options) {
+    return new Workflow(this.type, this.steps, { ...this, options: { ...this.options, ...options } });
+  }
+
+  /** The description as the wire has it. */
+  toJSON() {
+    const wire = { type: this.type };
+    if (this.name !== undefined) wire.name = this.name;
+    wire[this.type === 'chain' ? 'steps' : 'jobs'] = this.steps.map((step) => step.toJSON());
+    if (this.callbacks) wire.callbacks = Object.fromEntries(Object.entries(this.callbacks).map(([name, job]) => [name, job.toJSON()]));
+    if (this.options) wire.options = this.options;
+    return wire;
+  }
+}
+
+const flat = (steps) => (steps.length === 1 && Array.isArray(steps[0]) ? steps[0] : steps);
+
+/** One after the other; every step sees the results of those before it as `ctx.parentResults`. */
+const chain = (...steps) => new Workflow('chain', flat(steps));
+
+/** All at the same time, in no order. */
+const group = (...jobs) => new Workflow('group', flat(jobs));
+
+/** All at the same time, then callbacks: `on_complete` in any case, `on_success` when all succeeded, `on_failure` when any failed. */
+function batch(jobs, callbacks = {}) {
+  const wanted = {};
+  for (const [name, job] of Object.entries(callbacks)) {
+    if (!Object.hasOwn(CALLBACKS, name)) {
+      throw new OJSValidationError(`unknown callback '${name}': there are on_complete, on_success, on_failure`);
+    }
+    if (job !== undefined) wanted[CALLBACKS[name]] = JobRequest.of(job);
+  }
+  return new Workflow('batch', jobs, { callbacks: Object.keys(wanted).length > 0 ? wanted : undefined });
+}
+
+module.exports = { Workflow, chain, group, batch };

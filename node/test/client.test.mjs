@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createRequire } from 'node:module';
+import * as esm from '@openjobspec/sdk';
+import { OJSClient, JobRequest, json } from '@openjobspec/sdk';
+import { Recorder, onEveryConnection } from './support.mjs';
+
+onEveryConnection('client', (make) => {
+  test('enqueue, get, cancel', async (t) => {
+    const { client, enqueue } = await make(t);
+    const job = await enqueue('email.send', ['ada@example.com'], { priority: 5, meta: { tenant: 'a' }, tags: ['x'] });
+    assert.equal(job.state, 'available');
+    const found = await client.getJob(job.id);
+    assert.deepEqual([found.type, found.args, found.priority, found.meta, found.tags], ['email.send', ['ada@example.com'], 5, { tenant: 'a' }, ['x']]);
+    assert.equal((await client.cancelJob(job.id)).state, 'cancelled');
+  });
+
+  test('a batch is one request, in order', async (t) => {
+    const { client, queue } = await make(t);
+    const jobs = await client.enqueueBatch([{ type: 'a', args: [1], queue }, { type: 'b', options: { queue } }, new JobRequest('c', 3, { queue })]);
+    assert.deepEqual(jobs.map((job) => [job.type, job.args]), [['a', [1]], ['b', []], ['c', [3]]]);
+    assert.deepEqual(await client.enqueueBatch([]), []);
+  });
+
+  test('arguments survive: unicode, deep values, big integers, big payloads', async (t) => {
+    const { client, enqueue } = await make(t);
+    const args = ['žluťoučký 馬 🐎 \u2028', 9007199254740993n, -12345678901234567890n, 1e300, 0.1, { '~bigint:1': [null, true], __proto: 1 }, 'x'.repeat(200_000)];
+    const job = await enqueue('a', args);
+    assert.deepEqual((await client.getJob(job.id)).args, args);
+  });
+
+  test('errors have classes, codes and statuses', async (t) => {
+    const { client, enqueue } = await make(t);
+    const job = await enqueue('a');
+    await client.cancelJob(job.id);
+    for (const [call, name, status] of [
+      [() => client.enqueue('Not A Type'), 'OJSInvalidRequestError', 400],
+      [() => client.getJob('missing'), 'OJSNotFoundError', 404],
+      [() => client.cancelJob(job.id), 'OJSInvalidStateTransitionError', 409],
+      [() => enqueue('a', [], { id: job.id }), 'OJSDuplicateError', 409],
+    ]) {
+      await assert.rejects(call, (error) => {
+        assert.ok(error instanceof esm.OJSAPIError && error instanceof esm[name] && error instanceof Error, error.stack);
+        assert.deepEqual([error.name, error.status, error.retryable], [name, status, false]);
+        assert.ok(error.code && error.message);
+        return true;
+      });
+    }
+    const first = await enqueue('b', [1], { unique: { keys: ['type', 'args'], period: '1h' } });
+    await assert.rejects(enqueue('b', [1], { unique: { keys: ['type', 'args'], period: '1h' } }), (error) => {
+      assert.equal(error.existingJobId, first.id);
+      return error instanceof esm.OJSConflictError;
+    });
+  });
+
+  test('queues, dead letters, cron, workflows, health, manifest', async (t) => {
+    const { client, queue, enqueue } = await make(t);
+    await enqueue('a');
+    assert.equal((await client.queues.stats(queue)).available, 1);
+    await client.queues.pause(queue);
+    assert.equal((await client.queues.list()).find(({ name }) => name === queue).status, 'paused');
+    await client.queues.resume(queue);
+    assert.deepEqual(await client.deadLetters.list({ queue }), []);
+    await client.cron.register({ name: `nightly-${queue}`, expression: '0 3 * * *', timezone: 'Europe/Prague', job: { type: 'a', queue } });
+    assert.ok((await client.cron.list()).some(({ name }) => name === `nightly-${queue}`));
+    await client.cron.delete(`nightly-${queue}`);
+    const workflow = await client.workflow(esm.chain({ type: 'a', args: [1], queue }, { type: 'b', queue }).named('etl'));
+    assert.equal((await client.getWorkflow(workflow.id)).name, 'etl');
+    assert.equal((await client.cancelWorkflow(workflow.id)).state, 'cancelled');
+    assert.ok((await client.health()).status);
+    assert.ok((await client.manifest()).implementation);
+  });
+
+  test('enqueue middleware: order, changes, dropped jobs, batches', async (t) => {
+    const { client, queue, enqueue } = await make(t);
+    const order = [];
+    client.useEnqueue('second', async (request, next) => {
+      order.push(`second ${request.type}`);
+      return request.type === 'drop.me' ? undefined : next();
+    });
+    client.middleware.prepend('first', async (request, next) => {
+      order.push('first');
+      request.meta = { ...request.meta, trace: 'abc' };
+      const job = await next(request);
+      order.push('back');
+      return job;
+    });
+    assert.equal((await enqueue('a')).meta.trace, 'abc');
+    assert.deepEqual(order, ['first', 'second a', 'back']);
+    await assert.rejects(enqueue('drop.me'), { name: 'OJSNotEnqueuedError', code: 'not_enqueued' });
+    const jobs = await client.enqueueBatch([{ type: 'a', queue }, { type: 'drop.me', queue }]);
+    assert.deepEqual(jobs.map((job) => [job.type, job.meta.trace]), [['a', 'abc']]);
+    assert.throws(() => client.useEnqueue('late', (request, next) => next(request)), { name: 'OJSMiddlewareError' });
+  });
+
+  test('a closed client says so; a second close does nothing', async (t) => {
+    const { client } = await make(t);
+    await client.health();
+    await client.close();
+    await client.close();
+    await assert.rejects(client.health(), { name: 'OJSClosedError' });
+  });
+
+  test('a signal gives a call up', async (t) => {
+    const { client } = await make(t);
+    await assert.rejects(client.health({ signal: AbortSignal.abort() }), { name: 'AbortError' });
+    const controller = new AbortController();
+    const call = client.health({ signal: controller.signal });
+    controller.abort(new Error('changed my mind'));
+    await assert.rejects(call, { message: 'changed my mind' });
+    assert.ok((await client.health()).status, 'the client works on');
+  });
+});
+
+describe('requests', () => {
+  const bodyOf = async (...args) => {
+    const transport = new Recorder();
+    await new OJSClient({ transport }).enqueue(...args);
+    return transport.body;
+  };
+
+  test('only what differs from the defaults is sent', async () => {
+    assert.deepEqual(await bodyOf('a', undefined, { queue: 'default', priority: 0, tags: [] }), { type: 'a', args: [] });
+    assert.deepEqual(await bodyOf('a', { to: 'x' }), { type: 'a', args: [{ to: 'x' }] });
+    assert.deepEqual(await bodyOf('a', 'one'), { type: 'a', args: ['one'] });
+  });
+
+  test('every option, in both spellings', async () => {
+    const body = await bodyOf('a', [1], {
+      id: '01a1fe8f-b9ba-73b5-a496-6b4e28fbbea0', meta: { a: 1 }, schema: 'urn:x', queue: 'mail', priority: -3, timeout: '2s', visibilityTimeout: 5000,
+      resultTtl: 60, delayUntil: new Date(0), expires_at: '2030-01-01T00:00:00Z', totalTimeout: 90_000,
+      retry: { maxAttempts: 5, initialInterval: '500ms', backoffCoefficient: 1.5, max_interval: 'PT1M', jitter: false, nonRetryableErrors: ['x'],
+        onExhaustion: 'dead_letter', backoffStrategy: 'linear' },
+      unique: { key: ['type'], argsKeys: ['id'], metaKeys: ['t'], period: 3_600_000, states: ['active'], onConflict: 'ignore' },
+      tags: ['t'], extra: { pending: true },
+    });
+    assert.deepEqual(body, {
+      type: 'a', args: [1], id: '01a1fe8f-b9ba-73b5-a496-6b4e28fbbea0', meta: { a: 1 }, schema: 'urn:x',
+      options: {
+        queue: 'mail', priority: -3, timeout_ms: 2000, visibility_timeout_ms: 5000, result_ttl: 60, delay_until: '1970-01-01T00:00:00.000Z',
+        expires_at: '2030-01-01T00:00:00Z', total_timeout: 'PT1M30S',
+        retry: { max_attempts: 5, initial_interval: 'PT0.5S', backoff_coefficient: 1.5, max_interval: 'PT1M', jitter: false,
+          non_retryable_errors: ['x'], on_exhaustion: 'dead_letter', backoff_strategy: 'linear' },
+        unique: { keys: ['type'], args_keys: ['id'], meta_keys: ['t'], period: 'PT1H', states: ['active'], on_conflict: 'ignore' },
+        tags: ['t'], pending: true,
+      },
+    });
+    const delayed = await bodyOf('a', [], { delay: '5m' });
+    const ahead = Date.parse(delayed.options.delay_until) - Date.now();
+    assert.ok(ahead > 290_000 && ahead <= 300_000, delayed.options.delay_until);
+  });
+
+  test('what is wrong is said before anything is sent', async () => {
+    for (const [args, message] of [
+      [['a', [], { prioritiy: 1 }], /unknown option 'prioritiy'; there are queue, priority/],
+      [['a', [], { retry: { attempts: 1 } }], /unknown member of retry 'attempts'/],
+      [['a', [], { delay: 1, delayUntil: new Date() }], /both set delay_until/],
+      [['a', [], { delay: 'soon' }], /'soon' is not an ISO 8601 duration/],
+      [['a', [], { timeout: -1 }], /timeout must be zero or more milliseconds/],
+      [['a', [], { expiresAt: new Date(NaN) }], /expiresAt must be a Date or RFC 3339 text/],
+      [['', []], /a job needs a type/],
+      [[undefined], /a job needs a type/],
+      [['a', [() => {}, Symbol.iterator]], null],
+    ]) {
+      if (message) await assert.rejects(bodyOf(...args), { name: 'OJSValidationError', message });
+    }
+    const circle = {};
+    circle.self = circle;
+    await assert.rejects(bodyOf('a', [circle]), { name: 'OJSValidationError', code: 'serialization_error' });
+    assert.throws(() => new OJSClient({ adress: 'http://x' }), { name: 'OJSValidationError', message: /unknown setting 'adress'/ });
+    await assert.rejects(new OJSClient({ url: 'ftp://x' }).health(), { name: 'OJSValidationError' });
+    await assert.rejects(new OJSClient({ url: 'http://127.0.0.1:1', retryConfig: { maxAttempts: 1 } }).health(), { name: 'OJSConnectionError' });
+  });
+});
+
+describe('a transport of the user', () => {
+  test('gets method, path and body, and its answers are read like a server', async () => {
+    const transport = new Recorder();
+    const client = new OJSClient({ url: 'http://unused', transport });
+    assert.equal((await client.enqueue('a', [1n, 2])).id, 'test-id');
+    assert.deepEqual(transport.requests[0], { method: 'POST', path: '/jobs', body: { type: 'a', args: [1, 2] } });
+    await assert.rejects(client.getJob('x y'), { name: 'OJSNotFoundError', status: 404, message: 'no /jobs/x%20y' });
+    assert.deepEqual((await client.enqueueBatch(['a', 'b'])).map(({ id }) => id), ['test-0', 'test-1']);
+    const broken = new OJSClient({ transport: { request: async () => { throw new RangeError('mine'); } } });
+    await assert.rejects(broken.health(), { name: 'RangeError', message: 'mine' });
+    await assert.rejects(new OJSClient({ transport: {} }).health(), { name: 'OJSValidationError', message: /request\(\)/ });
+    const text = new OJSClient({ transport: { request: async () => ({ status: 200, body: '{"status":"ok","n":12345678901234567890}' }) } });
+    assert.deepEqual(await text.health(), { status: 'ok', n: 12345678901234567890n });
+  });
+});
+
+describe('JSON', () => {
+  test('integers survive, whatever stands beside them', () => {
+    const text = '{"a":[12345678901234567890,-9007199254740993,9007199254740991,1.2345678901234567890,1e20],"12345678901234567890":"12345678901234567890 \\" ~bigint:1"}';
+    const value = json.parse(text);
+    assert.deepEqual(value.a, [12345678901234567890n, -9007199254740993n, 9007199254740991, 1.234567890123456789, 1e20]);
+    assert.equal(value['12345678901234567890'], '12345678901234567890 " ~bigint:1');
+    assert.equal(json.stringify({ n: 12345678901234567890n, s: '~bigint:5', t: '"~~bigint:7"' }), '{"n":12345678901234567890,"s":"~bigint:5","t":"\\"~~bigint:7\\""}');
+    assert.deepEqual(json.parse(json.stringify([1n, '~bigint:1'])), [1, '~bigint:1']);
+    assert.throws(() => json.stringify(undefined), { code: 'serialization_error' });
+    assert.throws(() => json.stringify(() => {}), { code: 'serialization_error' });
+    assert.throws(() => json.parse('{'), SyntaxError);
+    assert.throws(() => json.parse('[1234567890123456789'), SyntaxError);
+  });
+});
+
+test('both kinds of modules are the same one, and ESM names all of it', () => {
+  const cjs = createRequire(import.meta.url)('@openjobspec/sdk');
+  const { default: whole, ...named } = esm;
+  assert.equal(whole, cjs);
+  assert.deepEqual(Object.keys(named).sort(), Object.keys(cjs).sort());
+  for (const [name, value] of Object.entries(named)) assert.equal(value, cjs[name], name);
+});

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds the native half of the Node.js package and installs what its tests need. Quick when nothing has changed.
+# After it: cd node && npm test
+#
+#     node.sh [debug]     with debug, the debug profile
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+
+profile=${1:-release}
+cargo build --locked -p ojs-node $([ "$profile" = debug ] || echo --release)
+case $(uname -s) in
+  Darwin) library=libojs_node.dylib ;;
+  *)      library=libojs_node.so ;;
+esac
+# The package knows what this machine is called.
+platform=$(node -p '(() => { const { platform, arch } = process; if (platform !== "linux") return `${platform}-${arch}`;
+  process.report.excludeNetwork = true; return `${platform}-${arch}-${process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl"}` })()')
+# A new file, not new content in the old one: a process may have that one loaded.
+cp "${CARGO_TARGET_DIR:-target}/$profile/$library" "node/.new.node"
+mv "node/.new.node" "node/ojs.$platform.node"
+
+# Installing is slow even when all is there; the stamp remembers what was installed.
+stamp=node/node_modules/.lock
+if ! cmp -s node/package-lock.json "$stamp"; then
+  (cd node && npm ci --no-audit --no-fund --silent)
+  cp node/package-lock.json "$stamp"
+fi
+# What is outside of the package (tests/seeds, examples) finds it by its name.
+mkdir -p node_modules/@openjobspec
+ln -sfn ../../node node_modules/@openjobspec/sdk
+node -p '`@openjobspec/sdk ${require("./node").version} for ${process.platform}-${process.arch}`'
