@@ -110,6 +110,9 @@ pub struct ServerArgs {
     /// How log lines are written.
     #[arg(long, value_name = "FORMAT", env = "OJS_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,
+    /// Log every step of every job as well (enqueued, completed, retrying, …); arguments and results are never logged.
+    #[arg(long, env = "OJS_LOG_JOBS")]
+    pub log_jobs: bool,
 }
 
 /// How log lines are written.

@@ -1,23 +1,140 @@
-//! Log lines go to stderr: stdout belongs to results.
+//! Log lines go to stderr: stdout belongs to results. For people, or one JSON object per record (extensions, section 13).
+use std::fmt;
 use std::io::IsTerminal;
+use std::time::SystemTime;
 
+use ojs_model::Timestamp;
+use serde_json::{Map, Value, json};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
 
 use crate::args::LogFormat;
 use crate::failure::Failure;
 
-/// Installs the subscriber of this process.
+/// Installs the subscriber of this process. `jobs`: a record for every step of every job, too.
 ///
 /// # Errors
 /// A filter that cannot be read.
-pub fn start(level: &str, format: LogFormat) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(level).map_err(|error| {
+pub fn start(level: &str, format: LogFormat, jobs: bool) -> Result<(), Failure> {
+    // The last directive for a target counts: who names it in --log-level has the say.
+    let spec = if jobs || level.contains("ojs::jobs") { level.to_owned() } else { format!("{level},ojs::jobs=off") };
+    let filter = EnvFilter::try_new(spec).map_err(|error| {
         Failure::usage(format!("--log-level '{level}': {error}"), "use error, warn, info, debug, trace, or target=level pairs")
     })?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).init(),
-        LogFormat::Json => lines.json().flatten_event(true).init(),
+        LogFormat::Json => lines.event_format(Record).init(),
     }
     Ok(())
+}
+
+/// `{timestamp, severity, severity_number, message, component, category, ojs, trace, error, attributes}`.
+struct Record;
+
+impl<S, N> FormatEvent<S, N> for Record
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut out: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let (severity, number) = severity(*event.metadata().level());
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let Fields { message, ojs, trace, error, mut attributes } = fields;
+        let category = match (event.metadata().target(), severity) {
+            ("ojs::jobs", _) if message.starts_with("worker.") => "worker",
+            ("ojs::jobs", _) => "lifecycle",
+            (_, "ERROR") => "error",
+            _ => "server",
+        };
+        attributes.insert("target".to_owned(), event.metadata().target().into());
+        let mut record = json!({
+            "timestamp": now().to_string(), "severity": severity, "severity_number": number, "message": message,
+            "component": "server", "category": category,
+        });
+        if let Value::Object(record) = &mut record {
+            let parts = [("ojs", ojs), ("trace", trace), ("error", error), ("attributes", attributes)];
+            record.extend(
+                parts.into_iter().filter(|(_, part)| !part.is_empty()).map(|(name, part)| (name.to_owned(), part.into())),
+            );
+        }
+        writeln!(out, "{record}")
+    }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The words and numbers of the logging extension.
+fn severity(level: Level) -> (&'static str, u8) {
+    match level {
+        Level::TRACE => ("TRACE", 1),
+        Level::DEBUG => ("DEBUG", 5),
+        Level::INFO => ("INFO", 9),
+        Level::WARN => ("WARN", 13),
+        Level::ERROR => ("ERROR", 17),
+    }
+}
+
+/// The fields of an event in the groups that the record has for them.
+#[derive(Default)]
+struct Fields {
+    message: String,
+    ojs: Map<String, Value>,
+    trace: Map<String, Value>,
+    error: Map<String, Value>,
+    attributes: Map<String, Value>,
+}
+
+impl Fields {
+    fn put(&mut self, field: &Field, value: Value) {
+        let name = field.name();
+        let (group, name) = match name {
+            "message" => {
+                self.message = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                return;
+            }
+            "job_id" | "job_type" | "queue" | "attempt" | "state" | "worker_id" | "workflow_id" | "correlation_id" => {
+                (&mut self.ojs, name)
+            }
+            "trace_id" | "span_id" => (&mut self.trace, name),
+            "error_type" => (&mut self.error, "type"),
+            "error_message" | "error" | "fault" => (&mut self.error, "message"),
+            _ => (&mut self.attributes, name),
+        };
+        group.insert(name.to_owned(), value);
+    }
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, value.into());
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.put(field, value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, value.into());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.put(field, format!("{value:?}").into());
+    }
 }

@@ -22,7 +22,7 @@ const KEYS_EVERY: Duration = Duration::from_secs(1);
 /// # Errors
 /// A store that cannot be opened, an address that cannot be listened on, a bad log level.
 pub async fn run(args: ServerArgs) -> Result<(), Failure> {
-    log::start(&args.log_level, args.log_format)?;
+    log::start(&args.log_level, args.log_format, args.log_jobs)?;
     let store = args.store.parse::<StoreUrl>();
     let store = store.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store sqlite:jobs.db"))?;
     let keys = args.keys.as_ref().map(|path| Access::open(path).map(Arc::new)).transpose()?;

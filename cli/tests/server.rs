@@ -162,7 +162,9 @@ async fn an_open_address_needs_keys_or_a_word() {
     let lines = std::fs::read_to_string(&log).unwrap();
     let warned = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     assert!(
-        warned.into_iter().any(|line| line["level"] == "WARN" && line["message"].as_str().is_some_and(|m| m.contains("EXPOSED")))
+        warned
+            .into_iter()
+            .any(|line| line["severity"] == "WARN" && line["message"].as_str().is_some_and(|m| m.contains("EXPOSED")))
     );
 }
 
@@ -216,4 +218,52 @@ fn shells_get_their_completions() {
         let output = ojs(&["completions", shell]);
         assert!(output.status.success() && String::from_utf8(output.stdout).unwrap().contains("dead-letter"));
     }
+}
+
+/// One record per step of a job in the form of the logging extension, and never an argument in it.
+#[tokio::test]
+async fn steps_of_jobs_are_logged_when_asked_for() {
+    let server = ServerProcess::start("memory", &["--log-format", "json", "--log-jobs", "--log-level", "debug"]).await;
+    let mut wire = server.connect().await;
+    let retry = json!({"max_attempts": 1});
+    for job in ["good", "bad"] {
+        let options = json!({"queue": job, "retry": retry});
+        wire.post(
+            "/jobs",
+            &json!({"type": "test.logged", "args": ["secret"], "meta": {"password": "secret"}, "options": options}),
+        )
+        .await
+        .expect(201);
+        let fetched = wire.post("/workers/fetch", &json!({"queues": [job], "worker_id": "w"})).await.expect(200).json();
+        let id = fetched["jobs"][0]["id"].clone();
+        let (path, body) = match job {
+            "good" => ("/workers/ack", json!({"job_id": id, "result": "secret"})),
+            _ => ("/workers/nack", json!({"job_id": id, "error": {"code": "no_luck", "message": "it did not work"}})),
+        };
+        wire.post(path, &body).await.expect(200);
+    }
+    let log = ojs_tests::until("the last record is written", || async {
+        Some(server.log()).filter(|log| log.contains("job.discarded"))
+    })
+    .await;
+    assert!(!log.contains("secret"), "{log}");
+    let records: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let steps = |queue: &str| -> Vec<(String, String)> {
+        let own = records.iter().filter(|record| record["ojs"]["queue"] == queue);
+        own.map(|record| (record["message"].as_str().unwrap().to_owned(), record["severity"].as_str().unwrap().to_owned()))
+            .collect()
+    };
+    let pairs = |list: &[(&str, &str)]| -> Vec<(String, String)> {
+        list.iter().map(|(name, level)| ((*name).to_owned(), (*level).to_owned())).collect()
+    };
+    assert_eq!(steps("good"), pairs(&[("job.enqueued", "INFO"), ("job.started", "DEBUG"), ("job.completed", "INFO")]));
+    let bad = steps("bad");
+    assert!(bad.contains(&("job.failed".to_owned(), "WARN".to_owned())), "{bad:?}");
+    let last = records.iter().find(|record| record["message"] == "job.discarded").unwrap();
+    assert_eq!(
+        (&last["severity_number"], &last["component"], &last["category"]),
+        (&json!(17), &json!("server"), &json!("lifecycle"))
+    );
+    assert_eq!((&last["ojs"]["job_type"], &last["ojs"]["state"]), (&json!("test.logged"), &json!("discarded")));
+    assert!(last["ojs"]["job_id"].is_string() && last["timestamp"].as_str().unwrap().ends_with('Z'), "{last}");
 }

@@ -87,7 +87,9 @@ struct Collect;
 
 impl<S: Subscriber> Layer<S> for Collect {
     fn enabled(&self, metadata: &tracing::Metadata<'_>, _: Context<'_, S>) -> bool {
-        number(*metadata.level()) <= LEVEL.load(Ordering::Relaxed) && metadata.target().starts_with("ojs")
+        // A record per step of every job is for servers that are asked for it.
+        let target = metadata.target();
+        number(*metadata.level()) <= LEVEL.load(Ordering::Relaxed) && target.starts_with("ojs") && target != "ojs::jobs"
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {

@@ -74,6 +74,14 @@ impl Journal {
         let _ = writeln!(self.lines, "{name}|{}|{subject}|0|0|{extra}", at.as_millis());
     }
 
+    /// What was noted, as those will read it who ask for it later. Places are not known yet.
+    pub fn events(&mut self, tables: &mut dyn Tables) -> Result<Vec<Event>> {
+        self.flush();
+        let all = EventFilter::default();
+        let lines = self.lines.lines();
+        lines.filter_map(|line| decode(tables, &all, Place::default(), line).transpose()).collect()
+    }
+
     /// Appends what was noted to the log.
     pub fn write(&mut self, at: Timestamp, tables: &mut dyn Tables) -> Result<()> {
         self.flush();

@@ -38,6 +38,7 @@ mod engine;
 mod event;
 mod http;
 pub mod job;
+mod job_log;
 pub mod limit;
 pub mod log;
 mod memory;

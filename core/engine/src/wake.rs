@@ -10,6 +10,9 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ending::Endings;
 
+/// How the names of signals begin that a worker takes no more jobs. No queue can be called that.
+pub const QUIET: &str = "quiet:";
+
 /// A queue that got jobs, and how many.
 pub type ReadyQueue = (Arc<str>, usize);
 
@@ -114,10 +117,11 @@ impl Wakeups {
         self.followed.load(Ordering::SeqCst)
     }
 
-    /// Something changed that cannot be told more precisely.
+    /// Something changed that cannot be told more precisely: everybody looks. Who waits for a worker to go quiet is not called, for
+    /// that call is an answer by itself.
     pub fn all(&self) {
         self.endings.tell_all();
-        for waiter in self.lock().values().flatten() {
+        for waiter in self.lock().iter().filter(|(name, _)| !name.starts_with(QUIET)).flat_map(|(_, waiters)| waiters) {
             waiter.called.store(true, Ordering::SeqCst);
             waiter.notify.notify_one();
         }
@@ -182,6 +186,17 @@ mod tests {
         wakeups.heard("q", 1);
         first.woken().await;
         second.woken().await;
+    }
+
+    #[tokio::test]
+    async fn a_call_to_all_is_no_word_of_a_worker() {
+        let wakeups = Arc::new(Wakeups::default());
+        let (fetch, quiet) = (wakeups.register(&queues(), 1), wakeups.register(&[format!("{QUIET}w")], 1));
+        wakeups.all();
+        fetch.woken().await;
+        assert!(quiet.woken().now_or_never().is_none());
+        wakeups.heard("quiet:w", 1);
+        quiet.woken().await;
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::apply::{Counters, Sweeper, Turn, answer};
 use crate::clock::Clock;
 use crate::command::{Command, Query, Reply};
+use crate::job_log;
 use crate::metrics::Metrics;
 use crate::store::{Refusal, Store};
 use crate::tables::{StoreError, Tables};
@@ -359,6 +360,7 @@ impl WriterThread {
                     return Err(fault);
                 }
                 self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
+                job_log::write(&std::mem::take(&mut self.counters.told));
                 for (queue, jobs) in ready {
                     self.wakeups.ready(&queue, jobs);
                 }

@@ -238,3 +238,24 @@ async fn an_idle_worker_starts_a_job_at_once() {
     worker.shutdown(None).await;
     until("all are completed", || async { client.queue_stats("default").await.ok().filter(|stats| stats.completed == 50) }).await;
 }
+
+/// A request that is only half there when the server begins to end is refused before it does anything, and told to come back.
+#[tokio::test]
+async fn a_request_that_arrives_during_the_end_is_refused() {
+    let mut server = ServerProcess::sqlite().await;
+    let mut late = server.connect().await;
+    let body = json!({"type": "test.plain", "args": []}).to_string();
+    late.send("POST /ojs/v1/jobs HTTP/1.1\r\nHost: test\r\n").await.unwrap();
+    // Answered by the same loop that reads the half request: that one has been seen, too.
+    server.connect().await.get("/health").await.expect(200);
+    server.signal(rustix::process::Signal::TERM);
+    until("it listens no more", || async { ojs_tests::Wire::connect(server.address()).await.is_err().then_some(()) }).await;
+    late.send(format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())).await.unwrap();
+    let answer = late.answer().await.unwrap();
+    assert_eq!((answer.status, answer.code()), (503, "backend_unavailable".to_owned()));
+    assert!(answer.header("retry-after").is_some(), "{:?}", answer.headers);
+    assert_eq!(server.ended().await.code(), Some(0));
+    let again = server.again().await;
+    let stats = again.connect().await.get("/queues/default/stats").await.expect(200).json();
+    assert_eq!(stats["queue"]["total"], 0);
+}

@@ -29,6 +29,7 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 use crate::command::{Command, Query, Reply};
 use crate::event::{self, Journal};
 use crate::job::{JobRow, JobView, flag};
+use crate::job_log;
 use crate::queue_config::TEMPLATE;
 use crate::stats::Named;
 use crate::store::Refusal;
@@ -51,6 +52,8 @@ pub struct Counters {
     last_ticket: Arc<AtomicI64>,
     /// Facts of the turn that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
+    /// The events of that turn, if they are to be logged.
+    pub told: Vec<event::Event>,
 }
 
 /// Tickets begin with the time: room for a million entries a millisecond.
@@ -185,6 +188,9 @@ impl<'a> Turn<'a> {
         self.tell_relief()?;
         for (queue, delta) in &self.counts {
             self.tables.add_counts(*queue, delta)?;
+        }
+        if job_log::is_on() {
+            self.counters.told = self.journal.events(self.tables)?;
         }
         self.journal.write(self.now, self.tables)?;
         self.counters.facts = std::mem::take(&mut self.journal.tally).named(self.tables)?;

@@ -13,13 +13,14 @@ use crate::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
 use crate::job::{JobRow, flag};
 use crate::store::Refusal;
 use crate::tables::StoreError;
+use crate::wake::QUIET;
 
 static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
 
 /// Name of the signal that a worker takes no more jobs. Signals travel in a list that commas and equals signs divide; that two workers
 /// share a signal does no harm.
 pub(crate) fn quiet_signal(worker: &str) -> String {
-    format!("quiet:{}", worker.replace([',', '='], "_"))
+    format!("{QUIET}{}", worker.replace([',', '='], "_"))
 }
 
 impl Turn<'_> {
