@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::command::{crons, dead_letter, events, jobs, keys, maintenance, migrate, queues, stats, workers, workflows};
+use crate::command::{crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, stats, workers, workflows};
 use crate::remote::RemoteArgs;
 
 const EXAMPLES: &str = "\
@@ -57,7 +57,7 @@ pub enum Command {
     #[command(subcommand)]
     Maintenance(maintenance::Action),
     /// Look for what is wrong, and say what to do.
-    Doctor,
+    Doctor(doctor::Doctor),
     /// Make, list and revoke the keys of a server.
     Keys(keys::Keys),
     /// Bring a store to the schema of this version.

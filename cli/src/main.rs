@@ -42,7 +42,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Stats(stats) => command::stats::run(stats, cli.remote.connect().await?).await,
         Command::Events(events) => command::events::run(events, cli.remote.connect().await?).await,
         Command::Maintenance(action) => command::maintenance::run(action, cli.remote.connect().await?).await,
-        Command::Doctor => command::doctor::run(cli.remote.connect().await?).await,
+        Command::Doctor(doctor) => command::doctor::run(doctor, cli.remote.connect().await?).await,
         Command::Keys(keys) => command::keys::run(keys, cli.remote.output()),
         Command::Migrate(migrate) => command::migrate::run(migrate, cli.remote.output()).await,
         Command::Completions { shell } => {

@@ -1,6 +1,8 @@
 //! `ojs doctor`: looks for what is wrong, and says what to do.
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use clap::Args;
+use ojs_engine::{StoreUrl, schema};
 use ojs_model::Timestamp;
 use serde_json::{Value, json};
 
@@ -8,12 +10,28 @@ use crate::failure::Failure;
 use crate::output::{items, print, text};
 use crate::remote::{Remote, segment};
 
+const EXAMPLES: &str = "\
+Examples:
+  ojs doctor                                    ask the server at OJS_URL
+  ojs doctor --store postgres://ojs@db/jobs     look at the database as well
+  ojs doctor --json | jq '.findings[] | select(.level != \"ok\")'";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Doctor {
+    /// Look at the store itself, too: its schema, its connections, transactions that stay open.
+    #[arg(long, value_name = "URL", env = "OJS_STORE")]
+    store: Option<String>,
+}
+
 /// Clocks may differ by so much before leases and schedules are noticeably off.
 const MAX_SKEW_MS: i64 = 2_000;
 /// A job that has been available for longer than this is waiting for somebody.
 const LONG_WAIT_MS: i64 = 600_000;
 /// An attempt that runs for longer than this is worth a look.
 const LONG_RUN_MS: i64 = 3_600_000;
+/// A transaction of anybody's that stays open for longer than this holds back vacuum.
+const LONG_TRANSACTION: Duration = Duration::from_secs(30);
 /// How far back dead letters are new.
 const RECENT_MS: i64 = 3_600_000;
 
@@ -38,9 +56,12 @@ fn warning(check: &'static str, message: impl Into<String>) -> Finding {
 ///
 /// # Errors
 /// No server, a refusal, or problems that were found.
-pub async fn run(remote: Remote) -> Result<(), Failure> {
-    let mut findings = Vec::new();
-    findings.push(store(&remote).await?);
+pub async fn run(command: Doctor, remote: Remote) -> Result<(), Failure> {
+    let mut findings = match &command.store {
+        Some(url) => of_store(url).await?,
+        None => Vec::new(),
+    };
+    findings.push(server(&remote).await?);
     findings.push(clock(&remote).await?);
     findings.push(maintenance(&remote).await?);
     let queues = remote.get("/admin/queues?per_page=100").await?.value;
@@ -60,8 +81,24 @@ pub async fn run(remote: Remote) -> Result<(), Failure> {
     if problems == 0 { Ok(()) } else { Err(Failure::partly(format!("{problems} of {} checks found something", findings.len()))) }
 }
 
+/// What the store itself says, without a server in between.
+async fn of_store(url: &str) -> Result<Vec<Finding>, Failure> {
+    let store = url.parse::<StoreUrl>();
+    let store =
+        store.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store postgres://ojs@db/jobs"))?;
+    let looked = tokio::task::spawn_blocking(move || schema::checkup(&store, LONG_TRANSACTION)).await;
+    let remarks =
+        looked.map_err(|error| Failure::setting(error.to_string()))?.map_err(|fault| Failure::setting(fault.to_string()))?;
+    let finding = |remark: schema::Remark| Finding {
+        check: remark.check,
+        level: if remark.ok { "ok" } else { "warning" },
+        message: remark.message,
+    };
+    Ok(remarks.into_iter().map(finding).collect())
+}
+
 /// A degraded server answers 503: that ends the doctor with its words.
-async fn store(remote: &Remote) -> Result<Finding, Failure> {
+async fn server(remote: &Remote) -> Result<Finding, Failure> {
     let health = remote.get("/health").await?.value;
     let kind = text(&health, "/backend/type");
     Ok(ok("server and store", format!("{kind} answers in {} ms", text(&health, "/backend/latency_ms"))))

@@ -1,4 +1,6 @@
-//! Versions of a store's schema: what is there, and what this program writes.
+//! Stores looked at from outside: the version of the schema that is there and the one this program writes; what is wrong with them.
+use std::time::Duration;
+
 use crate::options::StoreUrl;
 use crate::postgres;
 use crate::sqlite::migration;
@@ -22,5 +24,39 @@ pub fn version(store: &StoreUrl) -> Result<i64> {
         StoreUrl::Memory => Ok(newest(store)),
         StoreUrl::Sqlite { path, .. } => migration::version(path),
         StoreUrl::Postgres { url, .. } => postgres::schema_version(url),
+    }
+}
+
+/// What a look at a store found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// What was looked at.
+    pub check: &'static str,
+    /// Whether all is well.
+    pub ok: bool,
+    /// What was found, and what to do about it.
+    pub message: String,
+}
+
+impl Remark {
+    pub(crate) fn fine(check: &'static str, message: impl Into<String>) -> Self {
+        Self { check, ok: true, message: message.into() }
+    }
+
+    pub(crate) fn wrong(check: &'static str, message: impl Into<String>) -> Self {
+        Self { check, ok: false, message: message.into() }
+    }
+}
+
+/// Looks at a store without changing it; transactions of the database that have been open for `longest` are named. Reads a file or asks a
+/// server: not on a runtime thread.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn checkup(store: &StoreUrl, longest: Duration) -> Result<Vec<Remark>> {
+    match store {
+        StoreUrl::Memory => Ok(Vec::new()),
+        StoreUrl::Sqlite { path, .. } => migration::checkup(path),
+        StoreUrl::Postgres { url, direct } => postgres::checkup::checkup(url, direct.as_deref(), longest),
     }
 }

@@ -198,6 +198,13 @@ async fn scenario_20_a_pooler_in_transaction_mode() {
     let waiting = fetch(two.connect().await, "late");
     let late = enqueue(&mut one.connect().await, "late").await;
     assert_eq!(tokio::time::timeout(ojs_tests::PATIENCE, waiting).await.expect("found by polling").unwrap(), [late]);
+    for (store, fits) in [(url.clone(), false), (format!("{url}?direct={}", database.url()), true)] {
+        let mut doctor = tokio::process::Command::new(ojs_tests::binary());
+        doctor.args(["doctor", "--store", &store, "--url", &one.url()]);
+        let said = String::from_utf8(doctor.output().await.unwrap().stdout).unwrap();
+        let line = said.lines().find(|line| line.contains(" connection: ")).unwrap_or_else(|| panic!("{said}"));
+        assert_eq!(line.starts_with("ok"), fits, "{line}");
+    }
     let said = one.log();
     assert!(said.contains("pooler in transaction mode") && said.contains("direct="), "{said}");
 }

@@ -11,6 +11,7 @@
 //! | `names` | numbers of queues, job types, workers |
 //! | `raw` | jobs inserted by plain SQL |
 //! | `listener` | wake-ups between nodes |
+//! | `checkup` | what an operator should know about a database |
 //!
 //! A writer's transaction is three round trips, whatever the size of the group: open and read ahead, write, commit. Nothing is held back in
 //! memory that another node needs: any node may enqueue, lease, settle, and the row itself decides (state and lease must be as they were
@@ -25,6 +26,7 @@ macro_rules! sql {
 
 mod admin;
 mod ahead;
+pub mod checkup;
 mod connection;
 mod crons;
 mod dead_letters;

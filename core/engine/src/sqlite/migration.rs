@@ -3,6 +3,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction};
 
+use crate::schema::Remark;
 use crate::tables::{Result, StoreError};
 
 /// The schema that this version writes.
@@ -15,6 +16,35 @@ pub fn version(path: &Path) -> Result<i64> {
     }
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// Looks for what is wrong with a file.
+pub fn checkup(path: &Path) -> Result<Vec<Remark>> {
+    let there = version(path)?;
+    let mut remarks = vec![match there {
+        SCHEMA_VERSION => Remark::fine("schema", format!("version {there}")),
+        0 => Remark::wrong(
+            "schema",
+            format!("{} is not there yet: `ojs migrate --apply`, or the first server, makes it", path.display()),
+        ),
+        _ if there < SCHEMA_VERSION => {
+            Remark::wrong("schema", format!("version {there}, this program writes {SCHEMA_VERSION}: `ojs migrate --apply`"))
+        }
+        _ => Remark::wrong("schema", format!("version {there}, this program knows {SCHEMA_VERSION}: upgrade it")),
+    }];
+    if there > 0 {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let said: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        remarks.push(if said == "ok" {
+            Remark::fine("file", "sound")
+        } else {
+            Remark::wrong(
+                "file",
+                format!("damaged ({said}): stop the server, restore a backup, or save what can be with `sqlite3 FILE .recover`"),
+            )
+        });
+    }
+    Ok(remarks)
 }
 
 /// Brings a file, new or old, to the schema of this version.

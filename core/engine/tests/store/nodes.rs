@@ -212,3 +212,24 @@ async fn deadlines_are_of_the_databases_clock() {
     let skew = ojs_engine::clock::SystemClock.now().as_millis() - created.as_millis();
     assert!(skew.abs() < 60_000, "{skew} ms");
 }
+
+/// The doctor's look at a database: a forgotten transaction is named, with who has it.
+#[tokio::test]
+async fn a_forgotten_transaction_is_named() {
+    let b = Bench::postgres().await;
+    let url = b.database.as_ref().unwrap().url().to_owned();
+    let look = |longest: u64| {
+        let store: ojs_engine::StoreUrl = url.parse().unwrap();
+        tokio::task::spawn_blocking(move || ojs_engine::schema::checkup(&store, std::time::Duration::from_secs(longest)))
+    };
+    let find =
+        |remarks: &[ojs_engine::schema::Remark]| remarks.iter().find(|remark| remark.check == "transactions").cloned().unwrap();
+    let remarks = look(3600).await.unwrap().unwrap();
+    assert!(remarks.iter().filter(|remark| remark.check != "durability").all(|remark| remark.ok), "{remarks:?}");
+    let forgotten = application(&b).await;
+    forgotten.batch_execute("SET application_name = 'shop'; BEGIN; SELECT 1").await.unwrap();
+    let found = find(&look(0).await.unwrap().unwrap());
+    assert!(!found.ok && found.message.contains("shop") && found.message.contains("idle in transaction"), "{found:?}");
+    forgotten.batch_execute("ROLLBACK").await.unwrap();
+    assert!(find(&look(3600).await.unwrap().unwrap()).ok);
+}
