@@ -9,6 +9,7 @@ Each suite writes target/test-logs/<name>.log. The last line is "N passed, N fai
 nothing failed. Python 3.10, standard library only.
 """
 import argparse
+import json
 import os
 import re
 import signal
@@ -73,6 +74,12 @@ def suites() -> list[Suite]:
     ojs = TARGET / "release" / "ojs"
     # One database server for a whole suite, instead of one per test program.
     postgres = [str(TARGET / "release" / "postgres-fixture"), "--"]
+
+    def tests(*which: str) -> list[str]:
+        # Always the whole workspace: another choice of packages has other features, and would compile everything again.
+        return ["cargo", "test", *release, "--workspace", "--no-fail-fast", *which]
+
+    others = [name for name in test_names() if name not in ("e2e", "wire", "kill9", "scenarios")]
     seeds = ["tests/seeds"] if (ROOT / "tests" / "seeds").is_dir() else []
     node_tests = [str(path.relative_to(ROOT)) for folder in ("node/test", "tests/seeds") for path in sorted((ROOT / folder).glob("*.test.mjs"))]
     all_ = [
@@ -88,26 +95,35 @@ def suites() -> list[Suite]:
         Suite("node-build", "build", ["scripts/node.sh"], needs=("build",), after=("python-build",), minutes=15),
         Suite("node-types", "lint", ["node", "node/node_modules/typescript/bin/tsc", "--noEmit", "-p", "node/test/types"], needs=("node-build",)),
         Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
-        Suite("rust", "rust", postgres + cargo + ["test", *release, "--workspace", "--exclude", "ojs-tests", "--no-fail-fast"],
+        Suite("rust", "rust", postgres + tests("--lib", "--bins", *(f"--test={name}" for name in others)),
               needs=("build",), after=("clippy",), minutes=15),
-        Suite("wire", "rust", postgres + cargo + ["test", *release, "-p", "ojs-tests", "--no-fail-fast"],
-              needs=("build",), after=("clippy",), minutes=15),
+        Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"), needs=("build",), after=("clippy",), minutes=15),
+        Suite("faults", "rust", postgres + tests("--test=kill9", "--test=scenarios"), needs=("build",), after=("clippy",), minutes=15),
+        Suite("doctests", "rust", tests("--doc"), needs=("build",), after=("clippy",), minutes=15),
         Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *seeds], needs=("python-build",)),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build")),
     ]
     if CONFORMANCE.is_dir():
+        calm = ("wire", "rust", "faults", "doctests", "pytest", "node")
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,
-                               "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest", "node")))
+                               "--cases", str(CONFORMANCE)], needs=("build",), after=calm))
         # The same through two servers on one database, in turns: nothing may live in one server alone.
         all_.append(Suite("conformance-nodes", "conformance",
                           ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "postgres", "--nodes", "2",
-                           "--cases", str(CONFORMANCE)], needs=("build",), after=("wire", "rust", "pytest", "node")))
+                           "--cases", str(CONFORMANCE)], needs=("build",), after=calm))
         all_.append(Suite("conformance-minutes", "conformance",
                           ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "sqlite", "--slow",
                            "--cases", str(CONFORMANCE)], needs=("build",)))
     return all_
+
+
+def test_names() -> list[str]:
+    """The integration tests of the workspace."""
+    text = subprocess.run(["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"], cwd=ROOT, capture_output=True, check=True).stdout
+    targets = [target for package in json.loads(text)["packages"] for target in package["targets"]]
+    return sorted({target["name"] for target in targets if "test" in target["kind"]})
 
 
 def count(suite: Suite) -> None:
