@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node demo test bench lint fmt soak clean
+.PHONY: help setup build python node c demo test bench lint fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -24,6 +24,9 @@ python: setup ## Build the Python package into .venv
 node: ## Build the Node.js package in node/
 	@scripts/setup.sh node
 	@scripts/node.sh
+
+c: setup ## Build the C library into target/c (scripts/c.sh install DIR installs it)
+	@scripts/c.sh
 
 demo: python ## See it work: real jobs, retries, a dead letter and its replay
 	@.venv/bin/python examples/demo/demo.py

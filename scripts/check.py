@@ -95,6 +95,7 @@ def suites() -> list[Suite]:
         Suite("node-build", "build", ["scripts/node.sh"], needs=("build",), after=("python-build",), minutes=15),
         Suite("node-types", "lint", ["node", "node/node_modules/typescript/bin/tsc", "--noEmit", "-p", "node/test/types"], needs=("node-build",)),
         Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
+        Suite("c", "c", ["scripts/c.sh", "test"], needs=("build",), after=("python-build", "node-build"), minutes=15),
         Suite("rust", "rust", postgres + tests("--lib", "--bins", *(f"--test={name}" for name in others)),
               needs=("build",), after=("clippy",), minutes=15),
         Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"), needs=("build",), after=("clippy",), minutes=15),
@@ -104,7 +105,7 @@ def suites() -> list[Suite]:
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build")),
     ]
     if CONFORMANCE.is_dir():
-        calm = ("wire", "rust", "faults", "doctests", "pytest", "node")
+        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "c")
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,

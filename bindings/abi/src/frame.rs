@@ -122,6 +122,75 @@ fn put(frame: &mut Vec<u8>, number: usize) -> Result<(), AbiError> {
     Ok(())
 }
 
+/// One job of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table at the top")]
+pub struct PackedJob<'a> {
+    pub token: JobToken,
+    pub envelope: &'a [u8],
+    pub id: &'a [u8],
+    pub job_type: &'a [u8],
+    pub queue: &'a [u8],
+    pub attempt: u32,
+    pub deadline_ms: Option<u64>,
+}
+
+/// A frame of jobs, read.
+#[derive(Debug, Clone, Copy)]
+pub struct Jobs<'a> {
+    frame: &'a [u8],
+    entry: usize,
+    count: usize,
+}
+
+impl<'a> Jobs<'a> {
+    /// # Errors
+    /// It is not such a frame.
+    pub fn read(frame: &'a [u8]) -> Result<Self, AbiError> {
+        if u32_at(frame, 0)? != JOBS_MAGIC || u16_at(frame, 4)? != VERSION {
+            return Err(AbiError::invalid(format!("not a frame of jobs of version {VERSION}")));
+        }
+        Ok(Self { frame, entry: usize::from(u16_at(frame, 6)?), count: size_at(frame, 8)? })
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// None.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The job with this index.
+    ///
+    /// # Errors
+    /// There is none, or the frame is broken.
+    pub fn get(&self, index: usize) -> Result<PackedJob<'a>, AbiError> {
+        if index >= self.count {
+            return Err(AbiError::invalid(format!("no job {index}: the frame has {}", self.count)));
+        }
+        let at = index.checked_mul(self.entry).and_then(|at| at.checked_add(HEADER)).ok_or_else(cut)?;
+        let entry = self.frame.get(at..).ok_or_else(cut)?;
+        let text = |at: usize| {
+            let (from, length) = (size_at(entry, at)?, size_at(entry, at + 4)?);
+            from.checked_add(length).and_then(|to| self.frame.get(from..to)).ok_or_else(cut)
+        };
+        Ok(PackedJob {
+            token: JobToken::from_bits(u64_at(entry, 0)?),
+            envelope: text(8)?,
+            id: text(16)?,
+            job_type: text(24)?,
+            queue: text(32)?,
+            attempt: u32_at(entry, 40)?,
+            deadline_ms: if u32_at(entry, 44)? & FLAG_DEADLINE == 0 { None } else { Some(u64_at(entry, 48)?) },
+        })
+    }
+}
+
 /// Reads a frame of outcomes. All of it is checked before anything is returned.
 ///
 /// # Errors
@@ -266,6 +335,11 @@ mod tests {
         assert_eq!(u32_at(&frame, second + 44).unwrap(), FLAG_DEADLINE);
         let left = u64_at(&frame, second + 48).unwrap();
         assert!((1..=60_000).contains(&left), "{left}");
+        let jobs = Jobs::read(&frame).unwrap();
+        let job = jobs.get(1).unwrap();
+        assert_eq!((jobs.len(), job.token.to_bits(), job.queue, job.envelope), (2, 7, &b"mail"[..], "{\"ö\":1}".as_bytes()));
+        assert_eq!((job.deadline_ms, jobs.get(0).unwrap().deadline_ms), (Some(left), None));
+        assert!(jobs.get(2).is_err());
     }
 
     fn outcomes(entries: &[(u64, u32, &str, u64)]) -> Vec<u8> {
@@ -347,6 +421,12 @@ mod tests {
                 }
             }
             let _ = read_outcomes(&frame);
+            if frame.len() >= 4 {
+                frame[3] = b'J';
+            }
+            if let Ok(jobs) = Jobs::read(&frame) {
+                let _ = (jobs.get(0), jobs.get(jobs.len()));
+            }
         }
     }
 }

@@ -1,0 +1,282 @@
+//! Calls to a server or embedded engine.
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use ojs::transport::ConnectOptions;
+use ojs_abi::connection::Connection;
+use ojs_abi::error::AbiError;
+use ojs_abi::runtime;
+use serde_json::value::RawValue;
+
+use crate::error::{enter, given, ojs_error};
+use crate::slice::{boxed, ojs_buf, ojs_slice, options, put, strings};
+
+/// A connection to a server, or to an engine in this process. Free with ojs_client_free().
+pub struct ojs_client {
+    pub(crate) link: Arc<Connection>,
+}
+
+/// How to connect. Empty and 0 mean the default.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ojs_client_options {
+    /// Set by ojs_client_options_init().
+    pub size: u32,
+    /// How often a request that did not arrive is sent, the first time included.
+    pub max_sends: u32,
+    /// For a whole call, in milliseconds.
+    pub timeout_ms: u64,
+    /// For connecting, in milliseconds.
+    pub connect_timeout_ms: u64,
+    /// Bearer token.
+    pub auth_token: ojs_slice,
+    /// Further headers: name, value, name, value …
+    pub headers: *const ojs_slice,
+    /// How many slices that are: twice the number of headers.
+    pub header_slices: usize,
+    /// Certificates to trust, a PEM file.
+    pub ca_file: ojs_slice,
+    /// The client's own certificate, a PEM file.
+    pub cert_file: ojs_slice,
+    /// Its key.
+    pub key_file: ojs_slice,
+}
+
+impl Default for ojs_client_options {
+    fn default() -> Self {
+        Self {
+            size: u32::try_from(size_of::<Self>()).unwrap_or(0),
+            max_sends: 0,
+            timeout_ms: 0,
+            connect_timeout_ms: 0,
+            auth_token: ojs_slice::EMPTY,
+            headers: ptr::null(),
+            header_slices: 0,
+            ca_file: ojs_slice::EMPTY,
+            cert_file: ojs_slice::EMPTY,
+            key_file: ojs_slice::EMPTY,
+        }
+    }
+}
+
+/// Fills in the size and the defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_client_options_init(options: *mut ojs_client_options) {
+    put(options, ojs_client_options::default());
+}
+
+fn connect_options(given: *const ojs_client_options) -> Result<ConnectOptions, AbiError> {
+    let given = options(given, ojs_client_options::default(), "ojs_client_options")?;
+    let mut connect = ConnectOptions::default();
+    connect.auth_token = given.auth_token.string("auth_token")?;
+    let headers = strings(given.headers, given.header_slices, "headers")?;
+    let (pairs, rest) = headers.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(AbiError::invalid("headers are pairs of a name and a value: header_slices is odd"));
+    }
+    connect.headers = pairs.iter().map(|[name, value]| (name.clone(), value.clone())).collect();
+    if given.timeout_ms > 0 {
+        connect.timeout = Duration::from_millis(given.timeout_ms);
+    }
+    if given.connect_timeout_ms > 0 {
+        connect.connect_timeout = Duration::from_millis(given.connect_timeout_ms);
+    }
+    if given.max_sends > 0 {
+        connect.resend.max_sends = given.max_sends;
+    }
+    connect.tls_ca_file = given.ca_file.string("ca_file")?.map(Into::into);
+    let (cert, key) = (given.cert_file.string("cert_file")?, given.key_file.string("key_file")?);
+    connect.tls_client_cert = cert.zip(key).map(|(cert, key)| (cert.into(), key.into()));
+    Ok(connect)
+}
+
+/// A client for `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. It connects with its first call.
+/// `options` may be NULL.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_client_new(
+    url: ojs_slice,
+    options: *const ojs_client_options,
+    out: *mut *mut ojs_client,
+) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_client_new", || {
+        let url = url.text("url")?;
+        if url.is_empty() {
+            return Err(AbiError::invalid("url is empty: give http://host:8080, sqlite:jobs.db or memory:"));
+        }
+        let link = Connection::to_url(url, connect_options(options)?);
+        put(out, Box::into_raw(Box::new(ojs_client { link })));
+        Ok(())
+    })
+}
+
+/// A call of the protocol, with its arguments read.
+struct Call {
+    link: Arc<Connection>,
+    method: String,
+    path: String,
+    body: Option<Bytes>,
+}
+
+impl Call {
+    fn read(client: Option<&ojs_client>, method: ojs_slice, path: ojs_slice, body: ojs_slice) -> Result<Self, AbiError> {
+        let (method, path) = (method.text("method")?, path.text("path")?);
+        if method.is_empty() || !path.starts_with('/') {
+            return Err(AbiError::invalid(format!("a call is a method and a path that begins with /, got '{method}' '{path}'")));
+        }
+        body.text("body")?;
+        Ok(Self {
+            link: Arc::clone(&given(client, "client")?.link),
+            method: method.to_owned(),
+            path: path.to_owned(),
+            body: body.owned("body")?,
+        })
+    }
+
+    async fn run(self) -> Result<Bytes, AbiError> {
+        self.link.call(&self.method, &self.path, self.body).await
+    }
+}
+
+/// Any call of the protocol: `path` is relative to /ojs/v1 (or is /ojs/manifest), `body` is JSON or empty; `out` is the body of a
+/// 2xx answer. Waits for it.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_client_call(
+    client: Option<&ojs_client>,
+    method: ojs_slice,
+    path: ojs_slice,
+    body: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_client_call", || answer(Call::read(client, method, path, body)?, out))
+}
+
+fn answer(call: Call, out: *mut *mut ojs_buf) -> Result<(), AbiError> {
+    let body = runtime::handle()?.block_on(call.run())?;
+    if !out.is_null() {
+        put(out, boxed(body));
+    }
+    Ok(())
+}
+
+/// What an asynchronous call ends in: an error, or a body; the one who is called owns it.
+pub type ojs_done_fn = Option<extern "C" fn(user_data: *mut c_void, error: Option<Box<ojs_error>>, body: Option<Box<ojs_buf>>)>;
+
+/// What a callback is called with. It is the caller's, who promised (rule 6) that it may be used on our threads.
+#[derive(Clone, Copy)]
+pub(crate) struct UserData(pub *mut c_void);
+
+// SAFETY: we never look at what it points to; using it from any thread is the callback's business, rule 6 of the header.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
+
+impl UserData {
+    /// The pointer. (A method, so that a closure captures the whole.)
+    pub fn get(self) -> *mut c_void {
+        self.0
+    }
+}
+
+/// The same without waiting: `done` is called once, on a thread of the library. When this function itself returns an error, it is
+/// not called.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_client_call_async(
+    client: Option<&ojs_client>,
+    method: ojs_slice,
+    path: ojs_slice,
+    body: ojs_slice,
+    done: ojs_done_fn,
+    user_data: *mut c_void,
+) -> Option<Box<ojs_error>> {
+    let user_data = UserData(user_data);
+    enter("ojs_client_call_async", || {
+        let done = done.ok_or_else(|| AbiError::invalid("done is NULL"))?;
+        let call = Call::read(client, method, path, body)?;
+        let handle = runtime::handle()?;
+        let work = handle.spawn(call.run());
+        // On a thread for blocking work: the callback may take its time.
+        handle.spawn(async move {
+            let ended = work
+                .await
+                .unwrap_or_else(|error| Err(AbiError::Panicked { export: "ojs_client_call_async", message: error.to_string() }));
+            tokio::task::spawn_blocking(move || match ended {
+                Ok(body) => done(user_data.get(), None, Some(Box::new(ojs_buf(body)))),
+                Err(error) => done(user_data.get(), Some(Box::new(ojs_error::from(&error))), None),
+            });
+        });
+        Ok(())
+    })
+}
+
+/// Sends a job: its type, its arguments (a JSON array, `[]` when empty) and its options (a JSON object, the `options` of the
+/// protocol, or empty). `out` is the answer, `{"job": {…}}`.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_client_enqueue(
+    client: Option<&ojs_client>,
+    job_type: ojs_slice,
+    args: ojs_slice,
+    options: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_client_enqueue", || {
+        let client = given(client, "client")?;
+        let job_type = serde_json::Value::from(job_type.text("type")?);
+        let args = json("args", &args, '[')?.unwrap_or("[]");
+        let body = match json("options", &options, '{')? {
+            Some(options) => format!(r#"{{"type":{job_type},"args":{args},"options":{options}}}"#),
+            None => format!(r#"{{"type":{job_type},"args":{args}}}"#),
+        };
+        let (method, path) = ("POST".to_owned(), "/jobs".to_owned());
+        answer(Call { link: Arc::clone(&client.link), method, path, body: Some(body.into()) }, out)
+    })
+}
+
+/// JSON text that begins as it must; `None` when it is empty.
+fn json<'a>(name: &str, slice: &'a ojs_slice, first: char) -> Result<Option<&'a str>, AbiError> {
+    let text = slice.text(name)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let kind = if first == '[' { "array" } else { "object" };
+    let raw: &RawValue =
+        serde_json::from_str(text).map_err(|e| AbiError::invalid(format!("{name} must be a JSON {kind}: {e}")))?;
+    if raw.get().starts_with(first) {
+        Ok(Some(raw.get()))
+    } else {
+        Err(AbiError::invalid(format!("{name} must be a JSON {kind}")))
+    }
+}
+
+/// Releases the connection; an embedded engine is flushed. Calls from now on fail with OJS_CLASS_CLOSED; a second close does nothing.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_client_close(client: Option<&ojs_client>) -> Option<Box<ojs_error>> {
+    enter("ojs_client_close", || {
+        let link = Arc::clone(&given(client, "client")?.link);
+        runtime::handle()?.block_on(async move { link.close().await });
+        Ok(())
+    })
+}
+
+/// Frees a client. Workers made from it go on.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_client_free(client: Option<Box<ojs_client>>) {
+    let Some(client) = client else { return };
+    // The last owner lets sockets and files go, on the runtime.
+    let _ = enter("ojs_client_free", || {
+        if client.link.is_open() {
+            runtime::handle()?.spawn(async move { drop(client) });
+        }
+        Ok(())
+    });
+}

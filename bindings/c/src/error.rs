@@ -1,0 +1,153 @@
+//! Errors.
+use ojs_abi::error::{AbiError, ErrorClass};
+use ojs_abi::guard::guard;
+
+use crate::slice::ojs_slice;
+
+/// What kind of error it is; the same in every language.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ojs_class {
+    /// No error.
+    None = 0,
+    /// The server answered with an error, of no class below.
+    Api = 1,
+    /// The job exists already: same id, or a unique policy said so.
+    Duplicate = 2,
+    /// There is no such job, queue, workflow or schedule.
+    NotFound = 3,
+    /// The queue is paused and refuses jobs.
+    QueuePaused = 4,
+    /// The request came too fast, or the queue is full.
+    RateLimited = 5,
+    /// The job is in a state that does not allow the operation.
+    InvalidStateTransition = 6,
+    /// Larger than the server takes.
+    PayloadTooLarge = 7,
+    /// The server found the request wrong.
+    InvalidRequest = 8,
+    /// The token is missing, wrong, or not allowed to do this.
+    Authentication = 9,
+    /// There was no OJS answer.
+    Connection = 20,
+    /// There was no answer in time; the server may have acted.
+    Timeout = 21,
+    /// The request, an argument or a setting was found wrong before anything was sent.
+    Validation = 30,
+    /// A middleware dropped the job. Not in C.
+    NotEnqueued = 31,
+    /// The object was closed.
+    Closed = 40,
+    /// The object does not work in a forked child.
+    Forked = 41,
+    /// A bug in OJS.
+    Internal = 42,
+}
+
+impl From<ErrorClass> for ojs_class {
+    fn from(class: ErrorClass) -> Self {
+        match class {
+            ErrorClass::Api => Self::Api,
+            ErrorClass::Duplicate => Self::Duplicate,
+            ErrorClass::NotFound => Self::NotFound,
+            ErrorClass::QueuePaused => Self::QueuePaused,
+            ErrorClass::RateLimited => Self::RateLimited,
+            ErrorClass::InvalidStateTransition => Self::InvalidStateTransition,
+            ErrorClass::PayloadTooLarge => Self::PayloadTooLarge,
+            ErrorClass::InvalidRequest => Self::InvalidRequest,
+            ErrorClass::Authentication => Self::Authentication,
+            ErrorClass::Connection => Self::Connection,
+            ErrorClass::Timeout => Self::Timeout,
+            ErrorClass::Validation => Self::Validation,
+            ErrorClass::NotEnqueued => Self::NotEnqueued,
+            ErrorClass::Closed => Self::Closed,
+            ErrorClass::Forked => Self::Forked,
+            ErrorClass::Internal => Self::Internal,
+        }
+    }
+}
+
+// The numbers are those of the table that all languages share.
+const _: () = {
+    assert!(ojs_class::Authentication as i32 == ErrorClass::Authentication as i32);
+    assert!(ojs_class::Timeout as i32 == ErrorClass::Timeout as i32);
+    assert!(ojs_class::NotEnqueued as i32 == ErrorClass::NotEnqueued as i32);
+    assert!(ojs_class::Internal as i32 == ErrorClass::Internal as i32);
+};
+
+/// What went wrong. Free with ojs_error_free().
+pub struct ojs_error {
+    class: ojs_class,
+    status: i32,
+    retryable: bool,
+    code: String,
+    message: String,
+    json: String,
+}
+
+impl From<&AbiError> for ojs_error {
+    fn from(error: &AbiError) -> Self {
+        let object = error.to_object();
+        let text = |name: &str| object.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
+        Self {
+            class: error.class().into(),
+            status: object.get("status").and_then(serde_json::Value::as_i64).and_then(|n| n.try_into().ok()).unwrap_or(0),
+            retryable: object.get("retryable").and_then(serde_json::Value::as_bool).unwrap_or(false),
+            code: text("code"),
+            message: text("message"),
+            json: object.to_string(),
+        }
+    }
+}
+
+/// Runs the body of an exported function: errors and panics become what it returns.
+pub(crate) fn enter(export: &'static str, body: impl FnOnce() -> Result<(), AbiError>) -> Option<Box<ojs_error>> {
+    guard(export, body).err().map(|error| Box::new(ojs_error::from(&error)))
+}
+
+/// The object that a function was called on.
+pub(crate) fn given<'a, T>(object: Option<&'a T>, name: &str) -> Result<&'a T, AbiError> {
+    object.ok_or_else(|| AbiError::invalid(format!("{name} is NULL")))
+}
+
+/// Its kind; OJS_CLASS_NONE of NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_error_class(error: Option<&ojs_error>) -> ojs_class {
+    error.map_or(ojs_class::None, |error| error.class)
+}
+
+/// The HTTP status; 0 when there was no answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_error_status(error: Option<&ojs_error>) -> i32 {
+    error.map_or(0, |error| error.status)
+}
+
+/// Whether the same call may succeed later.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_error_retryable(error: Option<&ojs_error>) -> bool {
+    error.is_some_and(|error| error.retryable)
+}
+
+/// The machine-readable code, as the server wrote it.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_error_code(error: Option<&ojs_error>) -> ojs_slice {
+    error.map_or(ojs_slice::EMPTY, |error| ojs_slice::of(error.code.as_bytes()))
+}
+
+/// What to tell people.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_error_message(error: Option<&ojs_error>) -> ojs_slice {
+    error.map_or(ojs_slice::EMPTY, |error| ojs_slice::of(error.message.as_bytes()))
+}
+
+/// All there is: a JSON object with code, message, retryable, status, numeric, and perhaps details, hint, request_id.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_error_json(error: Option<&ojs_error>) -> ojs_slice {
+    error.map_or(ojs_slice::EMPTY, |error| ojs_slice::of(error.json.as_bytes()))
+}
+
+/// Frees an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_error_free(error: Option<Box<ojs_error>>) {
+    drop(error);
+}

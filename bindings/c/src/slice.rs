@@ -1,0 +1,129 @@
+//! Memory in both directions.
+use std::ptr;
+
+use bytes::Bytes;
+use ojs_abi::error::AbiError;
+
+/// Bytes that somebody else owns. `ptr` may be NULL when `len` is 0.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ojs_slice {
+    /// The first byte.
+    pub ptr: *const u8,
+    /// How many.
+    pub len: usize,
+}
+
+impl ojs_slice {
+    /// What Rust owns, for C to look at.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self { ptr: bytes.as_ptr(), len: bytes.len() }
+    }
+
+    /// No bytes.
+    pub(crate) const EMPTY: Self = Self { ptr: ptr::null(), len: 0 };
+
+    /// The bytes, for the time of the call.
+    ///
+    /// # Errors
+    /// A NULL pointer with a length.
+    pub(crate) fn bytes(&self, name: &str) -> Result<&[u8], AbiError> {
+        if self.len == 0 {
+            return Ok(&[]);
+        }
+        if self.ptr.is_null() {
+            return Err(AbiError::invalid(format!("{name} is NULL, but its length is {}", self.len)));
+        }
+        // SAFETY: rule 2 of the header: it points at `len` bytes that live until the call returns.
+        Ok(unsafe { std::slice::from_raw_parts(self.ptr, self.len) })
+    }
+
+    /// The bytes as text.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes), or not UTF-8.
+    pub(crate) fn text(&self, name: &str) -> Result<&str, AbiError> {
+        std::str::from_utf8(self.bytes(name)?).map_err(|e| AbiError::invalid(format!("{name} is not UTF-8: {e}")))
+    }
+
+    /// The same as a string of ours; `None` when it is empty.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub(crate) fn string(&self, name: &str) -> Result<Option<String>, AbiError> {
+        Ok(Some(self.text(name)?).filter(|text| !text.is_empty()).map(str::to_owned))
+    }
+
+    /// The bytes as ours; `None` when there are none.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub(crate) fn owned(&self, name: &str) -> Result<Option<Bytes>, AbiError> {
+        Ok(Some(self.bytes(name)?).filter(|bytes| !bytes.is_empty()).map(Bytes::copy_from_slice))
+    }
+}
+
+/// An array of slices: `count` of them at `first`.
+///
+/// # Errors
+/// NULL with a count, or one that is wrong.
+pub(crate) fn strings(first: *const ojs_slice, count: usize, name: &str) -> Result<Vec<String>, AbiError> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if first.is_null() {
+        return Err(AbiError::invalid(format!("{name} is NULL, but there shall be {count} of them")));
+    }
+    // SAFETY: rule 2 of the header: an array of `count` slices that lives until the call returns.
+    let slices = unsafe { std::slice::from_raw_parts(first, count) };
+    slices.iter().map(|slice| slice.text(name).map(str::to_owned)).collect()
+}
+
+/// Writes a value out; NULL throws it away.
+pub(crate) fn put<T>(out: *mut T, value: T) {
+    if !out.is_null() {
+        // SAFETY: rule 1 of the header: it points at room for one value. What is there is not read or dropped.
+        unsafe { out.write(value) }
+    }
+}
+
+/// Takes a structure of options of any version: of a shorter, older one what it has, over the defaults.
+///
+/// # Errors
+/// Its size cannot be: `_init` was not called.
+pub(crate) fn options<T: Copy>(given: *const T, defaults: T, name: &str) -> Result<T, AbiError> {
+    if given.is_null() {
+        return Ok(defaults);
+    }
+    // SAFETY: every version of the structure begins with its size, a u32.
+    let size = unsafe { given.cast::<u32>().read() };
+    let size = usize::try_from(size).unwrap_or(0);
+    if size < size_of::<u32>() || size > 4096 {
+        return Err(AbiError::invalid(format!("{name}.size is {size}: call {name}_init() first")));
+    }
+    let mut taken = defaults;
+    let length = size.min(size_of::<T>());
+    // SAFETY: the caller's structure has `size` bytes; both are plain data, and any pattern of bytes is a value of its members.
+    unsafe { ptr::copy_nonoverlapping(given.cast::<u8>(), ptr::from_mut(&mut taken).cast::<u8>(), length) };
+    Ok(taken)
+}
+
+/// Bytes that came out of the library. Free with ojs_buf_free().
+pub struct ojs_buf(pub(crate) Bytes);
+
+/// Hands bytes to C.
+pub(crate) fn boxed(bytes: impl Into<Bytes>) -> *mut ojs_buf {
+    Box::into_raw(Box::new(ojs_buf(bytes.into())))
+}
+
+/// The bytes; none of NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_buf_slice(buf: Option<&ojs_buf>) -> ojs_slice {
+    buf.map_or(ojs_slice::EMPTY, |buf| ojs_slice::of(&buf.0))
+}
+
+/// Frees a buffer.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_buf_free(buf: Option<Box<ojs_buf>>) {
+    drop(buf);
+}

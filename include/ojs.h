@@ -1,0 +1,504 @@
+// Open Job Spec: clients and workers for C, and for every language that can call C.
+//
+// Made by cbindgen from bindings/c: do not edit.
+//
+// 1. Functions that can fail return an error, NULL for success; the caller frees it with ojs_error_free(). Values come out through
+//    the last parameters, which are always written: NULL or 0 on failure. Any of them may be NULL: the value is then thrown away.
+// 2. Pointers that go in are borrowed for the call. Objects that come out are owned by the caller and freed once, by the function
+//    named after their type; freeing NULL does nothing. A slice that comes out lives as long as the object it was asked of.
+// 3. Text is UTF-8 with a length, without a final zero; the pointer may be NULL when the length is 0. JSON goes in and out as text.
+// 4. Structures of options begin with their size: let the _init function fill them, then change members.
+// 5. Functions that take a `const` object may be called from any thread at any time, also at the same time. Freeing is for the one
+//    who is sure that nobody uses the object any more.
+// 6. Callbacks run on threads of the library. They must return, and must not unwind or longjmp out.
+// 7. Nothing is started before the first call that needs it. The library handles no signals, writes nothing to the terminal, and
+//    reads no environment. After a fork, connections over HTTP work on in the child; workers, servers and embedded engines do not.
+
+
+#ifndef OJS_H
+#define OJS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define OJS_MUST_USE __attribute__((warn_unused_result))
+#else
+#define OJS_MUST_USE
+#endif
+
+typedef struct ojs_error ojs_error;
+typedef struct ojs_buf ojs_buf;
+typedef struct ojs_client ojs_client;
+typedef struct ojs_worker ojs_worker;
+typedef struct ojs_server ojs_server;
+typedef struct ojs_answer ojs_answer;
+
+
+// The interface: `major << 16 | minor`. A new minor adds, a new major changes.
+#define OJS_ABI (1 << 16)
+
+// What kind of error it is; the same in every language.
+enum ojs_class
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // No error.
+    OJS_CLASS_NONE = 0,
+    // The server answered with an error, of no class below.
+    OJS_CLASS_API = 1,
+    // The job exists already: same id, or a unique policy said so.
+    OJS_CLASS_DUPLICATE = 2,
+    // There is no such job, queue, workflow or schedule.
+    OJS_CLASS_NOT_FOUND = 3,
+    // The queue is paused and refuses jobs.
+    OJS_CLASS_QUEUE_PAUSED = 4,
+    // The request came too fast, or the queue is full.
+    OJS_CLASS_RATE_LIMITED = 5,
+    // The job is in a state that does not allow the operation.
+    OJS_CLASS_INVALID_STATE_TRANSITION = 6,
+    // Larger than the server takes.
+    OJS_CLASS_PAYLOAD_TOO_LARGE = 7,
+    // The server found the request wrong.
+    OJS_CLASS_INVALID_REQUEST = 8,
+    // The token is missing, wrong, or not allowed to do this.
+    OJS_CLASS_AUTHENTICATION = 9,
+    // There was no OJS answer.
+    OJS_CLASS_CONNECTION = 20,
+    // There was no answer in time; the server may have acted.
+    OJS_CLASS_TIMEOUT = 21,
+    // The request, an argument or a setting was found wrong before anything was sent.
+    OJS_CLASS_VALIDATION = 30,
+    // A middleware dropped the job. Not in C.
+    OJS_CLASS_NOT_ENQUEUED = 31,
+    // The object was closed.
+    OJS_CLASS_CLOSED = 40,
+    // The object does not work in a forked child.
+    OJS_CLASS_FORKED = 41,
+    // A bug in OJS.
+    OJS_CLASS_INTERNAL = 42,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ojs_class ojs_class;
+#else
+typedef int32_t ojs_class;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What came of a pull.
+enum ojs_pull
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // There is a frame with at least one job.
+    OJS_PULL_JOBS = 0,
+    // Nothing within the time.
+    OJS_PULL_TIMED_OUT = 1,
+    // Somebody called ojs_worker_unblock().
+    OJS_PULL_UNBLOCKED = 2,
+    // The worker is over: leave the loop.
+    OJS_PULL_CLOSED = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ojs_pull ojs_pull;
+#else
+typedef uint32_t ojs_pull;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Why a handler should stop.
+enum ojs_cancel
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // It should not.
+    OJS_CANCEL_NONE = 0,
+    // The job was cancelled on the server.
+    OJS_CANCEL_CANCELLED = 1,
+    // Another worker has the job by now, or it was answered before.
+    OJS_CANCEL_LEASE_LOST = 2,
+    // The attempt's time is up.
+    OJS_CANCEL_TIMED_OUT = 3,
+    // The worker stops and its grace period is over.
+    OJS_CANCEL_SHUTDOWN = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ojs_cancel ojs_cancel;
+#else
+typedef uint32_t ojs_cancel;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Where a worker is in its life.
+enum ojs_phase
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Not started.
+    OJS_PHASE_NEW = 0,
+    // Fetches and runs.
+    OJS_PHASE_RUNNING = 1,
+    // Runs what it holds, fetches nothing.
+    OJS_PHASE_QUIET = 2,
+    // Finishes what it holds, then stops.
+    OJS_PHASE_DRAINING = 3,
+    // Over.
+    OJS_PHASE_STOPPED = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ojs_phase ojs_phase;
+#else
+typedef uint32_t ojs_phase;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Bytes that somebody else owns. `ptr` may be NULL when `len` is 0.
+typedef struct {
+    // The first byte.
+    const uint8_t *ptr;
+    // How many.
+    size_t len;
+} ojs_slice;
+
+// How to connect. Empty and 0 mean the default.
+typedef struct {
+    // Set by ojs_client_options_init().
+    uint32_t size;
+    // How often a request that did not arrive is sent, the first time included.
+    uint32_t max_sends;
+    // For a whole call, in milliseconds.
+    uint64_t timeout_ms;
+    // For connecting, in milliseconds.
+    uint64_t connect_timeout_ms;
+    // Bearer token.
+    ojs_slice auth_token;
+    // Further headers: name, value, name, value …
+    const ojs_slice *headers;
+    // How many slices that are: twice the number of headers.
+    size_t header_slices;
+    // Certificates to trust, a PEM file.
+    ojs_slice ca_file;
+    // The client's own certificate, a PEM file.
+    ojs_slice cert_file;
+    // Its key.
+    ojs_slice key_file;
+} ojs_client_options;
+
+// What an asynchronous call ends in: an error, or a body; the one who is called owns it.
+typedef void (*ojs_done_fn)(void *user_data, ojs_error *error, ojs_buf *body);
+
+// Settings of a worker. Empty and 0 mean the default.
+typedef struct {
+    // Set by ojs_worker_options_init().
+    uint32_t size;
+    // Jobs held at a time; 10.
+    uint32_t concurrency;
+    // The queues, in order of preference; `default`.
+    const ojs_slice *queues;
+    // How many.
+    size_t queue_count;
+    // The job types that this worker runs; a job of another one fails for good. None: it runs all.
+    const ojs_slice *types;
+    // How many.
+    size_t type_count;
+    // Its name on the server; a random one.
+    ojs_slice worker_id;
+    // Between heartbeats; 5,000.
+    uint64_t heartbeat_ms;
+    // How long a silent worker keeps a job; 30,000.
+    uint64_t visibility_ms;
+    // How long running handlers may finish after a stop; 25,000.
+    uint64_t grace_ms;
+    // The longest pause between fetches, where a server cannot wake a worker.
+    uint64_t poll_ms;
+    // Do not give unfinished jobs back when it stops: they wait until their leases end.
+    bool keep_on_shutdown;
+} ojs_worker_options;
+
+// A job out of a frame. The slices live as long as the frame.
+typedef struct {
+    // Answers go by this.
+    uint64_t token;
+    // UUIDv7, the same in every redelivery.
+    ojs_slice id;
+    // Finds the handler.
+    ojs_slice job_type;
+    // The queue it came from.
+    ojs_slice queue;
+    // The whole job as JSON: `args`, `meta`, and the rest.
+    ojs_slice envelope;
+    // 1 on the first run.
+    uint32_t attempt;
+    // It has a deadline.
+    bool has_deadline;
+    // Milliseconds left until then, when the frame was made.
+    uint64_t deadline_ms;
+} ojs_job;
+
+// What is called when there is something to pull, a job to stop, or the end; and how its user_data is freed.
+typedef void (*ojs_ring_fn)(void *user_data);
+
+// Frees user_data: called once, when it is not needed any more.
+typedef void (*ojs_destroy_fn)(void *user_data);
+
+// Runs a job. What it leaves in `answer` counts; nothing means: done, without a result. `job` and `answer` live until it returns.
+typedef void (*ojs_handler_fn)(void *user_data, const ojs_job *job, const ojs_answer *answer);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// OJS_ABI of the library that runs, to compare with the one compiled against.
+uint32_t ojs_abi_version(void);
+
+// An error when the library that runs cannot serve a program compiled against this header: `ojs_abi_check(OJS_ABI)`.
+OJS_MUST_USE ojs_error *ojs_abi_check(uint32_t compiled);
+
+// The version of the package, as text.
+const char *ojs_version(void);
+
+// Its kind; OJS_CLASS_NONE of NULL.
+ojs_class ojs_error_class(const ojs_error *error);
+
+// The HTTP status; 0 when there was no answer.
+int32_t ojs_error_status(const ojs_error *error);
+
+// Whether the same call may succeed later.
+bool ojs_error_retryable(const ojs_error *error);
+
+// The machine-readable code, as the server wrote it.
+ojs_slice ojs_error_code(const ojs_error *error);
+
+// What to tell people.
+ojs_slice ojs_error_message(const ojs_error *error);
+
+// All there is: a JSON object with code, message, retryable, status, numeric, and perhaps details, hint, request_id.
+ojs_slice ojs_error_json(const ojs_error *error);
+
+// Frees an error.
+void ojs_error_free(ojs_error *error);
+
+// The bytes; none of NULL.
+ojs_slice ojs_buf_slice(const ojs_buf *buf);
+
+// Frees a buffer.
+void ojs_buf_free(ojs_buf *buf);
+
+// Fills in the size and the defaults.
+void ojs_client_options_init(ojs_client_options *options);
+
+// A client for `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. It connects with its first call.
+// `options` may be NULL.
+OJS_MUST_USE
+ojs_error *ojs_client_new(ojs_slice url,
+                          const ojs_client_options *options,
+                          ojs_client **out);
+
+// Any call of the protocol: `path` is relative to /ojs/v1 (or is /ojs/manifest), `body` is JSON or empty; `out` is the body of a
+// 2xx answer. Waits for it.
+OJS_MUST_USE
+ojs_error *ojs_client_call(const ojs_client *client,
+                           ojs_slice method,
+                           ojs_slice path,
+                           ojs_slice body,
+                           ojs_buf **out);
+
+// The same without waiting: `done` is called once, on a thread of the library. When this function itself returns an error, it is
+// not called.
+OJS_MUST_USE
+ojs_error *ojs_client_call_async(const ojs_client *client,
+                                 ojs_slice method,
+                                 ojs_slice path,
+                                 ojs_slice body,
+                                 ojs_done_fn done,
+                                 void *user_data);
+
+// Sends a job: its type, its arguments (a JSON array, `[]` when empty) and its options (a JSON object, the `options` of the
+// protocol, or empty). `out` is the answer, `{"job": {…}}`.
+OJS_MUST_USE
+ojs_error *ojs_client_enqueue(const ojs_client *client,
+                              ojs_slice job_type,
+                              ojs_slice args,
+                              ojs_slice options,
+                              ojs_buf **out);
+
+// Releases the connection; an embedded engine is flushed. Calls from now on fail with OJS_CLASS_CLOSED; a second close does nothing.
+OJS_MUST_USE
+ojs_error *ojs_client_close(const ojs_client *client);
+
+// Frees a client. Workers made from it go on.
+void ojs_client_free(ojs_client *client);
+
+// Fills in the size and the defaults.
+void ojs_worker_options_init(ojs_worker_options *options);
+
+// A worker on a client's connection. `options` may be NULL. It does nothing before ojs_worker_start().
+OJS_MUST_USE ojs_error *ojs_worker_new(const ojs_client *client, const ojs_worker_options *options, ojs_worker **out);
+
+// Connects and begins to fetch.
+OJS_MUST_USE ojs_error *ojs_worker_start(const ojs_worker *worker);
+
+// Its name on the server; empty before the start.
+ojs_slice ojs_worker_id(const ojs_worker *worker);
+
+// Takes up to `max` jobs, waiting at most `wait_ms` for the first (negative: until there is one, an unblock, or the end). `frame`
+// is a frame of jobs, see ojs_frame_job(), or NULL: `status` tells why. Every job must be answered once.
+OJS_MUST_USE
+ojs_error *ojs_worker_pull(const ojs_worker *worker,
+                           uint32_t max,
+                           int64_t wait_ms,
+                           ojs_buf **frame,
+                           ojs_pull *status);
+
+// How many jobs are in a frame that ojs_worker_pull() gave; 0 of anything else.
+size_t ojs_frame_count(const ojs_buf *frame);
+
+// The job with this index in a frame.
+OJS_MUST_USE ojs_error *ojs_frame_job(const ojs_buf *frame, size_t index, ojs_job *out);
+
+// The job is done; `result` is JSON, or empty for none. `stale` becomes true when the answer came too late or twice.
+OJS_MUST_USE ojs_error *ojs_worker_succeed(const ojs_worker *worker, uint64_t token, ojs_slice result, bool *stale);
+
+// The job failed. `code` may be empty (`handler_error`), `message` may not. It runs again by its retry policy if `retryable`.
+OJS_MUST_USE
+ojs_error *ojs_worker_fail(const ojs_worker *worker,
+                           uint64_t token,
+                           ojs_slice code,
+                           ojs_slice message,
+                           bool retryable,
+                           bool *stale);
+
+// The job goes back to its queue without an attempt being counted.
+OJS_MUST_USE ojs_error *ojs_worker_release(const ojs_worker *worker, uint64_t token, bool *stale);
+
+// The job runs again after `delay_ms`; no failure is counted.
+OJS_MUST_USE ojs_error *ojs_worker_snooze(const ojs_worker *worker, uint64_t token, uint64_t delay_ms, bool *stale);
+
+// Answers many jobs at once: a frame of outcomes, see ojs_frame.h. When an entry is wrong, nothing is done. `stale` counts the
+// answers that came too late or twice. `busy_us` is how long the handlers took together, in microseconds: it decides how many
+// jobs are fetched ahead.
+OJS_MUST_USE
+ojs_error *ojs_worker_complete(const ojs_worker *worker,
+                               ojs_slice outcomes,
+                               uint64_t busy_us,
+                               uint32_t *stale);
+
+// Why the handler of this job should stop. Costs nothing; ask often.
+ojs_cancel ojs_worker_cancelled(const ojs_worker *worker, uint64_t token);
+
+// Extends the lease of a job now; the worker does so every few seconds by itself. `verdict` is why the handler should stop.
+OJS_MUST_USE
+ojs_error *ojs_worker_heartbeat(const ojs_worker *worker,
+                                uint64_t token,
+                                ojs_cancel *verdict);
+
+// For event loops: `ring` is called once when there is something, and again only after ojs_worker_rearm(). It must not block; it
+// is best used to wake the loop, which then rearms and pulls with a wait of 0. The first doorbell stays. `destroy` may be NULL.
+OJS_MUST_USE
+ojs_error *ojs_worker_set_doorbell(const ojs_worker *worker,
+                                   ojs_ring_fn ring,
+                                   void *user_data,
+                                   ojs_destroy_fn destroy);
+
+// Before pulling from an event loop: what comes from now on rings again.
+OJS_MUST_USE ojs_error *ojs_worker_rearm(const ojs_worker *worker);
+
+// Sends everyone who waits in ojs_worker_pull() home, once.
+void ojs_worker_unblock(const ojs_worker *worker);
+
+// Fetches no more; what runs goes on.
+OJS_MUST_USE ojs_error *ojs_worker_quiet(const ojs_worker *worker);
+
+// Fetches again.
+OJS_MUST_USE ojs_error *ojs_worker_resume(const ojs_worker *worker);
+
+// Begins to stop and returns: running handlers may finish for `grace_ms` (negative: as the options say), then their jobs go back
+// to the queue. A second call ends the grace period.
+OJS_MUST_USE
+ojs_error *ojs_worker_stop(const ojs_worker *worker,
+                           int64_t grace_ms);
+
+// Waits until the worker is over, at most `wait_ms` (negative: for ever). `over` tells whether it is.
+OJS_MUST_USE ojs_error *ojs_worker_wait(const ojs_worker *worker, int64_t wait_ms, bool *over);
+
+// Where it is in its life.
+ojs_phase ojs_worker_phase(const ojs_worker *worker);
+
+// Jobs taken in and not yet answered.
+size_t ojs_worker_held(const ojs_worker *worker);
+
+// Frees a worker. One that still runs is stopped first: its jobs go back to the queue.
+void ojs_worker_free(ojs_worker *worker);
+
+// Starts the worker and runs `handler` for its jobs, on `threads` threads of the library (0: as many as its concurrency). Returns
+// when the worker is over: stop it with ojs_worker_stop() from another thread or from a handler. `destroy` may be NULL; it is called
+// once, after the last handler has returned, also when this function fails.
+OJS_MUST_USE
+ojs_error *ojs_worker_run(const ojs_worker *worker,
+                          uint32_t threads,
+                          ojs_handler_fn handler,
+                          void *user_data,
+                          ojs_destroy_fn destroy);
+
+// The job is done, with a result in JSON.
+OJS_MUST_USE ojs_error *ojs_answer_result(const ojs_answer *answer, ojs_slice result);
+
+// The job failed; see ojs_worker_fail().
+OJS_MUST_USE ojs_error *ojs_answer_fail(const ojs_answer *answer, ojs_slice code, ojs_slice message, bool retryable);
+
+// The job failed; a JSON object tells how: `message`, and perhaps `code`, `type`, `retryable`, `details`, `backtrace`.
+OJS_MUST_USE ojs_error *ojs_answer_failure(const ojs_answer *answer, ojs_slice failure);
+
+// The job goes back to its queue without an attempt being counted.
+OJS_MUST_USE ojs_error *ojs_answer_release(const ojs_answer *answer);
+
+// The job runs again after `delay_ms`; no failure is counted.
+OJS_MUST_USE ojs_error *ojs_answer_snooze(const ojs_answer *answer, uint64_t delay_ms);
+
+// Why the handler should stop. Costs nothing; ask often.
+ojs_cancel ojs_answer_cancelled(const ojs_answer *answer);
+
+// Extends the lease now; `verdict` is why the handler should stop.
+OJS_MUST_USE ojs_error *ojs_answer_heartbeat(const ojs_answer *answer, ojs_cancel *verdict);
+
+// Opens `store` (`sqlite:jobs.db`, `memory:`) and listens on `listen` (`127.0.0.1:8080`; port 0 takes a free one). In test mode
+// anyone who can connect can delete all jobs.
+OJS_MUST_USE
+ojs_error *ojs_server_start(ojs_slice store,
+                            ojs_slice listen,
+                            bool test_mode,
+                            ojs_server **out);
+
+// Where it listens: `http://127.0.0.1:8080`.
+ojs_slice ojs_server_url(const ojs_server *server);
+
+// Stops listening, answers requests under way, closes the store. A second stop does nothing.
+OJS_MUST_USE ojs_error *ojs_server_stop(const ojs_server *server);
+
+// Stops it if need be, and frees it.
+void ojs_server_free(ojs_server *server);
+
+// Collects log records up to a level: 0 off, 1 error, 2 warn, 3 info, 4 debug, 5 trace. Off until it is called.
+void ojs_logs_level(uint8_t level);
+
+// Waits up to `wait_ms` for records and takes at most `max`: a JSON object, `{"lost": 0, "records": [{"level", "target", "text"}]}`.
+// A program that takes none loses the oldest, and reads in `lost` how many.
+OJS_MUST_USE
+ojs_error *ojs_logs_pull(size_t max,
+                         uint64_t wait_ms,
+                         ojs_buf **out);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* OJS_H */

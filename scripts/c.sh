@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Builds the C library into a prefix, target/c: include/, lib/ (shared, static), lib/pkgconfig/ojs.pc.
+#
+#     c.sh                build
+#     c.sh test           build, then compile the test program as C and C++ without a warning, and run it: linked to the shared
+#                         library, under ASan and LSan with the static one, under valgrind if it is there; and the examples
+#     c.sh install DIR    build the distribution profile, install into DIR (for example /usr/local)
+#
+# PROFILE=debug takes the debug profile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+
+what=${1:-build}
+profile=${PROFILE:-release}
+if [ "$what" = install ]; then profile=dist; fi
+target=${CARGO_TARGET_DIR:-$PWD/target}
+prefix=$target/c
+if [ "$what" = install ]; then prefix=${2:?where to? c.sh install DIR}; fi
+
+case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
+cargo build --locked -p ojs-c "${flags[@]}"
+
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
+mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
+cp include/ojs.h include/ojs_frame.h "$prefix/include/"
+cp "$target/$profile/libojs_c.a" "$prefix/lib/libojs.a"
+if [ "$(uname -s)" = Darwin ]; then
+  cp "$target/$profile/libojs_c.dylib" "$prefix/lib/libojs.dylib"
+else
+  cp "$target/$profile/libojs_c.so" "$prefix/lib/libojs.so.$version"
+  ln -sf "libojs.so.$version" "$prefix/lib/libojs.so.0"
+  ln -sf libojs.so.0 "$prefix/lib/libojs.so"
+fi
+cat > "$prefix/lib/pkgconfig/ojs.pc" <<PC
+prefix=\${pcfiledir}/../..
+includedir=\${prefix}/include
+libdir=\${prefix}/lib
+
+Name: ojs
+Description: Open Job Spec: background jobs
+Version: $version
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -lojs
+Libs.private: -lpthread -ldl -lm
+PC
+echo "libojs $version in $prefix"
+[ "$what" = test ] || exit 0
+
+warnings=(-Wall -Wextra -Werror -pedantic)
+include=(-I "$prefix/include")
+shared=(-L "$prefix/lib" -lojs "-Wl,-rpath,$prefix/lib")
+static=("$prefix/lib/libojs.a" -lpthread -ldl -lm)
+out=$target/c/tests
+mkdir -p "$out"
+step() { printf '\n-- %s\n' "$1"; shift; "$@"; }
+
+step "C11, shared" cc -std=c11 -g "${warnings[@]}" "${include[@]}" tests/c/test_ojs.c -o "$out/shared" "${shared[@]}"
+"$out/shared"
+step "C++17, shared" c++ -std=c++17 -g "${warnings[@]}" "${include[@]}" -x c++ tests/c/test_ojs.c -x none -o "$out/cpp" "${shared[@]}"
+"$out/cpp"
+step "C11, static, address and leak sanitizer" cc -std=c11 -g -fsanitize=address,undefined -fno-omit-frame-pointer "${warnings[@]}" "${include[@]}" \
+  tests/c/test_ojs.c -o "$out/asan" "${static[@]}"
+ASAN_OPTIONS=detect_leaks=1 "$out/asan"
+if command -v valgrind >/dev/null; then
+  # Definite leaks only: the runtime and thread-locals stay reachable until the end.
+  step "valgrind" valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \
+    --fair-sched=yes "$out/shared"
+fi
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+for example in examples/c/*.c; do
+  name=$(basename "$example" .c)
+  # The pkg-config file is read here as pkg-config reads it, so that machines without pkg-config test it as well.
+  if command -v pkg-config >/dev/null; then read -ra libs <<<"$(pkg-config --cflags --libs ojs)"; else libs=("${include[@]}" "${shared[@]}"); fi
+  step "examples/c/$name.c" cc -std=c11 "${warnings[@]}" "$example" "${libs[@]}" "-Wl,-rpath,$prefix/lib" -o "$out/$name"
+  (cd "$(mktemp -d)" && "$out/$name" sqlite:jobs.db)
+done
