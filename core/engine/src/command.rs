@@ -8,6 +8,7 @@ use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::admin::{AdminCommand, AdminQuery, AdminReply, WorkerInfo};
+use crate::bulk::{BulkCommand, BulkQuery, BulkReply};
 use crate::cron::CronRow;
 use crate::dead_letter::{DeadStats, Override};
 use crate::event::{Event, EventFilter};
@@ -125,6 +126,8 @@ pub enum Command {
     },
     /// An operator's order.
     Admin(AdminCommand),
+    /// A change of many jobs.
+    Bulk(BulkCommand),
     /// Remove everything (test mode).
     Reset,
 }
@@ -148,6 +151,7 @@ impl Command {
             Self::Exchange { outcomes, claim } => outcomes.len() + claim.as_ref().map_or(0, |c| c.count),
             Self::Heartbeat(beat) => beat.jobs.len(),
             Self::CreateWorkflow(new) => new.steps.len(),
+            Self::Bulk(command) => command.weight(),
             _ => 1,
         }
     }
@@ -247,6 +251,8 @@ pub enum Query {
     Events(EventFilter),
     /// An operator's question.
     Admin(AdminQuery),
+    /// A question about many jobs.
+    Bulk(BulkQuery),
     /// The extent of the event log, and where a time stands in it.
     Log(Option<Timestamp>),
     /// Whether the store answers.
@@ -318,6 +324,8 @@ pub enum Reply {
     },
     /// For an operator.
     Admin(Box<AdminReply>),
+    /// About many jobs.
+    Bulk(Box<BulkReply>),
     /// The extent of the event log.
     Log(crate::log::Span),
     /// Done.

@@ -18,6 +18,7 @@
 //! | [`command`], [`store`] | what the engine asks, and the seam to whoever keeps jobs |
 //! | `apply` | the rules, over [`tables`] |
 //! | [`access`] | keys: who may do what |
+//! | [`bulk`], [`idempotency`] | many jobs in one request; answers given again |
 //! | [`admin`] | what operators ask and order |
 //! | [`stats`], `metrics` | figures over time; figures for Prometheus |
 //! | `writer` | group commit over tables |
@@ -29,6 +30,7 @@
 pub mod access;
 pub mod admin;
 mod apply;
+pub mod bulk;
 pub mod clock;
 pub mod command;
 pub mod cron;
@@ -37,6 +39,7 @@ mod ending;
 mod engine;
 mod event;
 mod http;
+pub mod idempotency;
 pub mod job;
 mod job_log;
 pub mod limit;

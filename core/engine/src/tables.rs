@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::command::Command;
 use crate::cron::CronTables;
 use crate::dead_letter::DeadTables;
+use crate::idempotency::AnswerTables;
 use crate::job::{Body, History, JobRow, flag};
 use crate::limit::LimitTables;
 use crate::log::LogTables;
@@ -201,6 +202,8 @@ pub struct JobFilter {
     pub sort: JobSort,
     /// Smallest first instead of largest.
     pub ascending: bool,
+    /// Only jobs with a larger number: where a walk in the order of acceptance goes on.
+    pub after: i64,
     /// Page size.
     pub limit: usize,
     /// Rows to skip.
@@ -252,7 +255,17 @@ pub struct RawJob {
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
 pub trait Tables:
-    AdminTables + CronTables + DeadTables + LimitTables + LogTables + QueueTables + ResultTables + StatTables + WorkflowTables + Send
+    AdminTables
+    + AnswerTables
+    + CronTables
+    + DeadTables
+    + LimitTables
+    + LogTables
+    + QueueTables
+    + ResultTables
+    + StatTables
+    + WorkflowTables
+    + Send
 {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;

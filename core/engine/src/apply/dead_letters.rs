@@ -25,7 +25,7 @@ impl Turn<'_> {
         self.changed(row, before.state)
     }
 
-    fn replay_row(&mut self, before: &JobRow, change: Option<&Override>) -> Applied<JobRow> {
+    pub(super) fn replay_row(&mut self, before: &JobRow, change: Option<&Override>) -> Applied<JobRow> {
         let mut row = before.clone();
         (row.attempt, row.releases, row.started_at, row.finished_at, row.retry_delay) = (0, 0, 0, 0, 0);
         // An operator has decided: what limited the first life is over, and would end this one at once.

@@ -5,6 +5,7 @@
 mod admin;
 mod admission;
 mod adopt;
+mod bulk;
 mod claim;
 mod cron;
 mod dead_letters;
@@ -36,6 +37,7 @@ use crate::store::Refusal;
 use crate::tables::{Counts, QueuePhase, StoreError, Tables};
 
 pub(crate) use admission::{depth, room_signal};
+pub(crate) use bulk::other_request;
 pub(crate) use outcome::quiet_signal;
 pub(crate) use queues::phase_word;
 pub use results::expiry as result_expiry;
@@ -168,6 +170,7 @@ impl<'a> Turn<'a> {
             Command::DeleteCron(name) => self.delete_cron(name),
             Command::Direct { worker, directive } => self.direct(worker, *directive),
             Command::Admin(command) => self.administer(command),
+            Command::Bulk(command) => self.bulk(command),
             Command::Reset => {
                 self.tables.reset()?;
                 self.journal = Journal::default();
@@ -325,6 +328,7 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             Ok(Reply::Events { events, cursor, has_more })
         }
         Query::Admin(query) => admin::answer(tables, query),
+        Query::Bulk(query) => bulk::answer(tables, query),
         Query::Log(at) => Ok(Reply::Log(crate::log::span(tables, *at)?)),
         Query::Ping => {
             tables.queues()?;

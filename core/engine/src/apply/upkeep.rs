@@ -8,6 +8,7 @@ use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
 
 use super::results::{expiry, holds_result};
 use super::{Applied, Turn};
+use crate::idempotency::KEEP_MS;
 use crate::job::flag;
 use crate::options::Retention;
 use crate::queue_config::QueueConfig;
@@ -127,6 +128,7 @@ impl Turn<'_> {
         if after == 0 {
             self.tables.prune_events(before(keep.events), keep.max_events)?;
             self.tables.prune_workers()?;
+            self.tables.forget_answers(now.saturating_sub(KEEP_MS))?;
             self.roll_stats()?;
             self.tables.prune_workflows(before(keep.finished), SLICE)?;
             if self.prune_dead_letters(keep)? {

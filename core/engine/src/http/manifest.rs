@@ -27,6 +27,8 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
                 {"name": "realtime", "uri": "urn:ojs:ext:realtime", "version": "1.0.0"},
                 {"name": "dead-letter", "uri": "urn:ojs:ext:dead-letter", "version": "1.0.0"},
                 {"name": "backpressure", "uri": "urn:ojs:ext:backpressure", "version": "1.0.0"},
+                {"name": "admin-api", "uri": "urn:ojs:ext:admin-api", "version": "1.0.0"},
+                {"name": "bulk-operations", "uri": "urn:ojs:ext:bulk-operations", "version": "1.0.0"},
                 {"name": "rate-limiting", "uri": "urn:ojs:ext:rate-limiting", "version": "1.0.0"},
             ],
             "experimental": [{"name": "x-worker-exchange", "uri": "urn:ojs:ext:x-worker-exchange", "version": "1.0.0"}],

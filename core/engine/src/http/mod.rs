@@ -1,6 +1,8 @@
 //! The HTTP binding (protocol section 3) as an axum router.
 mod admin;
 mod aliases;
+mod bulk;
+mod bulk_run;
 mod crons;
 mod dead_letters;
 mod events;
@@ -19,6 +21,7 @@ pub mod request;
 mod result_stream;
 mod results;
 mod routes;
+mod sieve;
 mod sse;
 mod streams;
 mod workers;

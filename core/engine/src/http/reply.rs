@@ -106,6 +106,8 @@ impl IntoResponse for Failure {
 
 /// The literal code that the backpressure extension prints.
 const QUEUE_FULL: &str = "QUEUE_FULL";
+/// Most jobs of a request, in a header as well (bulk operations, section 11.3).
+const MAX_BATCH: HeaderName = HeaderName::from_static("x-ojs-max-batch-size");
 
 /// How full the queue is, in headers.
 fn tell_depth(response: &mut Response, error: &OjsError) {
@@ -117,14 +119,22 @@ fn tell_depth(response: &mut Response, error: &OjsError) {
     }
 }
 
-/// The body of a refusal. The backpressure document shows the details inside `error` itself: they are there as well.
+/// The body of a refusal. The backpressure and bulk documents show the details inside `error` itself: they are there as well.
 fn body_of(error: &OjsError) -> String {
-    let details = error.details.as_ref().and_then(serde_json::Value::as_object).filter(|_| error.code == QUEUE_FULL);
+    let details = error
+        .details
+        .as_ref()
+        .and_then(serde_json::Value::as_object)
+        .filter(|_| error.code == QUEUE_FULL || is_batch_too_large(error));
     let (Some(details), serde_json::Value::Object(mut object)) = (details, error.to_object()) else { return error.to_body() };
     for (name, value) in details {
         object.entry(name.clone()).or_insert_with(|| value.clone());
     }
     serde_json::json!({"error": object}).to_string()
+}
+
+fn is_batch_too_large(error: &OjsError) -> bool {
+    error.code == ErrorCode::BatchSizeExceeded.as_str()
 }
 
 /// Adds the common headers; writes the body of a refusal.
@@ -139,6 +149,10 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
         }
         if error.code == QUEUE_FULL {
             tell_depth(&mut response, &error);
+        }
+        let most = error.details.as_ref().and_then(|details| details.get("max_batch_size")?.as_u64());
+        if let Some(most) = most.filter(|_| is_batch_too_large(&error)) {
+            response.headers_mut().insert(MAX_BATCH, HeaderValue::from(most));
         }
         *response.body_mut() = Body::from(body_of(&error));
     } else if response.status() == StatusCode::METHOD_NOT_ALLOWED && !response.headers().contains_key(ALLOW) {

@@ -4,7 +4,7 @@ use axum::http::Method;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 
 use super::{
-    admin, aliases, crons, dead_letters, events, health, jobs, openapi, queue_config, queues, rate_limits, result_stream,
+    admin, aliases, bulk, crons, dead_letters, events, health, jobs, openapi, queue_config, queues, rate_limits, result_stream,
     results, streams, workers, workflows,
 };
 use crate::access::Permission::{self, Administer, Enqueue, Inspect, Open, Operate, Read, Work};
@@ -42,6 +42,10 @@ pub fn table() -> Vec<Route> {
         at(GET, "/health", Open, "How the server is", get(health::health)),
         at(POST, "/jobs", Enqueue, "Enqueue a job", post(jobs::enqueue)),
         at(POST, "/jobs/batch", Enqueue, "Enqueue many jobs, all or none", post(jobs::enqueue_batch)),
+        at(POST, "/jobs/bulk", Enqueue, "Enqueue many jobs, each on its own unless asked otherwise", post(bulk::enqueue)),
+        at(POST, "/jobs/bulk/cancel", Operate, "Cancel many jobs, by id or filter", post(bulk::cancel)),
+        at(POST, "/jobs/bulk/retry", Operate, "Run many discarded or retryable jobs again, by id or filter", post(bulk::retry)),
+        at(POST, "/jobs/bulk/delete", Administer, "Delete many ended jobs, by id or filter", post(bulk::delete)),
         at(GET, "/jobs/{id}", Read, "A job", get(jobs::get)),
         at(PATCH, "/jobs/{id}", Operate, "Change the priority of a job that waits", patch(jobs::patch)),
         at(DELETE, "/jobs/{id}", Operate, "Cancel a job", delete(jobs::cancel)),
@@ -97,6 +101,10 @@ pub fn table() -> Vec<Route> {
         at(POST, "/admin/queues/{name}/resume", Operate, "Hand them out again", post(admin::queues::resume)),
         at(PUT, "/admin/queues/{name}/config", Administer, "Configure a queue", put(queue_config::configure)),
         at(PUT, "/admin/queues/{name}/rate-limit", Administer, "Limit the rate of a queue", put(queue_config::rate_limit)),
+        at(DELETE, "/admin/queues/{name}/jobs", Administer, "Purge jobs of a queue", delete(admin::bulk::purge)),
+        at(POST, "/admin/jobs/bulk/retry", Operate, "Run all jobs that a filter finds again", post(admin::bulk::retry)),
+        at(POST, "/admin/jobs/bulk/cancel", Operate, "Cancel all jobs that a filter finds", post(admin::bulk::cancel)),
+        at(POST, "/admin/jobs/bulk/delete", Administer, "Delete all ended jobs that a filter finds", post(admin::bulk::delete)),
         at(GET, "/admin/jobs", Inspect, "Jobs by filter and order", get(admin::jobs::list)),
         at(GET, "/admin/jobs/{id}", Inspect, "A job in detail", get(admin::jobs::get)),
         at(POST, "/admin/jobs/{id}/cancel", Operate, "Cancel a job", post(admin::jobs::cancel)),

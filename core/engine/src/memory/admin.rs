@@ -12,7 +12,8 @@ impl MemoryTables {
     pub(super) fn list_jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
         let queue = self.queue_wanted(filter.queue.as_deref())?;
         let page = |rows: &mut dyn Iterator<Item = &JobRow>| rows.skip(filter.offset).take(filter.limit + 1).cloned().collect();
-        let mut matching = self.jobs.values().map(|stored| &stored.row).filter(|row| self.fits(row, filter, queue));
+        let behind = self.jobs.range(filter.after.saturating_add(1)..);
+        let mut matching = behind.map(|(_, stored)| &stored.row).filter(|row| self.fits(row, filter, queue));
         if filter.sort == JobSort::Created {
             return Ok(if filter.ascending { page(&mut matching) } else { page(&mut matching.rev()) });
         }

@@ -2,6 +2,7 @@
 mod admin;
 mod crons;
 mod dead_letters;
+mod idempotency;
 mod limits;
 mod log;
 mod queues;
@@ -18,6 +19,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::admin::Maintenance;
 use crate::cron::{CronRow, CronTables};
+use crate::idempotency::Remembered;
 use crate::job::{Body, History, JobRow, flag};
 use crate::stats::StatRow;
 use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
@@ -70,6 +72,8 @@ pub struct MemoryTables {
     maintenance: Option<Maintenance>,
     /// By span, time, queue, node.
     stats: BTreeMap<(i64, i64, i64, i64), StatRow>,
+    /// By idempotency key.
+    answers: HashMap<String, Remembered>,
 }
 
 impl MemoryTables {

@@ -25,7 +25,7 @@ impl PostgresTables {
         let queue = self.queue_wanted(filter.queue.as_deref())?;
         let sql = listing(sql!("jobs"), filter);
         let (most, skip) = (limit(filter.limit + 1), limit(filter.offset));
-        let ask = Ask::once(&sql, &[&queue, &filter.job_type, &filter.since, &filter.until, &most, &skip]);
+        let ask = Ask::once(&sql, &[&queue, &filter.job_type, &filter.since, &filter.until, &most, &skip, &filter.after]);
         let answers = self.ask(&[ask])?;
         answers.iter().flat_map(|answer| &answer.rows).map(read_job).collect()
     }

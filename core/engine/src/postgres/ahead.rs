@@ -73,6 +73,11 @@ impl PostgresTables {
                 Command::Cancel(id) | Command::Activate(id) | Command::Replay(id) | Command::Bury(id) => {
                     wanted.insert((*id, None));
                 }
+                Command::Bulk(bulk) => {
+                    wanted.extend(bulk.known_jobs().iter().map(|id| (*id, None)));
+                    let news = bulk.new_jobs().filter(|job| self.careful || job.unique.is_some());
+                    wanted.extend(news.map(|job| (job.id, None)));
+                }
                 // A plain job's id is taken for new; the insert says when it is not.
                 Command::Enqueue(jobs) => {
                     wanted.extend(jobs.iter().filter(|job| self.careful || job.unique.is_some()).map(|job| (job.id, None)));

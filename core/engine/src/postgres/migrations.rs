@@ -4,7 +4,8 @@ use super::rows::get;
 use crate::tables::{Result, StoreError};
 
 /// Every version's statements, the first first.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql"), include_str!("migrations/0003.sql")];
 /// Held while migrating: two nodes that start at once must not both do it. The number is arbitrary.
 const LOCK: i64 = 0x6f6a_735f_6d69;
 

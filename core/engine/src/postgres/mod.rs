@@ -30,6 +30,7 @@ pub mod checkup;
 mod connection;
 mod crons;
 mod dead_letters;
+mod idempotency;
 mod limits;
 mod listener;
 mod log;

@@ -23,7 +23,7 @@ impl SqliteTables {
         let queue = self.queue_wanted(filter.queue.as_deref())?;
         let state = filter.state.map(|state| state as u8);
         let page = (filter.limit + 1, filter.offset);
-        self.job_rows(&sql, params![state, queue, filter.job_type, filter.since, filter.until, page.0, page.1])
+        self.job_rows(&sql, params![state, queue, filter.job_type, filter.since, filter.until, page.0, page.1, filter.after])
     }
 
     /// The statement of a file for one state and order. The state stands in the text: only then may the planner use its partial index.

@@ -7,7 +7,7 @@ use crate::schema::Remark;
 use crate::tables::{Result, StoreError};
 
 /// The schema that this version writes.
-pub const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 3;
 
 /// The schema of a file as it is; 0 when there is no file.
 pub fn version(path: &Path) -> Result<i64> {
@@ -60,6 +60,9 @@ pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
     }
     if version < 2 {
         transaction.execute_batch(include_str!("migrations/0002.sql"))?;
+    }
+    if version < 3 {
+        transaction.execute_batch(include_str!("migrations/0003.sql"))?;
     }
     Ok(())
 }

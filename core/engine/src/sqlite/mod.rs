@@ -4,6 +4,7 @@
 mod admin;
 mod crons;
 mod dead_letters;
+mod idempotency;
 mod limits;
 mod log;
 pub mod migration;
@@ -505,6 +506,7 @@ impl Tables for SqliteTables {
             "limit_starts",
             "maintenance",
             "stats",
+            "answers",
         ] {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
         }

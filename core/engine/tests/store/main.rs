@@ -12,6 +12,7 @@
 mod access;
 mod admin;
 mod admin_http;
+mod bulk;
 mod catalogue;
 mod claims;
 mod crons;

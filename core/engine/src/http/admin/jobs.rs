@@ -66,19 +66,20 @@ fn filter(params: &Params, paging: Paging) -> Result<JobFilter, OjsError> {
         until: time(params, "until")?,
         sort,
         ascending,
+        after: 0,
         limit: paging.per_page,
         offset: paging.offset(),
     })
 }
 
-fn state(word: &str) -> Result<JobState, OjsError> {
+pub fn state(word: &str) -> Result<JobState, OjsError> {
     word.parse().map_err(|error: ojs_model::state::UnknownState| {
         let words = JobState::ALL.map(JobState::as_str).join(", ");
         invalid("state", format!("{error}: use one of {words}."))
     })
 }
 
-fn job_type(pattern: &str) -> Result<String, OjsError> {
+pub fn job_type(pattern: &str) -> Result<String, OjsError> {
     let plain = pattern.strip_suffix('*').unwrap_or(pattern);
     let valid = plain.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.'));
     let fault = || invalid("type", "type must be a job type, or the start of one followed by *.");

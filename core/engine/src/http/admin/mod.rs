@@ -1,4 +1,5 @@
 //! `/admin`: what an operator needs beside the protocol's own calls (extensions section 19).
+pub mod bulk;
 pub mod dead_letters;
 pub mod jobs;
 pub mod queues;

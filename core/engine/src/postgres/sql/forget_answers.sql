@@ -1,0 +1,1 @@
+DELETE FROM ojs_answers WHERE at < $1

@@ -1,0 +1,1 @@
+SELECT digest, status, body, at FROM answers WHERE name = ?1

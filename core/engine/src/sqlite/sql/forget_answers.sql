@@ -1,0 +1,1 @@
+DELETE FROM answers WHERE at < ?1
