@@ -28,8 +28,9 @@ node: ## Build the Node.js package in node/
 c: setup ## Build the C library into target/c (scripts/c.sh install DIR installs it)
 	@scripts/c.sh
 
-demo: python ## See it work: real jobs, retries, a dead letter and its replay
+demo: python node ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
 	@.venv/bin/python examples/demo/demo.py
+	@.venv/bin/python examples/demo/languages.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
 	@scripts/setup.sh postgresql pgbouncer faketime node

@@ -95,6 +95,7 @@ def suites() -> list[Suite]:
         Suite("node-build", "build", ["scripts/node.sh"], needs=("build",), after=("python-build",), minutes=15),
         Suite("node-types", "lint", ["node", "node/node_modules/typescript/bin/tsc", "--noEmit", "-p", "node/test/types"], needs=("node-build",)),
         Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
+        Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build")),
         Suite("c", "c", ["scripts/c.sh", "test"], needs=("build",), after=("python-build", "node-build"), minutes=15),
         Suite("rust", "rust", postgres + tests("--lib", "--bins", *(f"--test={name}" for name in others)),
               needs=("build",), after=("clippy",), minutes=15),
@@ -105,7 +106,7 @@ def suites() -> list[Suite]:
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build")),
     ]
     if CONFORMANCE.is_dir():
-        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "c")
+        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c")
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,
