@@ -19,7 +19,8 @@ prefix=$target/c
 if [ "$what" = install ]; then prefix=${2:?where to? c.sh install DIR}; fi
 
 case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
-cargo build --locked -p ojs-c "${flags[@]}"
+# OJS_BUILT: the whole workspace has been built a moment ago; this package alone has other features and would be compiled anew.
+[ -n "${OJS_BUILT:-}" ] || cargo build --locked -p ojs-c "${flags[@]}"
 
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
 mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"

@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 export PATH="$HOME/.cargo/bin:$PATH"
 
 profile=${1:-release}
-cargo build --locked -p ojs-node $([ "$profile" = debug ] || echo --release)
+# OJS_BUILT: the whole workspace has been built a moment ago; this package alone has other features and would be compiled anew.
+[ -n "${OJS_BUILT:-}" ] || cargo build --locked -p ojs-node $([ "$profile" = debug ] || echo --release)
 case $(uname -s) in
   Darwin) library=libojs_node.dylib ;;
   *)      library=libojs_node.so ;;
