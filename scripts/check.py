@@ -81,7 +81,7 @@ def suites() -> list[Suite]:
         return ["cargo", "test", *release, "--workspace", "--no-fail-fast", *which]
 
     others = [name for name in test_names() if name not in ("e2e", "wire", "kill9", "scenarios")]
-    seeds = ["tests/seeds"] if (ROOT / "tests" / "seeds").is_dir() else []
+    shared = ["tests/seeds", "tests/vectors"]
     node_tests = [str(path.relative_to(ROOT)) for folder in ("node/test", "tests/seeds") for path in sorted((ROOT / folder).glob("*.test.mjs"))]
     all_ = [
         Suite("format", "lint", cargo + ["fmt", "--all", "--check", "--", "--color", "never"]),
@@ -103,7 +103,7 @@ def suites() -> list[Suite]:
         Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"), needs=("build",), after=("clippy",), minutes=15),
         Suite("faults", "rust", postgres + tests("--test=kill9", "--test=scenarios"), needs=("build",), after=("clippy",), minutes=15),
         Suite("doctests", "rust", tests("--doc"), needs=("build",), after=("clippy",), minutes=15),
-        Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *seeds], needs=("python-build",)),
+        Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *shared], needs=("python-build",)),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build")),
     ]
     if CONFORMANCE.is_dir():

@@ -1,0 +1,75 @@
+//! `tests/vectors/vectors.json`: what goes over the wire for what a user says, and which error an answer becomes. Decided here, by
+//! the core; the language packages must do the same. `OJS_WRITE=1 cargo test -p ojs-abi --test vectors` writes `body` and `error`.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a failed unwrap is a failed test")]
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use ojs::testing::Recorder;
+use ojs::transport::Response;
+use ojs_abi::error::AbiError;
+use serde_json::{Map, Value, json};
+
+/// The request as a package hands it to the core: options that are the defaults are left out.
+fn request(case: &Value) -> Value {
+    let mut options: Map<String, Value> = case["options"].as_object().unwrap().clone();
+    let mut body = json!({"type": case["type"], "args": case["args"]});
+    for name in ["meta", "schema"] {
+        if let Some(value) = options.remove(name).filter(|value| *value != json!({})) {
+            body[name] = value;
+        }
+    }
+    options.retain(|name, value| match name.as_str() {
+        "queue" => *value != json!("default"),
+        "priority" => *value != json!(0),
+        "tags" => *value != json!([]),
+        _ => true,
+    });
+    if !options.is_empty() {
+        body["options"] = options.into();
+    }
+    body
+}
+
+/// What the core makes of it on the wire, less the id that it may have made.
+async fn sent(case: &Value) -> Value {
+    let recorder = Arc::new(Recorder::new());
+    recorder.client().enqueue_raw(Bytes::from(request(case).to_string())).await.unwrap();
+    let mut body: Value = serde_json::from_slice(recorder.requests().pop().unwrap().body.as_deref().unwrap()).unwrap();
+    body.as_object_mut().unwrap().remove("id");
+    body
+}
+
+/// Class and members of the error that an answer becomes.
+fn error(case: &Value) -> Value {
+    let status = u16::try_from(case["status"].as_u64().unwrap()).unwrap();
+    let answer = Response::new(status, Bytes::from(case["answer"].to_string()));
+    let error = AbiError::Sdk(ojs::Error::from_response(&answer));
+    let object = error.to_object();
+    json!({"class": error.class() as i32, "code": object["code"], "message": object["message"], "retryable": object["retryable"],
+           "status": object["status"], "hint": object.get("hint"), "details": object.get("details")})
+}
+
+#[tokio::test]
+async fn the_vectors_are_what_the_core_does() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/vectors.json");
+    let committed: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let mut made = committed.clone();
+    for case in made["requests"].as_array_mut().unwrap() {
+        case["body"] = sent(case).await;
+    }
+    for case in made["answers"].as_array_mut().unwrap() {
+        case["error"] = error(case);
+    }
+    if std::env::var_os("OJS_WRITE").is_some() {
+        std::fs::write(&path, format!("{made:#}\n")).unwrap();
+        return;
+    }
+    for kind in ["requests", "answers"] {
+        let (committed, made) = (committed[kind].as_array().unwrap(), made[kind].as_array().unwrap());
+        assert!(!committed.is_empty());
+        for (committed, made) in committed.iter().zip(made) {
+            assert_eq!(committed, made, "{kind}: run with OJS_WRITE=1 and look at the difference");
+        }
+    }
+}

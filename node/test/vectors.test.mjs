@@ -1,0 +1,58 @@
+// The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { after, before, test } from 'node:test';
+import * as sdk from '@openjobspec/sdk';
+
+const { requests, answers } = JSON.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url)));
+
+/** Class names by the number all languages share. */
+const CLASSES = {
+  1: 'OJSAPIError', 2: 'OJSDuplicateError', 3: 'OJSNotFoundError', 4: 'OJSQueuePausedError', 5: 'OJSRateLimitError',
+  6: 'OJSInvalidStateTransitionError', 7: 'OJSPayloadTooLargeError', 8: 'OJSInvalidRequestError', 9: 'OJSAuthenticationError',
+};
+
+let server;
+let client;
+let received;
+let answer;
+
+before(async () => {
+  server = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    received = Buffer.concat(chunks).toString();
+    response.writeHead(answer.status, { 'content-type': 'application/openjobspec+json' }).end(JSON.stringify(answer.body));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  client = new sdk.OJSClient({ url: `http://127.0.0.1:${server.address().port}`, retryConfig: { maxAttempts: 1 } });
+});
+
+after(async () => {
+  await client.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+for (const { name, type, args, options, body } of requests) {
+  test(`request: ${name}`, async () => {
+    answer = { status: 201, body: { job: { id: 'x' } } };
+    await client.enqueue(type, args, options);
+    const { id: _made, ...sent } = JSON.parse(received);
+    assert.deepEqual(sent, body);
+  });
+}
+
+for (const { name, status, answer: body, error: expected } of answers) {
+  test(`answer: ${name}`, async () => {
+    answer = { status, body };
+    await assert.rejects(client.getJob('x'), (error) => {
+      const { code, message, retryable, status, hint = null, details = null } = error;
+      assert.equal(error.name, CLASSES[expected.class]);
+      assert.deepEqual({ class: expected.class, code, message, retryable, status, hint, details }, expected);
+      return true;
+    });
+  });
+}

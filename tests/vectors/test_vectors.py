@@ -1,0 +1,80 @@
+"""The vectors that all languages share, in Python: what goes over the wire, and which error an answer becomes."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+
+import openjobspec as ojs
+from openjobspec.errors import _CLASSES
+
+VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))
+
+
+class Listener(ThreadingHTTPServer):
+    """Remembers the latest body, answers what it is told."""
+
+    status = 200
+    answer: Any = None
+    received: Any = None
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def respond(self) -> None:
+        server = self.server
+        assert isinstance(server, Listener)
+        length = int(self.headers.get("content-length", 0))
+        server.received = json.loads(self.rfile.read(length)) if length else None
+        body = json.dumps(server.answer).encode()
+        self.send_response(server.status)
+        self.send_header("content-type", "application/openjobspec+json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = respond
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def listener() -> Iterator[Listener]:
+    with Listener(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def client(listener: Listener) -> Iterator[ojs.Client]:
+    with ojs.Client(f"http://127.0.0.1:{listener.server_port}", max_sends=1) as client:
+        yield client
+
+
+@pytest.mark.parametrize("case", VECTORS["requests"], ids=lambda case: case["name"])
+def test_request(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
+    listener.status, listener.answer = 201, {"job": {"id": "x"}}
+    client.enqueue(case["type"], case["args"], **case["options"])
+    listener.received.pop("id", None)
+    assert listener.received == case["body"]
+
+
+@pytest.mark.parametrize("case", VECTORS["answers"], ids=lambda case: case["name"])
+def test_answer(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
+    listener.status, listener.answer = case["status"], case["answer"]
+    with pytest.raises(ojs.OJSAPIError) as caught:
+        client.get_job("x")
+    error = caught.value
+    found = {name: getattr(error, name) for name in ("code", "message", "retryable", "status", "hint", "details")}
+    assert type(error) is _CLASSES[case["error"]["class"]]
+    assert found == {name: case["error"][name] for name in found}
