@@ -3,7 +3,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::command::{crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, stats, workers, workflows};
+use crate::command::{
+    crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, stats, workers, workflows,
+};
 use crate::remote::RemoteArgs;
 
 const EXAMPLES: &str = "\
@@ -31,12 +33,15 @@ pub struct Cli {
 pub enum Command {
     /// Run a job server.
     Server(ServerArgs),
-    /// Enqueue, list, show, cancel and retry jobs.
+    /// Enqueue, list, show, cancel and retry jobs, one or many.
     #[command(subcommand)]
     Jobs(jobs::Action),
-    /// List queues, count their jobs, pause and resume them.
+    /// List queues, count their jobs; pause, resume and purge them.
     #[command(subcommand)]
     Queues(queues::Action),
+    /// Look at keys with limits; give them other limits for a while.
+    #[command(subcommand)]
+    RateLimits(rate_limits::Action),
     /// Look at jobs that failed for good; run them again or delete them.
     #[command(subcommand, alias = "dlq")]
     DeadLetter(dead_letter::Action),

@@ -105,6 +105,26 @@ impl Remote {
         self.call(request).await
     }
 
+    /// `PUT path` with a JSON body.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn put(&self, path: impl Into<String>, body: &Value) -> Result<Answer, Failure> {
+        let mut request = Request::post(path.into(), body.to_string());
+        request.method = Method::PUT;
+        self.call(request).await
+    }
+
+    /// `DELETE path` with a JSON body.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn delete_with(&self, path: impl Into<String>, body: &Value) -> Result<Answer, Failure> {
+        let mut request = Request::post(path.into(), body.to_string());
+        request.method = Method::DELETE;
+        self.call(request).await
+    }
+
     /// `DELETE path`.
     ///
     /// # Errors

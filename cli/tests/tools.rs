@@ -301,3 +301,55 @@ async fn the_doctor_finds_what_is_wrong() {
     assert!(says(&server, &["maintenance", "off"]).await.contains("off"));
     assert_eq!(ojs("http://127.0.0.1:1", &["doctor"]).await.status.code(), Some(3));
 }
+
+#[tokio::test]
+async fn many_jobs_are_changed_after_a_look_and_a_yes() {
+    let server = ServerProcess::memory().await;
+    for kind in ["report.build", "report.send", "mail.send"] {
+        says(&server, &["jobs", "enqueue", kind, "--queue", "q"]).await;
+    }
+    let all = ["jobs", "bulk-cancel", "--all", "--queue", "q", "--type", "report.*"];
+    assert_eq!(says(&server, &[&all[..], &["--dry-run"]].concat()).await.trim(), "2 would be cancelled");
+    // Nobody sits at the terminal of a test: without --yes nothing happens.
+    let said = fails(&server.url(), &all, 2).await;
+    assert!(said.contains("cancel 2 jobs?") && said.contains("--yes"), "{said}");
+    assert_eq!(says(&server, &[&all[..], &["--yes"]].concat()).await.trim(), "2 cancelled");
+    assert_eq!(says(&server, &[&all[..], &["--yes"]].concat()).await.trim(), "0 cancelled");
+    let id = json_of(&server, &["jobs", "list", "--state", "available"]).await["items"][0]["id"].as_str().unwrap().to_owned();
+    let said = ojs(&server.url(), &["jobs", "bulk-delete", &id]).await;
+    assert_eq!(said.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&said.stderr).contains("available"), "{said:?}");
+    assert_eq!(says(&server, &["jobs", "bulk-cancel", &id]).await.trim(), "1 cancelled");
+    assert_eq!(json_of(&server, &["jobs", "bulk-delete", "--all", "--state", "cancelled", "--yes"]).await["succeeded"], 3);
+    fails(&server.url(), &["jobs", "bulk-retry"], 2).await;
+}
+
+#[tokio::test]
+async fn a_queue_is_purged() {
+    let server = ServerProcess::memory().await;
+    says(&server, &["jobs", "enqueue", "a", "--queue", "q"]).await;
+    says(&server, &["jobs", "enqueue", "a", "--queue", "q", "--delay", "1h"]).await;
+    assert_eq!(
+        says(&server, &["queues", "purge", "q", "--state", "available,scheduled", "--dry-run"]).await.trim(),
+        "2 would be purged"
+    );
+    let young = ["queues", "purge", "q", "--state", "available", "--older-than", "PT1H", "--yes"];
+    assert_eq!(says(&server, &young).await.trim(), "0 purged");
+    assert_eq!(says(&server, &["queues", "purge", "q", "--state", "available,scheduled", "--yes"]).await.trim(), "2 purged");
+    fails(&server.url(), &["queues", "purge", "q", "--state", "active", "--yes"], 1).await;
+    fails(&server.url(), &["queues", "purge", "misspelt", "--state", "completed", "--yes"], 1).await;
+}
+
+#[tokio::test]
+async fn limits_are_shown_and_overridden() {
+    let server = ServerProcess::memory().await;
+    let options = r#"{"rate_limit":{"key":"api","concurrency":5}}"#;
+    says(&server, &["jobs", "enqueue", "a", "--options", options]).await;
+    let table = says(&server, &["rate-limits", "list"]).await;
+    assert!(table.contains("api") && table.contains('5'), "{table}");
+    let shown = says(&server, &["rate-limits", "override", "api", "--concurrency", "2", "--limit", "10", "--for", "PT1H"]).await;
+    assert!(shown.contains("concurrency") && shown.contains("10 per PT1S") && shown.contains("overridden until"), "{shown}");
+    assert_eq!(json_of(&server, &["rate-limits", "override", "api", "--end"]).await["concurrency"]["limit"], 5);
+    fails(&server.url(), &["rate-limits", "override", "api"], 2).await;
+    fails(&server.url(), &["rate-limits", "get", "never"], 1).await;
+}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from . import testing as testing
 from ._native import __version__
 from .aio import AsyncClient
+from .bulk import BulkChange, BulkItem, BulkResult
 from .client import Client
 from .context import Beat, CancelReason, JobContext
 from .errors import (
@@ -36,9 +37,11 @@ from .errors import (
     RateLimitedError,
     Snooze,
 )
+from .events import Event
 from .job import Job, JobOptions, JobRequest
 from .middleware import Chain, MiddlewareError
 from .policies import RetryPolicy, UniquePolicy
+from .results import JobResult
 from .transport import AsyncTransport, SyncTransport, Transport
 from .worker import Worker
 from .workflow import Workflow, WorkflowStatus, batch, chain, group
@@ -48,12 +51,16 @@ __all__ = [
     "AsyncTransport",
     "AuthenticationError",
     "Beat",
+    "BulkChange",
+    "BulkItem",
+    "BulkResult",
     "CancelReason",
     "Chain",
     "Client",
     "ClosedError",
     "Discard",
     "DuplicateJobError",
+    "Event",
     "ForkedError",
     "InternalError",
     "InvalidRequestError",
@@ -64,6 +71,7 @@ __all__ = [
     "JobNotFoundError",
     "JobOptions",
     "JobRequest",
+    "JobResult",
     "MiddlewareError",
     "NonRetryableError",
     "NotEnqueuedError",

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Generic, Iterable, Mapping, TypeVar
+from datetime import timedelta
+from typing import Any, Callable, Generic, Iterable, Mapping, Sequence, TypeVar
 from urllib.parse import quote, urlencode
 
+from .bulk import BulkItem, BulkResult, Target
 from .errors import OJSError
+from .events import Event
 from .job import Job, JobRequest
+from .policies import When, duration_text, time_text
+from .results import JobResult
 from .workflow import WorkflowStatus, definition
 
 T = TypeVar("T")
@@ -21,6 +28,8 @@ class Call(Generic[T]):
     path: str
     body: Any
     read: Callable[[Any], T]
+    #: How long the server may hold back its answer, in seconds.
+    wait: float | None = None
 
 
 def _member(name: str) -> Callable[[Any], Any]:
@@ -60,6 +69,21 @@ def _named(kind: str, name: str, *more: str) -> str:
 def _query(path: str, **parameters: Any) -> str:
     given = {name: value for name, value in parameters.items() if value is not None}
     return f"{path}?{urlencode(given)}" if given else path
+
+
+def _number(name: str) -> Callable[[Any], int]:
+    return lambda answer: int(_member(name)(answer))
+
+
+def _given(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _ago(older_than: When | float | None) -> str | None:
+    """A time, or a length of time before now."""
+    if isinstance(older_than, (int, float, timedelta)):
+        return duration_text(older_than)
+    return None if older_than is None else time_text(older_than)
 
 
 def enqueue(request: JobRequest) -> Call[Job]:
@@ -120,6 +144,108 @@ def retry_dead_letter(job_id: str) -> Call[Job]:
 
 def discard_dead_letter(job_id: str) -> Call[None]:
     return Call("DELETE", _named("dead-letter", job_id), None, _nothing)
+
+
+def get_dead_letter(job_id: str) -> Call[Job]:
+    return Call("GET", _named("dead-letter", job_id), None, _job)
+
+
+def retry_dead_letters(filter: Mapping[str, Any]) -> Call[int]:
+    return Call("POST", "/dead-letter/retry", {"filter": _given(filter), "confirm": True}, _number("retried"))
+
+
+def discard_dead_letters(filter: Mapping[str, Any]) -> Call[int]:
+    return Call("DELETE", _query("/dead-letter", confirm="true", **filter), None, _number("deleted"))
+
+
+def dead_letter_stats() -> Call[dict[str, Any]]:
+    return Call("GET", "/dead-letter/stats", None, _whole)
+
+
+def bulk_enqueue(requests: Sequence[JobRequest], atomic: bool, key: str | None) -> Call[list[BulkItem]]:
+    body = {
+        "jobs": [request.to_dict() for request in requests],
+        "atomicity": "atomic" if atomic else "partial",
+        # Made here when the caller has none: the transport may send the request twice.
+        "idempotency_key": key or str(uuid.uuid4()),
+    }
+    return Call("POST", "/jobs/bulk", body, lambda answer: [BulkItem.of(item) for item in _member("items")(answer)])
+
+
+def bulk(verb: str, target: Target, atomic: bool) -> Call[BulkResult]:
+    body = {**target.to_dict(), "atomicity": "atomic" if atomic else "partial"}
+    return Call("POST", f"/jobs/bulk/{verb}", body, BulkResult.of)
+
+
+def create_queue(name: str, config: Mapping[str, Any]) -> Call[dict[str, Any]]:
+    return Call("POST", "/queues", {"name": name, "config": dict(config)}, _whole)
+
+
+def get_queue(name: str) -> Call[dict[str, Any]]:
+    return Call("GET", _named("queues", name), None, _whole)
+
+
+def configure_queue(name: str, config: Mapping[str, Any]) -> Call[dict[str, Any]]:
+    return Call("PUT", _named("queues", name, "config"), dict(config), _whole)
+
+
+def delete_queue(name: str, strategy: str, target: str | None) -> Call[dict[str, Any]]:
+    return Call("DELETE", _query(_named("queues", name), strategy=strategy, target_queue=target), None, _whole)
+
+
+def drain_queue(name: str) -> Call[dict[str, Any]]:
+    return Call("POST", _named("queues", name, "drain"), {}, _whole)
+
+
+#: Jobs that one request of a purge removes: it takes a second or two, and a lost answer loses little.
+PURGE_SLICE = 10_000
+
+
+def purge_queue(name: str, states: Sequence[str], older_than: When | float | None) -> Call[tuple[int, bool]]:
+    body = {"states": list(states), "older_than": _ago(older_than), "confirm": True, "limit": PURGE_SLICE}
+
+    def read(answer: Any) -> tuple[int, bool]:
+        return int(answer.get("purged_count", 0)), bool(answer.get("has_more"))
+
+    return Call("DELETE", _named("admin/queues", name, "jobs"), body, read)
+
+
+def list_rate_limits() -> Call[list[dict[str, Any]]]:
+    return Call("GET", "/rate-limits?limit=200", None, _member("items"))
+
+
+def get_rate_limit(key: str) -> Call[dict[str, Any]]:
+    return Call("GET", _named("rate-limits", key), None, _whole)
+
+
+def override_rate_limit(key: str, limits: Mapping[str, Any], expires_at: When | None) -> Call[dict[str, Any]]:
+    body = dict(limits)
+    if expires_at is not None:
+        body["expires_at"] = time_text(expires_at)
+    return Call("PUT", _named("rate-limits", key), body, _whole)
+
+
+def result(job_id: str, wait: float | None = None) -> Call[JobResult]:
+    # Sent once, also without waiting: "not finished" (408) is an answer here.
+    patience = {} if wait is None else {"wait": "true", "timeout": math.ceil(wait)}
+    return Call("GET", _query(_named("jobs", job_id, "result"), **patience), None, JobResult, wait=wait or 0.0)
+
+
+def results(job_ids: Sequence[str]) -> Call[list[JobResult | None]]:
+    def read(answer: Any) -> list[JobResult | None]:
+        return [None if one is None else JobResult(one) for one in _member("results")(answer)]
+
+    return Call("POST", "/jobs/results", {"ids": list(job_ids)}, read)
+
+
+def events(after: str, filters: Mapping[str, Sequence[str]], limit: int, wait: float) -> Call[tuple[list[Event], str]]:
+    given = {name: ",".join(names) for name, names in filters.items() if names}
+    path = _query("/events", after=after or None, limit=limit, wait_ms=int(wait * 1000), **given)
+
+    def read(answer: Any) -> tuple[list[Event], str]:
+        return [Event(one) for one in _member("events")(answer)], str(answer["cursor"])
+
+    return Call("GET", path, None, read, wait=wait)
 
 
 def list_cron() -> Call[list[dict[str, Any]]]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import time
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Awaitable, Callable, Iterable, Mapping, Sequence, TypeVar
+from typing import Any, AsyncIterator, Awaitable, Callable, Iterable, Literal, Mapping, Sequence, TypeVar
 
 from . import _native
 from . import _operations as ops
-from .client import RequestLike
-from .errors import NotEnqueuedError
+from .bulk import BulkItem, BulkResult, Target
+from .client import RequestLike, _dead
+from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
+from .events import PAGE, WAIT, Event, Reader
 from .job import Job, JobRequest
 from .middleware import Chain, Once
 from .policies import Duration, RetryPolicy, UniquePolicy, When
+from .results import JobResult
 from .transport import AsyncTransport, native_connection
 from .workflow import Workflow, WorkflowStatus
 
@@ -112,14 +117,7 @@ class AsyncClient:
 
         Middleware runs for each; ``next`` returns the job as it will be sent. Dropped jobs are left out.
         """
-        kept: list[JobRequest] = []
-
-        async def keep(request: JobRequest) -> Job:
-            kept.append(request)
-            return Job.from_dict(request.to_dict())
-
-        for job in jobs:
-            await self._through(JobRequest.of(job), keep)
+        kept = await self._kept(jobs)
         return await self._run(ops.enqueue_batch(kept)) if kept else []
 
     # --- jobs ---
@@ -135,6 +133,140 @@ class AsyncClient:
     async def activate_job(self, job_id: str) -> Job:
         """Releases a job that was enqueued with ``extra={"pending": True}``."""
         return await self._run(ops.activate_job(job_id))
+
+    # --- many jobs ---
+
+    async def bulk_enqueue(
+        self, jobs: Iterable[RequestLike], *, atomic: bool = False, idempotency_key: str | None = None
+    ) -> list[BulkItem]:
+        """Sends many jobs in one request, each on its own: one that is refused leaves the others alone.
+
+        Up to 10,000 at a time; one item per job, in order. With ``atomic`` all are stored or none. The server answers the same
+        request with the same ``idempotency_key`` the same way for a day; without one, a key is made for the call. Middleware runs for
+        each, and dropped jobs are left out.
+        """
+        kept = await self._kept(jobs)
+        return await self._run(ops.bulk_enqueue(kept, atomic, idempotency_key)) if kept else []
+
+    async def bulk_cancel(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Cancels many jobs: by ids whatever is not finished, by filter what waits unless it names other states.
+
+        By ``job_ids``, or by a filter: ``queue``, ``job_type`` (``email.*`` is all that start so), ``states``, the time they were
+        enqueued, ``priority``, members of ``meta``. Jobs that cannot be cancelled are skipped, and their items say why; with
+        ``atomic`` they keep the others from being cancelled.
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta)
+        return await self._run(ops.bulk("cancel", target, atomic))
+
+    async def bulk_retry(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off.
+
+        By ``job_ids``, or by a filter: ``queue``, ``job_type`` (``email.*`` is all that start so), ``states``, the time they were
+        enqueued, ``priority``, members of ``meta``. Jobs that cannot be retried are skipped, and their items say why; with
+        ``atomic`` they keep the others from being retried.
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta)
+        return await self._run(ops.bulk("retry", target, atomic))
+
+    async def bulk_delete(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Deletes many ended jobs for ever.
+
+        By ``job_ids``, or by a filter: ``queue``, ``job_type`` (``email.*`` is all that start so), ``states``, the time they were
+        enqueued, ``priority``, members of ``meta``. Jobs that cannot be deleted are skipped, and their items say why; with
+        ``atomic`` they keep the others from being deleted.
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta)
+        return await self._run(ops.bulk("delete", target, atomic))
+
+    # --- results ---
+
+    async def result(self, job_id: str) -> JobResult:
+        """How the job ended. Raises an OJSAPIError with status 408 while it has not, with 410 when its result is no longer kept."""
+        return await self._run(ops.result(job_id))
+
+    async def wait_for_result(self, job_id: str, timeout: float | None = None) -> JobResult:
+        """Waits for the end of the job: at most ``timeout`` seconds, for ever without one. Raises OJSTimeoutError when they are over.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = WAIT if until is None else max(0.0, until - time.monotonic())
+            try:
+                return await self._run(ops.result(job_id, min(left, WAIT)))
+            except OJSError as error:
+                if error.status != 408:
+                    raise
+                if until is not None and time.monotonic() >= until:
+                    raise OJSTimeoutError(f"job {job_id} has not ended within {timeout} s", code="timeout", retryable=True) from error
+
+    async def results(self, job_ids: Sequence[str]) -> list[JobResult | None]:
+        """How up to 1,000 jobs ended, in order; None for what is unknown, not done, or no longer kept."""
+        return await self._run(ops.results(job_ids))
+
+    # --- events ---
+
+    async def events(
+        self,
+        *,
+        types: Sequence[str] = (),
+        queues: Sequence[str] = (),
+        job_types: Sequence[str] = (),
+        after: str | None = None,
+    ) -> AsyncIterator[Event]:
+        """What happens, as it happens: an asynchronous iterator without end.
+
+        It begins where the log ends when it is first asked; ``after`` is the id of the last event that was dealt with, and ``""`` the
+        oldest that is kept. When the connection is lost it asks again from there, so none is missed and none comes twice. ``types``
+        may end in ``*``. A refusal, and a fault of the first request, is raised.
+        """
+        reader = Reader(after, {"types": types, "queues": queues, "job_types": job_types})
+        while True:
+            while reader.page:
+                yield reader.page.popleft()
+            asked = time.monotonic()
+            try:
+                events, cursor = await self._run(ops.events(reader.cursor, reader.filters, PAGE, reader.wait))
+            except OJSError as error:
+                pause = reader.failed(error)
+            else:
+                pause = reader.fed(events, cursor, time.monotonic() - asked)
+            if pause:
+                await asyncio.sleep(pause)
 
     # --- workflows ---
 
@@ -168,6 +300,55 @@ class AsyncClient:
         """Hands jobs out again."""
         return await self._run(ops.resume_queue(name))
 
+    async def create_queue(self, name: str, config: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
+        """Creates a queue with settings, as a mapping or by name: ``concurrency=20``, ``rate_limit={"limit": 100, "period": "PT1M"}``.
+        """
+        return await self._run(ops.create_queue(name, {**(config or {}), **settings}))
+
+    async def get_queue(self, name: str) -> dict[str, Any]:
+        """A queue with its settings and counts."""
+        return await self._run(ops.get_queue(name))
+
+    async def configure_queue(self, name: str, config: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
+        """Sets what is named and leaves the rest; None gives a setting back to the template, which is the queue ``_default``."""
+        return await self._run(ops.configure_queue(name, {**(config or {}), **settings}))
+
+    async def delete_queue(
+        self, name: str, *, strategy: Literal["reject", "discard", "move"] = "reject", target_queue: str | None = None
+    ) -> dict[str, Any]:
+        """Deletes a queue: one that holds jobs only when they may be discarded, or moved to ``target_queue``."""
+        return await self._run(ops.delete_queue(name, strategy, target_queue))
+
+    async def drain_queue(self, name: str) -> dict[str, Any]:
+        """Accepts no more jobs and hands out those that are there, until :meth:`resume_queue`."""
+        return await self._run(ops.drain_queue(name))
+
+    async def purge_queue(self, name: str, states: Sequence[str], *, older_than: When | float | None = None) -> int:
+        """Removes the jobs of a queue for ever that are in one of these states; returns how many.
+
+        ``older_than`` is a point in time, or a length of time before now (seconds, a timedelta). What waits is cancelled first, so
+        workflows move on; active jobs are never removed.
+        """
+        purged, more = 0, True
+        while more:
+            count, more = await self._run(ops.purge_queue(name, states, older_than))
+            purged += count
+        return purged
+
+    # --- rate limits ---
+
+    async def list_rate_limits(self) -> list[dict[str, Any]]:
+        """Keys with limits, and what is going on with them."""
+        return await self._run(ops.list_rate_limits())
+
+    async def get_rate_limit(self, key: str) -> dict[str, Any]:
+        """A key with its limits, and how much of them is used."""
+        return await self._run(ops.get_rate_limit(key))
+
+    async def override_rate_limit(self, key: str, limits: Mapping[str, Any], *, expires_at: When | None = None) -> dict[str, Any]:
+        """Gives a key other limits until ``expires_at``: ``{"concurrency": 2}``. Without any limit (``{}``) the override ends."""
+        return await self._run(ops.override_rate_limit(key, limits, expires_at))
+
     # --- dead letters ---
 
     async def dead_letters(
@@ -183,6 +364,38 @@ class AsyncClient:
     async def discard_dead_letter(self, job_id: str) -> None:
         """Deletes it."""
         return await self._run(ops.discard_dead_letter(job_id))
+
+    async def get_dead_letter(self, job_id: str) -> Job:
+        """A dead letter by its id. Raises JobNotFoundError."""
+        return await self._run(ops.get_dead_letter(job_id))
+
+    async def retry_dead_letters(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> int:
+        """Runs all again that the filter finds, all of them without one; returns how many."""
+        return await self._run(ops.retry_dead_letters(_dead(queue, job_type, error_type, since, until)))
+
+    async def discard_dead_letters(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> int:
+        """Deletes all that the filter finds, all of them without one; returns how many."""
+        return await self._run(ops.discard_dead_letters(_dead(queue, job_type, error_type, since, until)))
+
+    async def dead_letter_stats(self) -> dict[str, Any]:
+        """How many there are, by queue and type of error, and since when."""
+        return await self._run(ops.dead_letter_stats())
 
     # --- cron ---
 
@@ -227,7 +440,19 @@ class AsyncClient:
         return self._transport.connection
 
     async def _run(self, call: ops.Call[T]) -> T:
-        return call.read(await self._transport.request(call.method, call.path, call.body))
+        return call.read(await self._transport.request(call.method, call.path, call.body, call.wait))
+
+    async def _kept(self, jobs: Iterable[RequestLike]) -> list[JobRequest]:
+        """The jobs that middleware lets through."""
+        kept: list[JobRequest] = []
+
+        async def keep(request: JobRequest) -> Job:
+            kept.append(request)
+            return Job.from_dict(request.to_dict())
+
+        for job in jobs:
+            await self._through(JobRequest.of(job), keep)
+        return kept
 
     async def _through(self, request: JobRequest, send: Callable[[JobRequest], Awaitable[Any]]) -> Any:
         inner = send

@@ -65,8 +65,9 @@ class Answer:
         return dumps(self.body)
 
     def decoded(self) -> Any:
-        """The body of a 2xx; raises the error of any other answer."""
-        if not 200 <= self.status < 300:
+        """The body of a 2xx; raises the error of any other answer. A bulk answer that tells of each item is none."""
+        told = self.status == 422 and isinstance(self.body, Mapping) and "items" in self.body
+        if not told and not 200 <= self.status < 300:
             raise _native.error_of(self.status, self.as_bytes())
         if isinstance(self.body, (bytes, bytearray, memoryview, str)):
             raw = self.as_bytes()
@@ -108,12 +109,12 @@ class SyncTransport:
         self.connection = connection
         self.custom = custom
 
-    def request(self, method: str, path: str, body: Any = None) -> Any:
-        """One request; raises the error of an answer that is not 2xx."""
+    def request(self, method: str, path: str, body: Any = None, wait: float | None = None) -> Any:
+        """One request; raises the error of an answer that is not 2xx. ``wait``: so many seconds the server may hold it back."""
         if _override.sinks:
             return _override.sinks[-1](method, path, body)
         if self.connection is not None:
-            raw = self.connection.call(method, path, None if body is None else dumps(body))
+            raw = self.connection.call(method, path, None if body is None else dumps(body), wait)
             return loads(raw) if raw else None
         answer = send(self.custom, method, path, body)
         if inspect.isawaitable(answer):
@@ -145,15 +146,15 @@ class AsyncTransport:
         self.connection = connection
         self.custom = custom
 
-    async def request(self, method: str, path: str, body: Any = None) -> Any:
-        """One request; raises the error of an answer that is not 2xx."""
+    async def request(self, method: str, path: str, body: Any = None, wait: float | None = None) -> Any:
+        """One request; raises the error of an answer that is not 2xx. ``wait``: so many seconds the server may hold it back."""
         if _override.sinks:
             return _override.sinks[-1](method, path, body)
         connection = self.connection
         if connection is not None:
             data = None if body is None else dumps(body)
             raw = await Reactor.of_running_loop().call(
-                lambda replies, ticket: connection.submit(replies, ticket, method, path, data)
+                lambda replies, ticket: connection.submit(replies, ticket, method, path, data, wait)
             )
             return loads(raw) if raw else None
         answer = send(self.custom, method, path, body)

@@ -1,6 +1,7 @@
 //! A client that connects on first use and follows a fork where that is possible.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
@@ -80,13 +81,19 @@ impl Connection {
         let answer = match (method, path, body) {
             ("POST", "/jobs", Some(job)) => client.enqueue_raw(job).await?,
             ("POST", "/jobs/batch", Some(batch)) => client.enqueue_batch_raw(jobs_of(&batch)?).await?,
-            (method, path, body) => {
-                let method =
-                    Method::from_bytes(method.as_bytes()).map_err(|_| AbiError::invalid(format!("'{method}' is no method")))?;
-                client.call(method, path, body).await?
-            }
+            ("POST", path, Some(body)) if path.starts_with("/jobs/bulk") => client.bulk_raw(path, body).await?,
+            (method, path, body) => client.call(method_of(method)?, path, body).await?,
         };
         Ok(answer)
+    }
+
+    /// A call whose answer the server may hold back for so long; it is sent once.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn call_waiting(&self, method: &str, path: &str, body: Option<Bytes>, wait: Duration) -> Result<Bytes, AbiError> {
+        let client = self.client().await?;
+        Ok(client.call_waiting(method_of(method)?, path, body, wait).await?)
     }
 
     async fn connect(&self) -> Result<Client, AbiError> {
@@ -142,6 +149,10 @@ impl Connection {
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
+}
+
+fn method_of(word: &str) -> Result<Method, AbiError> {
+    Method::from_bytes(word.as_bytes()).map_err(|_| AbiError::invalid(format!("'{word}' is no method")))
 }
 
 /// The array in `{"jobs": […]}`.

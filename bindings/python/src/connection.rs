@@ -55,15 +55,26 @@ impl Connection {
     }
 
     /// One call; returns the body of a 2xx answer.
-    #[pyo3(signature = (method, path, body=None))]
-    fn call<'py>(&self, py: Python<'py>, method: &str, path: &str, body: Option<&[u8]>) -> PyResult<Bound<'py, PyBytes>> {
+    ///
+    /// With `wait` the server may hold its answer back for so many seconds, and the call is sent once.
+    #[pyo3(signature = (method, path, body=None, wait=None))]
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        method: &str,
+        path: &str,
+        body: Option<&[u8]>,
+        wait: Option<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let body = body.map(Bytes::copy_from_slice);
-        let answer = gate::wait(py, "Connection.call", self.core.call(method, path, body))?;
+        let wait = length(py, "wait", wait)?;
+        let answer = gate::wait(py, "Connection.call", send(&self.core, method, path, body, wait))?;
         Ok(PyBytes::new(py, &answer))
     }
 
     /// One call from an event loop; the answer goes to `replies` under `ticket`.
-    #[pyo3(signature = (replies, ticket, method, path, body=None))]
+    #[pyo3(signature = (replies, ticket, method, path, body=None, wait=None))]
+    #[expect(clippy::too_many_arguments, reason = "those of `call`, and where the answer goes")]
     fn submit(
         &self,
         py: Python<'_>,
@@ -72,12 +83,15 @@ impl Connection {
         method: String,
         path: String,
         body: Option<&[u8]>,
+        wait: Option<f64>,
     ) -> PyResult<()> {
         let body = body.map(Bytes::copy_from_slice);
+        let wait = length(py, "wait", wait)?;
         let core = Arc::clone(&self.core);
         let replies = Arc::clone(&replies.core);
         gate::attached(py, "Connection.submit", || {
-            runtime::handle()?.spawn(async move { replies.put(ticket, core.call(&method, &path, body).await.map(Answer::Body)) });
+            runtime::handle()?
+                .spawn(async move { replies.put(ticket, send(&core, &method, &path, body, wait).await.map(Answer::Body)) });
             Ok(())
         })
     }
@@ -123,6 +137,13 @@ impl Drop for Connection {
             }
             Ok(())
         });
+    }
+}
+
+async fn send(core: &Core, method: &str, path: &str, body: Option<Bytes>, wait: Option<Duration>) -> Result<Bytes, AbiError> {
+    match wait {
+        Some(wait) => core.call_waiting(method, path, body, wait).await,
+        None => core.call(method, path, body).await,
     }
 }
 

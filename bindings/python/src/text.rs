@@ -33,6 +33,12 @@ pub fn time_after(py: Python<'_>, delay: f64) -> PyResult<String> {
     Ok(Timestamp::from_millis(now).plus(delay).to_string())
 }
 
+/// The exception for the error of one item of an answer about many.
+#[pyfunction]
+pub fn item_error(py: Python<'_>, error: &str) -> Py<PyAny> {
+    gate::exception(py, &AbiError::Sdk(ojs::Error::from_item(error))).into_value(py).into_any()
+}
+
 /// The exception for an answer that is not 2xx.
 #[pyfunction]
 pub fn error_of(py: Python<'_>, status: u16, body: &[u8]) -> Py<PyAny> {

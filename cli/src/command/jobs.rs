@@ -1,7 +1,8 @@
-//! `ojs jobs`: look for jobs, and deal with one at a time.
+//! `ojs jobs`: look for jobs, and deal with one at a time or many.
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
+use super::bulk::{self, Many};
 use crate::failure::Failure;
 use crate::output::{items, pairs, rows, text};
 use crate::remote::{Remote, segment};
@@ -19,6 +20,13 @@ Examples:
   ojs jobs list                                    the newest 50
   ojs jobs list --state retryable                  what has failed and will be tried again
   ojs jobs list --queue mail --type 'email.*' --page 2";
+
+const BULK_EXAMPLES: &str = "\
+Examples:
+  ojs jobs bulk-retry --all --queue billing --state discarded --since 2026-01-31T00:00:00Z
+  ojs jobs bulk-cancel --all --type 'report.*' --dry-run
+  ojs jobs bulk-delete --all --state completed --until 2026-01-31T00:00:00Z --yes
+  ojs jobs bulk-cancel 019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f 019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10";
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
@@ -40,6 +48,15 @@ pub enum Action {
         /// The job's id.
         id: String,
     },
+    /// Cancel many jobs: by id, or with --all every one that the filter finds.
+    #[command(after_help = BULK_EXAMPLES)]
+    BulkCancel(Many),
+    /// Run many discarded or retryable jobs again.
+    #[command(after_help = BULK_EXAMPLES)]
+    BulkRetry(Many),
+    /// Delete many ended jobs. They are gone then.
+    #[command(after_help = BULK_EXAMPLES)]
+    BulkDelete(Many),
     /// Enqueue a job.
     #[command(after_help = ENQUEUE_EXAMPLES)]
     Enqueue(Box<NewJob>),
@@ -107,6 +124,9 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
         Action::Get { id } => remote.get(format!("/jobs/{}", segment(&id))).await?,
         Action::Cancel { id } => remote.delete(format!("/jobs/{}", segment(&id))).await?,
         Action::Retry { id } => remote.post(format!("/dead-letter/{}/retry", segment(&id)), &json!({})).await?,
+        Action::BulkCancel(many) => return bulk::change(&remote, "cancel", "cancelled", many).await,
+        Action::BulkRetry(many) => return bulk::change(&remote, "retry", "retried", many).await,
+        Action::BulkDelete(many) => return bulk::change(&remote, "delete", "deleted", many).await,
         Action::Enqueue(job) => remote.post("/jobs", &job.request()).await?,
     };
     remote.output.show(&answer, |value| value.get("job").map(describe).unwrap_or_default())

@@ -1,5 +1,6 @@
 //! One file per family of commands.
 pub mod about;
+pub mod bulk;
 pub mod crons;
 pub mod dead_letter;
 pub mod doctor;
@@ -9,6 +10,7 @@ pub mod keys;
 pub mod maintenance;
 pub mod migrate;
 pub mod queues;
+pub mod rate_limits;
 pub mod stats;
 pub mod workers;
 pub mod workflows;

@@ -2,9 +2,15 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use super::bulk::{Consent, Sweep};
 use crate::failure::Failure;
 use crate::output::{items, print, rows, text};
 use crate::remote::{Remote, segment};
+
+const PURGE_EXAMPLES: &str = "\
+Examples:
+  ojs queues purge mail --state completed --older-than P7D
+  ojs queues purge mail --state available,scheduled --dry-run";
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
@@ -25,6 +31,20 @@ pub enum Action {
         /// The queue.
         queue: String,
     },
+    /// Remove jobs of a queue for ever. What waits is cancelled first, so workflows move on; what runs is left alone.
+    #[command(after_help = PURGE_EXAMPLES)]
+    Purge {
+        /// The queue.
+        queue: String,
+        /// Jobs in this state; may be given more than once, or as a list with commas.
+        #[arg(long, required = true, value_delimiter = ',')]
+        state: Vec<String>,
+        /// Only jobs that ended before this: a time, or an ISO 8601 duration before now. Of jobs that wait, their age counts.
+        #[arg(long, value_name = "TIME")]
+        older_than: Option<String>,
+        #[command(flatten)]
+        consent: Consent,
+    },
 }
 
 /// Carries out one of the actions.
@@ -37,6 +57,12 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
         Action::Stats { queues } => stats(&remote, queues).await,
         Action::Pause { queue } => switch(&remote, &queue, "pause").await,
         Action::Resume { queue } => switch(&remote, &queue, "resume").await,
+        Action::Purge { queue, state, older_than, consent } => {
+            let path = format!("/admin/queues/{}/jobs", segment(&queue));
+            let body = json!({"states": state, "older_than": older_than});
+            let sweep = Sweep { verb: "purge", done: "purged", count: "purged_count" };
+            sweep.run(&remote, &consent, body, async |body| remote.delete_with(path.as_str(), &body).await).await
+        }
     }
 }
 

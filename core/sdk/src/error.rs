@@ -98,6 +98,18 @@ impl Error {
         }
     }
 
+    /// The error of one item of an answer about many, `{"code", "message", …}`; its status is that of its code.
+    #[must_use]
+    pub fn from_item(error: &str) -> Self {
+        match OjsError::from_body(0, format!("{{\"error\":{error}}}").as_bytes()) {
+            Some(mut error) => {
+                error.status = ErrorCode::recognise(&error.code).map_or(0, |code| code.entry().status);
+                Self::Ojs(Box::new(error))
+            }
+            None => Self::json("bulk answer", "the error of an item cannot be read"),
+        }
+    }
+
     /// The refusal, if the server answered.
     #[must_use]
     pub fn ojs(&self) -> Option<&OjsError> {

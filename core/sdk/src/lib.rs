@@ -56,7 +56,10 @@ pub mod transport;
 pub mod worker;
 pub mod workflow;
 
-pub use client::{Client, DeadLetterFilter, JobResult};
+pub use client::{
+    BulkItem, BulkOptions, BulkResult, BulkTarget, Client, DeadLetterFilter, DeleteQueue, Event, EventFilter, Events, JobFilter,
+    JobResult,
+};
 pub use cron::{CronJob, Overlap};
 pub use error::Error;
 pub use job::{Job, JobFailure, JobState};

@@ -77,6 +77,9 @@ everywhere![
     duplicates_are_refused,
     a_result_is_waited_for,
     dead_letters_are_retried_and_deleted_by_the_many,
+    many_jobs_have_outcomes_of_their_own,
+    queues_are_set_up_and_purged,
+    events_are_followed,
 ];
 
 fn worker(client: &Client, slots: usize) -> Worker {
@@ -423,4 +426,71 @@ async fn dead_letters_are_retried_and_deleted_by_the_many(place: Place) {
     assert_eq!((again.queue.as_str(), again.args.as_str()), ("other", "[1]"));
     assert_eq!(client.delete_dead_letters(&only("a")).await.unwrap(), 1);
     assert!(client.list_dead_letters(None, Page::default()).await.unwrap().is_empty());
+}
+
+async fn many_jobs_have_outcomes_of_their_own(place: Place) {
+    let client = &place.client;
+    let key = || ojs::BulkOptions { idempotency_key: Some("k".into()), ..Default::default() };
+    let id = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f";
+    let requests = || {
+        [JobRequest::new("a", 1).with_id(id), JobRequest::new("NO SUCH TYPE", ()).with_id("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10")]
+    };
+    for _ in 0..2 {
+        let answers = client.bulk_enqueue_with(requests(), key()).await.unwrap();
+        assert_eq!(answers[0].as_ref().unwrap().as_ref().unwrap().id, id);
+        assert_eq!(answers[1].as_ref().unwrap_err().ojs().unwrap().code, "invalid_payload");
+    }
+    assert_eq!(client.bulk_enqueue_with([JobRequest::new("b", ())], key()).await.unwrap_err().status(), Some(409));
+    let atomic = ojs::BulkOptions { atomic: true, ..Default::default() };
+    let refused = client.bulk_enqueue_with([JobRequest::new("a", ()), JobRequest::new("NO", ())], atomic).await.unwrap();
+    assert!(refused.iter().all(Result::is_err));
+    let done = client.bulk_cancel([id, "nonsense"]).await.unwrap();
+    assert_eq!((done.matched, done.succeeded, done.skipped), (2, 1, 1));
+    assert!(done.items[0].error.is_none() && done.items[1].error.as_ref().unwrap().is_not_found());
+    assert!(client.bulk_retry([id]).await.unwrap().items[0].error.as_ref().unwrap().is_invalid_state_transition());
+    let cancelled = ojs::JobFilter { states: vec![JobState::Cancelled], ..Default::default() };
+    assert_eq!(client.bulk_delete(cancelled).await.unwrap().succeeded, 1);
+    assert_eq!(client.bulk_delete(Vec::<String>::new()).await.unwrap().matched, 0);
+    assert_eq!(client.bulk_delete(ojs::JobFilter::default()).await.unwrap_err().status(), Some(400));
+}
+
+async fn queues_are_set_up_and_purged(place: Place) {
+    let client = &place.client;
+    assert_eq!(client.create_queue("mail", &json!({"concurrency": 2})).await.unwrap()["config"]["concurrency"], 2);
+    assert_eq!(client.configure_queue("mail", &json!({"max_size": 10})).await.unwrap()["config"]["max_size"], 10);
+    client.enqueue("a", ()).queue("mail").await.unwrap();
+    client.drain_queue("mail").await.unwrap();
+    assert!(client.enqueue("a", ()).queue("mail").await.is_err());
+    client.resume_queue("mail").await.unwrap();
+    assert_eq!(client.get_queue("mail").await.unwrap()["state"], "active");
+    assert_eq!(client.delete_queue("mail", ojs::DeleteQueue::Reject).await.unwrap_err().status(), Some(409));
+    assert_eq!(client.purge_queue("mail", &[JobState::Available], Some("PT1H")).await.unwrap(), 0);
+    assert_eq!(client.purge_queue("mail", &[JobState::Available], None).await.unwrap(), 1);
+    client.enqueue("a", ()).queue("mail").await.unwrap();
+    let moved = client.delete_queue("mail", ojs::DeleteQueue::MoveTo("other".into())).await.unwrap();
+    assert_eq!(moved["jobs_moved"], 1);
+    client.enqueue("a", ()).option("rate_limit", json!({"key": "api", "concurrency": 5})).await.unwrap();
+    assert_eq!(client.list_rate_limits().await.unwrap()[0]["key"], "api");
+    let changed = client.override_rate_limit("api", &json!({"concurrency": 1, "expires_at": "+PT1H"})).await.unwrap();
+    assert_eq!(
+        (&changed["concurrency"]["limit"], &client.get_rate_limit("api").await.unwrap()["concurrency"]["limit"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(client.dead_letter_stats().await.unwrap()["total"], 0);
+}
+
+async fn events_are_followed(place: Place) {
+    let client = &place.client;
+    client.enqueue("before", ()).await.unwrap();
+    let filter = |after: Option<String>| ojs::EventFilter { types: vec!["job.*".into()], after, ..Default::default() };
+    let mut old = client.events(filter(Some(String::new())));
+    let first = old.next().await.unwrap().unwrap();
+    assert_eq!(first.event_type, "job.enqueued");
+    // Waits for what has not happened yet, behind what it has seen.
+    let mut behind = client.events(filter(Some(first.id)));
+    let (event, job) = tokio::join!(behind.next(), client.enqueue("after", ()));
+    assert_eq!(event.unwrap().unwrap().subject, job.unwrap().id);
+    let mut refused = client.events(filter(Some("nonsense".into())));
+    assert_eq!(refused.next().await.unwrap().unwrap_err().status(), Some(400));
+    assert!(refused.next().await.is_none());
 }

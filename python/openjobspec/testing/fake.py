@@ -33,7 +33,7 @@ class Fake:
         raw = self._connection.call(method, path, None if body is None else dumps(body))
         if method == "POST" and path == "/jobs":
             self.requests.append(body)
-        elif method == "POST" and path == "/jobs/batch":
+        elif method == "POST" and path in ("/jobs/batch", "/jobs/bulk"):
             self.requests.extend(body["jobs"])
         if self._inline and not self._draining:
             self.drain(*self._inline)

@@ -1,4 +1,6 @@
-//! `/events`: the log, page by page.
+//! `/events`: the log, page by page, and as it grows.
+use std::time::Duration;
+
 use axum::extract::{RawQuery, State};
 use ojs_model::json::{push_bare, push_text};
 use ojs_model::{ErrorCode, OjsError};
@@ -8,14 +10,17 @@ use super::jobs::unexpected;
 use super::reply::{Failure, Json};
 use super::request::Params;
 use crate::command::{Query, Reply};
-use crate::engine::Engine;
-use crate::event::{EventFilter, Place};
+use crate::engine::{Engine, MAX_WAIT};
+use crate::event::{Event, EventFilter, Place};
 use crate::render;
 
+/// `GET /events?after&types&queues&job_types&limit&wait_ms`: with `wait_ms` the answer is held back until there is something to tell.
+/// `after=latest` begins behind the newest event.
 pub async fn poll(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let after = match params.get("after") {
         None => Place::default(),
+        Some("latest") => engine.log_span(None).await?.end,
         Some(text) => Place::parse(text).ok_or_else(|| {
             OjsError::new(
                 ErrorCode::InvalidRequest,
@@ -32,14 +37,42 @@ pub async fn poll(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         limit: params.number("limit", 100, 1000)?.max(1),
         ..EventFilter::default()
     };
-    let (events, cursor, has_more) = match engine.query(Query::Events(filter)).await? {
-        Reply::Events { events, cursor, has_more } => (events, cursor, has_more),
-        other => return Err(unexpected(&other).into()),
-    };
+    let most = usize::try_from(MAX_WAIT.as_millis()).unwrap_or(usize::MAX);
+    let patience = Duration::from_millis(params.number("wait_ms", 0, most)? as u64);
+    let (events, cursor, has_more) =
+        if patience.is_zero() { page(&engine, filter).await? } else { wait(&engine, filter, patience).await? };
     let mut out = String::from("{\"events\":");
     render::list(&mut out, &events, |out, event| out.push_str(&event.render()));
     push_text(&mut out, "cursor", &cursor);
     push_bare(&mut out, "has_more", has_more);
     out.push('}');
     Ok(Json::ok(out))
+}
+
+type Page = (Vec<Event>, String, bool);
+
+async fn page(engine: &Engine, filter: EventFilter) -> Result<Page, Failure> {
+    match engine.query(Query::Events(filter)).await? {
+        Reply::Events { events, cursor, has_more } => Ok((events, cursor, has_more)),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+/// Waits for a page that is not empty. Dropped with the connection of a client that hangs up.
+async fn wait(engine: &Engine, mut filter: EventFilter, patience: Duration) -> Result<Page, Failure> {
+    let deadline = tokio::time::Instant::now() + patience;
+    // Listens before it looks: an event in between is not missed.
+    let subscription = engine.subscribe(filter.clone()).await?;
+    loop {
+        let found = page(engine, filter.clone()).await?;
+        if !found.0.is_empty() || found.2 {
+            return Ok(found);
+        }
+        filter.after = Place::parse(&found.1).unwrap_or(filter.after);
+        tokio::select! {
+            _ = subscription.news() => {}
+            () = tokio::time::sleep_until(deadline) => return Ok(found),
+            () = engine.closed() => return Ok(found),
+        }
+    }
 }

@@ -1,5 +1,5 @@
 //! Enqueueing: one job, or many in one request. The chain of layers runs once per job in both.
-use std::future::IntoFuture;
+use std::future::{Future, IntoFuture};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -64,6 +64,15 @@ impl std::fmt::Debug for Enqueue {
     }
 }
 
+/// What the error of a layer means to the other jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Middleware {
+    /// Nothing is sent.
+    StopsAll,
+    /// They are sent without it.
+    StopsOne,
+}
+
 /// A job that has passed its layers and waits for the batch to be sent.
 struct Arrived {
     index: usize,
@@ -114,13 +123,30 @@ impl Client {
     /// The first error of a middleware: then nothing is sent. Else as [`call`](Self::call); `details.index` counts the
     /// jobs that were sent.
     pub async fn enqueue_batch(&self, requests: impl IntoIterator<Item = JobRequest>) -> Result<Vec<Option<Job>>, Error> {
+        let whole = |client: Self, requests: Vec<JobRequest>| async move {
+            client.send_batch(&requests).await.map(|jobs| jobs.into_iter().map(Ok).collect())
+        };
+        self.through_layers(requests, Middleware::StopsAll, whole).await?.into_iter().collect()
+    }
+
+    /// Takes each request through the layers, sends what arrives in one go, and takes each answer back out.
+    pub(super) async fn through_layers<F, Fut>(
+        &self,
+        requests: impl IntoIterator<Item = JobRequest>,
+        failure: Middleware,
+        send: F,
+    ) -> Result<Vec<Result<Option<Job>, Error>>, Error>
+    where
+        F: FnOnce(Self, Vec<JobRequest>) -> Fut,
+        Fut: Future<Output = Result<Vec<Result<Job, Error>>, Error>>,
+    {
         let requests: Vec<_> = requests.into_iter().map(|request| self.identified(request)).collect();
         if requests.is_empty() {
             return Ok(Vec::new());
         }
         let layers = self.inner.middleware.freeze();
         if layers.is_empty() {
-            return Ok(self.send_batch(&requests).await?.into_iter().map(Some).collect());
+            return Ok(send(self.clone(), requests).await?.into_iter().map(|job| job.map(Some)).collect());
         }
         // Each job goes through its layers by itself; where they end it waits for the others. When all have arrived, or
         // were dropped, one request is sent, and each job's answer travels back out through its layers.
@@ -146,31 +172,17 @@ impl Client {
                     biased;
                     Some(job) = arrived.recv() => waiting.push(job),
                     Some((_, error)) = dropped.recv() => match error {
-                        None => ended += 1,
-                        Some(error) => return Err(error),
+                        Some(error) if failure == Middleware::StopsAll => return Err(error),
+                        _ => ended += 1,
                     },
                 }
             }
-            self.answer_all(waiting).await;
+            answer_all(waiting, |requests| send(self.clone(), requests)).await;
             Ok(())
         };
         let chains = join_all(chains);
         let (results, ()) = tokio::try_join!(async { Ok(chains.await) }, sender)?;
-        results.into_iter().collect()
-    }
-
-    /// Sends what has arrived, in the order of the batch, and answers each job.
-    async fn answer_all(&self, mut waiting: Vec<Arrived>) {
-        if waiting.is_empty() {
-            return;
-        }
-        waiting.sort_unstable_by_key(|job| job.index);
-        let (requests, answers): (Vec<_>, Vec<_>) = waiting.into_iter().map(|job| (job.request, job.answer)).unzip();
-        // A layer that no longer waits for its answer is no fault.
-        match self.send_batch(&requests).await {
-            Ok(jobs) => answers.into_iter().zip(jobs).for_each(|(answer, job)| drop(answer.send(Ok(job)))),
-            Err(error) => answers.into_iter().for_each(|answer| drop(answer.send(Err(error.clone())))),
-        }
+        Ok(results)
     }
 
     async fn send_one(&self, request: JobRequest) -> Result<Job, Error> {
@@ -200,6 +212,24 @@ impl Client {
             request.id = Some(JobId::now_v7().to_string());
         }
         request
+    }
+}
+
+/// Sends what has arrived, in the order of the batch, and answers each job.
+async fn answer_all<F, Fut>(mut waiting: Vec<Arrived>, send: F)
+where
+    F: FnOnce(Vec<JobRequest>) -> Fut,
+    Fut: Future<Output = Result<Vec<Result<Job, Error>>, Error>>,
+{
+    if waiting.is_empty() {
+        return;
+    }
+    waiting.sort_unstable_by_key(|job| job.index);
+    let (requests, answers): (Vec<_>, Vec<_>) = waiting.into_iter().map(|job| (job.request, job.answer)).unzip();
+    // A layer that no longer waits for its answer is no fault.
+    match send(requests).await {
+        Ok(jobs) => answers.into_iter().zip(jobs).for_each(|(answer, job)| drop(answer.send(job))),
+        Err(error) => answers.into_iter().for_each(|answer| drop(answer.send(Err(error.clone())))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The producer's side: enqueue, look up, cancel, administer.
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -9,14 +10,20 @@ use crate::transport::{ConnectOptions, MANIFEST_PATH, Method, Request, Response,
 
 mod admin;
 mod builder;
+mod bulk;
 mod enqueue;
+mod events;
 mod identity;
+mod operators;
 mod path;
 mod results;
 mod spelling;
 
 pub use builder::ClientBuilder;
+pub use bulk::{BulkItem, BulkOptions, BulkResult, BulkTarget, JobFilter};
 pub use enqueue::Enqueue;
+pub use events::{Event, EventFilter, Events};
+pub use operators::DeleteQueue;
 pub use results::{DeadLetterFilter, JobResult};
 
 /// Talks to an OJS server, or to an engine in this process. Cheap to clone; share one per program.
@@ -83,6 +90,16 @@ impl Client {
     /// [`Error::Ojs`] for an answer that is not 2xx, [`Error::Transport`] when there was none.
     pub async fn call(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Bytes, Error> {
         let mut request = Request::new(method, path.to_owned());
+        request.body = body;
+        Ok(self.send(request).await?.body)
+    }
+
+    /// A call whose answer the server may hold back for so long. It is sent once: the caller decides whether to ask again.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn call_waiting(&self, method: Method, path: &str, body: Option<Bytes>, wait: Duration) -> Result<Bytes, Error> {
+        let mut request = Request::new(method, path.to_owned()).with_resend(false).with_wait(wait);
         request.body = body;
         Ok(self.send(request).await?.body)
     }

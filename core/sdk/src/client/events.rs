@@ -1,0 +1,218 @@
+//! Events as they happen. A cursor says how far the reader has come, so a lost connection loses no event and repeats none.
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::poll_fn;
+use futures_util::stream::{Stream, unfold};
+use ojs_model::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Client;
+use super::path::query;
+use crate::backoff::Backoff;
+use crate::error::Error;
+use crate::json::Json;
+use crate::transport::{Method, TransportErrorKind};
+
+/// How long the server may hold back an answer: below the time-outs of common proxies.
+const WAIT: Duration = Duration::from_secs(20);
+/// Between two looks at a server that does not hold back.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Events per request.
+const PAGE: usize = 500;
+
+/// Which events. The default is all of them, from now on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Only these types; `job.*` is all that start so.
+    pub types: Vec<String>,
+    /// Only events of these queues and their jobs.
+    pub queues: Vec<String>,
+    /// Only events of jobs of these types.
+    pub job_types: Vec<String>,
+    /// Begin behind this event: the [`id`](Event::id) of the last one that was dealt with. `""` is the oldest that is kept.
+    pub after: Option<String>,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Event {
+    /// Its id; [`EventFilter::after`] takes it.
+    pub id: String,
+    /// What happened: `job.completed`.
+    pub event_type: String,
+    /// When.
+    pub time: Option<Timestamp>,
+    /// The id of the job or workflow, the name of the queue or worker.
+    pub subject: String,
+    /// The rest, by type of event.
+    pub data: Json,
+}
+
+/// Events as they happen. A [`Stream`]; [`next`](Self::next) reads it without further imports.
+pub struct Events {
+    inner: Pin<Box<dyn Stream<Item = Result<Event, Error>> + Send>>,
+}
+
+struct Reader {
+    client: Client,
+    filter: EventFilter,
+    cursor: String,
+    page: VecDeque<Event>,
+    backoff: Backoff,
+    /// An answer has come: from here on a fault is waited out.
+    heard: bool,
+    ended: bool,
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    events: Vec<&'a RawValue>,
+    cursor: String,
+}
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    id: String,
+    r#type: String,
+    time: Option<String>,
+    #[serde(default)]
+    subject: String,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+impl Client {
+    /// Follows what happens: jobs, queues, workers, workflows. Without [`after`](EventFilter::after) it begins where the log ends when the
+    /// first event is asked for.
+    ///
+    /// When the connection is lost the stream asks again, with growing pauses, from the event after the last one: none is missed as long
+    /// as the server keeps them, and none comes twice. A refusal, and a fault of the first request, ends it.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use ojs::EventFilter;
+    /// let mut events = client.events(EventFilter { after: Some(String::new()), ..EventFilter::default() });
+    /// let job = client.enqueue("email.send", "a@example.com").await?;
+    /// let event = events.next().await.expect("a stream without end")?;
+    /// assert_eq!((event.event_type.as_str(), event.subject), ("job.enqueued", job.id));
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    pub fn events(&self, filter: EventFilter) -> Events {
+        let cursor = filter.after.clone().unwrap_or_else(|| "latest".to_owned());
+        let backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(10));
+        let reader = Reader { client: self.clone(), filter, cursor, page: VecDeque::new(), backoff, heard: false, ended: false };
+        Events { inner: Box::pin(unfold(reader, |mut reader| async move { reader.next().await.map(|event| (event, reader)) })) }
+    }
+}
+
+impl Events {
+    /// The next event; waits for it. `None` after an error that ended the stream.
+    pub async fn next(&mut self) -> Option<Result<Event, Error>> {
+        poll_fn(|context| self.inner.as_mut().poll_next(context)).await
+    }
+}
+
+impl Stream for Events {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.inner.as_mut().poll_next(context)
+    }
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Events").finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    async fn next(&mut self) -> Option<Result<Event, Error>> {
+        loop {
+            if let Some(event) = self.page.pop_front() {
+                return Some(Ok(event));
+            }
+            if self.ended {
+                return None;
+            }
+            let asked = tokio::time::Instant::now();
+            match self.read().await {
+                Ok(()) => {
+                    self.backoff.reset();
+                    let waits = self.heard && self.page.is_empty() && asked.elapsed() < WAIT / 2;
+                    self.heard = true;
+                    if waits {
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                }
+                Err(error) if self.heard && is_passing(&error) => {
+                    let pause = self.backoff.next();
+                    tracing::debug!(%error, ?pause, "events: asking again");
+                    tokio::time::sleep(pause).await;
+                }
+                Err(error) => {
+                    self.ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+
+    async fn read(&mut self) -> Result<(), Error> {
+        let list = |names: &[String]| (!names.is_empty()).then(|| names.join(","));
+        let (types, queues, job_types) = (list(&self.filter.types), list(&self.filter.queues), list(&self.filter.job_types));
+        // The first request asks where the log ends, and must not wait for an event to be told.
+        let wait = if self.heard { WAIT } else { Duration::ZERO };
+        let (limit, wait_ms) = (PAGE.to_string(), wait.as_millis().to_string());
+        let query = query(&[
+            ("after", Some(self.cursor.as_str()).filter(|cursor| !cursor.is_empty())),
+            ("types", types.as_deref()),
+            ("queues", queues.as_deref()),
+            ("job_types", job_types.as_deref()),
+            ("limit", Some(&limit)),
+            ("wait_ms", Some(&wait_ms)),
+        ]);
+        let body = self.client.call_waiting(Method::GET, &format!("/events{query}"), None, wait).await?;
+        let page: Page<'_> = serde_json::from_slice(&body).map_err(|e| Error::json("events", e))?;
+        self.page = page.events.iter().map(|raw| Event::read(&body, raw)).collect::<Result<_, _>>()?;
+        self.cursor = page.cursor;
+        Ok(())
+    }
+}
+
+impl Event {
+    fn read(body: &Bytes, raw: &RawValue) -> Result<Self, Error> {
+        let wire: Wire<'_> = serde_json::from_str(raw.get()).map_err(|e| Error::json("event", e))?;
+        let data = wire.data.map(|data| Json::from_text(body.slice_ref(data.get().as_bytes()))).transpose()?;
+        Ok(Self {
+            id: wire.id,
+            event_type: wire.r#type,
+            time: wire.time.and_then(|text| Timestamp::parse(&text).ok()),
+            subject: wire.subject,
+            data: data.unwrap_or_else(Json::null),
+        })
+    }
+}
+
+/// Whether asking again may help.
+fn is_passing(error: &Error) -> bool {
+    match error {
+        Error::Transport(fault) => match fault.kind() {
+            TransportErrorKind::Connect | TransportErrorKind::Timeout | TransportErrorKind::Interrupted => true,
+            TransportErrorKind::NotOjs { status } => status >= 500 || status == 429,
+            _ => false,
+        },
+        Error::Ojs(refusal) => matches!(refusal.status, 408 | 429 | 500..),
+        _ => false,
+    }
+}
