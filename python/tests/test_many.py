@@ -58,6 +58,8 @@ def test_a_key_stores_once(both: Any) -> None:
     first = both.bulk_enqueue([{"id": "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "type": "a", "args": []}], idempotency_key="k")
     again = both.bulk_enqueue([{"id": "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "type": "a", "args": []}], idempotency_key="k")
     assert first[0].job.id == again[0].job.id and again[0].status == "created"
+    one, two = (both.bulk_enqueue([("a", [])], idempotency_key="own")[0].job.id for _ in range(2))
+    assert one == two
     with pytest.raises(ojs.OJSAPIError) as caught:
         both.bulk_enqueue([("b", [])], idempotency_key="k")
     assert caught.value.status == 409

@@ -441,6 +441,13 @@ async fn many_jobs_have_outcomes_of_their_own(place: Place) {
         assert_eq!(answers[1].as_ref().unwrap_err().ojs().unwrap().code, "invalid_payload");
     }
     assert_eq!(client.bulk_enqueue_with([JobRequest::new("b", ())], key()).await.unwrap_err().status(), Some(409));
+    // Ids that the server makes: the key alone says that it is the same request.
+    let mut stored = Vec::new();
+    for _ in 0..2 {
+        let own = ojs::BulkOptions { idempotency_key: Some("own".into()), ..Default::default() };
+        stored.push(client.bulk_enqueue_with([JobRequest::new("c", 1)], own).await.unwrap().remove(0).unwrap().unwrap().id);
+    }
+    assert_eq!(stored[0], stored[1]);
     let atomic = ojs::BulkOptions { atomic: true, ..Default::default() };
     let refused = client.bulk_enqueue_with([JobRequest::new("a", ()), JobRequest::new("NO", ())], atomic).await.unwrap();
     assert!(refused.iter().all(Result::is_err));

@@ -191,17 +191,19 @@ impl Client {
     }
 
     /// A bulk request given as JSON text, for `/jobs/bulk` and what is below; returns the answer. One of which nothing was carried out (422)
-    /// is an answer, too: its items say why. New jobs get ids as those of [`enqueue_batch_raw`](Self::enqueue_batch_raw) do, and middleware
-    /// does not run. A request with an `idempotency_key` is sent again after unclear faults.
+    /// is an answer, too: its items say why. Middleware does not run. Without an
+    /// `idempotency_key` new jobs get ids as those of [`enqueue_batch_raw`](Self::enqueue_batch_raw) do. A request with an `idempotency_key` is sent again after unclear faults.
     ///
     /// # Errors
     /// As [`call`](Self::call).
     pub async fn bulk_raw(&self, path: &str, body: Bytes) -> Result<Bytes, Error> {
         let members: BTreeMap<String, &RawValue> = serde_json::from_slice(&body).map_err(|e| Error::json("request", e))?;
         let has_key = members.contains_key("idempotency_key");
+        // The key makes sending twice harmless; with ids of ours the request would be another one each time.
+        let make_ids = !has_key && self.inner.transport.resends();
         let text = match members.get("jobs") {
             Some(jobs) => {
-                let mut text = identity::batch(jobs.get().as_bytes(), self.inner.transport.resends())?.text;
+                let mut text = identity::batch(jobs.get().as_bytes(), make_ids)?.text;
                 text.pop();
                 for (name, value) in members.iter().filter(|(name, _)| *name != "jobs") {
                     text.extend_from_slice(format!(",{}:{value}", json!(name)).as_bytes());

@@ -126,6 +126,7 @@ impl Client {
         let whole = |client: Self, requests: Vec<JobRequest>| async move {
             client.send_batch(&requests).await.map(|jobs| jobs.into_iter().map(Ok).collect())
         };
+        let requests = requests.into_iter().map(|request| self.identified(request));
         self.through_layers(requests, Middleware::StopsAll, whole).await?.into_iter().collect()
     }
 
@@ -140,7 +141,7 @@ impl Client {
         F: FnOnce(Self, Vec<JobRequest>) -> Fut,
         Fut: Future<Output = Result<Vec<Result<Job, Error>>, Error>>,
     {
-        let requests: Vec<_> = requests.into_iter().map(|request| self.identified(request)).collect();
+        let requests: Vec<_> = requests.into_iter().collect();
         if requests.is_empty() {
             return Ok(Vec::new());
         }
