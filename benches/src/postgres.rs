@@ -3,7 +3,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ojs_postgres_fixture::{Database, Options, Server};
-use tokio_postgres::NoTls;
+use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 use crate::Result;
 
@@ -47,7 +47,17 @@ impl std::ops::Sub for Cost {
 impl Postgres {
     /// Starts one below a directory.
     pub fn start(base: &Path) -> Result<Self> {
-        let options = SETTINGS.iter().fold(Options::durable().within(base), |options, (name, value)| options.set(*name, *value));
+        Self::start_with(base, &[])
+    }
+
+    /// Starts one with the module that counts what each statement costs.
+    pub fn start_watched(base: &Path) -> Result<Self> {
+        Self::start_with(base, &[("shared_preload_libraries", "pg_stat_statements")])
+    }
+
+    fn start_with(base: &Path, more: &[(&str, &str)]) -> Result<Self> {
+        let settings = SETTINGS.iter().chain(more);
+        let options = settings.fold(Options::durable().within(base), |options, (name, value)| options.set(*name, *value));
         Ok(Self { server: Server::start(&options)? })
     }
 
@@ -71,15 +81,18 @@ impl Postgres {
         Ok(Cost { cpu: self.cpu()?, wal })
     }
 
+    /// Begins to count anew what the statements in a database cost.
+    pub fn count_statements(database: &Database) -> Result<()> {
+        ask(database.url(), include_str!("sql/count_anew.sql")).map(drop)
+    }
+
+    /// What the dearest statements since then have cost, a line each.
+    pub fn dearest(database: &Database) -> Result<String> {
+        ask(database.url(), include_str!("sql/dearest.sql"))
+    }
+
     fn ask(&self, query: &str) -> Result<String> {
-        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&self.server.url(), NoTls).await?;
-            let connection = tokio::spawn(connection);
-            let answer = client.query_one(query, &[]).await?.get(0);
-            drop(client);
-            connection.await??;
-            Ok(answer)
-        })
+        ask(&self.server.url(), query)
     }
 
     /// Its first process, the children that have ended, and those that live.
@@ -92,6 +105,22 @@ impl Postgres {
         }
         Ok(from_ticks(ticks))
     }
+}
+
+/// The text that the last of some statements gives.
+fn ask(url: &str, statements: &str) -> Result<String> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+        let connection = tokio::spawn(connection);
+        let answers = client.simple_query(statements).await?;
+        let row = answers.iter().rev().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        drop(client);
+        connection.await??;
+        row.ok_or_else(|| format!("no answer to {statements}").into())
+    })
 }
 
 /// CPU time of this process and of the children it has waited for.

@@ -159,15 +159,19 @@ fn producers(bench: &Bench, runs: usize, river: &River, graphile: &Graphile, rep
 
 /// One burn-down, with the cost of each half on each side: for whoever holds a profiler to it.
 pub fn profile(plan: &Plan) -> Result<()> {
-    let postgres = Postgres::start(&plan.dir)?;
+    let postgres = Postgres::start_watched(&plan.dir)?;
     let database = postgres.database()?;
+    Postgres::count_statements(&database)?;
     let now = || Ok((postgres.cost()?, own_cpu()?)) as Result<(Cost, Duration)>;
     let (start, mut middle) = (now()?, None);
     let rate = noop::burn_down_after(database.url(), DEFAULT_SLOTS, JOBS, || {
+        println!("enqueue:\n{}", Postgres::dearest(&database)?);
+        Postgres::count_statements(&database)?;
         middle = Some(now()?);
         Ok(())
     })?;
     let end = now()?;
+    println!("claim and ack:\n{}", Postgres::dearest(&database)?);
     let middle = middle.unwrap_or(start);
     for (half, (cost, own), (cost_before, own_before)) in [("enqueue", middle, start), ("claim and ack", end, middle)] {
         let Cost { cpu, wal } = cost - cost_before;

@@ -2,6 +2,8 @@
 //!
 //! What is indexed: available jobs by queue, scheduled, retryable and active ones by time, pending, cancelled and discarded ones by
 //! partial indexes. Lists of completed jobs and of all states run backwards from the newest job and stop when the page is full.
+use ojs_model::JobState;
+
 use super::PostgresTables;
 use super::connection::Ask;
 use super::limit;
@@ -14,7 +16,12 @@ use crate::tables::{Counts, JobFilter, Result, Tables, WorkerRow};
 
 /// The statement of a file for one state and order. The state stands in the text: only then may the planner use its partial index.
 fn listing(sql: &str, filter: &JobFilter) -> String {
-    let state = filter.state.map_or_else(|| "TRUE".to_owned(), |state| format!("state = {}", state as u8));
+    let state = match filter.state {
+        None => "TRUE".to_owned(),
+        Some(JobState::Active) => "state = 3 AND seq IN (SELECT seq FROM ojs_active)".to_owned(),
+        Some(JobState::Completed) => "state = 4".to_owned(),
+        Some(state) => format!("place = {}", state as u8),
+    };
     sql.replace("WHERE TRUE", &format!("WHERE {state}")).replace("seq DESC", filter.order())
 }
 

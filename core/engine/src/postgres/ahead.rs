@@ -5,10 +5,11 @@ use std::sync::Arc;
 use ojs_model::JobId;
 use tokio_postgres::Row;
 
-use super::PostgresTables;
 use super::connection::Ask;
+use super::line::{BEGINNING, Place};
 use super::params::uuid;
 use super::rows::{JOB_COLUMNS, read_body, read_job};
+use super::{PostgresTables, limit};
 use crate::command::Command;
 use crate::tables::Result;
 
@@ -25,8 +26,8 @@ impl PostgresTables {
         if !workers.is_empty() {
             asks.push(Ask::new(sql!("workers_by_id"), &[&workers]));
         }
-        for (queue, count) in &queues {
-            asks.push(Ask::new(sql!("ready"), &[queue, count]));
+        for (queue, count, (rank, ticket)) in &queues {
+            asks.push(Ask::new(sql!("ready"), &[queue, count, rank, ticket]));
         }
         let mut answers = self.ask(&asks)?.into_iter();
         if !uuids.is_empty() {
@@ -35,15 +36,24 @@ impl PostgresTables {
         if !workers.is_empty() {
             self.keep_workers(&answers.next().unwrap_or_default().rows)?;
         }
-        for ((queue, count), answer) in queues.iter().zip(answers) {
-            self.keep_pool(*queue, usize::try_from(*count).unwrap_or(0), &answer.rows)?;
+        for ((queue, count, start), answer) in queues.iter().zip(answers) {
+            self.keep_pool(*queue, usize::try_from(*count).unwrap_or(0), *start, &answer.rows)?;
         }
         Ok(())
     }
 
-    pub(super) fn keep_pool(&mut self, queue: i64, wanted: usize, rows: &[Row]) -> Result<()> {
+    /// Reads a line from a place on.
+    pub(super) fn read_line(&mut self, queue: i64, wanted: usize, start: Place) -> Result<()> {
+        let rows = self.query(sql!("ready"), &[&queue, &limit(wanted), &start.0, &start.1])?;
+        self.keep_pool(queue, wanted, start, &rows)
+    }
+
+    fn keep_pool(&mut self, queue: i64, wanted: usize, start: Place, rows: &[Row]) -> Result<()> {
+        let full = rows.len() >= wanted;
+        self.node.lines().note(queue, start, rows, full)?;
         let pool = self.work.pools.entry(queue).or_default();
-        pool.exhausted = rows.len() < wanted;
+        // Before the place it was read from there may be more.
+        pool.exhausted = !full && start == BEGINNING;
         for row in rows {
             pool.jobs.push_back((read_job(row)?, read_body(row, JOB_COLUMNS)?));
         }
@@ -102,7 +112,7 @@ impl PostgresTables {
     }
 
     /// Jobs that the claims of a group want from their first queues.
-    pub(super) fn wanted_jobs(&self, commands: &[&Command]) -> Vec<(i64, i64)> {
+    fn wanted_jobs(&self, commands: &[&Command]) -> Vec<(i64, i64, Place)> {
         let mut wanted: HashMap<i64, i64> = HashMap::new();
         for command in commands {
             let Command::Exchange { claim: Some(claim), .. } = command else { continue };
@@ -111,7 +121,10 @@ impl PostgresTables {
                 *wanted.entry(queue.num).or_default() += i64::try_from(claim.count).unwrap_or(i64::MAX);
             }
         }
-        wanted.into_iter().collect()
+        let lines = self.node.lines();
+        // The jobs of a key must start in their order, and keys that open put jobs back into their old places.
+        let start = |queue| if self.names.keyed == Some(false) { lines.start(queue) } else { BEGINNING };
+        wanted.into_iter().map(|(queue, count)| (queue, count, start(queue))).collect()
     }
 }
 

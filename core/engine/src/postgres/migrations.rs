@@ -1,11 +1,15 @@
-//! The schema and its versions. A migration only adds, so that nodes of the version before go on while it runs.
+//! The schema and its versions. A migration keeps nodes of the version before right, so that they go on while it is applied.
 use super::connection::{Ask, Db};
 use super::rows::get;
 use crate::tables::{Result, StoreError};
 
 /// Every version's statements, the first first.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql"), include_str!("migrations/0003.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
+];
 /// Held while migrating: two nodes that start at once must not both do it. The number is arbitrary.
 const LOCK: i64 = 0x6f6a_735f_6d69;
 

@@ -8,6 +8,8 @@
 //! | `transaction` | what is sent in the open transaction |
 //! | `ahead` | what a group of commands will ask for, in one exchange |
 //! | `work` | one transaction's rows: read in one go, written in one go |
+//! | `line` | where the line of a queue begins |
+//! | `moves` | claims and completions, the changes that nearly every job goes through |
 //! | `names` | numbers of queues, job types, workers |
 //! | `raw` | jobs inserted by plain SQL |
 //! | `listener` | wake-ups between nodes |
@@ -32,9 +34,11 @@ mod crons;
 mod dead_letters;
 mod idempotency;
 mod limits;
+mod line;
 mod listener;
 mod log;
 mod migrations;
+mod moves;
 mod names;
 mod node;
 mod params;
@@ -75,6 +79,8 @@ const MAX_ACTIVE_KEPT: usize = 20_000;
 const LEASE_RANGE: i64 = 1 << 24;
 /// Our transactions end within this time: the limit of a statement, with room. A gap in the event log older than that stays one.
 const LONGEST_TRANSACTION_MS: i64 = 60_000;
+/// Filed claims taken apart at a time: more than all writers of a few nodes file between two looks.
+const MAX_TAKEN_APART: i64 = 2_000;
 /// Shards of the counts of a queue.
 const SHARDS: i64 = 32;
 
@@ -170,6 +176,9 @@ impl Tables for PostgresTables {
             })?;
             self.open = false;
         }
+        if self.work.pools.values().any(|pool| !pool.jobs.is_empty()) {
+            self.node.lines().forget();
+        }
         if self.writes() {
             let mut active = self.node.active();
             for (row, leased) in self.work.written() {
@@ -187,6 +196,7 @@ impl Tables for PostgresTables {
     fn rollback(&mut self) {
         // What was learnt inside the transaction may not exist.
         self.names.forget();
+        self.node.lines().forget();
         let mut active = self.node.active();
         for row in self.work.seen() {
             active.remove(&row.id);
@@ -288,8 +298,7 @@ impl Tables for PostgresTables {
             // Jobs read ahead and not taken are still available to this transaction, which holds them: read again with the others.
             self.flush()?;
             self.work.pools.remove(&queue);
-            let rows = self.query(sql!("ready"), &[&queue, &limit(wanted)])?;
-            self.keep_pool(queue, wanted, &rows)?;
+            self.read_line(queue, wanted, line::BEGINNING)?;
         }
         let Some(pool) = self.work.pools.get_mut(&queue) else { return Ok(Vec::new()) };
         let taken = pool.jobs.len().min(wanted);
@@ -310,6 +319,8 @@ impl Tables for PostgresTables {
     }
 
     fn overdue(&mut self, now: i64, count: usize) -> Result<Vec<JobRow>> {
+        self.flush()?;
+        self.execute(sql!("take_apart"), &[&now, &MAX_TAKEN_APART])?;
         self.job_rows(sql!("overdue"), &[&now, &limit(count)])
     }
 
@@ -472,6 +483,7 @@ impl Tables for PostgresTables {
         self.work = Work::default();
         self.names.forget();
         self.node.active().clear();
+        self.node.lines().forget();
         self.execute(sql!("reset"), &[])?;
         self.new_epoch()
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ojs_model::{JobId, Timestamp};
 
 use super::connection::{Ask, Db};
+use super::line::Lines;
 use super::rows::get;
 use super::{Target, listener, migrations};
 use crate::job::JobRow;
@@ -29,6 +30,7 @@ pub struct Node {
     active: Mutex<HashMap<JobId, JobRow>>,
     /// Database time minus ours, milliseconds.
     pub(super) ahead: AtomicI64,
+    lines: Mutex<Lines>,
     pub(super) listening: Mutex<Option<Arc<listener::Listening>>>,
 }
 
@@ -51,6 +53,7 @@ impl Node {
             seats: AtomicI64::new(0),
             active: Mutex::default(),
             ahead: AtomicI64::new(0),
+            lines: Mutex::default(),
             listening: Mutex::default(),
         };
         Ok(Arc::new(node))
@@ -88,6 +91,11 @@ impl Node {
     pub(super) fn active(&self) -> MutexGuard<'_, HashMap<JobId, JobRow>> {
         // Every statement leaves the map valid.
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How far the writers have come in the lines of available jobs.
+    pub(super) fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next job number: time, counter, node.

@@ -84,7 +84,7 @@ pub fn read_history(row: &Row) -> Result<History> {
 }
 
 /// An unsigned counter in a signed column: the bits stay.
-fn bits(value: u32) -> i64 {
+pub fn bits(value: u32) -> i64 {
     i64::from(value.cast_signed())
 }
 

@@ -9,6 +9,7 @@ use ojs_model::{JobId, JobState, NewJob};
 use uuid::Uuid;
 
 use super::connection::{Answer, Ask};
+use super::moves::Moves;
 use super::params::{Param, uuid};
 use super::rows::{Columns, insert_columns, update_columns};
 use crate::job::{Body, History, JobRow};
@@ -207,7 +208,9 @@ impl Work {
             if let Some(tracked) = self.rows.get_mut(&seq)
                 && let Some(before) = tracked.stored.as_mut().filter(|before| **before != tracked.now)
             {
-                writes.changed.push(update_columns(before, &tracked.now));
+                if !writes.moves.take(before, &tracked.now) {
+                    writes.changed.push(update_columns(before, &tracked.now));
+                }
                 before.clone_from(&tracked.now);
             }
         }
@@ -239,6 +242,7 @@ pub struct Writes {
     texts: Vec<String>,
     retries: Vec<Option<String>>,
     settings: Columns<3>,
+    moves: Moves,
     changed: Columns<23>,
     histories: (Vec<i64>, Vec<String>, Vec<String>),
     counts: Columns<3>,
@@ -258,6 +262,7 @@ impl Default for Writes {
             texts: Vec::new(),
             retries: Vec::new(),
             settings: Columns::with_capacity(0),
+            moves: Moves::default(),
             changed: Columns::with_capacity(0),
             histories: Default::default(),
             counts: Columns::with_capacity(0),
@@ -301,6 +306,7 @@ impl Writes {
             columns.extend(self.created.0.iter().map(|column| column as &dyn Param));
             asks.push(Ask::with(sql!("insert_runs"), columns));
         }
+        asks.extend(self.moves.asks());
         if !self.changed.is_empty() {
             asks.push(Ask::with(sql!("update_runs"), self.changed.0.iter().map(|column| column as &dyn Param).collect()));
         }
@@ -332,7 +338,10 @@ impl Writes {
                 sql!("insert_jobs") => (self.created.len(), "ids"),
                 sql!("update_runs") => (self.changed.len(), "rows"),
                 sql!("save_workers") => (self.workers.len(), "workers"),
-                _ => continue,
+                sql => match self.moves.expected(sql) {
+                    Some(moved) => (moved, "rows"),
+                    None => continue,
+                },
             };
             if answer.changed != expected as u64 {
                 let text = format!(

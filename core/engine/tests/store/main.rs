@@ -20,6 +20,7 @@ mod dead_letters;
 mod enqueue;
 mod events;
 mod figures;
+mod filing;
 mod http;
 mod interactions;
 mod leases;

@@ -11,7 +11,7 @@ use tokio_postgres::{Client, NoTls};
 use crate::support::{Bench, options, seconds};
 
 /// A second node on the database of the first.
-async fn second_node(b: &Bench) -> Bench {
+pub async fn second_node(b: &Bench) -> Bench {
     let url = b.database.as_ref().unwrap().url().to_owned();
     Bench {
         engine: Engine::open(options(&url, Arc::clone(&b.clock) as _)).await.unwrap(),
@@ -22,7 +22,7 @@ async fn second_node(b: &Bench) -> Bench {
 }
 
 /// A connection such as an application has.
-async fn application(b: &Bench) -> Client {
+pub async fn application(b: &Bench) -> Client {
     let (client, connection) = tokio_postgres::connect(b.database.as_ref().unwrap().url(), NoTls).await.unwrap();
     tokio::spawn(connection);
     client

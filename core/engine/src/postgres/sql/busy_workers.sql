@@ -1,1 +1,1 @@
-SELECT queue, count(DISTINCT worker) FROM ojs_runs WHERE state = 3 AND worker > 0 GROUP BY queue
+SELECT queue, count(DISTINCT worker) FROM ojs_active WHERE worker > 0 GROUP BY queue

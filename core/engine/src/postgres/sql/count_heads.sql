@@ -1,1 +1,1 @@
-SELECT count(*) FROM ojs_runs WHERE limited > 0 AND state = 1 AND limited = $1 AND queue = $2 AND nprio < 500
+SELECT count(*) FROM ojs_runs WHERE limited > 0 AND place = 1 AND limited = $1 AND queue = $2 AND nprio < 500

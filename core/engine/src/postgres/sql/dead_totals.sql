@@ -1,1 +1,1 @@
-SELECT count(*), min(finished_at), max(finished_at) FROM ojs_runs WHERE flags & 1 = 1
+SELECT count(*), min(line), max(line) FROM ojs_runs WHERE place = 7 AND flags & 1 = 1

@@ -1,3 +1,3 @@
 SELECT seq, id, queue, kind, state, nprio, attempt, releases, max_attempts, flags, pos, lease, worker, lease_ms, lease_until, deadline,
        created_at, enqueued_at, started_at, finished_at, activated_at, expires_at, retry_delay, workflow, step, limited
-FROM ojs_runs WHERE worker = $1 AND worker > 0 AND state = 3 LIMIT $2 FOR UPDATE
+FROM ojs_runs WHERE seq = ANY (ARRAY (SELECT seq FROM ojs_active WHERE worker = $1 LIMIT $2)) AND worker = $1 AND state = 3 ORDER BY seq FOR UPDATE
