@@ -103,7 +103,11 @@ def suites() -> list[Suite]:
         Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"), needs=("build",), after=("clippy",), minutes=15),
         Suite("faults", "rust", postgres + tests("--test=kill9", "--test=scenarios"), needs=("build",), after=("clippy",), minutes=15),
         Suite("doctests", "rust", tests("--doc"), needs=("build",), after=("clippy",), minutes=15),
-        Suite("pytest", "python", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *shared], needs=("python-build",)),
+        Suite("pytest", "python", postgres + [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *shared], needs=("python-build",)),
+        *(Suite(f"adapter-{name}", "python",
+                postgres + [str(PYTHON), "-m", "pytest", "-q", "-c", f"python/adapters/ojs-adapter-{name}/pyproject.toml",
+                            f"python/adapters/ojs-adapter-{name}/tests"], needs=("python-build",))
+          for name in ("django", "sqlalchemy", "flask", "fastapi")),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build")),
     ]
     if CONFORMANCE.is_dir():

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, stats, workers, workflows,
+    crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, relay, stats, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -65,6 +65,8 @@ pub enum Command {
     Doctor(doctor::Doctor),
     /// Make, list and revoke the keys of a server.
     Keys(keys::Keys),
+    /// Send what applications have put into their outbox.
+    Relay(relay::RelayArgs),
     /// Bring a store to the schema of this version.
     Migrate(migrate::Migrate),
     /// Print the completion script of a shell.

@@ -40,12 +40,24 @@ impl RemoteArgs {
     /// # Errors
     /// A URL that cannot be used, a store that cannot be opened.
     pub async fn connect(self) -> Result<Remote, Failure> {
+        let output = self.output();
+        Ok(Remote { transport: self.transport().await?, output })
+    }
+
+    /// The same as a client.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn client(self) -> Result<ojs::Client, Failure> {
+        Ok(ojs::Client::new(self.transport().await?))
+    }
+
+    async fn transport(self) -> Result<Arc<dyn Transport>, Failure> {
         let url = self.url.or_else(|| std::env::var("OJS_BACKEND_URL").ok()).unwrap_or_else(|| DEFAULT_URL.to_owned());
         let mut options = ConnectOptions::default();
         options.auth_token = self.token;
         options.timeout = Duration::from_secs(self.timeout);
-        let transport = transport::connect(&url, options).await.map_err(ojs::Error::from)?;
-        Ok(Remote { transport, output: Output { json: self.json } })
+        Ok(transport::connect(&url, options).await.map_err(ojs::Error::from)?)
     }
 }
 

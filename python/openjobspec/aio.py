@@ -16,7 +16,7 @@ from .client import RequestLike, _dead
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
 from .events import PAGE, WAIT, Event, Reader
 from .job import Job, JobRequest
-from .middleware import Chain, Once
+from .middleware import ENQUEUE_ORDER, Chain, Once
 from .policies import Duration, RetryPolicy, UniquePolicy, When
 from .results import JobResult
 from .transport import AsyncTransport, native_connection
@@ -61,7 +61,7 @@ class AsyncClient:
             options["ca_file"] = ca_file
         self._transport = AsyncTransport(None if transport is not None else native_connection(url, options), transport)
         #: Runs around every enqueue. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
-        self.enqueue_middleware = Chain()
+        self.enqueue_middleware = Chain(ENQUEUE_ORDER)
         self._frozen: list[Callable[..., Any]] | None = None
 
     # --- enqueue ---

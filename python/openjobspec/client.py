@@ -14,7 +14,7 @@ from .bulk import BulkItem, BulkResult, Target
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
 from .events import PAGE, WAIT, Event, Reader
 from .job import Job, JobRequest
-from .middleware import Chain, Once, is_async
+from .middleware import ENQUEUE_ORDER, Chain, Once, is_async
 from .policies import Duration, RetryPolicy, UniquePolicy, When, time_text
 from .results import JobResult
 from .transport import SyncTransport, native_connection
@@ -63,7 +63,7 @@ class Client:
             options["ca_file"] = ca_file
         self._transport = SyncTransport(None if transport is not None else native_connection(url, options), transport)
         #: Runs around every enqueue. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
-        self.enqueue_middleware = Chain()
+        self.enqueue_middleware = Chain(ENQUEUE_ORDER)
         self._composed: Callable[[JobRequest, Callable[[JobRequest], Any]], Any] | None = None
 
     # --- enqueue ---

@@ -18,6 +18,11 @@ class MiddlewareError(OJSError):
     """The chain was used wrongly: unknown name, name taken, changed after the start, ``next`` called twice."""
 
 
+#: The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers with
+#: other names may stand anywhere.
+ENQUEUE_ORDER = ("trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt")
+
+
 class Chain:
     """Layers in order, each with a name. As a decorator it adds a layer under the name of the function.
 
@@ -30,8 +35,9 @@ class Chain:
     ['metrics', 'logging']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, order: tuple[str, ...] = ()) -> None:
         self._layers: list[tuple[str, Callable[..., Any]]] = []
+        self._order = order
         self._frozen = False
 
     @overload
@@ -95,7 +101,18 @@ class Chain:
             raise MiddlewareError(f"middleware '{name}' must be callable, got {type(layer).__name__}")
         if name in self:
             raise MiddlewareError(f"there is a middleware named '{name}' already; remove it first")
+        self._check_order(index, name)
         self._layers.insert(index, (name, layer))
+
+    def _check_order(self, index: int, name: str) -> None:
+        if name not in self._order:
+            return
+        place = self._order.index(name)
+        names = self.names()
+        for others, wrong, word in ((names[:index], self._order[place + 1 :], "before"), (names[index:], self._order[:place], "after")):
+            for other in others:
+                if other in wrong:
+                    raise MiddlewareError(f"'{name}' must stand {word} '{other}': the order is {', '.join(self._order)}")
 
     def _index(self, name: str) -> int:
         for index, (known, _) in enumerate(self._layers):

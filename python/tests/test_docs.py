@@ -10,7 +10,7 @@ import pytest
 
 import openjobspec
 
-MODULES = [module.name for module in pkgutil.walk_packages(openjobspec.__path__, "openjobspec.") if not module.name.endswith(("__main__", "_native"))]
+MODULES = [module.name for module in pkgutil.walk_packages(openjobspec.__path__, "openjobspec.") if not module.name.endswith(("__main__", "_native", "django"))]
 
 
 @pytest.mark.parametrize("name", ["openjobspec", *MODULES])

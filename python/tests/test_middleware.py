@@ -180,3 +180,33 @@ def test_errors_travel_outwards() -> None:
             failed = in_state(client, job.id, "discarded")
     assert seen == ["RuntimeError"] or seen == ["StopIteration"]
     assert failed.error is not None
+
+
+def test_ei_012_the_canonical_layers_keep_their_order(recorder: Recorder) -> None:
+    client = ojs.Client(transport=recorder)
+    seen: list[str] = []
+
+    def spy(name: str) -> Any:
+        def layer(request: ojs.JobRequest, next: Any) -> Any:
+            seen.append(name)
+            return next(request)
+
+        return layer
+
+    for name in ("trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt"):
+        client.enqueue_middleware.add(name, spy(name))
+    client.enqueue_middleware.insert_after("validate", "custom", spy("custom"))
+    client.enqueue("a", [1])
+    assert seen == ["trace_inject", "auth", "validate", "custom", "unique", "rate_limit", "encrypt"]
+
+
+def test_ei_001_a_canonical_layer_elsewhere_is_refused(recorder: Recorder) -> None:
+    client = ojs.Client(transport=recorder)
+    chain = client.enqueue_middleware
+    chain.add("encrypt", lambda request, next: next(request))
+    with pytest.raises(ojs.MiddlewareError, match="'unique' must stand before 'encrypt'"):
+        chain.add("unique", lambda request, next: next(request))
+    chain.prepend("unique", lambda request, next: next(request))
+    with pytest.raises(ojs.MiddlewareError, match="'rate_limit' must stand after 'unique'"):
+        chain.prepend("rate_limit", lambda request, next: next(request))
+    assert chain.names() == ["unique", "encrypt"]

@@ -10,6 +10,7 @@ mod connection;
 mod convert;
 mod gate;
 mod logs;
+mod outbox;
 mod replies;
 mod server;
 mod text;
@@ -23,6 +24,8 @@ mod native {
     use super::connection::Connection;
     #[pymodule_export]
     use super::logs::{pull_logs, set_log_level};
+    #[pymodule_export]
+    use super::outbox::{Relay, outbox_migration, outbox_stage};
     #[pymodule_export]
     use super::replies::Replies;
     #[pymodule_export]

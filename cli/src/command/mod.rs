@@ -11,6 +11,7 @@ pub mod maintenance;
 pub mod migrate;
 pub mod queues;
 pub mod rate_limits;
+pub mod relay;
 pub mod stats;
 pub mod workers;
 pub mod workflows;

@@ -34,6 +34,10 @@ pub mod bulk;
 pub mod clock;
 pub mod command;
 pub mod cron;
+/// Connections to PostgreSQL by the rules of `--store`: for whoever keeps other tables there.
+pub mod database {
+    pub use crate::postgres::{Notes, PostgresTarget};
+}
 pub mod dead_letter;
 mod ending;
 mod engine;

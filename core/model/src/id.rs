@@ -2,6 +2,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use sha2::Digest;
 use uuid::{Uuid, Variant, Version};
 
 /// The identifier of a job: a UUIDv7. It sorts by creation time and is stable across redeliveries.
@@ -28,6 +29,18 @@ impl JobId {
         // A forked child inherits the generator with its state: without the process in it, parent and children would make
         // the same ids. The lowest 32 bits are random; the order by time and counter is above them.
         Self(Uuid::from_u128(Uuid::now_v7().as_u128() ^ u128::from(std::process::id())))
+    }
+
+    /// The identifier that a text stands for: the same text at the same time always gives the same one. For jobs that come without
+    /// one and must be recognised when they come again.
+    #[must_use]
+    pub fn derived(unix_millis: i64, text: &[u8]) -> Self {
+        let digest: [u8; 32] = sha2::Sha256::digest(text).into();
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(digest.first_chunk::<16>().unwrap_or(&[0; 16]));
+        let time = u64::try_from(unix_millis).unwrap_or(0) & 0xffff_ffff_ffff;
+        let rest = u128::from_be_bytes(bytes) & 0x0fff_3fff_ffff_ffff_ffff;
+        Self(Uuid::from_u128((u128::from(time) << 80) | (0x7 << 76) | (0b10 << 62) | (rest & !(0x7 << 76) & !(0b11 << 62))))
     }
 
     /// The 16 bytes in network order: what stores keep.

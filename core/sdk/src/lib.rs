@@ -32,6 +32,7 @@
 //! | [`worker`] | [`Worker`]: handlers, and the driver below them |
 //! | [`middleware`] | layers around enqueueing and around handlers |
 //! | [`workflow`] | chains, groups, batches |
+//! | `outbox` | jobs that are sent if the transaction commits (feature `outbox`) |
 //! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
 //! | [`dispatch`] | the seam to whoever runs handlers: other languages use it |
 //! | [`testing`] | a transport that records |
@@ -48,6 +49,8 @@ mod error;
 mod job;
 mod json;
 pub mod middleware;
+#[cfg(feature = "outbox")]
+pub mod outbox;
 mod policy;
 mod queue;
 mod request;

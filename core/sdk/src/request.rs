@@ -14,6 +14,14 @@ use crate::policy::{RetryPolicy, UniquePolicy};
 #[derive(Debug, Clone, PartialEq)]
 pub struct When(String);
 
+impl When {
+    /// As it is sent.
+    #[cfg(feature = "outbox")]
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
 impl From<SystemTime> for When {
     fn from(time: SystemTime) -> Self {
         let millis = match time.duration_since(SystemTime::UNIX_EPOCH) {

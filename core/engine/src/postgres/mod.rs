@@ -68,6 +68,7 @@ use connection::Db;
 use names::Names;
 use params::{Param, uuid};
 use rows::{get, read_body, read_history};
+pub use target::{Notes, Target as PostgresTarget};
 use work::Work;
 
 pub use node::Node;

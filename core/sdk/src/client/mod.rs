@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::error::Error;
-use crate::middleware::{Chain, EnqueueMiddleware};
+use crate::middleware::{Chain, ENQUEUE_ORDER, EnqueueMiddleware};
 use crate::transport::{ConnectOptions, MANIFEST_PATH, Method, Request, Response, Transport, connect};
 
 mod admin;
@@ -40,7 +40,7 @@ struct Inner {
 impl Client {
     /// A client over a transport of your own.
     pub fn new(transport: Arc<dyn Transport>) -> Self {
-        Self { inner: Arc::new(Inner { transport, middleware: Chain::default() }) }
+        Self { inner: Arc::new(Inner { transport, middleware: Chain::ordered(ENQUEUE_ORDER) }) }
     }
 
     /// Connects by URL: `http://host:8080`, `https://…`, and with the feature `embedded` `sqlite:jobs.db` or `memory:`.
@@ -135,6 +135,16 @@ impl Client {
             (false, Some(ids)) if response.sends > 1 => self.own_batch(&ids, Error::from_response(&response)).await,
             (false, _) => Err(Error::from_response(&response)),
         }
+    }
+
+    /// Sends jobs that have their ids, once, and returns whatever is answered: the relay has its own rules for a second try.
+    #[cfg(feature = "outbox")]
+    pub(crate) async fn send_jobs(&self, jobs: &[&str]) -> Result<Response, Error> {
+        let request = match jobs {
+            [job] => Request::post("/jobs", identity::job(Bytes::copy_from_slice(job.as_bytes()), false)?.text),
+            _ => Request::post("/jobs/batch", identity::batch(format!("[{}]", jobs.join(",")).as_bytes(), false)?.text),
+        };
+        Ok(self.inner.transport.request(request.with_resend(false)).await?)
     }
 
     /// The server's manifest as JSON text.

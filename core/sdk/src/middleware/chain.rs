@@ -21,7 +21,12 @@ use crate::error::Error;
 pub struct Chain<M: ?Sized> {
     entries: RwLock<Vec<(String, Arc<M>)>>,
     frozen: OnceLock<Layers<M>>,
+    order: &'static [&'static str],
 }
+
+/// The layers around enqueueing whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers with
+/// other names may stand anywhere.
+pub(crate) const ENQUEUE_ORDER: &[&str] = &["trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt"];
 
 /// The layers of a frozen chain, outermost first.
 pub(crate) type Layers<M> = Arc<[Arc<M>]>;
@@ -34,11 +39,16 @@ pub trait IntoLayer<M: ?Sized> {
 
 impl<M: ?Sized> Default for Chain<M> {
     fn default() -> Self {
-        Self { entries: RwLock::new(Vec::new()), frozen: OnceLock::new() }
+        Self::ordered(&[])
     }
 }
 
 impl<M: ?Sized> Chain<M> {
+    /// A chain in which layers of these names keep their order.
+    pub(crate) fn ordered(order: &'static [&'static str]) -> Self {
+        Self { entries: RwLock::new(Vec::new()), frozen: OnceLock::new(), order }
+    }
+
     /// Appends a layer: it becomes the innermost.
     ///
     /// # Errors
@@ -100,6 +110,7 @@ impl<M: ?Sized> Chain<M> {
                 return Err(Error::DuplicateMiddleware(name));
             }
             let at = at(entries)?;
+            in_order(self.order, entries, at, &name)?;
             entries.insert(at, (name, layer));
             Ok(())
         })
@@ -121,6 +132,20 @@ impl<M: ?Sized> Chain<M> {
             entries.iter().map(|(_, layer)| Arc::clone(layer)).collect()
         })
     }
+}
+
+/// Whether a layer of this name may stand there.
+fn in_order<M: ?Sized>(order: &[&str], entries: &[(String, Arc<M>)], at: usize, name: &str) -> Result<(), Error> {
+    let place = |name: &str| order.iter().position(|known| *known == name);
+    let Some(own) = place(name) else { return Ok(()) };
+    for (index, (other, _)) in entries.iter().enumerate() {
+        let Some(its) = place(other) else { continue };
+        if (its < own) != (index < at) {
+            let word = if its < own { "after" } else { "before" };
+            return Err(Error::Middleware(format!("'{name}' must stand {word} '{other}': the order is {}", order.join(", "))));
+        }
+    }
+    Ok(())
 }
 
 fn position<M: ?Sized>(entries: &[(String, Arc<M>)], name: &str) -> Result<usize, Error> {

@@ -6,6 +6,7 @@ mod chain;
 mod enqueue;
 mod execution;
 
+pub(crate) use chain::ENQUEUE_ORDER;
 pub use chain::{Chain, IntoLayer};
 pub(crate) use enqueue::Terminal;
 pub use enqueue::{EnqueueMiddleware, EnqueueNext};

@@ -1,0 +1,203 @@
+//! The statements of each database, and the ways in which drivers want parameters.
+use super::database::{Statement, Value};
+use crate::error::Error;
+
+/// Whose SQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// PostgreSQL 12 or newer.
+    Postgres,
+    /// SQLite 3.35 or newer.
+    Sqlite,
+}
+
+/// How a driver wants parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// `?`, one value each.
+    Question,
+    /// `$1`: one value for each name, however often it is used.
+    Dollar,
+    /// `%s`, one value each; a percent sign is doubled.
+    Percent,
+}
+
+/// The name of an outbox table: letters, digits and `_`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table(String);
+
+impl Default for Table {
+    fn default() -> Self {
+        Self(PLAIN.to_owned())
+    }
+}
+
+/// The seed's name, which the statements are written with.
+const PLAIN: &str = "ojs_outbox";
+
+impl Table {
+    /// A table of this name, found by the connection's search path.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] for anything that is not a plain identifier of at most 40 characters.
+    pub fn new(name: &str) -> Result<Self, Error> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if name.len() <= 40 && name.chars().all(plain) && name.starts_with(|c: char| !c.is_ascii_digit()) {
+            return Ok(Self(name.to_owned()));
+        }
+        Err(Error::validation("table", format!("'{name}' must be lowercase letters, digits and _, at most 40, no digit first")))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn within(&self, sql: &str) -> String {
+        if self.0 == PLAIN { sql.to_owned() } else { sql.replace(PLAIN, &self.0) }
+    }
+}
+
+macro_rules! statements {
+    ($($name:ident),+ $(,)?) => {
+        /// A statement that both dialects have.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(non_camel_case_types, reason = "named like their files")]
+        pub(super) enum Sql { $($name),+ }
+
+        impl Sql {
+            fn text(self, dialect: Dialect) -> &'static str {
+                match (self, dialect) {
+                    $(
+                        (Self::$name, Dialect::Postgres) => include_str!(concat!("sql/postgres/", stringify!($name), ".sql")),
+                        (Self::$name, Dialect::Sqlite) => include_str!(concat!("sql/sqlite/", stringify!($name), ".sql")),
+                    )+
+                }
+            }
+        }
+    };
+}
+statements!(insert, claim, release, read, sent, waiting, refused, prune_sent, prune_parked, lag, parked, replay, drop);
+
+/// The next number of the outbox, as far as given out, in PostgreSQL.
+pub(super) const HIGHEST: &str = include_str!("sql/postgres/highest.sql");
+/// Transactions in the gate.
+pub(super) const HOLDERS: &str = include_str!("sql/postgres/holders.sql");
+/// How numbers are given out.
+pub(super) const SEQUENCE: &str = include_str!("sql/postgres/sequence.sql");
+
+impl Dialect {
+    /// The statements that make the tables, or add to a table made by the seed's DDL what it lacks. Each may be run again.
+    #[must_use]
+    pub fn migration(self, table: &Table) -> Vec<String> {
+        let statements: &[&str] = match self {
+            Self::Postgres => &[
+                include_str!("sql/postgres/1_table.sql"),
+                include_str!("sql/postgres/2_columns.sql"),
+                include_str!("sql/postgres/3_due.sql"),
+                include_str!("sql/postgres/4_parked.sql"),
+                include_str!("sql/postgres/5_relay.sql"),
+                include_str!("sql/postgres/6_number.sql"),
+                include_str!("sql/postgres/7_gate.sql"),
+            ],
+            Self::Sqlite => &[
+                include_str!("sql/sqlite/1_table.sql"),
+                include_str!("sql/sqlite/2_due.sql"),
+                include_str!("sql/sqlite/3_parked.sql"),
+                include_str!("sql/sqlite/4_relay.sql"),
+            ],
+        };
+        statements.iter().map(|sql| table.within(sql)).collect()
+    }
+
+    /// The style of the drivers that the relay uses.
+    pub(super) const fn style(self) -> Style {
+        match self {
+            Self::Postgres => Style::Dollar,
+            Self::Sqlite => Style::Question,
+        }
+    }
+
+    /// A statement with its parameters by name.
+    pub(super) fn statement(self, sql: Sql, table: &Table, style: Style, named: &[(&str, Value)]) -> Statement {
+        bind(&table.within(sql.text(self)), style, named)
+    }
+
+    /// A statement without parameters.
+    pub(super) fn plain(sql: &str, table: &Table) -> Statement {
+        Statement { sql: table.within(sql), params: Vec::new() }
+    }
+}
+
+/// Replaces `:name` outside of quotes.
+fn bind(sql: &str, style: Style, named: &[(&str, Value)]) -> Statement {
+    let mut out = String::with_capacity(sql.len());
+    let mut params: Vec<Value> = Vec::new();
+    let mut order: Vec<&str> = Vec::new();
+    let mut rest = sql.trim_end();
+    let mut quoted = false;
+    while let Some(character) = rest.chars().next() {
+        let tail = rest.get(character.len_utf8()..).unwrap_or_default();
+        let length = tail.bytes().take_while(|b| b.is_ascii_lowercase() || *b == b'_').count();
+        match character {
+            ':' if !quoted && tail.starts_with(':') => {
+                out.push_str("::");
+                rest = tail.get(1..).unwrap_or_default();
+                continue;
+            }
+            ':' if !quoted && length > 0 => {
+                let (name, after) = tail.split_at(length);
+                rest = after;
+                let value = || named.iter().find(|(known, _)| *known == name).map_or(Value::Null, |(_, value)| value.clone());
+                match style {
+                    Style::Question | Style::Percent => {
+                        out.push_str(if style == Style::Question { "?" } else { "%s" });
+                        params.push(value());
+                    }
+                    Style::Dollar => {
+                        let known = order.iter().position(|known| *known == name);
+                        let at = known.unwrap_or_else(|| {
+                            order.push(name);
+                            params.push(value());
+                            order.len() - 1
+                        });
+                        out.push_str(&format!("${}", at + 1));
+                    }
+                }
+                continue;
+            }
+            '%' if style == Style::Percent => out.push('%'),
+            '\'' => quoted = !quoted,
+            _ => {}
+        }
+        out.push(character);
+        rest = tail;
+    }
+    Statement { sql: out, params }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_in_every_style() {
+        let sql = "SELECT ':a', '%', x::text FROM t WHERE a = :a OR a = :b OR :a = 0";
+        let named = [("a", Value::from(1)), ("b", Value::from("x"))];
+        let dollar = bind(sql, Style::Dollar, &named);
+        assert_eq!(dollar.sql, "SELECT ':a', '%', x::text FROM t WHERE a = $1 OR a = $2 OR $1 = 0");
+        assert_eq!(dollar.params, [Value::from(1), Value::from("x")]);
+        let percent = bind(sql, Style::Percent, &named);
+        assert_eq!(percent.sql, "SELECT ':a', '%%', x::text FROM t WHERE a = %s OR a = %s OR %s = 0");
+        assert_eq!(bind(sql, Style::Question, &named).params, [Value::from(1), Value::from("x"), Value::from(1)]);
+    }
+
+    #[test]
+    fn a_table_is_a_plain_name() {
+        assert_eq!(Table::new("app_outbox").unwrap().within("ojs_outbox ojs_outbox_relay"), "app_outbox app_outbox_relay");
+        for bad in ["", "1a", "a-b", "a;drop table x", "A", "ä"] {
+            assert!(Table::new(bad).is_err(), "{bad}");
+        }
+    }
+}

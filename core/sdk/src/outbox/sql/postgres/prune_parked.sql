@@ -1,0 +1,1 @@
+DELETE FROM ojs_outbox WHERE parked_at < clock_timestamp() - :age * interval '1 millisecond'

@@ -1,0 +1,1 @@
+UPDATE ojs_outbox_relay SET expires_at = '-infinity' WHERE partition = 0 AND owner = :owner AND term = :term

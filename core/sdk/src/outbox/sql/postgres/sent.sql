@@ -1,0 +1,6 @@
+WITH held AS MATERIALIZED (
+    SELECT 1 FROM ojs_outbox_relay WHERE partition = 0 AND owner = :owner AND term = :term FOR SHARE
+)
+UPDATE ojs_outbox SET status = 'sent', sent_at = clock_timestamp(), error = CAST(:error AS text), next_attempt_at = NULL
+FROM held WHERE id IN (SELECT CAST(value AS bigint) FROM json_array_elements_text(CAST(CAST(:ids AS text) AS json)))
+RETURNING 1

@@ -1,0 +1,5 @@
+WITH held AS MATERIALIZED (
+    SELECT 1 FROM ojs_outbox_relay WHERE partition = 0 AND owner = :owner AND term = :term FOR SHARE
+)
+UPDATE ojs_outbox SET status = 'failed', error = CAST(:error AS text)
+FROM held WHERE id IN (SELECT CAST(value AS bigint) FROM json_array_elements_text(CAST(CAST(:ids AS text) AS json))) AND (status <> 'failed' OR error IS DISTINCT FROM CAST(:error AS text))

@@ -1,0 +1,171 @@
+//! A job as a row to be written by the application's own connection.
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ojs_model::JobId;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
+
+use super::database::Value;
+use super::dialect::{Dialect, Sql, Style, Table};
+use crate::client::Client;
+use crate::error::Error;
+use crate::job::Job;
+use crate::middleware::{EnqueueNext, Terminal};
+use crate::request::JobRequest;
+
+/// A row for the outbox: run [`statement`](Self::statement) in the transaction that the job belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Staged {
+    /// The id that the job will have: the same however often it is sent.
+    pub job_id: String,
+    dialect: Dialect,
+    table: Table,
+    job_type: String,
+    args: String,
+    options: String,
+}
+
+impl Staged {
+    /// The statement, with parameters as the driver wants them, and their values.
+    #[must_use]
+    pub fn statement(&self, style: Style) -> (String, Vec<Value>) {
+        let named = [
+            ("type", Value::from(self.job_type.as_str())),
+            ("args", Value::from(self.args.as_str())),
+            ("options", Value::from(self.options.as_str())),
+            ("job_id", Value::from(self.job_id.as_str())),
+        ];
+        let statement = self.dialect.statement(Sql::insert, &self.table, style, &named);
+        (statement.sql, statement.params)
+    }
+}
+
+#[derive(Deserialize)]
+struct Request<'a> {
+    #[serde(rename = "type")]
+    job_type: String,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    meta: Option<Json>,
+    #[serde(default)]
+    schema: Option<Json>,
+    #[serde(default)]
+    options: Map<String, Json>,
+}
+
+/// Prepares a job given as the JSON text of an enqueue request, as it comes out of the enqueue chain: nothing is added to it later but
+/// what the server adds.
+///
+/// # Errors
+/// [`Error::Validation`] for a request that no server would take, and for text that PostgreSQL's JSON cannot hold.
+pub fn stage(request: &[u8], dialect: Dialect, table: &Table) -> Result<Staged, Error> {
+    let request: Request<'_> = serde_json::from_slice(request).map_err(|e| Error::validation("job", e.to_string()))?;
+    if request.job_type.is_empty() {
+        return Err(Error::validation("type", "must not be empty"));
+    }
+    let args = request.args.map_or("[]", RawValue::get);
+    if !args.starts_with('[') {
+        return Err(Error::validation("args", "must be an array"));
+    }
+    let job_id = match request.id {
+        Some(id) => id.parse::<JobId>().map_err(|e| Error::validation("id", e.to_string()))?.to_string(),
+        None => JobId::now_v7().to_string(),
+    };
+    let mut options = request.options;
+    for (name, value) in [("meta", request.meta), ("schema", request.schema)] {
+        if let Some(value) = value.filter(|value| !value.is_null()) {
+            options.insert(name.to_owned(), value);
+        }
+    }
+    relative_time(&mut options)?;
+    let options = Json::Object(options).to_string();
+    if dialect == Dialect::Postgres && (has_nul(args) || has_nul(&options)) {
+        return Err(Error::validation("args", r"holds the character \u0000, which PostgreSQL cannot store in JSON"));
+    }
+    Ok(Staged { job_id, dialect, table: table.clone(), job_type: request.job_type, args: args.to_owned(), options })
+}
+
+/// A delay counts from now, not from when the relay gets to it.
+fn relative_time(options: &mut Map<String, Json>) -> Result<(), Error> {
+    for name in ["delay_until", "scheduled_at", "expires_at"] {
+        let Some(Json::String(text)) = options.get(name) else { continue };
+        let Some(delay) = text.strip_prefix('+') else { continue };
+        let delay = ojs_model::duration::IsoDuration::parse(delay).map_err(|e| Error::validation(name, e.to_string()))?;
+        let at = crate::When::from(std::time::SystemTime::now() + delay.value());
+        options.insert(name.to_owned(), Json::String(at.text().to_owned()));
+    }
+    Ok(())
+}
+
+/// An escaped NUL; `\\u0000` is a backslash and text.
+fn has_nul(json: &str) -> bool {
+    json.match_indices(r"\u0000")
+        .any(|(at, _)| json.get(..at).unwrap_or_default().bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 0)
+}
+
+impl Client {
+    /// Prepares a job for an outbox: the layers around enqueueing run now, as for [`enqueue`](Self::enqueue), and what they make of
+    /// the job is what the relay will send. `None` when a layer has dropped it.
+    ///
+    /// # Errors
+    /// As [`stage`], and whatever a layer refuses.
+    pub async fn stage(&self, request: JobRequest, dialect: Dialect, table: &Table) -> Result<Option<Staged>, Error> {
+        let id = request.id.clone().unwrap_or_else(|| JobId::now_v7().to_string());
+        let request = request.with_id(id.clone());
+        let place = Arc::new(Mutex::new(None));
+        let (slot, table) = (Arc::clone(&place), table.clone());
+        let terminal: Terminal = Arc::new(move |request: JobRequest| {
+            let staged = request.to_json().and_then(|text| Ok((stage(text.as_bytes(), dialect, &table)?, text)));
+            let answer = staged.and_then(|(staged, text)| {
+                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(staged);
+                // What the layers see on the way out: the job as it will be sent.
+                job_of(&text)
+            });
+            Box::pin(std::future::ready(answer.map(Some)))
+        });
+        EnqueueNext::new(Arc::clone(self.middleware().freeze()), Some(id), terminal).run(request).await?;
+        Ok(place.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+}
+
+fn job_of(text: &str) -> Result<Job, Error> {
+    crate::job::from_answer(&format!(r#"{{"job":{text}}}"#).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_becomes_the_seeds_columns() {
+        let text = br#"{"type":"email.welcome","args":[1.50,{"b":1,"a":2}],"meta":{"tenant_id":"t"},"options":{"queue":"mail"}}"#;
+        let staged = stage(text, Dialect::Postgres, &Table::default()).unwrap();
+        let (sql, values) = staged.statement(Style::Percent);
+        assert!(sql.starts_with("INSERT INTO ojs_outbox (job_type, job_args, job_options, job_id)\nVALUES (%s, CAST("), "{sql}");
+        assert_eq!(values[0], Value::from("email.welcome"));
+        assert_eq!(values[1], Value::from(r#"[1.50,{"b":1,"a":2}]"#));
+        assert_eq!(values[2], Value::from(r#"{"meta":{"tenant_id":"t"},"queue":"mail"}"#));
+        assert_eq!(values[3], Value::from(staged.job_id.as_str()));
+    }
+
+    #[test]
+    fn what_no_server_would_take_is_refused_in_the_transaction() {
+        for (text, field) in [
+            (r#"{"type":"","args":[]}"#, "type"),
+            (r#"{"type":"a","args":{}}"#, "args"),
+            (r#"{"type":"a","args":[],"id":"7"}"#, "id"),
+            (r#"{"type":"a","args":["\u0000"]}"#, "args"),
+            (r#"{"type":"a","args":[],"options":{"delay_until":"+5"}}"#, "delay_until"),
+            (r#"[]"#, "job"),
+        ] {
+            let error = stage(text.as_bytes(), Dialect::Postgres, &Table::default()).unwrap_err();
+            assert!(matches!(&error, Error::Validation { field: found, .. } if found == field), "{text}: {error}");
+        }
+        assert!(stage(br#"{"type":"a","args":["\\u0000"]}"#, Dialect::Postgres, &Table::default()).is_ok());
+        assert!(stage(br#"{"type":"a","args":["\u0000"]}"#, Dialect::Sqlite, &Table::default()).is_ok());
+    }
+}

@@ -1,0 +1,470 @@
+//! The outbox on real databases, against a real engine: deferral, rollback, order, at-least-once, poison rows.
+#![cfg(all(feature = "embedded", feature = "outbox-sqlite", feature = "outbox-postgres"))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use ojs::outbox::{Dialect, PostgresOutbox, Relay, RelayOptions, SqliteOutbox, Store, Style, Table, Value};
+use ojs::transport::{self, Request, Response, Transport};
+use ojs::{Client, JobRequest};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An application's database.
+enum App {
+    Sqlite(tempfile::TempDir),
+    Postgres(ojs_postgres_fixture::Database),
+}
+
+impl App {
+    fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    fn store(&self) -> Store {
+        match self {
+            Self::Sqlite(directory) => Store::new(Table::default(), SqliteOutbox::open(directory.path().join("app.db")).unwrap()),
+            Self::Postgres(database) => Store::new(Table::default(), PostgresOutbox::new(database.url()).unwrap()),
+        }
+    }
+
+    async fn run(&self, sql: &str) {
+        match self {
+            Self::Sqlite(directory) => {
+                let connection = rusqlite::Connection::open(directory.path().join("app.db")).unwrap();
+                connection.busy_timeout(PATIENCE).unwrap();
+                connection.execute_batch(sql).unwrap();
+            }
+            Self::Postgres(database) => {
+                connect(database.url()).await.batch_execute(sql).await.unwrap();
+            }
+        }
+    }
+
+    /// The first column of a query, as text.
+    async fn ask(&self, sql: &str) -> Vec<String> {
+        match self {
+            Self::Sqlite(directory) => {
+                let connection = rusqlite::Connection::open(directory.path().join("app.db")).unwrap();
+                connection.busy_timeout(PATIENCE).unwrap();
+                let mut statement = connection.prepare(sql).unwrap();
+                statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+            }
+            Self::Postgres(database) => {
+                let rows = connect(database.url()).await.simple_query(sql).await.unwrap();
+                rows.iter()
+                    .filter_map(|row| match row {
+                        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+                        _ => None,
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// The statement of a staged job as plain SQL.
+    async fn staged(&self, client: &Client, request: JobRequest) -> (String, String) {
+        let staged = client.stage(request, self.dialect(), &Table::default()).await.unwrap().unwrap();
+        let (mut sql, values) = staged.statement(Style::Question);
+        for value in values {
+            let Value::Text(text) = value else { panic!("{value:?}") };
+            sql = sql.replacen('?', &format!("'{}'", text.replace('\'', "''")), 1);
+        }
+        (sql, staged.job_id)
+    }
+}
+
+async fn connect(url: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+async fn until<F: Future<Output = bool>>(what: &str, probe: impl Fn() -> F) {
+    let deadline = Instant::now() + PATIENCE;
+    while !probe().await {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+async fn drained(app: &App) {
+    until("the outbox is empty", || async {
+        app.ask("SELECT CAST(count(*) AS text) FROM ojs_outbox WHERE status <> 'sent'").await == ["0"]
+    })
+    .await;
+}
+
+fn quick() -> RelayOptions {
+    let mut options = RelayOptions::default();
+    options.poll_interval = Duration::from_millis(20);
+    options.retry_after = Duration::from_millis(5);
+    options.max_attempts = 2;
+    options
+}
+
+/// A server that can be away, and remembers what it was sent, in order.
+struct Gatekeeper {
+    engine: Arc<dyn Transport>,
+    away: AtomicBool,
+    /// Answers are lost after the engine has stored the jobs, so many times.
+    lose: AtomicUsize,
+    requests: std::sync::Mutex<Vec<(String, usize)>>,
+    order: std::sync::Mutex<Vec<i64>>,
+}
+
+async fn gatekeeper() -> (Arc<Gatekeeper>, Client) {
+    let engine = Arc::clone(Client::connect("memory:").await.unwrap().transport());
+    let keeper = Arc::new(Gatekeeper {
+        engine,
+        away: AtomicBool::new(false),
+        lose: AtomicUsize::new(0),
+        requests: std::sync::Mutex::default(),
+        order: std::sync::Mutex::default(),
+    });
+    let inside = Arc::clone(&keeper);
+    let transport = transport::from_fn(move |request: Request| {
+        let keeper = Arc::clone(&inside);
+        async move { keeper.answer(request).await }
+    });
+    (keeper, Client::new(transport))
+}
+
+impl Gatekeeper {
+    async fn answer(&self, request: Request) -> Result<Response, transport::TransportError> {
+        let away = || Err(transport::TransportError::new(transport::TransportErrorKind::Connect, "nobody there"));
+        if request.method == "POST" && self.away.load(Ordering::SeqCst) {
+            return away();
+        }
+        let (path, body) = (request.path.to_string(), request.body.clone());
+        let answer = self.engine.request(request).await?;
+        if path.starts_with("/jobs")
+            && answer.is_success()
+            && let Some(body) = body
+        {
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            let jobs = body["jobs"].as_array().cloned().unwrap_or_else(|| vec![body]);
+            self.requests.lock().unwrap().push((path, jobs.len()));
+            self.order.lock().unwrap().extend(jobs.iter().filter_map(|job| job["args"][0].as_i64()));
+            if self.lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok() {
+                return away();
+            }
+        }
+        Ok(answer)
+    }
+}
+
+macro_rules! on_both {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $name() {
+            super::$name(super::App::Sqlite(tempfile::tempdir().unwrap())).await;
+        })+ }
+        mod postgres { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $name() {
+            super::$name(super::App::Postgres(ojs_postgres_fixture::database())).await;
+        })+ }
+    };
+}
+
+on_both!(
+    fa_001_a_job_is_sent_when_its_transaction_has_committed,
+    fa_002_a_rollback_takes_its_jobs_along,
+    fa_003_a_lost_answer_makes_no_second_job,
+    fa_003_a_server_that_is_away_uses_no_attempt,
+    fa_003_two_relays_send_every_row_once_in_order,
+    fa_r002_many_rows_are_one_request,
+    rows_with_the_seeds_columns_alone_are_relayed,
+    scenario_46_a_poison_row_is_parked_and_blocks_nobody,
+    another_table,
+    old_rows_are_deleted,
+    stopping_sends_what_is_committed,
+);
+
+async fn fa_001_a_job_is_sent_when_its_transaction_has_committed(app: App) {
+    let (_, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    let (sql, id) = app.staged(&client, JobRequest::new("email.welcome", [1]).queue("mail").meta("k", "it's")).await;
+    assert!(client.get_job(&id).await.unwrap_err().is_not_found());
+    app.run(&format!("BEGIN; {sql}; COMMIT")).await;
+    drained(&app).await;
+    let job = client.get_job(&id).await.unwrap();
+    assert_eq!(job.queue, "mail");
+    assert!(job.meta.as_str().contains("it's"), "{:?}", job.meta);
+    assert_eq!(app.ask("SELECT status FROM ojs_outbox WHERE sent_at IS NOT NULL AND error IS NULL").await, ["sent"]);
+    relay.stop(PATIENCE).await;
+}
+
+async fn fa_002_a_rollback_takes_its_jobs_along(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    let mut sql = Vec::new();
+    for number in 0..4 {
+        sql.push(app.staged(&client, JobRequest::new("a", [number])).await.0);
+    }
+    app.run(&format!("BEGIN; {}; ROLLBACK", sql[0])).await;
+    // Scenario 48: a savepoint that is rolled back, and one that is released.
+    app.run(&format!(
+        "BEGIN; {}; SAVEPOINT one; {}; ROLLBACK TO one; SAVEPOINT two; {}; RELEASE two; COMMIT",
+        sql[1], sql[2], sql[3]
+    ))
+    .await;
+    drained(&app).await;
+    relay.stop(PATIENCE).await;
+    assert_eq!(*keeper.order.lock().unwrap(), [1, 3]);
+}
+
+async fn fa_003_a_lost_answer_makes_no_second_job(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    for number in 0..7 {
+        let (sql, _) = app.staged(&client, JobRequest::new("a", [number])).await;
+        app.run(&sql).await;
+    }
+    keeper.lose.store(1, Ordering::SeqCst);
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    drained(&app).await;
+    let status = relay.status();
+    relay.stop(PATIENCE).await;
+    assert_eq!((status.sent, status.deduplicated, status.refused, status.held_up), (7, 0, 0, 1));
+    assert_eq!(*keeper.order.lock().unwrap(), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(client.queue_stats("default").await.unwrap().available, 7);
+}
+
+async fn fa_003_a_server_that_is_away_uses_no_attempt(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    keeper.away.store(true, Ordering::SeqCst);
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    for number in 0..5 {
+        let (sql, _) = app.staged(&client, JobRequest::new("a", [number])).await;
+        app.run(&sql).await;
+    }
+    until("several tries", || async { relay.status().held_up > 3 }).await;
+    let seen = "SELECT status || attempts || CASE WHEN parked_at IS NULL THEN '' ELSE 'parked' END FROM ojs_outbox WHERE error LIKE '%nobody there%' ORDER BY id LIMIT 1";
+    until("the error is in the row", || async { app.ask(seen).await == ["failed0"] }).await;
+    keeper.away.store(false, Ordering::SeqCst);
+    drained(&app).await;
+    assert_eq!(app.ask("SELECT CAST(max(attempts) AS text) FROM ojs_outbox").await, ["0"]);
+    relay.stop(PATIENCE).await;
+    assert_eq!(*keeper.order.lock().unwrap(), [0, 1, 2, 3, 4]);
+}
+
+async fn fa_003_two_relays_send_every_row_once_in_order(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    let relays = [Relay::start(client.clone(), app.store(), quick()), Relay::start(client.clone(), app.store(), quick())];
+    for number in 0..200 {
+        let (sql, _) = app.staged(&client, JobRequest::new("a", [number])).await;
+        app.run(&sql).await;
+        relays[number % 2].wake();
+    }
+    drained(&app).await;
+    assert!(relays.iter().filter(|relay| relay.status().leading).count() <= 1);
+    for relay in relays {
+        relay.stop(PATIENCE).await;
+    }
+    assert_eq!(*keeper.order.lock().unwrap(), (0..200).collect::<Vec<_>>());
+}
+
+async fn fa_r002_many_rows_are_one_request(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    let mut sql = String::from("BEGIN;");
+    for number in 0..100 {
+        sql.push_str(&app.staged(&client, JobRequest::new("a", [number])).await.0);
+        sql.push(';');
+    }
+    app.run(&format!("{sql} COMMIT")).await;
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    drained(&app).await;
+    relay.stop(PATIENCE).await;
+    assert_eq!(*keeper.requests.lock().unwrap(), [("/jobs/batch".to_owned(), 100)]);
+    assert_eq!(*keeper.order.lock().unwrap(), (0..100).collect::<Vec<_>>());
+}
+
+/// The table of the seed, as printed; the migration adds what it lacks.
+const SEED: &str = "CREATE TABLE ojs_outbox (
+    id          BIGSERIAL PRIMARY KEY,
+    job_type    TEXT NOT NULL,
+    job_args    JSONB NOT NULL,
+    job_options JSONB NOT NULL DEFAULT '{}',
+    status      TEXT NOT NULL DEFAULT 'pending',
+    created_at  TIMESTAMPTZ NOT NULL DEFAULT now(),
+    sent_at     TIMESTAMPTZ,
+    error       TEXT
+);
+
+CREATE INDEX idx_ojs_outbox_pending ON ojs_outbox (status, created_at)
+    WHERE status = 'pending';";
+
+async fn rows_with_the_seeds_columns_alone_are_relayed(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    let insert = "INSERT INTO ojs_outbox (job_type, job_args, job_options) VALUES ('a', '[1]', '{\"queue\": \"email\"}')";
+    if matches!(app, App::Postgres(_)) {
+        app.run(SEED).await;
+        // Written before the migration.
+        app.run(&insert.replace("[1]", "[0]")).await;
+    }
+    app.store().migrate().await.unwrap();
+    app.store().migrate().await.unwrap();
+    app.run(insert).await;
+    app.run("INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[2]')").await;
+    // The id that the relay makes is the same when the answer is lost.
+    keeper.lose.store(1, Ordering::SeqCst);
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    drained(&app).await;
+    relay.stop(PATIENCE).await;
+    let first = if matches!(app, App::Postgres(_)) { 2 } else { 1 };
+    assert_eq!(client.queue_stats("email").await.unwrap().available, first);
+    assert_eq!(client.queue_stats("default").await.unwrap().available, 1);
+    let order = keeper.order.lock().unwrap().clone();
+    assert!(order.ends_with(&[1, 2]) && order.len() as u64 == first + 1, "{order:?}");
+}
+
+async fn scenario_46_a_poison_row_is_parked_and_blocks_nobody(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    let store = app.store();
+    store.migrate().await.unwrap();
+    for (number, options) in [(1, "{}"), (2, r#"{"priority":5000}"#), (3, "[]"), (4, "{}"), (5, "{}")] {
+        app.run(&format!("INSERT INTO ojs_outbox (job_type, job_args, job_options) VALUES ('a', '[{number}]', '{options}')"))
+            .await;
+    }
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    until("both are parked", || async { store.lag().await.unwrap().parked == 2 }).await;
+    assert_eq!(store.lag().await.unwrap().pending, 0);
+    let parked = store.parked(10).await.unwrap();
+    assert_eq!(parked.iter().map(|row| (row.id, row.attempts)).collect::<Vec<_>>(), [(2, 2), (3, 2)]);
+    assert!(parked[0].error.contains("priority") && parked[1].error.contains("job_options"), "{parked:?}");
+    assert_eq!((relay.status().parked, relay.status().refused), (2, 4));
+    // Put right, and sent again; the other is given up.
+    app.run("UPDATE ojs_outbox SET job_options = '{\"priority\": 5}' WHERE id = 2").await;
+    assert_eq!((store.replay(Some(2)).await.unwrap(), store.drop_parked(Some(3)).await.unwrap()), (1, 1));
+    drained(&app).await;
+    relay.stop(PATIENCE).await;
+    assert_eq!(*keeper.order.lock().unwrap(), [1, 4, 5, 2]);
+}
+
+async fn another_table(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    let table = Table::new("shop_outbox").unwrap();
+    let store = || match &app {
+        App::Sqlite(directory) => Store::new(table.clone(), SqliteOutbox::open(directory.path().join("app.db")).unwrap()),
+        App::Postgres(database) => Store::new(table.clone(), PostgresOutbox::new(database.url()).unwrap()),
+    };
+    store().migrate().await.unwrap();
+    app.run("INSERT INTO shop_outbox (job_type, job_args) VALUES ('a', '[1]')").await;
+    let relay = Relay::start(client.clone(), store(), quick());
+    until("it is sent", || async { relay.status().sent == 1 }).await;
+    relay.stop(PATIENCE).await;
+    assert_eq!(*keeper.order.lock().unwrap(), [1]);
+}
+
+async fn old_rows_are_deleted(app: App) {
+    let (_, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    for (number, status) in [(1, "sent"), (2, "pending")] {
+        app.run(&format!(
+            "INSERT INTO ojs_outbox (job_type, job_args, status, sent_at) VALUES ('a', '[{number}]', '{status}', '2020-01-01T00:00:00.000Z')"
+        ))
+        .await;
+    }
+    app.run("INSERT INTO ojs_outbox (job_type, job_args, status, parked_at) VALUES ('a', '[3]', 'failed', '2020-01-01T00:00:00.000Z')").await;
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    let left = "SELECT CAST(job_args AS text) FROM ojs_outbox ORDER BY id";
+    until("the old ones are gone", || async { app.ask(left).await == ["[2]"] }).await;
+    drained(&app).await;
+    relay.stop(PATIENCE).await;
+}
+
+async fn stopping_sends_what_is_committed(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    let mut options = quick();
+    options.poll_interval = Duration::from_secs(3600);
+    let relay = Relay::start(client.clone(), app.store(), options.clone());
+    for number in 0..5 {
+        let (sql, _) = app.staged(&client, JobRequest::new("a", [number])).await;
+        app.run(&sql).await;
+    }
+    relay.stop(PATIENCE).await;
+    assert_eq!(*keeper.order.lock().unwrap(), [0, 1, 2, 3, 4]);
+    // The lease was given back: the next one begins at once.
+    app.run("INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[5]')").await;
+    Relay::start(client, app.store(), options).stop(PATIENCE).await;
+    assert_eq!(keeper.order.lock().unwrap().len(), 6);
+}
+
+/// Scenarios 42, 43: numbers are given out before commit, so a lower one may become visible later; scenario 44: a long transaction
+/// elsewhere holds nothing up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenarios_42_43_44_a_later_commit_with_an_earlier_number_is_neither_lost_nor_overtaken() {
+    let database = ojs_postgres_fixture::database();
+    let app = App::Postgres(database);
+    let App::Postgres(database) = &app else { unreachable!() };
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    app.run("CREATE TABLE other (x int)").await;
+    let elsewhere = connect(database.url()).await;
+    elsewhere.batch_execute("BEGIN; INSERT INTO other VALUES (1)").await.unwrap();
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    let insert = |number: i64| format!("INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[{number}]')");
+    app.run(&insert(1)).await;
+    until("a transaction elsewhere holds nothing up", || async { relay.status().sent == 1 }).await;
+    let slow = connect(database.url()).await;
+    slow.batch_execute(&format!("BEGIN; {}", insert(2))).await.unwrap();
+    app.run(&insert(3)).await;
+    // The relay has looked several times and sent nothing.
+    let looks = Instant::now() + Duration::from_millis(200);
+    until("some time has passed", || async { Instant::now() > looks }).await;
+    assert_eq!(relay.status().sent, 1);
+    slow.batch_execute("COMMIT").await.unwrap();
+    drained(&app).await;
+    relay.stop(PATIENCE).await;
+    assert_eq!(*keeper.order.lock().unwrap(), [1, 2, 3]);
+}
+
+/// EI-012, EI-013: the whole chain has run, in its order, before the row is written; the row is what will be sent.
+#[tokio::test]
+async fn ei_012_ei_013_the_chain_runs_before_the_row_is_written() {
+    let (_, client) = gatekeeper().await;
+    let seen: Arc<std::sync::Mutex<Vec<&'static str>>> = Arc::default();
+    let spy = |name: &'static str| {
+        let seen = Arc::clone(&seen);
+        move |mut request: JobRequest, next: ojs::middleware::EnqueueNext| {
+            seen.lock().unwrap().push(name);
+            if name == "encrypt" {
+                request.set_args(["sealed"]).unwrap();
+            }
+            next.run(request)
+        }
+    };
+    for name in ["trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt"] {
+        client.use_middleware(name, spy(name)).unwrap();
+    }
+    client.middleware().insert_after("validate", "custom", spy("custom")).unwrap();
+    let error = client.middleware().remove("unique").and_then(|()| client.use_middleware("unique", spy("unique"))).unwrap_err();
+    assert!(error.to_string().contains("'unique' must stand before 'rate_limit'"), "{error}");
+    client.middleware().insert_before("rate_limit", "unique", spy("unique")).unwrap();
+    let staged =
+        client.stage(JobRequest::new("a", ["4111"]).queue("mail"), Dialect::Sqlite, &Table::default()).await.unwrap().unwrap();
+    assert_eq!(*seen.lock().unwrap(), ["trace_inject", "auth", "validate", "custom", "unique", "rate_limit", "encrypt"]);
+    let (_, values) = staged.statement(Style::Question);
+    assert_eq!(values[1..3], [Value::from("[\"sealed\"]"), Value::from("{\"queue\":\"mail\"}")]);
+}
+
+#[tokio::test]
+async fn a_sequence_that_gives_out_stocks_is_refused() {
+    let app = App::Postgres(ojs_postgres_fixture::database());
+    app.store().migrate().await.unwrap();
+    app.run("ALTER SEQUENCE ojs_outbox_id_seq CACHE 10; INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[1]')").await;
+    let (_, client) = gatekeeper().await;
+    let relay = Relay::start(client, app.store(), quick());
+    until("it says so", || async { relay.status().error.is_some_and(|error| error.contains("CACHE 10")) }).await;
+    relay.stop(PATIENCE).await;
+}

@@ -1,0 +1,58 @@
+"""The setting ``OJS_CONFIG``, read and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+KNOWN = {"url", "auth_token", "headers", "timeout", "outbox", "worker"}
+KNOWN_OUTBOX = {"enabled", "table", "table_name", "relay", "poll_interval", "batch_size", "retention", "database"}
+
+
+@dataclass(frozen=True)
+class Config:
+    """``OJS_CONFIG``."""
+
+    #: The server; without it ``OJS_URL``.
+    url: str | None = None
+    #: More for :class:`openjobspec.Client`.
+    client: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether jobs go through a table. Without it they are held in memory until the commit: a crash in between loses them.
+    enabled: bool = True
+    #: The table's name.
+    table: str = "ojs_outbox"
+    #: Whether each web process relays (one at a time does); false where ``manage.py ojs_relay`` runs.
+    relay: bool = True
+    #: For :class:`openjobspec.outbox.Relay`.
+    relay_options: Mapping[str, Any] = field(default_factory=dict)
+    #: The alias that is used when a call names none.
+    database: str = "default"
+    #: ``module:attribute`` of the worker for ``manage.py ojs_worker``.
+    worker: str | None = None
+
+
+def read() -> Config:
+    """Reads the setting. Raises ImproperlyConfigured, saying what is known."""
+    given = dict(getattr(settings, "OJS_CONFIG", None) or {})
+    _refuse_unknown("OJS_CONFIG", given, KNOWN)
+    outbox = dict(given.get("outbox") or {})
+    _refuse_unknown("OJS_CONFIG['outbox']", outbox, KNOWN_OUTBOX)
+    return Config(
+        url=given.get("url"),
+        client={name: given[name] for name in ("auth_token", "headers", "timeout") if name in given},
+        enabled=bool(outbox.get("enabled", True)),
+        table=outbox.get("table", outbox.get("table_name", "ojs_outbox")),
+        relay=bool(outbox.get("relay", True)),
+        relay_options={name: outbox[name] for name in ("poll_interval", "batch_size", "retention") if name in outbox},
+        database=outbox.get("database", "default"),
+        worker=given.get("worker"),
+    )
+
+
+def _refuse_unknown(where: str, given: Mapping[str, Any], known: set[str]) -> None:
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ImproperlyConfigured(f"{where} has no {', '.join(map(repr, unknown))}; there is {', '.join(sorted(known))}")

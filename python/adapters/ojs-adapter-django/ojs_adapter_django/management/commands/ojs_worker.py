@@ -1,0 +1,51 @@
+"""``manage.py ojs_worker``: runs the worker of this project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import close_old_connections
+
+from openjobspec import OJSError, outbox_context
+from openjobspec.__main__ import load
+
+from ojs_adapter_django import ojs
+
+
+class Command(BaseCommand):
+    """Runs handlers until it is told to stop."""
+
+    help = "Run the handlers of a worker: OJS_CONFIG['worker'] or the argument, as module:attribute."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """What can be given."""
+        parser.add_argument("app", nargs="?", help="module:attribute of the openjobspec.Worker")
+        parser.add_argument("--queues", help="a,b: overrides the worker's own")
+        parser.add_argument("--concurrency", type=int, help="overrides the worker's own")
+
+    def handle(self, *, app: str | None, queues: str | None, concurrency: int | None, **_: Any) -> None:
+        """Runs it; returns when it has stopped."""
+        app = app or ojs.config.worker
+        if not app:
+            raise CommandError("name the worker: OJS_CONFIG['worker'] = 'shop.jobs:worker', or manage.py ojs_worker shop.jobs:worker")
+        try:
+            worker = load(app)
+        except OJSError as error:
+            raise CommandError(str(error)) from error
+        if ojs.config.url:
+            worker.configure(url=ojs.config.url, queues=queues, concurrency=concurrency)
+        else:
+            worker.configure(queues=queues, concurrency=concurrency)
+        worker.middleware.prepend("django_context", outbox_context.restored)
+        worker.middleware.prepend("django_connections", _connections)
+        worker.run()
+
+
+def _connections(_ctx: Any, next: Any) -> Any:
+    """As around a request: a connection that has gone is not used again."""
+    close_old_connections()
+    try:
+        return next()
+    finally:
+        close_old_connections()

@@ -1,0 +1,39 @@
+"""A small project. OJS_TEST_POSTGRES names a PostgreSQL server; without it the databases are SQLite files."""
+
+import os
+import tempfile
+from urllib.parse import parse_qs, unquote, urlsplit
+
+SECRET_KEY = "tests"
+USE_TZ = True
+INSTALLED_APPS = [
+    "django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "ojs_adapter_django", "shop",
+]  # fmt: skip
+MIDDLEWARE = [
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "ojs_adapter_django.middleware.OjsContextMiddleware",
+]
+ROOT_URLCONF = "shop.urls"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+
+def _databases() -> dict[str, dict[str, object]]:
+    url = os.environ.get("OJS_TEST_POSTGRES")
+    if url:
+        parts = urlsplit(url)
+        host = unquote(parts.hostname or "") or parse_qs(parts.query).get("host", [""])[0]
+        server = {"ENGINE": "django.db.backends.postgresql", "HOST": host, "PORT": parts.port or "", "USER": unquote(parts.username or ""),
+                  "PASSWORD": unquote(parts.password or "")}  # fmt: skip
+        names = {"default": f"shop_{os.getpid()}", "other": f"other_{os.getpid()}"}
+        return {alias: {**server, "NAME": "postgres", "TEST": {"NAME": name}} for alias, name in names.items()}
+    directory = tempfile.mkdtemp(prefix="ojs-django-")
+    return {
+        alias: {"ENGINE": "django.db.backends.sqlite3", "NAME": f"{directory}/{alias}.db", "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
+                "TEST": {"NAME": f"{directory}/test_{alias}.db"}}
+        for alias in ("default", "other")
+    }  # fmt: skip
+
+
+DATABASES = _databases()
+OJS_CONFIG = {"url": "http://127.0.0.1:1", "outbox": {"enabled": True, "table": "ojs_outbox", "poll_interval": 0.02}}

@@ -1,0 +1,107 @@
+"""FA-R001, FA-R003, test cases, checks, commands."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.contrib.auth.models import User as Account
+from django.core.checks import run_checks
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection, transaction
+from django.test import Client as Browser
+from django.test import TestCase
+
+from openjobspec.django import ojs
+from openjobspec.outbox import migration
+
+
+class RolledBack(TestCase):
+    """Scenario 49: jobs can be asserted in a test case whose transaction never commits."""
+
+    databases = {"default"}
+
+    def test_staged_jobs_are_seen_without_a_commit(self):
+        with self.captureOnCommitCallbacks(execute=False) as callbacks:
+            self.client.post("/signup", {"email": "a@example.com"})
+        [job] = ojs.staged()
+        assert job["type"] == "email.welcome" and len(callbacks) == 1
+
+    def test_each_test_begins_with_an_empty_outbox(self):
+        assert ojs.staged() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fa_r001_the_request_goes_into_the_metadata(sent):
+    account = Account.objects.create_user("ada")
+    browser = Browser(headers={
+        "X-Request-ID": "r-1", "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "X-OJS-Tenant": "acme", "Accept-Language": "de-CH,de;q=0.9",
+    })  # fmt: skip
+    browser.force_login(account)
+    browser.post("/signup", {"email": "a@example.com"})
+    [job] = sent(1)
+    assert {name: job.meta[name] for name in job.meta if name != "ojs.codec"} == {
+        "ojs.context.user_id": str(account.pk), "ojs.context.request_id": "r-1", "tenant_id": "acme",
+        "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "ojs.context.locale": "de-CH",
+    }  # fmt: skip
+    assert ojs.enqueue("a", [1]).meta == {}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fa_r003_the_relay_starts_with_the_first_request_and_flushes_at_the_end(sent):
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("INSERT INTO ojs_outbox (job_type, job_args) VALUES ('left.behind', '[1]')")
+    assert not ojs.relay().running
+    Browser(raise_request_exception=False).get("/nothing")
+    assert ojs.relay().running
+    assert [job.type for job in sent(1)] == ["left.behind"]
+    ojs.close()
+    names = [thread.name for thread in threading.enumerate()]
+    assert "openjobspec-outbox" not in names
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_relay_command(settings, sent):
+    settings.OJS_CONFIG = {**settings.OJS_CONFIG, "outbox": {"relay": False}}
+    with transaction.atomic():
+        ojs.enqueue_after_commit("a", [1])
+    assert not ojs.relay().running
+    call_command("ojs_relay", once=True, verbosity=0)
+    assert len(sent(1)) == 1
+    settings.OJS_CONFIG = {**settings.OJS_CONFIG, "outbox": {"enabled": False}}
+    with pytest.raises(CommandError, match="enabled"):
+        call_command("ojs_relay", once=True)
+
+
+def test_the_worker_command_wants_a_worker(settings):
+    with pytest.raises(CommandError, match="cannot load nowhere"):
+        call_command("ojs_worker", "nowhere:worker")
+    settings.OJS_CONFIG = {"url": "memory:"}
+    with pytest.raises(CommandError, match="name the worker"):
+        call_command("ojs_worker")
+
+
+def test_checks(settings):
+    def ids():
+        return [message.id for message in run_checks() if message.id.startswith("ojs.")]
+
+    assert ids() == []
+    for config, found in [
+        ({"ulr": "x"}, ["ojs.E001"]),
+        ({"outbox": {"poll": 1}}, ["ojs.E001"]),
+        ({"outbox": {"enabled": False}}, ["ojs.W001"]),
+    ]:
+        settings.OJS_CONFIG = config
+        assert ids() == found
+    if connection.vendor == "sqlite":
+        settings.OJS_CONFIG = {"url": f"sqlite:{connection.settings_dict['NAME']}"}
+        assert "ojs.E003" in ids()
+
+
+@pytest.mark.django_db
+def test_the_migration_may_be_run_again():
+    with connection.cursor() as cursor:
+        for statement in migration(connection.vendor):
+            cursor.execute(statement)

@@ -1,0 +1,83 @@
+"""FA-001, FA-002, FA-R001, FA-R003 in Flask."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from flask import Flask, jsonify, request
+from ojs_adapter_flask import Ojs
+from sqlalchemy import create_engine, text
+from sqlalchemy.orm import scoped_session, sessionmaker
+
+import openjobspec
+from openjobspec import _operations as ops
+
+
+@pytest.fixture
+def shop(tmp_path, ojs_server):
+    database = f"sqlite:///{tmp_path}/app.db"
+    engine = create_engine(database)
+    session = scoped_session(sessionmaker(engine))
+    app = Flask("shop")
+    app.config.update(OJS_URL=ojs_server, OJS_DATABASE=database, OJS_OUTBOX={"poll_interval": 0.05})
+    ojs = Ojs(app, session=session, user_id=lambda: request.headers.get("X-User"))
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT NOT NULL)"))
+        app.extensions["ojs"].create_table(connection)
+
+    @app.teardown_appcontext
+    def remove(_error):
+        session.remove()
+
+    @app.post("/signup")
+    def signup():
+        with session.begin():
+            id = session.execute(text("INSERT INTO users (email) VALUES (:e) RETURNING id"), {"e": request.form["email"]}).scalar_one()
+            ojs.enqueue_after_commit("email.welcome", [id])
+            if request.form.get("fail"):
+                raise RuntimeError("the payment was refused")
+        return jsonify(id=id), 201
+
+    yield app
+    ojs.close(app, grace=0)
+    engine.dispose()
+
+
+def sent(url, count):
+    with openjobspec.Client(url) as client:
+        found = []
+        until = time.monotonic() + 20
+        while len(found) < count:
+            assert time.monotonic() < until
+            found += client._run(ops.Call("POST", "/workers/fetch", {"queues": ["default"], "count": 10, "worker_id": "t"}, ops._jobs))
+        return found
+
+
+def test_a_request_commits_or_fails(shop, ojs_server):
+    browser = shop.test_client()
+    assert browser.post("/signup", data={"email": "a@example.com", "fail": "1"}).status_code == 500
+    headers = {"X-User": "7", "X-Request-ID": "r-1", "X-OJS-Tenant": "acme", "Accept-Language": "fr"}
+    assert browser.post("/signup", data={"email": "a@example.com"}, headers=headers).status_code == 201
+    [job] = sent(ojs_server, 1)
+    assert (job.type, job.args) == ("email.welcome", [1])
+    assert job.meta == {
+        "ojs.context.user_id": "7", "ojs.context.request_id": "r-1", "tenant_id": "acme", "ojs.context.locale": "fr",
+    }  # fmt: skip
+
+
+def test_lifecycle_and_commands(shop, ojs_server):
+    assert not shop.extensions["ojs"].relay.running
+    shop.test_client().get("/nothing")
+    assert shop.extensions["ojs"].relay.running
+    runner = shop.test_cli_runner()
+    assert runner.invoke(args=["ojs-relay", "--once"]).output == "relaying\n"
+    assert "name the worker" in runner.invoke(args=["ojs-worker"]).output
+    assert "cannot load nowhere" in runner.invoke(args=["ojs-worker", "nowhere:worker"]).output
+
+
+def test_what_is_missing_is_said(shop):
+    with pytest.raises(openjobspec.OJSError, match="OJS_DATABASE"):
+        Ojs(Flask("empty"))
+    with shop.app_context(), pytest.raises(openjobspec.OJSError, match="which transaction"):
+        Ojs().enqueue_after_commit("a")

@@ -1,0 +1,193 @@
+"""The outbox of a SQLAlchemy engine: rows written by sessions and connections, sent by a relay."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Iterable
+
+from sqlalchemy import URL, Connection, Engine, event, make_url
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import Session, scoped_session
+
+from openjobspec import Client, Job, JobRequest, OJSValidationError, outbox_context
+from openjobspec.client import RequestLike
+from openjobspec.outbox import TABLE, Outbox, Relay, Staged, migration, postgres_url, same_file
+
+if TYPE_CHECKING:
+    # Wants greenlet, which plain applications need not have.
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession
+
+
+class OjsOutbox:
+    """Enqueues jobs with the transactions of one database, and relays them.
+
+    ``client`` is a client or the server's URL; ``database`` an engine, plain or async, or its URL. The relay starts with the
+    first commit, or with :meth:`start`; ``relay=False`` leaves it to ``ojs relay`` or to another process.
+    """
+
+    def __init__(
+        self, client: Client | str | None, database: Engine | AsyncEngine | URL | str, *, table: str = TABLE, relay: bool = True, **options: Any
+    ) -> None:
+        self.client = client if isinstance(client, Client) else Client(client)
+        self._owns_client = not isinstance(client, Client)
+        self._url = make_url(database) if isinstance(database, (str, URL)) else database.url
+        self.database = self._url.get_backend_name()
+        if self.database not in ("postgresql", "sqlite"):
+            raise OJSValidationError(f"no outbox in '{self.database}': the database must be postgresql or sqlite")
+        if self.database == "sqlite" and isinstance(client, str) and same_file(client, self._url.database or ""):
+            raise OJSValidationError("jobs and application share one SQLite file: two copies of SQLite would open it, and destroy it")
+        self.table = table
+        self._relay_wanted = relay
+        self._options = options
+        self._relay: Relay | None = None
+        self._lock = threading.Lock()
+        self._watched: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    # --- enqueue ---
+
+    def enqueue(self, job_type: str, args: Any = None, **options: Any) -> Job:
+        """Sends a job now, whatever becomes of any transaction. Options as for :meth:`openjobspec.Client.enqueue`."""
+        return self.client.enqueue_request(outbox_context.completed(JobRequest(job_type, args, **options)))
+
+    def enqueue_bulk(self, jobs: Iterable[RequestLike]) -> list[Job]:
+        """Sends many jobs now, in one request: all are stored or none."""
+        return self.client.enqueue_batch([outbox_context.completed(JobRequest.of(job)) for job in jobs])
+
+    def enqueue_after_commit(self, transaction: Session | Connection | scoped_session[Any], job_type: str, args: Any = None, **options: Any) -> Job:
+        """Sends a job if, and only if, the outermost transaction of this session or connection commits.
+
+        The row is written at once, behind what the session has flushed so far. A connection in autocommit has no transaction: the
+        job is sent now. The job that is returned has its id already.
+        """
+        return self.stage(transaction, JobRequest(job_type, args, **options))
+
+    async def enqueue_after_commit_async(
+        self, transaction: AsyncSession | AsyncConnection, job_type: str, args: Any = None, **options: Any
+    ) -> Job:
+        """The same for the asyncio classes."""
+        request = JobRequest(job_type, args, **options)
+        return await transaction.run_sync(lambda plain: self.stage(plain, request))
+
+    def stage(self, transaction: Session | Connection | scoped_session[Any], job: RequestLike) -> Job:
+        """The same as :meth:`enqueue_after_commit` for a request made before."""
+        if isinstance(transaction, scoped_session):
+            transaction = transaction()
+        if isinstance(transaction, Session):
+            transaction.flush()
+            connection = transaction.connection()
+        else:
+            connection = transaction
+        if _is_autocommit(connection):
+            return self.client.enqueue_request(outbox_context.completed(JobRequest.of(job)))
+        staged = self.outbox(connection.dialect).stage(job)
+        self.write(connection, staged)
+        return staged.job
+
+    def outbox(self, dialect: Dialect) -> Outbox:
+        """Makes rows for the driver of this dialect."""
+        return Outbox(self.client, database=self.database, table=self.table, paramstyle=str(dialect.paramstyle))
+
+    def write(self, connection: Connection, staged: Staged) -> None:
+        """Writes a row that was made before."""
+        connection.exec_driver_sql(staged.sql, staged.params)
+        self._watch(connection.engine)
+        connection.info["ojs_staged"] = True
+
+    def staged(self, transaction: Session | Connection) -> list[dict[str, Any]]:
+        """The jobs in the outbox that are not sent yet, as this transaction sees them: for tests."""
+        connection = transaction.connection() if isinstance(transaction, Session) else transaction
+        raw = connection.connection.dbapi_connection
+        assert raw is not None
+        return Outbox(self.client, database=self.database, table=self.table).waiting(raw)
+
+    # --- the table ---
+
+    def create_table(self, connection: Connection) -> None:
+        """Makes the table, or adds what it lacks: in a migration (``ojs.create_table(op.get_bind())``) or beside ``create_all``."""
+        for statement in migration(self.database, self.table):
+            connection.exec_driver_sql(statement.replace("%", "%%") if connection.dialect.paramstyle in ("format", "pyformat") else statement)
+
+    # --- the relay ---
+
+    @property
+    def relay(self) -> Relay:
+        """This process's relay."""
+        with self._lock:
+            if self._relay is None:
+                self._relay = Relay(self.client, self._for_relay(), table=self.table, **self._options)
+            return self._relay
+
+    def start(self) -> None:
+        """Starts the relay, unless it was not wanted: rows that an earlier process left are sent then."""
+        if self._relay_wanted:
+            self.relay.start()
+
+    def close(self, grace: float = 5.0) -> None:
+        """Flushes the outbox, stops the relay, closes the client if it was made here."""
+        with self._lock:
+            relay, self._relay = self._relay, None
+        if relay is not None:
+            relay.stop(grace)
+        if self._owns_client:
+            self.client.close()
+
+    def _for_relay(self) -> str | Callable[[], Any]:
+        url = self._url
+        if self.database == "postgresql":
+            host = url.host or (url.query.get("host") if isinstance(url.query.get("host"), str) else None)
+            return postgres_url(host=host, port=url.port, user=url.username, password=url.password, name=url.database or "", options=url.query)  # type: ignore[arg-type]
+        path = url.database
+        if not path or path == ":memory:":
+            raise OJSValidationError("an SQLite database in memory has no outbox: the relay needs a connection of its own")
+        return lambda: sqlite3.connect(path, timeout=10, isolation_level=None)
+
+    def _watch(self, engine: Engine) -> None:
+        """Wakes the relay after commits.
+
+        SQLAlchemy tells of a commit just before it happens. The connection comes back to its pool right after it, in sessions and in
+        ``with engine.begin()``: that is the moment. A savepoint that is released is neither.
+        """
+        if not self._relay_wanted:
+            return
+        with self._lock:
+            if engine in self._watched:
+                return
+            self._watched.add(engine)
+        event.listen(engine, "commit", self._committing)
+        event.listen(engine, "rollback", self._rolled_back)
+        event.listen(engine, "checkin", self._returned)
+
+    def _committing(self, connection: Connection) -> None:
+        if connection.info.pop("ojs_staged", False):
+            connection.info["ojs_committed"] = True
+            # A connection that is kept is not seen to come back: then the relay's own looks find the row.
+            self.relay.start()
+
+    def _rolled_back(self, connection: Connection) -> None:
+        connection.info.pop("ojs_staged", None)
+
+    def _returned(self, _raw: Any, record: Any) -> None:
+        if record.info.pop("ojs_committed", False):
+            self.relay.wake()
+
+
+def sqlite_savepoints(engine: Engine) -> None:
+    """Has SQLite begin a transaction where SQLAlchemy does. Python's driver begins it with the first INSERT, UPDATE or DELETE: a
+    savepoint before that is a transaction of its own, and releasing it commits.
+    """
+
+    @event.listens_for(engine, "connect")
+    def connect(raw: Any, _record: Any) -> None:
+        raw.isolation_level = None
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if not _is_autocommit(connection):
+            connection.exec_driver_sql("BEGIN")
+
+
+def _is_autocommit(connection: Connection) -> bool:
+    level = connection.get_execution_options().get("isolation_level") or getattr(connection.dialect, "_on_connect_isolation_level", None)
+    return level == "AUTOCOMMIT"

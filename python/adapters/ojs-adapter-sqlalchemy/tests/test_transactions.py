@@ -1,0 +1,133 @@
+"""FA-001, FA-002, FA-003, with sessions and connections, plain and asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.orm import Session
+
+from ojs_adapter_sqlalchemy import OjsOutbox
+from openjobspec import OJSAPIError, OJSError, outbox_context
+
+INSERT = text("INSERT INTO users (id, email) VALUES (:id, 'a@example.com')")
+
+
+def test_fa_001_a_session_commits(engine, ojs, sent):
+    with Session(engine) as session, session.begin():
+        session.execute(INSERT, {"id": 1})
+        job = ojs.enqueue_after_commit(session, "email.welcome", [1], meta={"k": "50 % :x"})
+        with pytest.raises(OJSAPIError):
+            ojs.client.get_job(job.id)
+    [found] = sent(1)
+    assert (found.id, found.type, found.args, found.meta["k"]) == (job.id, "email.welcome", [1], "50 % :x")
+
+
+def test_fa_001_a_connection_commits_and_goes_on(engine, ojs, sent):
+    with engine.connect() as connection:
+        for number in range(3):
+            with connection.begin():
+                ojs.enqueue_after_commit(connection, "a", [number])
+        assert [job.args for job in sent(3)] == [[0], [1], [2]]
+
+
+def test_fa_002_rollbacks_and_scenario_48_savepoints(engine, ojs, sent):
+    with pytest.raises(ZeroDivisionError), Session(engine) as session, session.begin():
+        ojs.enqueue_after_commit(session, "a", [1])
+        _ = 1 / 0
+    with Session(engine) as session, session.begin():
+        session.execute(INSERT, {"id": 1})
+        ojs.enqueue_after_commit(session, "a", [2])
+        with pytest.raises(ZeroDivisionError), session.begin_nested():
+            ojs.enqueue_after_commit(session, "a", [3])
+            _ = 1 / 0
+        with session.begin_nested():
+            ojs.enqueue_after_commit(session, "a", [4])
+        assert not ojs.relay.running  # a savepoint that is released wakes nobody
+    assert [job.args for job in sent(2)] == [[2], [4]]
+
+
+def test_autocommit_sends_at_once(engine, ojs):
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        job = ojs.enqueue_after_commit(connection, "a", [1])
+    assert ojs.client.get_job(job.id).state == "available"
+
+
+def test_a_connection_that_goes_back_in_mid_transaction_takes_its_jobs_along(engine, ojs, sent):
+    connection = engine.connect()
+    connection.begin()
+    ojs.enqueue_after_commit(connection, "a", [1])
+    connection.close()
+    with engine.begin() as connection:
+        ojs.enqueue_after_commit(connection, "a", [2])
+    assert [job.args for job in sent(1)] == [[2]]
+
+
+def test_scenario_49_a_test_that_rolls_back_sees_its_jobs(engine, ojs):
+    with engine.connect() as connection, connection.begin() as outer:
+        with Session(connection, join_transaction_mode="create_savepoint") as session:
+            ojs.enqueue_after_commit(session, "a", [1])
+            session.commit()
+        assert [job["args"] for job in ojs.staged(connection)] == [[1]]
+        outer.rollback()
+    with engine.connect() as connection:
+        assert ojs.staged(connection) == []
+
+
+def test_fa_003_a_relay_that_starts_later_finds_the_rows(database, engine, ojs, ojs_server, sent):
+    quiet = OjsOutbox(ojs_server, database, relay=False)
+    with Session(engine) as session, session.begin():
+        for number in range(5):
+            quiet.enqueue_after_commit(session, "a", [number])
+    quiet.close()
+    ojs.start()
+    assert [job.args for job in sent(5)] == [[number] for number in range(5)]
+
+
+def test_fa_r001_metadata_of_the_request(engine, ojs, sent):
+    with outbox_context.bound({"tenant_id": "acme", "ojs.context.user_id": "7"}), engine.begin() as connection:
+        ojs.enqueue_after_commit(connection, "a", [1], meta={"tenant_id": "own"})
+    assert sent(1)[0].meta == {"tenant_id": "own", "ojs.context.user_id": "7"}
+
+
+def test_fa_r003_closing_flushes_and_ends_the_thread(engine, ojs, sent):
+    ojs.start()
+    with engine.begin() as connection:
+        ojs.enqueue_after_commit(connection, "a", [1])
+    ojs.relay.stop()
+    assert len(sent(1)) == 1
+    assert "openjobspec-outbox" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_asyncio(database, engine, ojs, sent):
+    url = database.replace("sqlite:", "sqlite+aiosqlite:").replace("+psycopg", "+asyncpg")
+
+    async def run() -> None:
+        engine = create_async_engine(url)
+        try:
+            async with AsyncSession(engine) as session, session.begin():
+                await session.execute(INSERT, {"id": 1})
+                await ojs.enqueue_after_commit_async(session, "a", [1])
+            with pytest.raises(ZeroDivisionError):
+                async with AsyncSession(engine) as session, session.begin():
+                    await ojs.enqueue_after_commit_async(session, "a", [2])
+                    _ = 1 / 0
+            async with engine.begin() as connection:
+                await ojs.enqueue_after_commit_async(connection, "a", [3])
+        finally:
+            await engine.dispose()
+
+    asyncio.run(run())
+    assert [job.args for job in sent(2)] == [[1], [3]]
+
+
+def test_what_cannot_work_says_so(tmp_path):
+    with pytest.raises(OJSError, match="mysql"):
+        OjsOutbox(None, "mysql://localhost/shop")
+    with pytest.raises(OJSError, match="two copies"):
+        OjsOutbox(f"sqlite:{tmp_path}/app.db", f"sqlite:///{tmp_path}/app.db")
+    with pytest.raises(OJSError, match="in memory"):
+        OjsOutbox(None, "sqlite://").start()

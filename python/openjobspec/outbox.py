@@ -1,0 +1,290 @@
+"""The outbox: a job is sent if, and only if, the transaction that staged it commits.
+
+The row is written by the application's own connection, inside its transaction; a relay sends it afterwards. Framework adapters
+(`ojs-adapter-django`, …) do this for you; with a DB-API connection of your own::
+
+    outbox = Outbox(client, database="sqlite")
+    relay = Relay(client, lambda: sqlite3.connect("app.db")).start()
+    with connection:                        # a transaction
+        connection.execute("INSERT INTO users …")
+        outbox.add(connection, "email.welcome", [user_id])
+    relay.wake()                            # or wait for its next look, a second at most
+
+In this process an SQLite file is read by Python's own SQLite alone, never by the native module's: two copies of SQLite in one
+process that open the same file destroy it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Mapping
+from urllib.parse import quote, urlencode
+
+from . import _native, outbox_context
+from ._json import dumps, loads
+from .client import Client, RequestLike
+from .errors import ClosedError, NotEnqueuedError, OJSError, OJSValidationError
+from .job import Job, JobRequest
+from .transport import TransportThreads
+
+#: The name in the specification.
+TABLE = "ojs_outbox"
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A row to be written: run ``sql`` with ``params`` in the transaction the job belongs to."""
+
+    #: The job as it will be sent; it has its id already.
+    job: Job
+    sql: str
+    params: tuple[Any, ...]
+
+
+def migration(database: str, table: str = TABLE) -> list[str]:
+    """The statements that make the tables, or add to a table made by the specification's DDL what it lacks.
+
+    >>> migration("sqlite")[0].split("(")[0]
+    'CREATE TABLE IF NOT EXISTS ojs_outbox '
+    """
+    return _native.outbox_migration(database, table)
+
+
+class Outbox:
+    """Makes rows. ``database`` is ``postgresql`` or ``sqlite``, ``paramstyle`` that of the driver."""
+
+    def __init__(self, client: Client, *, database: str, table: str = TABLE, paramstyle: str | None = None) -> None:
+        self.client = client
+        self.database = database
+        self.table = table
+        self.paramstyle = paramstyle or ("qmark" if database == "sqlite" else "format")
+
+    def stage(self, job: RequestLike) -> Staged:
+        """Runs the client's enqueue middleware, now, and makes the row of what comes out.
+
+        What is wrong with the job is raised here, inside the transaction. Raises NotEnqueuedError when a middleware dropped it.
+        """
+        found: list[Staged] = []
+
+        def keep(request: JobRequest) -> Job:
+            body = request.to_dict()
+            job_id, sql, params = _native.outbox_stage(dumps(body), self.database, self.table, self.paramstyle)
+            made = Job.from_dict({**body, **body.pop("options", {}), "id": job_id})
+            found.append(Staged(made, sql, params))
+            return made
+
+        request = outbox_context.completed(JobRequest.of(job))
+        if self.client._through(request, keep) is None or not found:
+            raise NotEnqueuedError("a middleware dropped the job", code="not_enqueued")
+        return found[-1]
+
+    def add(self, connection: Any, job_type: str, args: Any = None, **options: Any) -> Job:
+        """Stages a job in the transaction that is open on a DB-API connection."""
+        return self.write(connection, JobRequest(job_type, args, **options))
+
+    def write(self, connection: Any, job: RequestLike) -> Job:
+        """The same for a request made before."""
+        staged = self.stage(job)
+        cursor = connection.cursor()
+        try:
+            cursor.execute(staged.sql, staged.params)
+        finally:
+            cursor.close()
+        return staged.job
+
+    def waiting(self, connection: Any) -> list[dict[str, Any]]:
+        """The rows not sent yet that this connection sees, its own transaction's included: for tests."""
+        cursor = connection.cursor()
+        try:
+            cursor.execute(f"SELECT job_type, job_args, job_options, job_id FROM {self.table} WHERE status <> 'sent' ORDER BY id")
+            rows = cursor.fetchall()
+        finally:
+            cursor.close()
+        return [{"type": row[0], "args": _parsed(row[1]), "options": _parsed(row[2]), "id": row[3]} for row in rows]
+
+
+def _parsed(value: Any) -> Any:
+    return loads(value) if isinstance(value, (str, bytes)) else value
+
+
+class Relay:
+    """Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends.
+
+    ``database`` is the URL of a PostgreSQL database, or a function that opens a connection of ``sqlite3``: the relay's thread calls
+    it. A process made by fork starts its own relay with the first :meth:`wake` or :meth:`start`.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        database: str | Callable[[], Any],
+        *,
+        table: str = TABLE,
+        poll_interval: float = 1.0,
+        batch_size: int = 100,
+        retention: float = 24 * 3600,
+        migrate: bool = False,
+    ) -> None:
+        if isinstance(database, str) and not database.startswith(("postgres://", "postgresql://")):
+            raise OJSValidationError(
+                f"a relay in this process reads PostgreSQL by URL, and SQLite through a function that opens it; got '{database}'"
+            )
+        self._client = client
+        self._database = database
+        self._table = table
+        self._options = {"poll_interval": poll_interval, "batch_size": batch_size, "retention": retention, "migrate": migrate}
+        self._lock = threading.Lock()
+        self._native: _native.Relay | None = None
+        self._host: _Host | None = None
+        self._transport: TransportThreads | None = None
+        self._pid: int | None = None
+
+    def start(self) -> Relay:
+        """Starts it, unless it runs in this process. What is committed is flushed when the interpreter ends."""
+        with self._lock:
+            if self._pid == os.getpid():
+                return self
+            if self._native is not None:
+                self._native.forget()
+            else:
+                atexit.register(self.stop)
+            connection = self._client._connection
+            if connection is None:
+                self._transport = TransportThreads(self._client._transport.custom)
+                connection = self._transport.connection
+            options: dict[str, Any] = dict(self._options)
+            if isinstance(self._database, str):
+                options["url"] = self._database
+            else:
+                self._host = _Host(self._database)
+                options["host"] = self._host.mailbox
+            self._native = _native.Relay(connection, self._table, **options)
+            self._pid = os.getpid()
+            return self
+
+    def wake(self) -> None:
+        """Says that a transaction has committed. Cheap; a relay that nobody wakes looks by itself."""
+        if self._pid != os.getpid():
+            self.start()
+        if self._native is not None:
+            self._native.wake()
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs in this process."""
+        return self._pid == os.getpid()
+
+    def status(self) -> dict[str, Any]:
+        """What it has done so far: ``leading``, ``sent``, ``deduplicated``, ``refused``, ``parked``, ``held_up``, ``error``."""
+        found = self._native.status() if self._native is not None and self.running else None
+        return dict(found or {})
+
+    def stop(self, grace: float = 5.0) -> None:
+        """Sends what is committed, for at most ``grace`` seconds, and ends. What is left stays in the table."""
+        with self._lock:
+            if self._pid != os.getpid():
+                return
+            native, self._native, self._pid = self._native, None, None
+            atexit.unregister(self.stop)
+            try:
+                if native is not None:
+                    native.stop(grace)
+            finally:
+                if self._host is not None:
+                    self._host.close()
+                    self._host = None
+                if self._transport is not None:
+                    self._transport.close()
+                    self._transport = None
+
+    def __enter__(self) -> Relay:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class _Host:
+    """Runs the relay's statements on the application's own driver, in a thread with a connection of its own."""
+
+    def __init__(self, connect: Callable[[], Any]) -> None:
+        self.mailbox = _native.HostTransport()
+        self._connect = connect
+        self._thread = threading.Thread(target=self._serve, name="openjobspec-outbox", daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        connection: Any = None
+        try:
+            while True:
+                try:
+                    request = self.mailbox.pull(60_000)
+                except ClosedError:
+                    return
+                if request is None:
+                    continue
+                ticket, _method, _path, body = request
+                try:
+                    if connection is None:
+                        connection = self._connect()
+                    self.mailbox.reply(ticket, 200, dumps(_perform(connection, loads(body or b"[]"))))
+                except Exception as error:
+                    self.mailbox.reply(ticket, 500, f"{type(error).__name__}: {error}".encode())
+        finally:
+            if connection is not None:
+                connection.close()
+
+    def close(self) -> None:
+        self.mailbox.close()
+        self._thread.join(5)
+
+
+def _perform(connection: Any, statements: Iterable[Mapping[str, Any]]) -> list[list[list[Any]]]:
+    """All statements in one transaction; the rows of each."""
+    statements = list(statements)
+    answers: list[list[list[Any]]] = []
+    cursor = connection.cursor()
+    try:
+        try:
+            if not all(statement["sql"].startswith("SELECT") for statement in statements) and not connection.in_transaction:
+                cursor.execute("BEGIN IMMEDIATE")
+            for statement in statements:
+                cursor.execute(statement["sql"], statement["params"])
+                answers.append([list(row) for row in cursor.fetchall()] if cursor.description else [])
+            connection.commit()
+        except BaseException:
+            connection.rollback()
+            raise
+    finally:
+        cursor.close()
+    return answers
+
+
+def postgres_url(
+    *, host: str | None, port: Any, user: str | None, password: str | None, name: str, options: Mapping[str, Any] | None = None
+) -> str:
+    """The URL of a database given by its parts, as frameworks keep them.
+
+    >>> postgres_url(host="/run/pg", port="", user="app", password="p@ss", name="shop")
+    'postgresql://app:p%40ss@%2Frun%2Fpg/shop'
+    """
+    login = quote(user or os.environ.get("USER", "postgres"), safe="")
+    if password:
+        login += ":" + quote(str(password), safe="")
+    place = quote(host or "/var/run/postgresql", safe="") + (f":{port}" if port else "")
+    known = {key: value for key, value in (options or {}).items() if key in ("sslmode", "sslrootcert") and value}
+    return f"postgresql://{login}@{place}/{quote(name, safe='')}" + (f"?{urlencode(known)}" if known else "")
+
+
+def same_file(url: str, path: str) -> bool:
+    """Whether an engine's URL names this SQLite file: two copies of SQLite would open it, and destroy it."""
+    if not url.startswith("sqlite:"):
+        return False
+    return os.path.realpath(url.removeprefix("sqlite:").split("?")[0]) == os.path.realpath(path)
+
+
+class OutboxError(OJSError):
+    """The outbox cannot be used as it is set up."""

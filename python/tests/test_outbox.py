@@ -1,0 +1,181 @@
+"""The outbox on a DB-API connection: transactions, the relay's thread, forks, transports of one's own."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+import pytest
+from support import Recorder, eventually
+
+import openjobspec as ojs
+from openjobspec import outbox_context
+from openjobspec.outbox import Outbox, Relay, migration, same_file
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    path = str(tmp_path / "app.db")
+    connection = sqlite3.connect(path)
+    for statement in migration("sqlite"):
+        connection.execute(statement)
+    connection.close()
+    return path
+
+
+@pytest.fixture
+def relaying(path: str) -> Iterator[Callable[..., Relay]]:
+    made: list[Relay] = []
+
+    def make(client: ojs.Client, connect: Any = None, **options: Any) -> Relay:
+        relay = Relay(client, connect or (lambda: sqlite3.connect(path, timeout=20)), **{"poll_interval": 0.02, **options})
+        made.append(relay)
+        return relay.start()
+
+    yield make
+    for relay in made:
+        relay.stop(grace=0)
+
+
+def statuses(path: str) -> list[str]:
+    connection = sqlite3.connect(path, timeout=20)
+    try:
+        return [row[0] for row in connection.execute("SELECT status FROM ojs_outbox ORDER BY id")]
+    finally:
+        connection.close()
+
+
+def test_a_commit_sends_and_a_rollback_does_not(client: ojs.Client, path: str, relaying: Callable[..., Relay]) -> None:
+    relay = relaying(client)
+    outbox = Outbox(client, database="sqlite")
+    app = sqlite3.connect(path, timeout=20)
+    with app:
+        job = outbox.add(app, "email.welcome", [1], queue="mail", meta={"k": "v"})
+    with pytest.raises(ZeroDivisionError), app:
+        dropped = outbox.add(app, "email.welcome", [2])
+        _ = 1 / 0
+    relay.wake()
+    eventually(lambda: statuses(path) == ["sent"])
+    found = client.get_job(job.id)
+    assert (found.type, found.args, found.queue, found.meta) == ("email.welcome", [1], "mail", {"k": "v"})
+    with pytest.raises(ojs.JobNotFoundError):
+        client.get_job(dropped.id)
+    app.close()
+
+
+def test_middleware_runs_when_the_row_is_written(recorder: Recorder, path: str) -> None:
+    client = ojs.Client(transport=recorder)
+
+    @client.enqueue_middleware
+    def stamp(request: ojs.JobRequest, next: Callable[..., Any]) -> Any:
+        request.meta = {"stamped": True, **(request.meta or {})}
+        return next(request) if request.type != "no" else None
+
+    outbox = Outbox(client, database="sqlite")
+    app = sqlite3.connect(path)
+    with outbox_context.bound({"tenant_id": "acme"}):
+        job = outbox.add(app, "a", [1])
+    with pytest.raises(ojs.NotEnqueuedError):
+        outbox.add(app, "no")
+    with pytest.raises(ojs.OJSError, match="type"):
+        outbox.add(app, "")
+    assert outbox.waiting(app) == [
+        {"type": "a", "args": [1], "options": {"meta": {"stamped": True, "tenant_id": "acme"}}, "id": job.id}
+    ]
+    assert recorder.requests == []
+    app.close()
+
+
+def test_only_pythons_own_sqlite_opens_the_file(client: ojs.Client, path: str, relaying: Callable[..., Relay]) -> None:
+    statements: list[str] = []
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(path, timeout=20)
+        connection.set_trace_callback(statements.append)
+        return connection
+
+    with pytest.raises(ojs.OJSValidationError, match="function that opens it"):
+        Relay(client, f"sqlite:{path}")
+    app = sqlite3.connect(path, timeout=20)
+    with app:
+        Outbox(client, database="sqlite").add(app, "a", [1])
+    app.close()
+    relaying(client, connect)
+    eventually(lambda: statuses(path) == ["sent"])
+    # Whatever changed the row went through Python's driver.
+    assert any("UPDATE ojs_outbox SET status = 'sent'" in statement for statement in statements)
+    assert same_file(f"sqlite:{path}?durability=relaxed", path) and not same_file("memory:", path)
+
+
+def test_a_transport_of_ones_own(recorder: Recorder, path: str, relaying: Callable[..., Relay]) -> None:
+    client = ojs.Client(transport=recorder)
+    app = sqlite3.connect(path, timeout=20)
+    with app:
+        job = Outbox(client, database="sqlite").add(app, "a", [1])
+    app.close()
+    relaying(client)
+    eventually(lambda: statuses(path) == ["sent"])
+    assert recorder.requests == [("POST", "/jobs", {"id": job.id, "type": "a", "args": [1]})]
+
+
+def test_a_database_that_fails_is_reported_and_tried_again(client: ojs.Client, path: str, relaying: Callable[..., Relay]) -> None:
+    broken = [True]
+
+    def connect() -> sqlite3.Connection:
+        if broken:
+            raise OSError("the disk is away")
+        return sqlite3.connect(path, timeout=20)
+
+    relay = relaying(client, connect)
+    assert "the disk is away" in eventually(lambda: relay.status()["error"])
+    app = sqlite3.connect(path, timeout=20)
+    with app:
+        Outbox(client, database="sqlite").add(app, "a", [1])
+    app.close()
+    broken.clear()
+    eventually(lambda: statuses(path) == ["sent"])
+
+
+FORKED = """
+import os, sqlite3, sys
+import openjobspec as ojs
+from openjobspec.outbox import Outbox, Relay
+
+url, path = sys.argv[1:]
+client = ojs.Client(url)
+relay = Relay(client, lambda: sqlite3.connect(path, timeout=20), poll_interval=0.02).start()
+child = os.fork()
+app = sqlite3.connect(path, timeout=20)
+with app:
+    Outbox(client, database="sqlite").add(app, "child" if child == 0 else "parent", [1])
+relay.wake()
+assert relay.running
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_forked_process_has_a_relay_of_its_own_and_the_end_flushes_it(ojs_server: str, path: str) -> None:
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED, ojs_server, path], timeout=60, env=os.environ, check=False)
+    assert ended.returncode == 0
+    assert statuses(path) == ["sent", "sent"]
+
+
+def test_postgresql_by_url(ojs_server: str) -> None:
+    server = os.environ.get("OJS_TEST_POSTGRES")
+    if not server:
+        pytest.skip("OJS_TEST_POSTGRES names no PostgreSQL server")
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server, autocommit=True) as connection, ojs.Client(ojs_server) as client:
+        table = f"outbox_{os.getpid()}"
+        with Relay(client, server, table=table, migrate=True, poll_interval=0.02) as relay:
+            with connection.transaction():
+                job = Outbox(client, database="postgresql", table=table).add(connection, "a", [1])
+            relay.wake()
+            eventually(lambda: relay.status().get("sent") == 1)
+        assert client.get_job(job.id).args == [1]
+        connection.execute(f"DROP TABLE {table}, {table}_relay")
