@@ -176,11 +176,15 @@ def run(suite: Suite) -> None:
 
 
 def reap(group: int) -> bool:
-    """Ends what is left of a process group; true if anything was."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return False
+    """Ends what is left of a process group; true if anything was. What was killed a moment ago may take that moment."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.02)
+    os.killpg(group, signal.SIGKILL)
     return True
 
 

@@ -66,6 +66,13 @@ struct Inner {
     closing: CancellationToken,
 }
 
+impl Drop for Inner {
+    /// An engine that was dropped instead of closed: nothing of it may go on looking for its database.
+    fn drop(&mut self) {
+        self.closing.cancel();
+    }
+}
+
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").field("options", &self.inner.options).finish_non_exhaustive()

@@ -19,8 +19,10 @@ const GATHER: Duration = Duration::from_millis(5);
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 /// Longest wait for the answer.
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
-/// Pause between two attempts to connect.
+/// Pause after the first attempt to connect that failed; it doubles with each.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+/// Longest pause.
+const MAX_RECONNECT_PAUSE: Duration = Duration::from_secs(4);
 /// PostgreSQL refuses payloads of 8,000 bytes.
 const MAX_PAYLOAD: usize = 7_500;
 
@@ -49,10 +51,12 @@ pub fn start(target: Arc<Target>, wakeups: Arc<Wakeups>, stop: tokio_util::sync:
 }
 
 async fn run(target: Arc<Target>, wakeups: Arc<Wakeups>, mut outgoing: UnboundedReceiver<ReadyQueue>, listening: Arc<Listening>) {
+    let mut pause = RECONNECT_PAUSE;
     loop {
         let (notes, mut incoming) = unbounded_channel();
         match connect(&target, notes).await {
             Ok(Some((client, pid))) => {
+                pause = RECONNECT_PAUSE;
                 listening.0.store(true, Ordering::SeqCst);
                 // Whatever happened while nobody listened.
                 wakeups.all();
@@ -72,7 +76,8 @@ async fn run(target: Arc<Target>, wakeups: Arc<Wakeups>, mut outgoing: Unbounded
             Err(fault) => tracing::debug!(%fault, "no connection for notifications"),
         }
         while outgoing.try_recv().is_ok() {}
-        tokio::time::sleep(RECONNECT_PAUSE).await;
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(MAX_RECONNECT_PAUSE);
     }
 }
 
