@@ -359,6 +359,42 @@ ojs_error *ojs_worker_pull(const ojs_worker *worker,
                            ojs_buf **frame,
                            ojs_pull *status);
 
+// Why the handler of this job should stop. Costs nothing; ask often.
+ojs_cancel ojs_worker_cancelled(const ojs_worker *worker, uint64_t token);
+
+// Extends the lease of a job now; the worker does so every few seconds by itself. `verdict` is why the handler should stop.
+OJS_MUST_USE
+ojs_error *ojs_worker_heartbeat(const ojs_worker *worker,
+                                uint64_t token,
+                                ojs_cancel *verdict);
+
+// Sends everyone who waits in ojs_worker_pull() home, once.
+void ojs_worker_unblock(const ojs_worker *worker);
+
+// Fetches no more; what runs goes on.
+OJS_MUST_USE ojs_error *ojs_worker_quiet(const ojs_worker *worker);
+
+// Fetches again.
+OJS_MUST_USE ojs_error *ojs_worker_resume(const ojs_worker *worker);
+
+// Begins to stop and returns: running handlers may finish for `grace_ms` (negative: as the options say), then their jobs go back
+// to the queue. A second call ends the grace period.
+OJS_MUST_USE
+ojs_error *ojs_worker_stop(const ojs_worker *worker,
+                           int64_t grace_ms);
+
+// Waits until the worker is over, at most `wait_ms` (negative: for ever). `over` tells whether it is.
+OJS_MUST_USE ojs_error *ojs_worker_wait(const ojs_worker *worker, int64_t wait_ms, bool *over);
+
+// Where it is in its life.
+ojs_phase ojs_worker_phase(const ojs_worker *worker);
+
+// Jobs taken in and not yet answered.
+size_t ojs_worker_held(const ojs_worker *worker);
+
+// Frees a worker. One that still runs is stopped first: its jobs go back to the queue.
+void ojs_worker_free(ojs_worker *worker);
+
 // How many jobs are in a frame that ojs_worker_pull() gave; 0 of anything else.
 size_t ojs_frame_count(const ojs_buf *frame);
 
@@ -392,15 +428,6 @@ ojs_error *ojs_worker_complete(const ojs_worker *worker,
                                uint64_t busy_us,
                                uint32_t *stale);
 
-// Why the handler of this job should stop. Costs nothing; ask often.
-ojs_cancel ojs_worker_cancelled(const ojs_worker *worker, uint64_t token);
-
-// Extends the lease of a job now; the worker does so every few seconds by itself. `verdict` is why the handler should stop.
-OJS_MUST_USE
-ojs_error *ojs_worker_heartbeat(const ojs_worker *worker,
-                                uint64_t token,
-                                ojs_cancel *verdict);
-
 // For event loops: `ring` is called once when there is something, and again only after ojs_worker_rearm(). It must not block; it
 // is best used to wake the loop, which then rearms and pulls with a wait of 0. The first doorbell stays. `destroy` may be NULL.
 OJS_MUST_USE
@@ -411,33 +438,6 @@ ojs_error *ojs_worker_set_doorbell(const ojs_worker *worker,
 
 // Before pulling from an event loop: what comes from now on rings again.
 OJS_MUST_USE ojs_error *ojs_worker_rearm(const ojs_worker *worker);
-
-// Sends everyone who waits in ojs_worker_pull() home, once.
-void ojs_worker_unblock(const ojs_worker *worker);
-
-// Fetches no more; what runs goes on.
-OJS_MUST_USE ojs_error *ojs_worker_quiet(const ojs_worker *worker);
-
-// Fetches again.
-OJS_MUST_USE ojs_error *ojs_worker_resume(const ojs_worker *worker);
-
-// Begins to stop and returns: running handlers may finish for `grace_ms` (negative: as the options say), then their jobs go back
-// to the queue. A second call ends the grace period.
-OJS_MUST_USE
-ojs_error *ojs_worker_stop(const ojs_worker *worker,
-                           int64_t grace_ms);
-
-// Waits until the worker is over, at most `wait_ms` (negative: for ever). `over` tells whether it is.
-OJS_MUST_USE ojs_error *ojs_worker_wait(const ojs_worker *worker, int64_t wait_ms, bool *over);
-
-// Where it is in its life.
-ojs_phase ojs_worker_phase(const ojs_worker *worker);
-
-// Jobs taken in and not yet answered.
-size_t ojs_worker_held(const ojs_worker *worker);
-
-// Frees a worker. One that still runs is stopped first: its jobs go back to the queue.
-void ojs_worker_free(ojs_worker *worker);
 
 // Starts the worker and runs `handler` for its jobs, on `threads` threads of the library (0: as many as its concurrency). Returns
 // when the worker is over: stop it with ojs_worker_stop() from another thread or from a handler. `destroy` may be NULL; it is called

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+import psycopg
 import pytest
 from support import Recorder, eventually
 
@@ -168,8 +169,7 @@ def test_a_forked_process_has_a_relay_of_its_own_and_the_end_flushes_it(ojs_serv
 def test_postgresql_by_url(ojs_server: str) -> None:
     server = os.environ.get("OJS_TEST_POSTGRES")
     if not server:
-        pytest.skip("OJS_TEST_POSTGRES names no PostgreSQL server")
-    psycopg = pytest.importorskip("psycopg")
+        pytest.fail("OJS_TEST_POSTGRES names no PostgreSQL server: run this under `postgres-fixture --`, as scripts/check.py does")
     with psycopg.connect(server, autocommit=True) as connection, ojs.Client(ojs_server) as client:
         table = f"outbox_{os.getpid()}"
         with Relay(client, server, table=table, migrate=True, poll_interval=0.02) as relay:

@@ -11,7 +11,9 @@ use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 
 use crate::error::AbiError;
+use crate::guard::guard;
 use crate::process::Owner;
+use crate::runtime;
 
 /// What is connected to.
 enum Target {
@@ -142,6 +144,18 @@ impl Connection {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.slot.load().as_ref().is_some_and(|slot| slot.owner.is_current() && slot.client.initialized())
+    }
+
+    /// Drops an owner's share on the runtime: the last one lets sockets and files go, which can wait, and the caller may hold a lock of
+    /// its host.
+    pub fn let_go(export: &'static str, share: Arc<Self>) {
+        if share.is_open() {
+            // Without a runtime there is nothing to wait for.
+            let _ = guard(export, || {
+                runtime::handle()?.spawn(async move { drop(share) });
+                Ok(())
+            });
+        }
     }
 
     /// Closed by [`close`](Self::close).

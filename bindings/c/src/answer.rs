@@ -8,9 +8,12 @@ use ojs_abi::error::AbiError;
 use ojs_abi::lane::Wait;
 
 use crate::client::UserData;
+use crate::doorbell::ojs_destroy_fn;
 use crate::error::{enter, given, ojs_error};
+use crate::job::ojs_job;
+use crate::outcome::{failure, result};
 use crate::slice::ojs_slice;
-use crate::worker::{failure, ojs_cancel, ojs_destroy_fn, ojs_job, ojs_worker, result};
+use crate::worker::{ojs_cancel, ojs_worker};
 
 /// Where a handler leaves how its job ended. It lives as long as the call of the handler, and belongs to its thread.
 pub struct ojs_answer {

@@ -271,12 +271,7 @@ pub extern "C" fn ojs_client_close(client: Option<&ojs_client>) -> Option<Box<oj
 /// Frees a client. Workers made from it go on.
 #[unsafe(no_mangle)]
 pub extern "C" fn ojs_client_free(client: Option<Box<ojs_client>>) {
-    let Some(client) = client else { return };
-    // The last owner lets sockets and files go, on the runtime.
-    let _ = enter("ojs_client_free", || {
-        if client.link.is_open() {
-            runtime::handle()?.spawn(async move { drop(client) });
-        }
-        Ok(())
-    });
+    if let Some(client) = client {
+        Connection::let_go("ojs_client_free", client.link);
+    }
 }

@@ -44,36 +44,41 @@ pub enum ojs_class {
     Internal = 42,
 }
 
-impl From<ErrorClass> for ojs_class {
-    fn from(class: ErrorClass) -> Self {
-        match class {
-            ErrorClass::Api => Self::Api,
-            ErrorClass::Duplicate => Self::Duplicate,
-            ErrorClass::NotFound => Self::NotFound,
-            ErrorClass::QueuePaused => Self::QueuePaused,
-            ErrorClass::RateLimited => Self::RateLimited,
-            ErrorClass::InvalidStateTransition => Self::InvalidStateTransition,
-            ErrorClass::PayloadTooLarge => Self::PayloadTooLarge,
-            ErrorClass::InvalidRequest => Self::InvalidRequest,
-            ErrorClass::Authentication => Self::Authentication,
-            ErrorClass::Connection => Self::Connection,
-            ErrorClass::Timeout => Self::Timeout,
-            ErrorClass::Validation => Self::Validation,
-            ErrorClass::NotEnqueued => Self::NotEnqueued,
-            ErrorClass::Closed => Self::Closed,
-            ErrorClass::Forked => Self::Forked,
-            ErrorClass::Internal => Self::Internal,
+/// The names are those of the core, and so are the numbers, which all languages share.
+macro_rules! same_as_the_core {
+    ($($name:ident),+) => {
+        impl From<ErrorClass> for ojs_class {
+            fn from(class: ErrorClass) -> Self {
+                match class {
+                    $(ErrorClass::$name => Self::$name,)+
+                }
+            }
         }
-    }
+
+        const _: () = {
+            $(assert!(ojs_class::$name as i32 == ErrorClass::$name as i32);)+
+        };
+    };
 }
 
-// The numbers are those of the table that all languages share.
-const _: () = {
-    assert!(ojs_class::Authentication as i32 == ErrorClass::Authentication as i32);
-    assert!(ojs_class::Timeout as i32 == ErrorClass::Timeout as i32);
-    assert!(ojs_class::NotEnqueued as i32 == ErrorClass::NotEnqueued as i32);
-    assert!(ojs_class::Internal as i32 == ErrorClass::Internal as i32);
-};
+same_as_the_core!(
+    Api,
+    Duplicate,
+    NotFound,
+    QueuePaused,
+    RateLimited,
+    InvalidStateTransition,
+    PayloadTooLarge,
+    InvalidRequest,
+    Authentication,
+    Connection,
+    Timeout,
+    Validation,
+    NotEnqueued,
+    Closed,
+    Forked,
+    Internal
+);
 
 /// What went wrong. Free with ojs_error_free().
 pub struct ojs_error {

@@ -6,8 +6,11 @@
 
 pub mod answer;
 pub mod client;
+pub mod doorbell;
 pub mod error;
+pub mod job;
 pub mod logs;
+pub mod outcome;
 pub mod server;
 pub mod slice;
 pub mod version;

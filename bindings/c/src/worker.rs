@@ -1,15 +1,13 @@
 //! Workers: pull jobs, bring outcomes back.
 use std::collections::HashMap;
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ojs::dispatch::{CancelReason, Dispatch, HandlerFailure, Outcome, Phase};
+use ojs::dispatch::{CancelReason, Dispatch, Phase};
 use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection;
-use ojs_abi::dispatch::{Handed, HostDispatch, Pull, Routes};
-use ojs_abi::doorbell::Doorbell;
+use ojs_abi::dispatch::{HostDispatch, Pull, Routes};
 use ojs_abi::error::AbiError;
 use ojs_abi::frame;
 use ojs_abi::lane::{LaneKind, Wait};
@@ -17,12 +15,12 @@ use ojs_abi::process::Owner;
 use ojs_abi::runtime;
 use ojs_abi::token::JobToken;
 
-use crate::client::{UserData, ojs_client};
+use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
 use crate::slice::{boxed, ojs_buf, ojs_slice, options, put, strings};
 
 /// There is one lane: a job that was pulled is begun.
-const LANE: usize = 0;
+pub(crate) const LANE: usize = 0;
 /// What a worker that is freed while it runs gets for giving its jobs back.
 const FREE: Duration = Duration::from_secs(5);
 
@@ -286,182 +284,6 @@ pub extern "C" fn ojs_worker_pull(
     })
 }
 
-/// A job out of a frame. The slices live as long as the frame.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ojs_job {
-    /// Answers go by this.
-    pub token: u64,
-    /// UUIDv7, the same in every redelivery.
-    pub id: ojs_slice,
-    /// Finds the handler.
-    pub job_type: ojs_slice,
-    /// The queue it came from.
-    pub queue: ojs_slice,
-    /// The whole job as JSON: `args`, `meta`, and the rest.
-    pub envelope: ojs_slice,
-    /// 1 on the first run.
-    pub attempt: u32,
-    /// It has a deadline.
-    pub has_deadline: bool,
-    /// Milliseconds left until then, when the frame was made.
-    pub deadline_ms: u64,
-}
-
-impl ojs_job {
-    const NONE: Self = Self {
-        token: 0,
-        id: ojs_slice::EMPTY,
-        job_type: ojs_slice::EMPTY,
-        queue: ojs_slice::EMPTY,
-        envelope: ojs_slice::EMPTY,
-        attempt: 0,
-        has_deadline: false,
-        deadline_ms: 0,
-    };
-
-    /// Of a job in our hands; it must outlive the view.
-    pub(crate) fn of(handed: &Handed) -> Self {
-        let job = &handed.job;
-        let left = job.deadline.map(|deadline| deadline.saturating_duration_since(std::time::Instant::now()));
-        Self {
-            token: handed.token.to_bits(),
-            id: ojs_slice::of(job.id.as_bytes()),
-            job_type: ojs_slice::of(job.job_type.as_bytes()),
-            queue: ojs_slice::of(job.queue.as_bytes()),
-            envelope: ojs_slice::of(&job.envelope),
-            attempt: job.attempt,
-            has_deadline: left.is_some(),
-            deadline_ms: u64::try_from(left.unwrap_or_default().as_millis()).unwrap_or(u64::MAX),
-        }
-    }
-}
-
-/// How many jobs are in a frame that ojs_worker_pull() gave; 0 of anything else.
-#[unsafe(no_mangle)]
-pub extern "C" fn ojs_frame_count(frame: Option<&ojs_buf>) -> usize {
-    frame.and_then(|frame| self::frame::Jobs::read(&frame.0).ok()).map_or(0, |jobs| jobs.len())
-}
-
-/// The job with this index in a frame.
-#[unsafe(no_mangle)]
-#[must_use]
-pub extern "C" fn ojs_frame_job(frame: Option<&ojs_buf>, index: usize, out: *mut ojs_job) -> Option<Box<ojs_error>> {
-    put(out, ojs_job::NONE);
-    enter("ojs_frame_job", || {
-        let job = self::frame::Jobs::read(&given(frame, "frame")?.0)?.get(index)?;
-        put(
-            out,
-            ojs_job {
-                token: job.token.to_bits(),
-                id: ojs_slice::of(job.id),
-                job_type: ojs_slice::of(job.job_type),
-                queue: ojs_slice::of(job.queue),
-                envelope: ojs_slice::of(job.envelope),
-                attempt: job.attempt,
-                has_deadline: job.deadline_ms.is_some(),
-                deadline_ms: job.deadline_ms.unwrap_or(0),
-            },
-        );
-        Ok(())
-    })
-}
-
-/// Answers one job; `stale` says that the answer came too late or twice: it changed nothing.
-fn complete(
-    export: &'static str,
-    worker: Option<&ojs_worker>,
-    token: u64,
-    stale: *mut bool,
-    outcome: impl FnOnce() -> Result<Outcome, AbiError>,
-) -> Option<Box<ojs_error>> {
-    put(stale, false);
-    enter(export, || {
-        let worker = given(worker, "worker")?;
-        put(stale, worker.host.complete(vec![(JobToken::from_bits(token), outcome()?)])? > 0);
-        Ok(())
-    })
-}
-
-/// The job is done; `result` is JSON, or empty for none. `stale` becomes true when the answer came too late or twice.
-#[unsafe(no_mangle)]
-#[must_use]
-pub extern "C" fn ojs_worker_succeed(
-    worker: Option<&ojs_worker>,
-    token: u64,
-    result: ojs_slice,
-    stale: *mut bool,
-) -> Option<Box<ojs_error>> {
-    complete("ojs_worker_succeed", worker, token, stale, || self::result(result))
-}
-
-pub(crate) fn result(result: ojs_slice) -> Result<Outcome, AbiError> {
-    match result.bytes("result")? {
-        [] => Ok(Outcome::Completed { result: None }),
-        json => self::frame::completed(json),
-    }
-}
-
-/// The job failed. `code` may be empty (`handler_error`), `message` may not. It runs again by its retry policy if `retryable`.
-#[unsafe(no_mangle)]
-#[must_use]
-pub extern "C" fn ojs_worker_fail(
-    worker: Option<&ojs_worker>,
-    token: u64,
-    code: ojs_slice,
-    message: ojs_slice,
-    retryable: bool,
-    stale: *mut bool,
-) -> Option<Box<ojs_error>> {
-    complete("ojs_worker_fail", worker, token, stale, || failure(code, message, retryable))
-}
-
-pub(crate) fn failure(code: ojs_slice, message: ojs_slice, retryable: bool) -> Result<Outcome, AbiError> {
-    let code = code.string("code")?.unwrap_or_else(|| "handler_error".to_owned());
-    let message = message.string("message")?.ok_or_else(|| AbiError::invalid("message is empty: say what went wrong"))?;
-    Ok(Outcome::Failed(HandlerFailure { code: code.clone(), retryable, ..HandlerFailure::error(code, message) }))
-}
-
-/// The job goes back to its queue without an attempt being counted.
-#[unsafe(no_mangle)]
-#[must_use]
-pub extern "C" fn ojs_worker_release(worker: Option<&ojs_worker>, token: u64, stale: *mut bool) -> Option<Box<ojs_error>> {
-    complete("ojs_worker_release", worker, token, stale, || Ok(Outcome::Released))
-}
-
-/// The job runs again after `delay_ms`; no failure is counted.
-#[unsafe(no_mangle)]
-#[must_use]
-pub extern "C" fn ojs_worker_snooze(
-    worker: Option<&ojs_worker>,
-    token: u64,
-    delay_ms: u64,
-    stale: *mut bool,
-) -> Option<Box<ojs_error>> {
-    complete("ojs_worker_snooze", worker, token, stale, || Ok(Outcome::Snoozed(Duration::from_millis(delay_ms))))
-}
-
-/// Answers many jobs at once: a frame of outcomes, see ojs_frame.h. When an entry is wrong, nothing is done. `stale` counts the
-/// answers that came too late or twice. `busy_us` is how long the handlers took together, in microseconds: it decides how many
-/// jobs are fetched ahead.
-#[unsafe(no_mangle)]
-#[must_use]
-pub extern "C" fn ojs_worker_complete(
-    worker: Option<&ojs_worker>,
-    outcomes: ojs_slice,
-    busy_us: u64,
-    stale: *mut u32,
-) -> Option<Box<ojs_error>> {
-    put(stale, 0);
-    enter("ojs_worker_complete", || {
-        let worker = given(worker, "worker")?;
-        let answers = self::frame::read_outcomes(outcomes.bytes("outcomes")?)?;
-        worker.host.observe(LANE, answers.len(), Duration::from_micros(busy_us));
-        put(stale, u32::try_from(worker.host.complete(answers)?).unwrap_or(u32::MAX));
-        Ok(())
-    })
-}
-
 /// Why the handler of this job should stop. Costs nothing; ask often.
 #[unsafe(no_mangle)]
 pub extern "C" fn ojs_worker_cancelled(worker: Option<&ojs_worker>, token: u64) -> ojs_cancel {
@@ -484,61 +306,6 @@ pub extern "C" fn ojs_worker_heartbeat(
         put(verdict, given(worker, "worker")?.heartbeat(JobToken::from_bits(token))?.into());
         Ok(())
     })
-}
-
-/// What is called when there is something to pull, a job to stop, or the end; and how its user_data is freed.
-pub type ojs_ring_fn = Option<extern "C" fn(user_data: *mut c_void)>;
-/// Frees user_data: called once, when it is not needed any more.
-pub type ojs_destroy_fn = Option<extern "C" fn(user_data: *mut c_void)>;
-
-struct Bell {
-    ring: extern "C" fn(user_data: *mut c_void),
-    destroy: ojs_destroy_fn,
-    user_data: UserData,
-}
-
-impl std::fmt::Debug for Bell {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Bell")
-    }
-}
-
-impl Doorbell for Bell {
-    fn ring(&self) {
-        (self.ring)(self.user_data.get());
-    }
-}
-
-impl Drop for Bell {
-    fn drop(&mut self) {
-        if let Some(destroy) = self.destroy {
-            destroy(self.user_data.get());
-        }
-    }
-}
-
-/// For event loops: `ring` is called once when there is something, and again only after ojs_worker_rearm(). It must not block; it
-/// is best used to wake the loop, which then rearms and pulls with a wait of 0. The first doorbell stays. `destroy` may be NULL.
-#[unsafe(no_mangle)]
-#[must_use]
-pub extern "C" fn ojs_worker_set_doorbell(
-    worker: Option<&ojs_worker>,
-    ring: ojs_ring_fn,
-    user_data: *mut c_void,
-    destroy: ojs_destroy_fn,
-) -> Option<Box<ojs_error>> {
-    let user_data = UserData(user_data);
-    enter("ojs_worker_set_doorbell", || {
-        let ring = ring.ok_or_else(|| AbiError::invalid("ring is NULL"))?;
-        given(worker, "worker")?.host.set_doorbell(LANE, Box::new(Bell { ring, destroy, user_data }))
-    })
-}
-
-/// Before pulling from an event loop: what comes from now on rings again.
-#[unsafe(no_mangle)]
-#[must_use]
-pub extern "C" fn ojs_worker_rearm(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
-    enter("ojs_worker_rearm", || given(worker, "worker")?.host.rearm(LANE))
 }
 
 /// Sends everyone who waits in ojs_worker_pull() home, once.

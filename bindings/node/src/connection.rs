@@ -8,8 +8,6 @@ use napi_derive::napi;
 use ojs::transport::{ConnectOptions, ResendPolicy};
 use ojs_abi::connection::Connection as Core;
 use ojs_abi::error::AbiError;
-use ojs_abi::guard::guard;
-use ojs_abi::runtime;
 
 use crate::gate;
 use crate::replies::{Answer, Replies};
@@ -83,15 +81,8 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.core.is_open() {
-            return;
-        }
-        // The last owner lets sockets and files go, which can wait; the garbage collector must not.
-        let core = Arc::clone(&self.core);
-        let _ = guard("Connection.drop", || {
-            runtime::handle()?.spawn(async move { drop(core) });
-            Ok(())
-        });
+        // The garbage collector must not wait.
+        Core::let_go("Connection.drop", Arc::clone(&self.core));
     }
 }
 

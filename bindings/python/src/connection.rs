@@ -6,7 +6,6 @@ use bytes::Bytes;
 use ojs::transport::{ConnectOptions, ResendPolicy};
 use ojs_abi::connection::Connection as Core;
 use ojs_abi::error::AbiError;
-use ojs_abi::guard::guard;
 use ojs_abi::runtime;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -126,17 +125,8 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.core.is_open() {
-            return;
-        }
-        // The last owner lets sockets and files go, which can wait, and Python drops with the GIL held.
-        let core = Arc::clone(&self.core);
-        let _ = guard("Connection.drop", || {
-            if let Ok(handle) = runtime::handle() {
-                handle.spawn(async move { drop(core) });
-            }
-            Ok(())
-        });
+        // Python drops with the GIL held.
+        Core::let_go("Connection.drop", Arc::clone(&self.core));
     }
 }
 

@@ -39,6 +39,19 @@ pub struct Remark {
 }
 
 impl Remark {
+    /// What a version says; `missing` names what has none.
+    pub(crate) fn version(there: i64, ours: i64, missing: &str) -> Self {
+        let check = "schema";
+        match there {
+            _ if there == ours => Self::fine(check, format!("version {there}")),
+            0 => Self::wrong(check, format!("{missing}not there yet: `ojs migrate --apply`, or the first server, makes it")),
+            _ if there < ours => {
+                Self::wrong(check, format!("version {there}, this program writes {ours}: `ojs migrate --apply`"))
+            }
+            _ => Self::wrong(check, format!("version {there}, this program knows {ours}: upgrade it")),
+        }
+    }
+
     pub(crate) fn fine(check: &'static str, message: impl Into<String>) -> Self {
         Self { check, ok: true, message: message.into() }
     }

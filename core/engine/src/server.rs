@@ -4,12 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use ojs_model::{ErrorCode, OjsError};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -17,8 +13,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::access::Access;
 use crate::engine::Engine;
-use crate::http::reply::{Failure, finish};
-use crate::http::request::Incoming;
 use crate::seats::Peer;
 
 /// Connections served at a time; further ones wait in the backlog of the operating system.
@@ -72,7 +66,6 @@ impl Server {
             Some(access) => self.engine.guarded_router(access),
             None => self.engine.router(),
         };
-        let router = router.layer(from_fn_with_state(stop.clone(), refuse_when_stopping));
         tokio::pin!(shutdown);
         loop {
             let permit = tokio::select! {
@@ -98,27 +91,16 @@ impl Server {
                 }
             }
         }
+        // Requests under way end soon, and further ones are refused, before new connections are.
+        self.engine.stop_waiting();
         stop.cancel();
         drop(self.listener);
-        self.engine.stop_waiting();
         tasks.close();
         if tokio::time::timeout(DRAIN_TIMEOUT, tasks.wait()).await.is_err() {
             tracing::warn!(connections = tasks.len(), "connections still busy after the drain time were cut");
         }
         self.engine.close().await;
     }
-}
-
-/// A request that comes over an open connection when the server is about to end (protocol section 5.8): it is refused before it does
-/// anything, so that sending it elsewhere is safe.
-async fn refuse_when_stopping(State(stop): State<CancellationToken>, request: Request, next: Next) -> Response {
-    if !stop.is_cancelled() {
-        return next.run(request).await;
-    }
-    let error = OjsError::new(ErrorCode::BackendUnavailable, "The server is shutting down; the request was not carried out.")
-        .with_hint("Send it again: to another server, or to this one when it is back.");
-    let incoming = Incoming::of(&request);
-    finish(Failure::from(error).into_response(), &incoming.request_id)
 }
 
 async fn serve(stream: TcpStream, peer: Peer, router: axum::Router, stop: CancellationToken) {

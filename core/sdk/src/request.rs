@@ -159,7 +159,20 @@ impl JobRequest {
         Ok(out)
     }
 
-    pub(crate) fn push_json(&self, out: &mut String) -> Result<(), Error> {
+    /// Requests as a JSON array.
+    pub(crate) fn list_json(requests: &[Self]) -> Result<String, Error> {
+        let mut out = String::from("[");
+        for request in requests {
+            if out.len() > 1 {
+                out.push(',');
+            }
+            request.push_json(&mut out)?;
+        }
+        out.push(']');
+        Ok(out)
+    }
+
+    fn push_json(&self, out: &mut String) -> Result<(), Error> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }

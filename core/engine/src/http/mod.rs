@@ -16,8 +16,8 @@ mod openapi;
 mod queue_config;
 mod queues;
 mod rate_limits;
-pub mod reply;
-pub mod request;
+mod reply;
+mod request;
 mod result_stream;
 mod results;
 mod routes;
@@ -81,7 +81,7 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
     let method = request.method().clone();
     // The pattern, not the path: ids are no label.
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let response = match incoming.check() {
+    let response = match incoming.check().and_then(|()| refuse_when_stopping(&engine, request.uri().path())) {
         Ok(()) => next.run(request).await,
         Err(error) => Failure::from(error).into_response(),
     };
@@ -91,6 +91,16 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
     engine.metrics().answered(known(&method), route, status, took);
     tracing::debug!(method = %method, route, status, micros = took.as_micros(), request_id = ?incoming.request_id, "request");
     response
+}
+
+/// A request that comes over an open connection when the engine is about to end (protocol section 5.8): it is refused before it does
+/// anything, so that sending it elsewhere is safe. Probes have an answer of their own.
+fn refuse_when_stopping(engine: &Engine, path: &str) -> Result<(), OjsError> {
+    if !engine.is_stopping() || !path.starts_with("/ojs/v1/") {
+        return Ok(());
+    }
+    let error = OjsError::new(ErrorCode::BackendUnavailable, "The server is shutting down; the request was not carried out.");
+    Err(error.with_hint("Send it again: to another server, or to this one when it is back."))
 }
 
 /// Methods of the protocol; whatever else somebody may invent is one.

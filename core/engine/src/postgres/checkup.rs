@@ -20,22 +20,10 @@ const MANY_DEAD: i64 = 1_000_000;
 pub fn checkup(url: &str, direct: Option<&str>, longest: Duration) -> Result<Vec<Remark>> {
     let mut db = Db::open(Target::new(url)?)?;
     let pooled = !db.session().named;
-    let mut remarks = vec![version(&mut db)?, pooler(pooled, direct)];
+    let mut remarks = vec![Remark::version(migrations::current(&mut db)?, migrations::newest(), ""), pooler(pooled, direct)];
     remarks.extend(server(&mut db)?);
     remarks.push(transactions(&mut db, longest.as_secs())?);
     Ok(remarks)
-}
-
-fn version(db: &mut Db) -> Result<Remark> {
-    let (there, ours) = (migrations::current(db)?, migrations::newest());
-    Ok(match there {
-        _ if there == ours => Remark::fine("schema", format!("version {there}")),
-        0 => Remark::wrong("schema", "not there yet: `ojs migrate --apply`, or the first server, makes it"),
-        _ if there < ours => {
-            Remark::wrong("schema", format!("version {there}, this program writes {ours}: `ojs migrate --apply`"))
-        }
-        _ => Remark::wrong("schema", format!("version {there}, this program knows {ours}: upgrade it")),
-    })
 }
 
 fn pooler(pooled: bool, direct: Option<&str>) -> Remark {

@@ -21,17 +21,7 @@ pub fn version(path: &Path) -> Result<i64> {
 /// Looks for what is wrong with a file.
 pub fn checkup(path: &Path) -> Result<Vec<Remark>> {
     let there = version(path)?;
-    let mut remarks = vec![match there {
-        SCHEMA_VERSION => Remark::fine("schema", format!("version {there}")),
-        0 => Remark::wrong(
-            "schema",
-            format!("{} is not there yet: `ojs migrate --apply`, or the first server, makes it", path.display()),
-        ),
-        _ if there < SCHEMA_VERSION => {
-            Remark::wrong("schema", format!("version {there}, this program writes {SCHEMA_VERSION}: `ojs migrate --apply`"))
-        }
-        _ => Remark::wrong("schema", format!("version {there}, this program knows {SCHEMA_VERSION}: upgrade it")),
-    }];
+    let mut remarks = vec![Remark::version(there, SCHEMA_VERSION, &format!("{} is ", path.display()))];
     if there > 0 {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let said: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;

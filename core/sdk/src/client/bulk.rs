@@ -176,14 +176,7 @@ impl Client {
     }
 
     async fn send_bulk(&self, requests: &[JobRequest], options: BulkOptions) -> Result<Vec<Result<Job, Error>>, Error> {
-        let mut text = String::from("[");
-        for request in requests {
-            if text.len() > 1 {
-                text.push(',');
-            }
-            request.push_json(&mut text)?;
-        }
-        text.push(']');
+        let text = JobRequest::list_json(requests)?;
         let key = options.idempotency_key.unwrap_or_else(|| JobId::now_v7().to_string());
         let atomicity = if options.atomic { "atomic" } else { "partial" };
         let body = format!("{{\"jobs\":{text},\"atomicity\":\"{atomicity}\",\"idempotency_key\":{}}}", json!(key));

@@ -192,14 +192,7 @@ impl Client {
     }
 
     async fn send_batch(&self, requests: &[JobRequest]) -> Result<Vec<Job>, Error> {
-        let mut text = String::from("[");
-        for request in requests {
-            if text.len() > 1 {
-                text.push(',');
-            }
-            request.push_json(&mut text)?;
-        }
-        text.push(']');
+        let text = JobRequest::list_json(requests)?;
         let jobs = job::list_from_answer(&self.enqueue_batch_raw(text.into()).await?)?;
         if jobs.len() == requests.len() {
             return Ok(jobs);

@@ -25,7 +25,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[str]:
         return
     server = os.environ.get("OJS_TEST_POSTGRES")
     if not server:
-        pytest.skip("OJS_TEST_POSTGRES names no PostgreSQL server")
+        pytest.fail("OJS_TEST_POSTGRES names no PostgreSQL server: run this under `postgres-fixture --`, as scripts/check.py does")
     url = make_url(urlunsplit(urlsplit(server)._replace(scheme="postgresql+psycopg")))
     admin = create_engine(url, isolation_level="AUTOCOMMIT")
     name = f"sa_{os.getpid()}_{next(_number)}"
