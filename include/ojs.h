@@ -222,7 +222,19 @@ typedef struct {
     uint64_t poll_ms;
     // Do not give unfinished jobs back when it stops: they wait until their leases end.
     bool keep_on_shutdown;
+    // Words about it that the server is told.
+    const ojs_slice *labels;
+    // How many.
+    size_t label_count;
 } ojs_worker_options;
+
+// A running job that should stop.
+typedef struct {
+    // The job's.
+    uint64_t token;
+    // The reason, never OJS_CANCEL_NONE.
+    ojs_cancel why;
+} ojs_cancellation;
 
 // A job out of a frame. The slices live as long as the frame.
 typedef struct {
@@ -322,6 +334,17 @@ ojs_error *ojs_client_call_async(const ojs_client *client,
                                  ojs_done_fn done,
                                  void *user_data);
 
+// As ojs_client_call_async(), for a call whose answer the server may hold back for `wait_ms` (results, events): there is that much
+// more time, and it is sent once.
+OJS_MUST_USE
+ojs_error *ojs_client_call_waiting(const ojs_client *client,
+                                   ojs_slice method,
+                                   ojs_slice path,
+                                   ojs_slice body,
+                                   uint64_t wait_ms,
+                                   ojs_done_fn done,
+                                   void *user_data);
+
 // Sends a job: its type, its arguments (a JSON array, `[]` when empty) and its options (a JSON object, the `options` of the
 // protocol, or empty). `out` is the answer, `{"job": {…}}`.
 OJS_MUST_USE
@@ -359,6 +382,17 @@ ojs_error *ojs_worker_pull(const ojs_worker *worker,
                            ojs_buf **frame,
                            ojs_pull *status);
 
+// Waits for running jobs that should stop, at most `wait_ms` (negative: until there is one, an unblock, or the end), and writes up
+// to `max` of them to `list`, each job once. `status` is OJS_PULL_JOBS when there are any, and else as for ojs_worker_pull(). For
+// one thread beside the one that pulls: it lets a host stop handlers without asking ojs_worker_cancelled() for each of them.
+OJS_MUST_USE
+ojs_error *ojs_worker_cancellations(const ojs_worker *worker,
+                                    size_t max,
+                                    int64_t wait_ms,
+                                    ojs_cancellation *list,
+                                    size_t *count,
+                                    ojs_pull *status);
+
 // Why the handler of this job should stop. Costs nothing; ask often.
 ojs_cancel ojs_worker_cancelled(const ojs_worker *worker, uint64_t token);
 
@@ -368,7 +402,7 @@ ojs_error *ojs_worker_heartbeat(const ojs_worker *worker,
                                 uint64_t token,
                                 ojs_cancel *verdict);
 
-// Sends everyone who waits in ojs_worker_pull() home, once.
+// Sends everyone who waits in ojs_worker_pull() or ojs_worker_cancellations() home, once.
 void ojs_worker_unblock(const ojs_worker *worker);
 
 // Fetches no more; what runs goes on.

@@ -128,6 +128,7 @@ static void nothing(void) {
     FAILS(OJS_CLASS_VALIDATION, "client is NULL", ojs_worker_new(NULL, NULL, NULL));
     FAILS(OJS_CLASS_VALIDATION, "worker is NULL", ojs_worker_start(NULL));
     FAILS(OJS_CLASS_VALIDATION, "worker is NULL", ojs_worker_pull(NULL, 1, 0, &buf, NULL));
+    FAILS(OJS_CLASS_VALIDATION, "worker is NULL", ojs_worker_cancellations(NULL, 1, 0, NULL, NULL, NULL));
     FAILS(OJS_CLASS_VALIDATION, "worker is NULL", ojs_worker_succeed(NULL, 1, none(), NULL));
     FAILS(OJS_CLASS_VALIDATION, "worker is NULL", ojs_worker_fail(NULL, 1, none(), S("x"), true, NULL));
     FAILS(OJS_CLASS_VALIDATION, "worker is NULL", ojs_worker_release(NULL, 1, NULL));
@@ -276,6 +277,10 @@ static void asynchronous(const char *url) {
     OK(ojs_worker_new(client, &options, &bell));
     ojs_buf *early = NULL;
     FAILS(OJS_CLASS_VALIDATION, "has not been started", ojs_worker_pull(bell, 1, 0, &early, NULL));
+    ojs_cancellation unheard;
+    size_t none_heard = 9;
+    FAILS(OJS_CLASS_VALIDATION, "has not been started", ojs_worker_cancellations(bell, 1, 0, &unheard, &none_heard, NULL));
+    CHECK(none_heard == 0);
     FAILS(OJS_CLASS_VALIDATION, "has not been started", ojs_worker_stop(bell, 0));
     OK(ojs_worker_start(bell));
     FAILS(OJS_CLASS_VALIDATION, "started once", ojs_worker_start(bell));
@@ -290,6 +295,14 @@ static void asynchronous(const char *url) {
         while (*(volatile int *)&waiting.calls == n) OK(ojs_worker_pull(bell, 1, 50, &frame, &status));
         CHECK(frame == NULL && waiting.good);
     }
+    waiting.calls = 0;
+    OK(ojs_client_call_waiting(client, S("GET"), S("/health"), none(), 1000, done, &waiting));
+    ojs_pull nothing_came = OJS_PULL_JOBS;
+    while (*(volatile int *)&waiting.calls == 0) OK(ojs_worker_pull(bell, 1, 50, &early, &nothing_came));
+    CHECK(waiting.good);
+    waiting.calls = 2;
+    FAILS(OJS_CLASS_VALIDATION, "done is NULL", ojs_client_call_waiting(client, S("GET"), S("/health"), none(), 0, NULL, NULL));
+    FAILS(OJS_CLASS_VALIDATION, "client is NULL", ojs_client_call_waiting(NULL, S("GET"), S("/health"), none(), 0, done, &waiting));
     FAILS(OJS_CLASS_VALIDATION, "done is NULL", ojs_client_call_async(client, S("GET"), S("/health"), none(), NULL, NULL));
     FAILS(OJS_CLASS_VALIDATION, "client is NULL", ojs_client_call_async(NULL, S("GET"), S("/health"), none(), done, NULL));
     CHECK(waiting.calls == 2);
@@ -353,6 +366,9 @@ static void pulls(const char *url) {
     options.visibility_ms = 30000;
     options.grace_ms = 5000;
     options.poll_ms = 100;
+    ojs_slice labels[] = {S("c"), S("test")};
+    options.labels = labels;
+    options.label_count = 2;
     OK(ojs_worker_new(client, &options, &worker));
     rings = destroyed = 0;
     OK(ojs_worker_set_doorbell(worker, ring, &rings, destroy));
@@ -442,6 +458,52 @@ static void pulls(const char *url) {
     while (status == OJS_PULL_JOBS);
     CHECK(status == OJS_PULL_CLOSED && frame == NULL);
     OK(ojs_worker_stop(worker, 0));
+    ojs_worker_free(worker);
+    ojs_client_free(client);
+}
+
+// --- cancellations: a job is cancelled on the server, the worker's next heartbeat hears of it, a waiting thread is told ---
+
+static void cancellations(const char *url) {
+    ojs_client *client = client_of(url);
+    ojs_worker *worker = NULL;
+    ojs_worker_options options;
+    ojs_worker_options_init(&options);
+    ojs_slice queue = S("c-cancel");
+    options.queues = &queue;
+    options.queue_count = 1;
+    options.heartbeat_ms = 50;
+    OK(ojs_worker_new(client, &options, &worker));
+    OK(ojs_worker_start(worker));
+    ojs_cancellation list[2];
+    size_t count = 9;
+    ojs_pull status = OJS_PULL_CLOSED;
+    FAILS(OJS_CLASS_VALIDATION, "list or count is NULL, or max is 0", ojs_worker_cancellations(worker, 0, 0, list, &count, &status));
+    FAILS(OJS_CLASS_VALIDATION, "list or count is NULL, or max is 0", ojs_worker_cancellations(worker, 1, 0, NULL, &count, &status));
+    FAILS(OJS_CLASS_VALIDATION, "list or count is NULL, or max is 0", ojs_worker_cancellations(worker, 1, 0, list, NULL, &status));
+    OK(ojs_worker_cancellations(worker, 2, 1, list, &count, &status));
+    CHECK(count == 0 && status == OJS_PULL_TIMED_OUT);
+
+    enqueue(client, "c.long", "{\"queue\":\"c-cancel\"}");
+    ojs_buf *frame = NULL;
+    OK(ojs_worker_pull(worker, 1, 20000, &frame, &status));
+    ojs_job job;
+    memset(&job, 0, sizeof job);
+    OK(ojs_frame_job(frame, 0, &job));
+    char path[64];
+    snprintf(path, sizeof path, "/jobs/%.*s", (int)job.id.len, (const char *)job.id.ptr);
+    OK(ojs_client_call(client, S("DELETE"), S(path), none(), NULL));
+    OK(ojs_worker_cancellations(worker, 2, 20000, list, &count, &status));
+    CHECK(count == 1 && status == OJS_PULL_JOBS && list[0].token == job.token && list[0].why == OJS_CANCEL_CANCELLED);
+    CHECK(ojs_worker_cancelled(worker, job.token) == OJS_CANCEL_CANCELLED);
+    OK(ojs_worker_cancellations(worker, 2, 0, list, &count, &status));
+    CHECK(count == 0 && status == OJS_PULL_TIMED_OUT); // once
+    OK(ojs_worker_release(worker, job.token, NULL));
+    ojs_buf_free(frame);
+
+    OK(ojs_worker_stop(worker, 0));
+    OK(ojs_worker_cancellations(worker, 2, -1, list, &count, &status));
+    CHECK(count == 0 && status == OJS_PULL_CLOSED);
     ojs_worker_free(worker);
     ojs_client_free(client);
 }
@@ -557,6 +619,7 @@ int main(void) {
         calls(urls[n]);
         asynchronous(urls[n]);
         pulls(urls[n]);
+        cancellations(urls[n]);
         callbacks(urls[n]);
     }
     OK(ojs_server_stop(server));

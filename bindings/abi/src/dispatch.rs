@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 
 use crate::doorbell::Doorbell;
 use crate::error::AbiError;
-use crate::lane::{Lane, LaneKind, Looked, STUCK, Wait};
+use crate::lane::{Lane, LaneKind, Looked, STUCK, Told, Wait};
 use crate::pace::Pace;
 use crate::process::Owner;
 use crate::sync::lock;
@@ -44,6 +44,19 @@ pub struct Handed {
 pub enum Pull {
     /// At least one job.
     Jobs(Vec<Handed>),
+    /// Nothing within the time.
+    TimedOut,
+    /// Somebody called `unblock`.
+    Unblocked,
+    /// The worker is over: leave the loop.
+    Closed,
+}
+
+/// What `cancellations` brought.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Cancels {
+    /// At least one running job that should stop.
+    Jobs(Vec<(JobToken, CancelReason)>),
     /// Nothing within the time.
     TimedOut,
     /// Somebody called `unblock`.
@@ -252,6 +265,25 @@ impl HostDispatch {
     /// Forked, or an unknown lane.
     pub fn take_cancels(&self, lane: usize) -> Result<Vec<(JobToken, CancelReason)>, AbiError> {
         Ok(self.lane(lane)?.take_cancels())
+    }
+
+    /// The same for a thread that waits for them, at most `max` at a time.
+    ///
+    /// # Errors
+    /// Forked, or an unknown lane.
+    pub fn cancellations(&self, lane: usize, max: usize, wait: Wait) -> Result<Cancels, AbiError> {
+        let lane = self.lane(lane)?;
+        let until = wait.deadline();
+        let unblocks = lane.unblocks();
+        loop {
+            return Ok(match lane.listen(max, until, unblocks) {
+                Told::Cancels(cancels) => Cancels::Jobs(cancels),
+                Told::Empty => continue,
+                Told::Unblocked => Cancels::Unblocked,
+                Told::TimedOut => Cancels::TimedOut,
+                Told::Closed => Cancels::Closed,
+            });
+        }
     }
 
     /// Sets the bell that is rung when jobs or cancellations arrive, or the worker ends.

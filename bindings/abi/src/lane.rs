@@ -54,6 +54,16 @@ pub(crate) enum Looked {
     Closed,
 }
 
+/// What came of looking for cancellations once.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Cancels(Vec<(JobToken, CancelReason)>),
+    Empty,
+    Unblocked,
+    TimedOut,
+    Closed,
+}
+
 #[derive(Debug, Default)]
 struct Mailbox {
     queue: VecDeque<JobToken>,
@@ -74,12 +84,21 @@ pub(crate) struct Lane {
     pub pace: Pace,
     mailbox: Mutex<Mailbox>,
     filled: Condvar,
+    /// For those who wait for cancellations; apart, so that a job wakes a puller and nobody else.
+    told: Condvar,
     doorbell: OnceLock<Box<dyn Doorbell>>,
 }
 
 impl Lane {
     pub fn new(kind: LaneKind) -> Self {
-        Self { kind, pace: Pace::default(), mailbox: Mutex::default(), filled: Condvar::new(), doorbell: OnceLock::new() }
+        Self {
+            kind,
+            pace: Pace::default(),
+            mailbox: Mutex::default(),
+            filled: Condvar::new(),
+            told: Condvar::new(),
+            doorbell: OnceLock::new(),
+        }
     }
 
     /// The first doorbell stays.
@@ -108,6 +127,7 @@ impl Lane {
                 mailbox.cancels.push((token, why));
                 true
             });
+            self.told.notify_one();
         }
     }
 
@@ -122,6 +142,7 @@ impl Lane {
             true
         });
         self.filled.notify_all();
+        self.told.notify_all();
     }
 
     /// No job comes any more. What is queued stays in the table, for its owner to release.
@@ -132,6 +153,7 @@ impl Lane {
             true
         });
         self.filled.notify_all();
+        self.told.notify_all();
     }
 
     /// Makes the bell silent before an event loop looks; what comes from now on rings again.
@@ -166,6 +188,27 @@ impl Lane {
         let mut mailbox = wait(&self.filled, mailbox, left);
         mailbox.idle -= 1;
         Looked::Empty
+    }
+
+    /// Looks for cancellations once, as [`look`](Self::look) does for jobs. What was told before the end is still heard.
+    pub fn listen(&self, max: usize, until: Option<Instant>, unblocks: u64) -> Told {
+        let mut mailbox = lock(&self.mailbox);
+        if !mailbox.cancels.is_empty() && max > 0 {
+            let count = max.min(mailbox.cancels.len());
+            return Told::Cancels(mailbox.cancels.drain(..count).collect());
+        }
+        if mailbox.closed {
+            return Told::Closed;
+        }
+        if mailbox.unblocks != unblocks {
+            return Told::Unblocked;
+        }
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) {
+            return Told::TimedOut;
+        }
+        drop(wait(&self.told, mailbox, left));
+        Told::Empty
     }
 
     fn batch(&self, mailbox: &mut Mailbox, max: usize) -> Option<Vec<JobToken>> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ojs::dispatch::{CancelReason, Completion, Delivery, DeliveryKey, Dispatch, Outcome, Phase};
-use ojs_abi::dispatch::{HostDispatch, Pull, Routes};
+use ojs_abi::dispatch::{Cancels, HostDispatch, Pull, Routes};
 use ojs_abi::doorbell::Doorbell;
 use ojs_abi::lane::{LaneKind, Wait};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -126,6 +126,34 @@ fn a_running_job_learns_of_its_cancellation() {
     assert_eq!(bell.0.load(Ordering::SeqCst), 2);
     assert_eq!(host.take_cancels(0).unwrap(), [(handed[0].token, CancelReason::TimedOut)]);
     assert_eq!(host.cancelled(handed[0].token), Some(CancelReason::TimedOut));
+}
+
+#[test]
+fn a_thread_waits_for_cancellations_until_the_end() {
+    let (mut driver, _outcomes) = Driver::new();
+    let host = HostDispatch::new(&[LaneKind::EventLoop], Routes { types: HashMap::new(), fallback: Some(0) }, 4);
+    host.dispatch(driver.batch("work", 3));
+    let handed = jobs(host.pull(0, 8, Wait::Never).unwrap());
+    assert_eq!(host.cancellations(0, 8, Wait::Never).unwrap(), Cancels::TimedOut);
+    let waiting = Arc::clone(&host);
+    let thread = thread::spawn(move || {
+        let mut heard = Vec::new();
+        loop {
+            match waiting.cancellations(0, 1, Wait::Forever).unwrap() {
+                Cancels::Jobs(jobs) => heard.extend(jobs),
+                Cancels::Closed => return heard,
+                Cancels::TimedOut | Cancels::Unblocked => {}
+            }
+        }
+    });
+    host.cancel(DeliveryKey(1), CancelReason::Cancelled);
+    host.unblock();
+    host.cancel(DeliveryKey(2), CancelReason::TimedOut);
+    host.cancel(DeliveryKey(3), CancelReason::Shutdown);
+    host.phase(Phase::Stopped);
+    let reasons = [CancelReason::Cancelled, CancelReason::TimedOut, CancelReason::Shutdown];
+    let all: Vec<_> = handed.iter().map(|handed| handed.token).zip(reasons).collect();
+    assert_eq!(thread.join().unwrap(), all, "each once, those told before the end included");
 }
 
 #[derive(Debug, Default)]

@@ -140,6 +140,10 @@ impl Call {
     async fn run(self) -> Result<Bytes, AbiError> {
         self.link.call(&self.method, &self.path, self.body).await
     }
+
+    async fn run_waiting(self, wait: Duration) -> Result<Bytes, AbiError> {
+        self.link.call_waiting(&self.method, &self.path, self.body, wait).await
+    }
 }
 
 /// Any call of the protocol: `path` is relative to /ojs/v1 (or is /ojs/manifest), `body` is JSON or empty; `out` is the body of a
@@ -200,20 +204,50 @@ pub extern "C" fn ojs_client_call_async(
     enter("ojs_client_call_async", || {
         let done = done.ok_or_else(|| AbiError::invalid("done is NULL"))?;
         let call = Call::read(client, method, path, body)?;
-        let handle = runtime::handle()?;
-        let work = handle.spawn(call.run());
-        // On a thread for blocking work: the callback may take its time.
-        handle.spawn(async move {
-            let ended = work
-                .await
-                .unwrap_or_else(|error| Err(AbiError::Panicked { export: "ojs_client_call_async", message: error.to_string() }));
-            tokio::task::spawn_blocking(move || match ended {
-                Ok(body) => done(user_data.get(), None, Some(Box::new(ojs_buf(body)))),
-                Err(error) => done(user_data.get(), Some(Box::new(ojs_error::from(&error))), None),
-            });
-        });
-        Ok(())
+        spawn("ojs_client_call_async", call.run(), done, user_data)
     })
+}
+
+/// As ojs_client_call_async(), for a call whose answer the server may hold back for `wait_ms` (results, events): there is that much
+/// more time, and it is sent once.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_client_call_waiting(
+    client: Option<&ojs_client>,
+    method: ojs_slice,
+    path: ojs_slice,
+    body: ojs_slice,
+    wait_ms: u64,
+    done: ojs_done_fn,
+    user_data: *mut c_void,
+) -> Option<Box<ojs_error>> {
+    let user_data = UserData(user_data);
+    enter("ojs_client_call_waiting", || {
+        let done = done.ok_or_else(|| AbiError::invalid("done is NULL"))?;
+        let call = Call::read(client, method, path, body)?;
+        spawn("ojs_client_call_waiting", call.run_waiting(Duration::from_millis(wait_ms)), done, user_data)
+    })
+}
+
+type Done = extern "C" fn(user_data: *mut c_void, error: Option<Box<ojs_error>>, body: Option<Box<ojs_buf>>);
+
+/// Makes a call on the runtime, then calls back on a thread for blocking work: the callback may take its time.
+fn spawn(
+    export: &'static str,
+    call: impl Future<Output = Result<Bytes, AbiError>> + Send + 'static,
+    done: Done,
+    user_data: UserData,
+) -> Result<(), AbiError> {
+    let handle = runtime::handle()?;
+    let work = handle.spawn(call);
+    handle.spawn(async move {
+        let ended = work.await.unwrap_or_else(|error| Err(AbiError::Panicked { export, message: error.to_string() }));
+        tokio::task::spawn_blocking(move || match ended {
+            Ok(body) => done(user_data.get(), None, Some(Box::new(ojs_buf(body)))),
+            Err(error) => done(user_data.get(), Some(Box::new(ojs_error::from(&error))), None),
+        });
+    });
+    Ok(())
 }
 
 /// Sends a job: its type, its arguments (a JSON array, `[]` when empty) and its options (a JSON object, the `options` of the

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ojs::dispatch::{CancelReason, Dispatch, Phase};
 use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection;
-use ojs_abi::dispatch::{HostDispatch, Pull, Routes};
+use ojs_abi::dispatch::{Cancels, HostDispatch, Pull, Routes};
 use ojs_abi::error::AbiError;
 use ojs_abi::frame;
 use ojs_abi::lane::{LaneKind, Wait};
@@ -61,6 +61,10 @@ pub struct ojs_worker_options {
     pub poll_ms: u64,
     /// Do not give unfinished jobs back when it stops: they wait until their leases end.
     pub keep_on_shutdown: bool,
+    /// Words about it that the server is told.
+    pub labels: *const ojs_slice,
+    /// How many.
+    pub label_count: usize,
 }
 
 impl Default for ojs_worker_options {
@@ -78,6 +82,8 @@ impl Default for ojs_worker_options {
             grace_ms: 0,
             poll_ms: 0,
             keep_on_shutdown: false,
+            labels: ptr::null(),
+            label_count: 0,
         }
     }
 }
@@ -128,6 +134,16 @@ pub enum ojs_cancel {
     Shutdown = 4,
 }
 
+/// A running job that should stop.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ojs_cancellation {
+    /// The job's.
+    pub token: u64,
+    /// The reason, never OJS_CANCEL_NONE.
+    pub why: ojs_cancel,
+}
+
 impl From<Option<CancelReason>> for ojs_cancel {
     fn from(why: Option<CancelReason>) -> Self {
         match why {
@@ -174,7 +190,11 @@ fn worker_options(given: &ojs_worker_options) -> Result<WorkerOptions, AbiError>
     if queues.is_empty() {
         queues.push("default".to_owned());
     }
-    let mut options = WorkerOptions::new(queues).release_on_shutdown(!given.keep_on_shutdown);
+    let mut options = WorkerOptions::new(queues).release_on_shutdown(!given.keep_on_shutdown).labels(strings(
+        given.labels,
+        given.label_count,
+        "labels",
+    )?);
     if let Ok(concurrency) = usize::try_from(given.concurrency)
         && concurrency > 0
     {
@@ -252,6 +272,10 @@ pub extern "C" fn ojs_worker_id(worker: Option<&ojs_worker>) -> ojs_slice {
     handle.map_or(ojs_slice::EMPTY, |handle| ojs_slice::of(handle.id().as_bytes()))
 }
 
+fn wait(wait_ms: i64) -> Wait {
+    u64::try_from(wait_ms).map_or(Wait::Forever, |ms| Wait::AtMost(Duration::from_millis(ms)))
+}
+
 /// Takes up to `max` jobs, waiting at most `wait_ms` for the first (negative: until there is one, an unblock, or the end). `frame`
 /// is a frame of jobs, see ojs_frame_job(), or NULL: `status` tells why. Every job must be answered once.
 #[unsafe(no_mangle)]
@@ -270,8 +294,7 @@ pub extern "C" fn ojs_worker_pull(
         if frame.is_null() || max == 0 {
             return Err(AbiError::invalid("frame is NULL or max is 0: nothing could be handed out"));
         }
-        let wait = u64::try_from(wait_ms).map_or(Wait::Forever, |ms| Wait::AtMost(Duration::from_millis(ms)));
-        match worker.pull(usize::try_from(max).unwrap_or(usize::MAX), wait)? {
+        match worker.pull(usize::try_from(max).unwrap_or(usize::MAX), wait(wait_ms))? {
             Pull::Jobs(jobs) => {
                 put(frame, boxed(self::frame::pack_jobs(&jobs)?));
                 put(status, ojs_pull::Jobs);
@@ -279,6 +302,45 @@ pub extern "C" fn ojs_worker_pull(
             Pull::TimedOut => {}
             Pull::Unblocked => put(status, ojs_pull::Unblocked),
             Pull::Closed => put(status, ojs_pull::Closed),
+        }
+        Ok(())
+    })
+}
+
+/// Waits for running jobs that should stop, at most `wait_ms` (negative: until there is one, an unblock, or the end), and writes up
+/// to `max` of them to `list`, each job once. `status` is OJS_PULL_JOBS when there are any, and else as for ojs_worker_pull(). For
+/// one thread beside the one that pulls: it lets a host stop handlers without asking ojs_worker_cancelled() for each of them.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_worker_cancellations(
+    worker: Option<&ojs_worker>,
+    max: usize,
+    wait_ms: i64,
+    list: *mut ojs_cancellation,
+    count: *mut usize,
+    status: *mut ojs_pull,
+) -> Option<Box<ojs_error>> {
+    put(count, 0);
+    put(status, ojs_pull::TimedOut);
+    enter("ojs_worker_cancellations", || {
+        let worker = given(worker, "worker")?;
+        if list.is_null() || count.is_null() || max == 0 {
+            return Err(AbiError::invalid("list or count is NULL, or max is 0: nothing could be handed out"));
+        }
+        worker.running()?;
+        match worker.host.cancellations(LANE, max, wait(wait_ms))? {
+            Cancels::Jobs(jobs) => {
+                for (at, (token, why)) in jobs.iter().enumerate() {
+                    // SAFETY: the list has room for `max`, and there are no more.
+                    let place = unsafe { list.add(at) };
+                    put(place, ojs_cancellation { token: token.to_bits(), why: Some(*why).into() });
+                }
+                put(count, jobs.len());
+                put(status, ojs_pull::Jobs);
+            }
+            Cancels::TimedOut => {}
+            Cancels::Unblocked => put(status, ojs_pull::Unblocked),
+            Cancels::Closed => put(status, ojs_pull::Closed),
         }
         Ok(())
     })
@@ -308,7 +370,7 @@ pub extern "C" fn ojs_worker_heartbeat(
     })
 }
 
-/// Sends everyone who waits in ojs_worker_pull() home, once.
+/// Sends everyone who waits in ojs_worker_pull() or ojs_worker_cancellations() home, once.
 #[unsafe(no_mangle)]
 pub extern "C" fn ojs_worker_unblock(worker: Option<&ojs_worker>) {
     if let Some(worker) = worker {
