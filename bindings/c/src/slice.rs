@@ -87,6 +87,12 @@ pub(crate) fn put<T>(out: *mut T, value: T) {
     }
 }
 
+/// Writes the value with this index into a list, which has room for it.
+pub(crate) fn put_at<T>(list: *mut T, at: usize, value: T) {
+    // SAFETY: as above; a list that is handed in has room for as many as the caller was told, and `at` is below that.
+    put(unsafe { list.add(at) }, value);
+}
+
 /// Takes a structure of options of any version: of a shorter, older one what it has, over the defaults.
 ///
 /// # Errors

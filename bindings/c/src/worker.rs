@@ -17,7 +17,7 @@ use ojs_abi::token::JobToken;
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{boxed, ojs_buf, ojs_slice, options, put, strings};
+use crate::slice::{boxed, ojs_buf, ojs_slice, options, put, put_at, strings};
 
 /// There is one lane: a job that was pulled is begun.
 pub(crate) const LANE: usize = 0;
@@ -331,9 +331,7 @@ pub extern "C" fn ojs_worker_cancellations(
         match worker.host.cancellations(LANE, max, wait(wait_ms))? {
             Cancels::Jobs(jobs) => {
                 for (at, (token, why)) in jobs.iter().enumerate() {
-                    // SAFETY: the list has room for `max`, and there are no more.
-                    let place = unsafe { list.add(at) };
-                    put(place, ojs_cancellation { token: token.to_bits(), why: Some(*why).into() });
+                    put_at(list, at, ojs_cancellation { token: token.to_bits(), why: Some(*why).into() });
                 }
                 put(count, jobs.len());
                 put(status, ojs_pull::Jobs);

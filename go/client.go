@@ -1,0 +1,242 @@
+package ojs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Client talks to an OJS server, or to an engine in this process. It may be used by many goroutines at a time.
+type Client struct {
+	native *nativeClient
+	chain  MiddlewareChain[EnqueueMiddlewareFunc]
+
+	compose sync.Once
+	layers  []layer[EnqueueMiddlewareFunc]
+	wrong   error
+}
+
+// NewClient makes a client for "http://host:8080", "https://…", "sqlite:jobs.db", "memory:" or "memory:name"; an empty URL means
+// $OJS_URL, else http://localhost:8080. It opens nothing: the first call connects. Close it when it is not needed any more.
+func NewClient(url string, options ...ClientOption) (*Client, error) {
+	var settings connection
+	for _, option := range options {
+		option.toConnection(&settings)
+	}
+	return connect(url, settings)
+}
+
+func connect(url string, settings connection) (*Client, error) {
+	settings.authToken = cmp.Or(settings.authToken, os.Getenv("OJS_AUTH_TOKEN"))
+	settings.caFile = cmp.Or(settings.caFile, os.Getenv("OJS_TLS_CA_FILE"))
+	native, err := newNativeClient(cmp.Or(url, os.Getenv("OJS_URL"), "http://localhost:8080"), settings)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{native: native}, nil
+}
+
+// Close releases the connection; an embedded engine is flushed. Later calls return [ErrClosed]; a second Close does nothing.
+func (c *Client) Close() error { return c.native.close() }
+
+// Middleware is the chain around every enqueue.
+func (c *Client) Middleware() *MiddlewareChain[EnqueueMiddlewareFunc] { return &c.chain }
+
+// Use adds enqueue middleware, see [MiddlewareChain.Use].
+func (c *Client) Use(run EnqueueMiddlewareFunc) error { return c.chain.Use(run) }
+
+// UseNamed adds enqueue middleware, see [MiddlewareChain.UseNamed].
+func (c *Client) UseNamed(name string, run EnqueueMiddlewareFunc) error {
+	return c.chain.UseNamed(name, run)
+}
+
+// Enqueue sends a job and returns it as the server stored it. args is an array (Args, any slice); a single value is wrapped in one.
+func (c *Client) Enqueue(ctx context.Context, jobType string, args any, options ...EnqueueOption) (*Job, error) {
+	request := NewJob(jobType, args, options...)
+	job, err := c.through(ctx, &request, func(ctx context.Context, request *JobRequest) (*Job, error) {
+		var answer struct{ Job *Job }
+		err := c.ask(ctx, "POST", "/jobs", request, &answer)
+		return answer.Job, err
+	})
+	if err == nil && job == nil {
+		err = &Error{Class: ErrNotEnqueued, Code: "not_enqueued", Message: "a middleware dropped the job"}
+	}
+	return job, err
+}
+
+// EnqueueBatch sends many jobs in one request: all are stored or none. Middleware runs for each; jobs that it drops are left out.
+func (c *Client) EnqueueBatch(ctx context.Context, requests []JobRequest) ([]Job, error) {
+	kept, err := c.kept(ctx, requests)
+	if err != nil || len(kept) == 0 {
+		return nil, err
+	}
+	var answer struct{ Jobs []Job }
+	err = c.ask(ctx, "POST", "/jobs/batch", map[string]any{"jobs": kept}, &answer)
+	return answer.Jobs, err
+}
+
+// kept runs the middleware for every request and gives those that came through.
+func (c *Client) kept(ctx context.Context, requests []JobRequest) ([]*JobRequest, error) {
+	var kept []*JobRequest
+	for _, request := range requests {
+		_, err := c.through(ctx, &request, func(_ context.Context, changed *JobRequest) (*Job, error) {
+			kept = append(kept, changed)
+			return &Job{ID: changed.ID, Type: changed.Type, Queue: changed.Queue}, nil
+		})
+		if err != nil && !errors.Is(err, ErrNotEnqueued) {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+func (c *Client) through(ctx context.Context, request *JobRequest, send EnqueueFunc) (*Job, error) {
+	c.compose.Do(func() { c.layers, c.wrong = c.chain.freeze() })
+	if c.wrong != nil {
+		return nil, c.wrong
+	}
+	return enqueueOnion(c.layers, send)(ctx, request)
+}
+
+// GetJob returns the job with this id.
+func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
+	return c.job(ctx, "GET", at("jobs", id), nil)
+}
+
+// CancelJob cancels a job that is not over. A running handler's context is cancelled.
+func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
+	return c.job(ctx, "DELETE", at("jobs", id), nil)
+}
+
+// ActivateJob releases a job that was enqueued with WithOption("pending", true).
+func (c *Client) ActivateJob(ctx context.Context, id string) (*Job, error) {
+	return c.job(ctx, "POST", at("jobs", id, "activate"), empty)
+}
+
+func (c *Client) job(ctx context.Context, method, path string, body any) (*Job, error) {
+	var answer struct{ Job *Job }
+	if err := c.ask(ctx, method, path, body, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Job == nil {
+		return nil, &Error{Class: ErrAPI, Code: "unexpected_answer", Message: "the answer has no 'job'"}
+	}
+	return answer.Job, nil
+}
+
+// CreateWorkflow starts a workflow made by [Chain], [Group] or [Batch].
+func (c *Client) CreateWorkflow(ctx context.Context, workflow Workflow) (*WorkflowStatus, error) {
+	return c.workflow(ctx, "POST", "/workflows", workflow)
+}
+
+// GetWorkflow tells how far a workflow is.
+func (c *Client) GetWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
+	return c.workflow(ctx, "GET", at("workflows", id), nil)
+}
+
+// CancelWorkflow cancels what has not begun.
+func (c *Client) CancelWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
+	return c.workflow(ctx, "DELETE", at("workflows", id), nil)
+}
+
+func (c *Client) workflow(ctx context.Context, method, path string, body any) (*WorkflowStatus, error) {
+	var answer struct{ Workflow *WorkflowStatus }
+	if err := c.ask(ctx, method, path, body, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Workflow == nil {
+		return nil, &Error{Class: ErrAPI, Code: "unexpected_answer", Message: "the answer has no 'workflow'"}
+	}
+	return answer.Workflow, nil
+}
+
+// Health is the server's own account of its health.
+func (c *Client) Health(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", "/health", nil)
+}
+
+// Manifest tells what the server is and can do.
+func (c *Client) Manifest(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", "/ojs/manifest", nil)
+}
+
+// Request makes any call of the protocol: the path is relative to /ojs/v1, the body is anything JSON has a form for, or nil. It returns
+// the body of a 2xx answer.
+func (c *Client) Request(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
+	return c.request(ctx, method, path, body, nil)
+}
+
+// empty is the body of requests that say nothing.
+var empty = struct{}{}
+
+func (c *Client) request(ctx context.Context, method, path string, body any, wait *time.Duration) ([]byte, error) {
+	var sent []byte
+	if body != nil {
+		var err error
+		if sent, err = encode(body); err != nil {
+			return nil, plainError(err)
+		}
+	}
+	return c.native.call(ctx, method, path, sent, wait)
+}
+
+// plainError takes an error of this package out of what encoding/json wrapped around it.
+func plainError(err error) error {
+	var wrong *json.MarshalerError
+	var ours *Error
+	for errors.As(err, &wrong) {
+		err = wrong.Err
+	}
+	if errors.As(err, &ours) {
+		return ours
+	}
+	return err
+}
+
+// ask makes a call and reads the answer.
+func (c *Client) ask(ctx context.Context, method, path string, body, into any) error {
+	return c.askWaiting(ctx, method, path, body, nil, into)
+}
+
+func (c *Client) askWaiting(ctx context.Context, method, path string, body any, wait *time.Duration, into any) error {
+	answer, err := c.request(ctx, method, path, body, wait)
+	if err != nil || into == nil {
+		return err
+	}
+	return decode(answer, into)
+}
+
+func (c *Client) object(ctx context.Context, method, path string, body any) (Obj, error) {
+	var answer Obj
+	err := c.ask(ctx, method, path, body, &answer)
+	return answer, err
+}
+
+// at is a path out of its parts.
+func at(parts ...string) string {
+	var path strings.Builder
+	for _, part := range parts {
+		path.WriteString("/" + url.PathEscape(part))
+	}
+	return path.String()
+}
+
+// query appends the parameters that are not empty.
+func query(path string, parameters ...string) string {
+	values := url.Values{}
+	for i := 0; i+1 < len(parameters); i += 2 {
+		if parameters[i+1] != "" {
+			values.Set(parameters[i], parameters[i+1])
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}

@@ -1,0 +1,3 @@
+module github.com/openjobspec/ojs-go
+
+go 1.24

@@ -1,0 +1,235 @@
+package ojs
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// JobState is where a job is in its life.
+type JobState string
+
+const (
+	Available JobState = "available" // A worker may take it.
+	Pending   JobState = "pending"   // It waits for ActivateJob.
+	Scheduled JobState = "scheduled" // It waits for its time.
+	Active    JobState = "active"    // A worker has it.
+	Completed JobState = "completed" // It is done.
+	Retryable JobState = "retryable" // It failed and will run again.
+	Cancelled JobState = "cancelled" // It was cancelled.
+	Discarded JobState = "discarded" // It failed for good.
+)
+
+// Job is a job as the server describes it.
+type Job struct {
+	// ID is a UUIDv7, the same in every attempt and redelivery.
+	ID    string   `json:"id"`
+	Type  string   `json:"type"`
+	Queue string   `json:"queue"`
+	State JobState `json:"state"`
+	Args  Args     `json:"args"`
+	// Meta is what travels with the job besides its arguments; numbers are json.Number.
+	Meta     Obj `json:"meta"`
+	Priority int `json:"priority"`
+	// Attempt is 1 during the first run.
+	Attempt     int      `json:"attempt"`
+	MaxAttempts int      `json:"max_attempts"`
+	Tags        []string `json:"tags"`
+	// Result is what the handler left, as JSON; nil when there is none.
+	Result json.RawMessage `json:"result"`
+	// Error is the latest failure.
+	Error *JobFailure `json:"error"`
+	// Errors are all failures, oldest first.
+	Errors []JobFailure `json:"errors"`
+	// ParentResults are the results of the steps before, in a workflow.
+	ParentResults []json.RawMessage `json:"parent_results"`
+	WorkflowID    string            `json:"workflow_id"`
+	CreatedAt     time.Time         `json:"created_at"`
+	EnqueuedAt    time.Time         `json:"enqueued_at"`
+	ScheduledAt   time.Time         `json:"scheduled_at"`
+	StartedAt     time.Time         `json:"started_at"`
+	CompletedAt   time.Time         `json:"completed_at"`
+	ExpiresAt     time.Time         `json:"expires_at"`
+	// Raw is the whole job as it was sent, with members that this version does not know.
+	Raw json.RawMessage `json:"-"`
+}
+
+// JobFailure is a failed attempt.
+type JobFailure struct {
+	Code      string          `json:"code"`
+	Message   string          `json:"message"`
+	Type      string          `json:"type"`
+	Retryable *bool           `json:"retryable"`
+	Attempt   int             `json:"attempt"`
+	Details   json.RawMessage `json:"details"`
+}
+
+// UnmarshalJSON reads a job and keeps its text in Raw.
+func (j *Job) UnmarshalJSON(data []byte) error {
+	type plain Job
+	var read plain
+	if err := decode(data, &read); err != nil {
+		return err
+	}
+	*j = Job(read)
+	j.Raw = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+// DecodeResult reads the result into a variable.
+func (j *Job) DecodeResult(into any) error {
+	if j.Result == nil {
+		return invalid("job %s has no result", j.ID)
+	}
+	return decode(j.Result, into)
+}
+
+// RetryPolicy is how often and when a failed job runs again. What is left out is decided by the server.
+type RetryPolicy struct {
+	// MaxAttempts counts all runs, the first included.
+	MaxAttempts int
+	// InitialInterval is the pause before the first retry.
+	InitialInterval time.Duration
+	// BackoffCoefficient is the growth of the pause from one retry to the next.
+	BackoffCoefficient float64
+	// MaxInterval is the longest pause.
+	MaxInterval time.Duration
+	// Jitter spreads the pauses at random, so that jobs that failed together do not come back together. See [Bool].
+	Jitter *bool
+	// NonRetryableErrors are types or codes of errors that end the job at once.
+	NonRetryableErrors []string
+	// OnExhaustion is where the job goes when all attempts have failed: "discard" or "dead_letter".
+	OnExhaustion string
+	// BackoffStrategy is the formula of the pauses: "exponential", "linear", "constant", "none", "polynomial".
+	BackoffStrategy string
+}
+
+// Bool is a pointer to a value, for RetryPolicy.Jitter.
+func Bool(value bool) *bool { return &value }
+
+// MarshalJSON writes the policy as the wire has it.
+func (p RetryPolicy) MarshalJSON() ([]byte, error) {
+	return encode(struct {
+		MaxAttempts        int      `json:"max_attempts,omitempty"`
+		InitialInterval    duration `json:"initial_interval,omitempty"`
+		BackoffCoefficient float64  `json:"backoff_coefficient,omitempty"`
+		MaxInterval        duration `json:"max_interval,omitempty"`
+		Jitter             *bool    `json:"jitter,omitempty"`
+		NonRetryableErrors []string `json:"non_retryable_errors,omitempty"`
+		OnExhaustion       string   `json:"on_exhaustion,omitempty"`
+		BackoffStrategy    string   `json:"backoff_strategy,omitempty"`
+	}{p.MaxAttempts, duration(p.InitialInterval), p.BackoffCoefficient, duration(p.MaxInterval), p.Jitter, p.NonRetryableErrors,
+		p.OnExhaustion, p.BackoffStrategy})
+}
+
+// UniquePolicy is when two jobs count as the same, and what happens to the second.
+type UniquePolicy struct {
+	// Keys are what is compared: of "type", "queue", "args", "meta".
+	Keys []string
+	// ArgsKeys: only these members of the arguments count.
+	ArgsKeys []string
+	// MetaKeys: only these members of the metadata count.
+	MetaKeys []string
+	// Period: only jobs made within this time count.
+	Period time.Duration
+	// States: only jobs in these states count.
+	States []JobState
+	// OnConflict is what happens to the second job: "reject", "replace", "replace_except_schedule", "ignore".
+	OnConflict string
+}
+
+// MarshalJSON writes the policy as the wire has it.
+func (p UniquePolicy) MarshalJSON() ([]byte, error) {
+	return encode(struct {
+		Keys       []string   `json:"keys,omitempty"`
+		ArgsKeys   []string   `json:"args_keys,omitempty"`
+		MetaKeys   []string   `json:"meta_keys,omitempty"`
+		Period     duration   `json:"period,omitempty"`
+		States     []JobState `json:"states,omitempty"`
+		OnConflict string     `json:"on_conflict,omitempty"`
+	}{p.Keys, p.ArgsKeys, p.MetaKeys, duration(p.Period), p.States, p.OnConflict})
+}
+
+// JobRequest is a job to be. Enqueue middleware gets it and may change it.
+type JobRequest struct {
+	Type string
+	// Args is an array (Args, any slice), or a single value, which becomes an array of one.
+	Args any
+	// ID is an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
+	ID string
+	// Meta is any JSON object that travels with the job.
+	Meta Obj
+	// Schema is the URI of the schema its arguments follow.
+	Schema string
+	// Queue is "default" when it is empty.
+	Queue string
+	// Priority is −100 to 100, higher first.
+	Priority int
+	// Timeout is the most one run may take.
+	Timeout time.Duration
+	// VisibilityTimeout is how long a worker may be silent before the job is given to another.
+	VisibilityTimeout time.Duration
+	// ScheduledAt: not before this time.
+	ScheduledAt time.Time
+	// ExpiresAt: the job is thrown away when it has not started by then.
+	ExpiresAt time.Time
+	// TotalTimeout is how long the job's whole life may take.
+	TotalTimeout time.Duration
+	// ResultTTL is how long the result is kept; nil leaves it to the server, 0 keeps none.
+	ResultTTL *time.Duration
+	Retry     *RetryPolicy
+	Unique    *UniquePolicy
+	Tags      []string
+	// Extra are more options, by their names on the wire.
+	Extra map[string]any
+}
+
+// NewJob makes a request, for EnqueueBatch and workflows.
+func NewJob(jobType string, args any, options ...EnqueueOption) JobRequest {
+	request := JobRequest{Type: jobType, Args: args}
+	for _, option := range options {
+		option.toJob(&request)
+	}
+	return request
+}
+
+// MarshalJSON writes the request as the wire has it: only what differs from the defaults.
+func (r JobRequest) MarshalJSON() ([]byte, error) {
+	if r.Type == "" {
+		return nil, invalid("a job needs a type")
+	}
+	type wire struct {
+		Type    string         `json:"type"`
+		Args    any            `json:"args"`
+		ID      string         `json:"id,omitempty"`
+		Meta    Obj            `json:"meta,omitempty"`
+		Schema  string         `json:"schema,omitempty"`
+		Options map[string]any `json:"options,omitempty"`
+	}
+	return encode(wire{r.Type, argsOf(r.Args), r.ID, r.Meta, r.Schema, r.options()})
+}
+
+func (r JobRequest) options() map[string]any {
+	options := map[string]any{}
+	set := func(wanted bool, name string, value any) {
+		if wanted {
+			options[name] = value
+		}
+	}
+	set(r.Queue != "" && r.Queue != "default", "queue", r.Queue)
+	set(r.Priority != 0, "priority", r.Priority)
+	set(r.Timeout != 0, "timeout_ms", r.Timeout.Milliseconds())
+	set(r.VisibilityTimeout != 0, "visibility_timeout_ms", r.VisibilityTimeout.Milliseconds())
+	set(!r.ScheduledAt.IsZero(), "delay_until", r.ScheduledAt)
+	set(!r.ExpiresAt.IsZero(), "expires_at", r.ExpiresAt)
+	set(r.TotalTimeout != 0, "total_timeout", duration(r.TotalTimeout))
+	if r.ResultTTL != nil {
+		options["result_ttl"] = int64(r.ResultTTL.Seconds())
+	}
+	set(r.Retry != nil, "retry", r.Retry)
+	set(r.Unique != nil, "unique", r.Unique)
+	set(len(r.Tags) > 0, "tags", r.Tags)
+	for name, value := range r.Extra {
+		options[name] = value
+	}
+	return options
+}

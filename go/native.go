@@ -1,0 +1,370 @@
+package ojs
+
+// Everything that touches C.
+
+// #cgo CFLAGS: -I${SRCDIR}/include
+// #include "bridge.h"
+import "C"
+
+import (
+	"context"
+	"runtime"
+	"runtime/cgo"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// Version is the version of the engine inside.
+func Version() string { return C.GoString(C.ojs_version()) }
+
+// text lends a string to C for the length of a call.
+func text(s string) C.ojs_slice {
+	if s == "" {
+		return C.ojs_slice{}
+	}
+	return C.ojs_slice{ptr: (*C.uint8_t)(unsafe.StringData(s)), len: C.size_t(len(s))}
+}
+
+// bytesOf lends bytes to C for the length of a call.
+func bytesOf(b []byte) C.ojs_slice {
+	if len(b) == 0 {
+		return C.ojs_slice{}
+	}
+	return C.ojs_slice{ptr: (*C.uint8_t)(unsafe.SliceData(b)), len: C.size_t(len(b))}
+}
+
+// goBytes copies what C lends.
+func goBytes(s C.ojs_slice) []byte {
+	return []byte(unsafe.String((*byte)(s.ptr), int(s.len)))
+}
+
+// takeBuf copies a buffer and frees it.
+func takeBuf(buf *C.ojs_buf) []byte {
+	if buf == nil {
+		return nil
+	}
+	defer C.ojs_buf_free(buf)
+	return goBytes(C.ojs_buf_slice(buf))
+}
+
+// takeError turns an error of C into one of Go and frees it. Nil stays nil.
+func takeError(e *C.ojs_error) error {
+	if e == nil {
+		return nil
+	}
+	defer C.ojs_error_free(e)
+	return errorOf(Class(C.ojs_error_class(e)), goBytes(C.ojs_error_json(e)))
+}
+
+// reply is what a call ends in.
+type reply struct {
+	body []byte
+	err  error
+}
+
+//export ojsGoDone
+func ojsGoDone(ticket C.uintptr_t, failure *C.ojs_error, body *C.ojs_buf) {
+	handle := cgo.Handle(ticket)
+	answer := handle.Value().(chan reply)
+	handle.Delete()
+	// There is room: this is the only one who sends.
+	answer <- reply{takeBuf(body), takeError(failure)}
+}
+
+// nativeClient is a connection. Its methods may be called at any time, also after close.
+type nativeClient struct {
+	mu  sync.RWMutex
+	ptr *C.ojs_client
+}
+
+func newNativeClient(url string, s connection) (*nativeClient, error) {
+	var pins runtime.Pinner
+	defer pins.Unpin()
+	lend := func(s string) C.ojs_slice {
+		if s != "" {
+			pins.Pin(unsafe.StringData(s))
+		}
+		return text(s)
+	}
+	var options C.ojs_client_options
+	C.ojs_client_options_init(&options)
+	options.auth_token = lend(s.authToken)
+	options.ca_file, options.cert_file, options.key_file = lend(s.caFile), lend(s.certFile), lend(s.keyFile)
+	options.timeout_ms, options.connect_timeout_ms = millis(s.timeout), millis(s.connectTimeout)
+	options.max_sends = C.uint32_t(s.maxSends)
+	headers := make([]C.ojs_slice, 0, len(s.headers))
+	for _, part := range s.headers {
+		headers = append(headers, lend(part))
+	}
+	if len(headers) > 0 {
+		pins.Pin(&headers[0])
+		options.headers, options.header_slices = &headers[0], C.size_t(len(headers))
+	}
+	c := &nativeClient{}
+	if err := takeError(C.ojs_client_new(text(url), &options, &c.ptr)); err != nil {
+		return nil, err
+	}
+	runtime.SetFinalizer(c, (*nativeClient).free)
+	return c, nil
+}
+
+// millis of a length; what is shorter than one is one.
+func millis(d time.Duration) C.uint64_t {
+	if d > 0 && d < time.Millisecond {
+		d = time.Millisecond
+	}
+	return C.uint64_t(max(d, 0).Milliseconds())
+}
+
+// call makes a request and waits for its answer, or for the context. wait is how long the server may hold the answer back, if it may.
+func (c *nativeClient) call(ctx context.Context, method, path string, body []byte, wait *time.Duration) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	answer := make(chan reply, 1)
+	if err := c.submit(method, path, body, wait, answer); err != nil {
+		return nil, err
+	}
+	select {
+	case got := <-answer:
+		return got.body, got.err
+	case <-ctx.Done():
+		// The answer, when it comes, goes into the channel and is forgotten with it.
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (c *nativeClient) submit(method, path string, body []byte, wait *time.Duration, answer chan reply) error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.ptr == nil {
+		return &Error{Class: ErrClosed, Code: "closed", Message: "the client is closed"}
+	}
+	waitMS := C.int64_t(-1)
+	if wait != nil {
+		waitMS = C.int64_t(wait.Milliseconds())
+	}
+	handle := cgo.NewHandle(answer)
+	err := takeError(C.ojs_go_call(c.ptr, text(method), text(path), bytesOf(body), waitMS, C.uintptr_t(handle)))
+	if err != nil {
+		handle.Delete()
+	}
+	return err
+}
+
+// close flushes and frees it. Calls under way end by themselves.
+func (c *nativeClient) close() error {
+	c.mu.Lock()
+	ptr := c.ptr
+	c.ptr = nil
+	c.mu.Unlock()
+	if ptr == nil {
+		return nil
+	}
+	defer C.ojs_client_free(ptr)
+	return takeError(C.ojs_client_close(ptr))
+}
+
+func (c *nativeClient) free() {
+	C.ojs_client_free(c.ptr)
+	c.ptr = nil
+}
+
+// nativeWorker is a worker of the engine.
+type nativeWorker struct {
+	mu  sync.RWMutex
+	ptr *C.ojs_worker
+}
+
+func newNativeWorker(c *nativeClient, s workerSettings, types []string) (*nativeWorker, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.ptr == nil {
+		return nil, &Error{Class: ErrClosed, Code: "closed", Message: "the client is closed"}
+	}
+	var pins runtime.Pinner
+	defer pins.Unpin()
+	list := func(texts []string) (*C.ojs_slice, C.size_t) {
+		if len(texts) == 0 {
+			return nil, 0
+		}
+		slices := make([]C.ojs_slice, len(texts))
+		for i, s := range texts {
+			if s != "" {
+				pins.Pin(unsafe.StringData(s))
+			}
+			slices[i] = text(s)
+		}
+		pins.Pin(&slices[0])
+		return &slices[0], C.size_t(len(slices))
+	}
+	var options C.ojs_worker_options
+	C.ojs_worker_options_init(&options)
+	options.concurrency = C.uint32_t(s.concurrency)
+	options.queues, options.queue_count = list(s.queues)
+	options.types, options.type_count = list(types)
+	options.labels, options.label_count = list(s.labels)
+	if s.id != "" {
+		pins.Pin(unsafe.StringData(s.id))
+		options.worker_id = text(s.id)
+	}
+	options.heartbeat_ms, options.visibility_ms = millis(s.heartbeat), millis(s.visibility)
+	options.grace_ms, options.poll_ms = millis(s.grace), millis(s.poll)
+	options.keep_on_shutdown = C.bool(s.keepOnShutdown)
+	w := &nativeWorker{}
+	if err := takeError(C.ojs_worker_new(c.ptr, &options, &w.ptr)); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// with runs f on the worker unless it was freed.
+func (w *nativeWorker) with(f func(*C.ojs_worker) error) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.ptr == nil {
+		return &Error{Class: ErrClosed, Code: "closed", Message: "the worker is over"}
+	}
+	return f(w.ptr)
+}
+
+func (w *nativeWorker) start() (id string, err error) {
+	err = w.with(func(p *C.ojs_worker) error {
+		if err := takeError(C.ojs_worker_start(p)); err != nil {
+			return err
+		}
+		id = string(goBytes(C.ojs_worker_id(p)))
+		return nil
+	})
+	return id, err
+}
+
+// pull waits for a frame with at most n jobs. Over is true at the end of the worker.
+func (w *nativeWorker) pull(n int) (frame []byte, over bool, err error) {
+	err = w.with(func(p *C.ojs_worker) error {
+		var buf *C.ojs_buf
+		var status C.ojs_pull
+		if err := takeError(C.ojs_worker_pull(p, C.uint32_t(n), -1, &buf, &status)); err != nil {
+			return err
+		}
+		frame, over = takeBuf(buf), status == C.OJS_PULL_CLOSED
+		return nil
+	})
+	return frame, over || err != nil, err
+}
+
+// cancellation says that a running job should stop.
+type cancellation struct {
+	token uint64
+	why   CancelReason
+}
+
+// cancellations waits for some, and gives nil at the end of the worker.
+func (w *nativeWorker) cancellations() (found []cancellation) {
+	_ = w.with(func(p *C.ojs_worker) error {
+		var list [64]C.ojs_cancellation
+		for {
+			var count C.size_t
+			var status C.ojs_pull
+			err := takeError(C.ojs_worker_cancellations(p, C.size_t(len(list)), -1, &list[0], &count, &status))
+			if err != nil || status == C.OJS_PULL_CLOSED {
+				return err
+			}
+			for _, one := range list[:count] {
+				found = append(found, cancellation{uint64(one.token), CancelReason(one.why)})
+			}
+			if found != nil {
+				return nil
+			}
+		}
+	})
+	return found
+}
+
+func (w *nativeWorker) complete(frame []byte, busy time.Duration) error {
+	return w.with(func(p *C.ojs_worker) error {
+		return takeError(C.ojs_worker_complete(p, bytesOf(frame), C.uint64_t(max(busy, 0).Microseconds()), nil))
+	})
+}
+
+func (w *nativeWorker) heartbeat(token uint64) (why CancelReason, err error) {
+	err = w.with(func(p *C.ojs_worker) error {
+		var verdict C.ojs_cancel
+		err := takeError(C.ojs_worker_heartbeat(p, C.uint64_t(token), &verdict))
+		why = CancelReason(verdict)
+		return err
+	})
+	return why, err
+}
+
+func (w *nativeWorker) quiet() error {
+	return w.with(func(p *C.ojs_worker) error { return takeError(C.ojs_worker_quiet(p)) })
+}
+
+func (w *nativeWorker) resume() error {
+	return w.with(func(p *C.ojs_worker) error { return takeError(C.ojs_worker_resume(p)) })
+}
+
+// stop begins the end; a negative grace takes the one of the settings.
+func (w *nativeWorker) stop(grace time.Duration) error {
+	graceMS := C.int64_t(-1)
+	if grace >= 0 {
+		graceMS = C.int64_t(grace.Milliseconds())
+	}
+	return w.with(func(p *C.ojs_worker) error { return takeError(C.ojs_worker_stop(p, graceMS)) })
+}
+
+func (w *nativeWorker) wait() {
+	_ = w.with(func(p *C.ojs_worker) error { return takeError(C.ojs_worker_wait(p, -1, nil)) })
+}
+
+func (w *nativeWorker) phase() WorkerState {
+	state := StateStopped
+	_ = w.with(func(p *C.ojs_worker) error {
+		state = WorkerState(C.ojs_worker_phase(p))
+		return nil
+	})
+	return state
+}
+
+// free waits for the calls under way.
+func (w *nativeWorker) free() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	C.ojs_worker_free(w.ptr)
+	w.ptr = nil
+}
+
+// Server is an OJS server in this process: for tests, and for programs that are their own server.
+type Server struct {
+	mu  sync.Mutex
+	ptr *C.ojs_server
+	url string
+}
+
+// StartServer opens a store ("memory:", "sqlite:jobs.db") and listens on an address ("127.0.0.1:8080"; port 0 takes a free one).
+func StartServer(store, listen string) (*Server, error) {
+	s := &Server{}
+	if err := takeError(C.ojs_server_start(text(store), text(listen), false, &s.ptr)); err != nil {
+		return nil, err
+	}
+	s.url = string(goBytes(C.ojs_server_url(s.ptr)))
+	return s, nil
+}
+
+// URL is where it listens.
+func (s *Server) URL() string { return s.url }
+
+// Close answers the requests under way, then closes the store. A second call does nothing.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ptr == nil {
+		return nil
+	}
+	err := takeError(C.ojs_server_stop(s.ptr))
+	C.ojs_server_free(s.ptr)
+	s.ptr = nil
+	return err
+}

@@ -1,0 +1,212 @@
+package ojs
+
+import (
+	"log/slog"
+	"time"
+)
+
+// connection is how a server is reached.
+type connection struct {
+	authToken, caFile, certFile, keyFile string
+	headers                              []string // name, value, name, value …
+	timeout, connectTimeout              time.Duration
+	maxSends                             int
+}
+
+// workerSettings are the settings of a worker; 0 and "" mean the default of the engine.
+type workerSettings struct {
+	id                                 string
+	queues, labels                     []string
+	concurrency                        int
+	heartbeat, visibility, grace, poll time.Duration
+	keepOnShutdown                     bool
+	logger                             *slog.Logger
+}
+
+// ClientOption is a setting of a client.
+type ClientOption interface{ toConnection(*connection) }
+
+// WorkerOption is a setting of a worker. Every ConnectionOption is one.
+type WorkerOption interface {
+	toWorker(*workerSettings, *connection)
+}
+
+// EnqueueOption says something about a job besides its type and arguments.
+type EnqueueOption interface{ toJob(*JobRequest) }
+
+// ConnectionOption is a setting of a connection: of a client, or of a worker with a connection of its own.
+type ConnectionOption func(*connection)
+
+func (o ConnectionOption) toConnection(c *connection)                { o(c) }
+func (o ConnectionOption) toWorker(_ *workerSettings, c *connection) { o(c) }
+
+// WithAuthToken sends a bearer token.
+func WithAuthToken(token string) ConnectionOption {
+	return func(c *connection) { c.authToken = token }
+}
+
+// WithHeader sends a further header.
+func WithHeader(name, value string) ConnectionOption {
+	return func(c *connection) { c.headers = append(c.headers, name, value) }
+}
+
+// WithRequestTimeout limits every call. A context may limit a single one more tightly.
+func WithRequestTimeout(d time.Duration) ConnectionOption {
+	return func(c *connection) { c.timeout = d }
+}
+
+// WithConnectTimeout limits connecting.
+func WithConnectTimeout(d time.Duration) ConnectionOption {
+	return func(c *connection) { c.connectTimeout = d }
+}
+
+// WithMaxSends is how often a request that did not arrive is sent, the first time included.
+func WithMaxSends(n int) ConnectionOption { return func(c *connection) { c.maxSends = n } }
+
+// WithCAFile trusts the certificates in a PEM file.
+func WithCAFile(path string) ConnectionOption { return func(c *connection) { c.caFile = path } }
+
+// WithClientCert shows the server a certificate of the client's, PEM files.
+func WithClientCert(certFile, keyFile string) ConnectionOption {
+	return func(c *connection) { c.certFile, c.keyFile = certFile, keyFile }
+}
+
+type workerOption func(*workerSettings)
+
+func (o workerOption) toWorker(s *workerSettings, _ *connection) { o(s) }
+
+// WithQueues names the queues, in order of preference; "default" without it.
+func WithQueues(names ...string) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.queues = names })
+}
+
+// WithConcurrency is how many handlers run at a time; 10 without it.
+func WithConcurrency(n int) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.concurrency = n })
+}
+
+// WithGracePeriod is how long running handlers may finish after a stop; 25 seconds without it.
+func WithGracePeriod(d time.Duration) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.grace = d })
+}
+
+// WithHeartbeatInterval is the time between heartbeats; 5 seconds without it.
+func WithHeartbeatInterval(d time.Duration) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.heartbeat = d })
+}
+
+// WithPollInterval is the longest pause between fetches, where a server cannot wake a worker.
+func WithPollInterval(d time.Duration) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.poll = d })
+}
+
+// WithWorkerID is the worker's name on the server; a random one without it.
+func WithWorkerID(id string) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.id = id })
+}
+
+// WithLabels are words about the worker that the server is told.
+func WithLabels(labels ...string) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.labels = labels })
+}
+
+// WithKeepOnShutdown lets unfinished jobs wait for the end of their leases when the worker stops, instead of giving them back.
+func WithKeepOnShutdown() WorkerOption {
+	return workerOption(func(s *workerSettings) { s.keepOnShutdown = true })
+}
+
+// WithLogger gets a record for every job that failed; slog.Default() without it.
+func WithLogger(logger *slog.Logger) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.logger = logger })
+}
+
+type enqueueOption func(*JobRequest)
+
+func (o enqueueOption) toJob(r *JobRequest) { o(r) }
+
+// WithQueue sends the job to a queue; "default" without it.
+func WithQueue(name string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Queue = name })
+}
+
+// WithPriority is −100 to 100, higher first.
+func WithPriority(n int) EnqueueOption { return enqueueOption(func(r *JobRequest) { r.Priority = n }) }
+
+// WithTimeout is the most one run may take.
+func WithTimeout(d time.Duration) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Timeout = d })
+}
+
+// WithDelay runs the job after this long.
+func WithDelay(d time.Duration) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.ScheduledAt = time.Now().Add(d) })
+}
+
+// WithScheduledAt does not run the job before this time.
+func WithScheduledAt(t time.Time) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.ScheduledAt = t })
+}
+
+// WithExpiresAt throws the job away when it has not started by then.
+func WithExpiresAt(t time.Time) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.ExpiresAt = t })
+}
+
+// WithTotalTimeout limits the job's whole life.
+func WithTotalTimeout(d time.Duration) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.TotalTimeout = d })
+}
+
+// WithRetry says what happens when the job fails.
+func WithRetry(policy RetryPolicy) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Retry = &policy })
+}
+
+// WithUnique says what makes the job a duplicate.
+func WithUnique(policy UniquePolicy) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Unique = &policy })
+}
+
+// WithTags adds words to find the job by.
+func WithTags(tags ...string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Tags = append(r.Tags, tags...) })
+}
+
+// WithMeta is a JSON object that travels with the job.
+func WithMeta(meta Obj) EnqueueOption { return enqueueOption(func(r *JobRequest) { r.Meta = meta }) }
+
+// WithSchema names the schema that the arguments follow.
+func WithSchema(uri string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Schema = uri })
+}
+
+// WithID is an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
+func WithID(id string) EnqueueOption { return enqueueOption(func(r *JobRequest) { r.ID = id }) }
+
+// WithResultTTL is how long the result is kept; 0 keeps none.
+func WithResultTTL(d time.Duration) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.ResultTTL = &d })
+}
+
+// WithOption sets an option by its name on the wire.
+func WithOption(name string, value any) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) {
+		if r.Extra == nil {
+			r.Extra = map[string]any{}
+		}
+		r.Extra[name] = value
+	})
+}
+
+type visibility time.Duration
+
+func (v visibility) toJob(r *JobRequest)                       { r.VisibilityTimeout = time.Duration(v) }
+func (v visibility) toWorker(s *workerSettings, _ *connection) { s.visibility = time.Duration(v) }
+
+// WithVisibilityTimeout is how long a silent worker keeps its jobs, or this job: an option of workers and of jobs.
+func WithVisibilityTimeout(d time.Duration) interface {
+	EnqueueOption
+	WorkerOption
+} {
+	return visibility(d)
+}

@@ -1,0 +1,246 @@
+package ojs
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// What an outcome says; the numbers of ojs_frame.h.
+const (
+	kindCompleted = iota
+	kindFailed
+	kindReleased
+	kindSnoozed
+)
+
+// outcome is what the engine is told about a run.
+type outcome struct {
+	token   uint64
+	kind    uint32
+	payload []byte
+	delay   time.Duration
+}
+
+// panicked is a panic of a handler as an error.
+type panicked struct {
+	value any
+	stack string
+}
+
+func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+func (p panicked) Unwrap() error {
+	err, _ := p.value.(error)
+	return err
+}
+
+// perform runs the handler of a job. The error is what it returned, or its panic.
+func perform(plan map[string]HandlerFunc, ctx JobContext) (outcome, error) {
+	handler := plan[ctx.Job.Type]
+	if handler == nil {
+		handler = plan["*"]
+	}
+	var err error
+	if handler == nil {
+		err = &JobError{Code: "no_handler", Message: fmt.Sprintf("No handler is registered for job type '%s'.", ctx.Job.Type), NonRetryable: true}
+	} else {
+		err = call(handler, ctx)
+	}
+	o := outcomeOf(ctx, err)
+	o.token = ctx.token
+	return o, err
+}
+
+func call(handler HandlerFunc, ctx JobContext) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = panicked{value, string(debug.Stack())}
+		}
+	}()
+	return handler(ctx)
+}
+
+func outcomeOf(ctx JobContext, err error) outcome {
+	if err == nil {
+		return completed(ctx)
+	}
+	var again snooze
+	if errors.As(err, &again) {
+		return outcome{kind: kindSnoozed, delay: again.delay}
+	}
+	if errors.Is(err, ErrRelease) {
+		return outcome{kind: kindReleased}
+	}
+	var why CancelReason
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.As(err, &why)) {
+		// It stopped because it was asked to.
+		return outcome{kind: kindReleased}
+	}
+	return failed(err)
+}
+
+func completed(ctx JobContext) outcome {
+	ctx.state.mu.Lock()
+	defer ctx.state.mu.Unlock()
+	if ctx.state.result == nil {
+		return outcome{kind: kindCompleted}
+	}
+	payload, err := encode(ctx.state.result)
+	if err != nil {
+		return failed(&JobError{Code: "serialization_error", Message: "the handler's result: " + err.Error(), NonRetryable: true})
+	}
+	return outcome{kind: kindCompleted, payload: payload}
+}
+
+// frames is how many lines of a stack are kept: the server keeps no more.
+const frames = 50
+
+type failure struct {
+	Code      string   `json:"code"`
+	Type      string   `json:"type"`
+	Message   string   `json:"message"`
+	Retryable bool     `json:"retryable"`
+	Details   any      `json:"details,omitempty"`
+	Backtrace []string `json:"backtrace,omitempty"`
+}
+
+func failed(err error) outcome {
+	about := failure{Code: "handler_error", Type: typeName(err), Message: messageOf(err), Retryable: true}
+	details := map[string]any{"error_class": about.Type}
+	var mark nonRetryable
+	if errors.As(err, &mark) {
+		about.Code, about.Retryable = "non_retryable", false
+	}
+	var own *JobError
+	if errors.As(err, &own) {
+		if own.Code != "" {
+			about.Code = own.Code
+		}
+		about.Retryable = about.Retryable && !own.NonRetryable
+		for name, value := range own.Details {
+			details[name] = value
+		}
+	}
+	var panic panicked
+	if errors.As(err, &panic) {
+		details["stack"] = panic.stack
+		about.Backtrace = backtrace(panic.stack)
+	}
+	about.Details = details
+	payload, wrong := encode(about)
+	if wrong != nil {
+		about.Details = map[string]any{"error_class": about.Type}
+		payload, _ = encode(about)
+	}
+	return outcome{kind: kindFailed, payload: payload}
+}
+
+// messageOf is the message of an error; the engine wants one, and Error itself may panic.
+func messageOf(err error) (message string) {
+	defer func() {
+		if recover() != nil || message == "" {
+			message = typeName(err)
+		}
+	}()
+	return err.Error()
+}
+
+// typeName is the type of an error, below what merely adds words or marks.
+func typeName(err error) string {
+	for {
+		name := strings.TrimLeft(fmt.Sprintf("%T", err), "*")
+		if p, ok := err.(panicked); ok {
+			return strings.TrimLeft(fmt.Sprintf("%T", p.value), "*")
+		}
+		inner := errors.Unwrap(err)
+		if inner == nil || name != "fmt.wrapError" && name != "ojs.nonRetryable" {
+			return name
+		}
+		err = inner
+	}
+}
+
+// backtrace are the lines of a stack below the panic, one per frame: function and place.
+func backtrace(stack string) []string {
+	lines := strings.Split(strings.TrimSpace(stack), "\n")
+	var found []string
+	for i := 1; i+1 < len(lines) && len(found) < frames; i += 2 {
+		place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
+		found = append(found, lines[i]+" "+place)
+	}
+	return found
+}
+
+// The layout of a frame: ojs_frame.h.
+const (
+	frameHeader    = 16
+	frameOutcome   = 32
+	frameVersion   = 1
+	magicJobs      = 0x4A534A4F
+	magicOutcomes  = 0x4F534A4F
+	flagOfDeadline = 2
+)
+
+// packOutcomes makes a frame of outcomes.
+func packOutcomes(outcomes []outcome) []byte {
+	total := frameHeader + len(outcomes)*frameOutcome
+	for _, o := range outcomes {
+		total += len(o.payload)
+	}
+	le := binary.LittleEndian
+	frame := make([]byte, frameHeader+len(outcomes)*frameOutcome, total)
+	le.PutUint32(frame, magicOutcomes)
+	le.PutUint16(frame[4:], frameVersion)
+	le.PutUint16(frame[6:], frameOutcome)
+	le.PutUint32(frame[8:], uint32(len(outcomes)))
+	le.PutUint32(frame[12:], uint32(total))
+	for i, o := range outcomes {
+		entry := frame[frameHeader+i*frameOutcome:]
+		le.PutUint64(entry, o.token)
+		le.PutUint32(entry[8:], o.kind)
+		le.PutUint32(entry[16:], uint32(len(frame)))
+		le.PutUint32(entry[20:], uint32(len(o.payload)))
+		le.PutUint64(entry[24:], uint64(o.delay.Milliseconds()))
+		frame = append(frame, o.payload...)
+	}
+	return frame
+}
+
+// delivered is a job out of a frame.
+type delivered struct {
+	token    uint64
+	envelope []byte
+	id       string
+	jobType  string
+	queue    string
+	attempt  int
+	left     time.Duration // Negative without a deadline.
+}
+
+// readJobs reads a frame of jobs.
+func readJobs(frame []byte) ([]delivered, error) {
+	le := binary.LittleEndian
+	if len(frame) < frameHeader || le.Uint32(frame) != magicJobs {
+		return nil, &Error{Class: ErrInternal, Code: "internal_error", Message: "the engine did not give a frame of jobs"}
+	}
+	size, count := int(le.Uint16(frame[6:])), int(le.Uint32(frame[8:]))
+	jobs := make([]delivered, count)
+	for i := range jobs {
+		entry := frame[frameHeader+i*size:]
+		text := func(at int) []byte {
+			from := le.Uint32(entry[at:])
+			return frame[from : from+le.Uint32(entry[at+4:])]
+		}
+		jobs[i] = delivered{token: le.Uint64(entry), envelope: text(8), id: string(text(16)), jobType: string(text(24)), queue: string(text(32)),
+			attempt: int(le.Uint32(entry[40:])), left: -1}
+		if le.Uint32(entry[44:])&flagOfDeadline != 0 {
+			jobs[i].left = time.Duration(le.Uint64(entry[48:])) * time.Millisecond
+		}
+	}
+	return jobs, nil
+}

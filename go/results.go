@@ -1,0 +1,68 @@
+package ojs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// heldBack is how long the server may hold back an answer: below the time-outs of common proxies.
+const heldBack = 20 * time.Second
+
+// JobResult is how a job ended, and what came out of it.
+type JobResult struct {
+	JobID string   `json:"job_id"`
+	State JobState `json:"state"`
+	// Result is what the handler left, as JSON; nil when it left nothing or nothing is kept.
+	Result json.RawMessage `json:"result"`
+	// Error is the failure that ended it.
+	Error   *JobFailure `json:"error"`
+	Attempt int         `json:"attempt"`
+}
+
+// Decode reads the result into a variable.
+func (r *JobResult) Decode(into any) error {
+	if r.Result == nil {
+		return invalid("job %s has no result", r.JobID)
+	}
+	return decode(r.Result, into)
+}
+
+// Result tells how the job ended; an error with status 408 while it has not, with 410 when its result is no longer kept.
+func (c *Client) Result(ctx context.Context, id string) (*JobResult, error) {
+	// Sent once: "not finished" (408) is an answer here.
+	return c.result(ctx, at("jobs", id, "result"), 0)
+}
+
+// WaitForResult waits for the end of the job, or of the context.
+func (c *Client) WaitForResult(ctx context.Context, id string) (*JobResult, error) {
+	for {
+		wait := heldBack
+		if deadline, there := ctx.Deadline(); there {
+			wait = min(wait, max(time.Until(deadline), 0))
+		}
+		path := query(at("jobs", id, "result"), "wait", "true", "timeout", fmt.Sprint(int((wait+time.Second-1)/time.Second)))
+		result, err := c.result(ctx, path, wait)
+		var refused *Error
+		if err == nil || !errors.As(err, &refused) || refused.Status != 408 {
+			return result, err
+		}
+	}
+}
+
+func (c *Client) result(ctx context.Context, path string, wait time.Duration) (*JobResult, error) {
+	result := &JobResult{}
+	if err := c.askWaiting(ctx, "GET", path, nil, &wait, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Results tells how up to 1,000 jobs ended, in order; nil for what is unknown, not done, or no longer kept.
+func (c *Client) Results(ctx context.Context, ids []string) ([]*JobResult, error) {
+	var answer struct{ Results []*JobResult }
+	err := c.ask(ctx, "POST", "/jobs/results", Obj{"ids": ids}, &answer)
+	return answer.Results, err
+}

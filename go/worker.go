@@ -1,0 +1,384 @@
+package ojs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// WorkerState is where a worker is in its life.
+type WorkerState uint32
+
+const (
+	StateNew       WorkerState = iota // Not started.
+	StateRunning                      // Fetches and runs.
+	StateQuiet                        // Runs what it holds, fetches nothing.
+	StateTerminate                    // Finishes what it holds, then stops.
+	StateStopped                      // Over.
+)
+
+func (s WorkerState) String() string {
+	names := []string{"new", "running", "quiet", "terminate", "stopped"}
+	if int(s) < len(names) {
+		return names[s]
+	}
+	return strconv.Itoa(int(s))
+}
+
+// Worker fetches jobs and runs their handlers, each in a goroutine of its own.
+type Worker struct {
+	client   *Client
+	owned    bool // The client is this worker's alone.
+	settings workerSettings
+	chain    MiddlewareChain[MiddlewareFunc]
+
+	mu       sync.Mutex
+	handlers map[string]HandlerFunc
+	wrong    error // The first registration that went wrong.
+	run      *run  // Nil before the start.
+}
+
+// NewWorker makes a worker with a connection of its own; see [NewClient] for the URL, and [Client.NewWorker] to share one.
+func NewWorker(url string, options ...WorkerOption) (*Worker, error) {
+	var settings workerSettings
+	var link connection
+	for _, option := range options {
+		option.toWorker(&settings, &link)
+	}
+	client, err := connect(url, link)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWorker(client, settings)
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	w.owned = true
+	return w, nil
+}
+
+// NewWorker makes a worker on this client's connection. Settings of the connection among the options have no effect.
+func (c *Client) NewWorker(options ...WorkerOption) (*Worker, error) {
+	var settings workerSettings
+	for _, option := range options {
+		option.toWorker(&settings, &connection{})
+	}
+	return newWorker(c, settings)
+}
+
+func newWorker(client *Client, settings workerSettings) (*Worker, error) {
+	if settings.queues == nil {
+		settings.queues = strings.Split(cmp.Or(os.Getenv("OJS_QUEUE"), "default"), ",")
+	}
+	for i, name := range settings.queues {
+		settings.queues[i] = strings.TrimSpace(name)
+	}
+	if len(settings.queues) == 0 || slices.Contains(settings.queues, "") {
+		return nil, invalid("a worker needs queues, each with a name: %q", settings.queues)
+	}
+	if settings.concurrency == 0 {
+		number, err := strconv.Atoi(cmp.Or(os.Getenv("OJS_CONCURRENCY"), "10"))
+		if err != nil {
+			return nil, invalid("OJS_CONCURRENCY must be a number: %v", err)
+		}
+		settings.concurrency = number
+	}
+	if settings.concurrency < 1 {
+		return nil, invalid("concurrency must be at least 1, got %d", settings.concurrency)
+	}
+	if settings.logger == nil {
+		settings.logger = slog.Default()
+	}
+	return &Worker{client: client, settings: settings, handlers: map[string]HandlerFunc{}}, nil
+}
+
+// Register sets the handler of a job type; "*" stands for every other type. A mistake (no function, a type twice) is returned by Start.
+func (w *Worker) Register(jobType string, handler HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var wrong error
+	switch {
+	case w.run != nil:
+		wrong = invalid("register handlers before the worker starts")
+	case jobType == "" || handler == nil:
+		wrong = invalid("Register needs a job type and a handler: %q", jobType)
+	case w.handlers[jobType] != nil:
+		wrong = invalid("a handler for '%s' is registered already", jobType)
+	default:
+		w.handlers[jobType] = handler
+	}
+	w.wrong = cmp.Or(w.wrong, wrong)
+}
+
+// RegisterTyped registers a handler whose arguments are read into a T: the single argument of the job, or, when T is a slice, all of them.
+// Arguments that do not fit fail the job for good.
+func RegisterTyped[T any](w *Worker, jobType string, handler func(ctx JobContext, args T) error) {
+	w.Register(jobType, func(ctx JobContext) error {
+		var args T
+		if err := typed(ctx.Job.Args, &args); err != nil {
+			return &JobError{Code: "invalid_arguments", Message: err.Error(), NonRetryable: true}
+		}
+		return handler(ctx, args)
+	})
+}
+
+func typed[T any](args Args, into *T) error {
+	if len(args) == 1 {
+		if err := args.Decode(into); err == nil {
+			return nil
+		}
+	}
+	data, err := encode(args)
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil && len(args) == 1 {
+		return args.Decode(into)
+	}
+	return err
+}
+
+// Middleware is the chain around every handler.
+func (w *Worker) Middleware() *MiddlewareChain[MiddlewareFunc] { return &w.chain }
+
+// Use adds a layer around every handler, see [MiddlewareChain.Use].
+func (w *Worker) Use(run MiddlewareFunc) error { return w.chain.Use(run) }
+
+// UseNamed adds a layer around every handler, see [MiddlewareChain.UseNamed].
+func (w *Worker) UseNamed(name string, run MiddlewareFunc) error { return w.chain.UseNamed(name, run) }
+
+// Start connects and works until the context is cancelled, until Shutdown, or until the server tells the worker to terminate; running
+// handlers may then finish for the grace period. It returns nil after an orderly end. The context's values reach the handlers, its
+// end does not: they are cancelled when the grace period is over.
+func (w *Worker) Start(ctx context.Context) error {
+	r, err := w.begin(ctx)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = r.native.stop(-1) })
+	defer stop()
+	return r.finish()
+}
+
+// Run is Start, ended by SIGINT and SIGTERM as well. A second signal ends the grace period.
+func (w *Worker) Run(ctx context.Context) error {
+	r, err := w.begin(ctx)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = r.native.stop(-1) })
+	defer stop()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	go func() {
+		for {
+			select {
+			case <-signals:
+				// The engine takes a second stop as the end of the grace period.
+				_ = r.native.stop(-1)
+			case <-r.over:
+				return
+			}
+		}
+	}()
+	return r.finish()
+}
+
+func (w *Worker) begin(ctx context.Context) (*run, error) {
+	plan, err := w.plan()
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.run != nil {
+		return nil, invalid("a worker can be started once; make another one")
+	}
+	if len(w.handlers) == 0 {
+		return nil, invalid("the worker has no handlers: register some before it starts")
+	}
+	var types []string // None: every type.
+	if w.handlers["*"] == nil {
+		for name := range w.handlers {
+			types = append(types, name)
+		}
+	}
+	native, err := newNativeWorker(w.client.native, w.settings, types)
+	if err != nil {
+		return nil, err
+	}
+	id, err := native.start()
+	if err != nil {
+		native.free()
+		return nil, err
+	}
+	w.run = newRun(context.WithoutCancel(ctx), native, id, plan, w.settings)
+	if w.owned {
+		w.run.last = w.client.Close
+	}
+	w.run.begin()
+	return w.run, nil
+}
+
+// plan is the whole call of each job type, middleware included.
+func (w *Worker) plan() (map[string]HandlerFunc, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	layers, err := w.chain.freeze()
+	if err = errors.Join(w.wrong, err); err != nil {
+		return nil, err
+	}
+	plan := make(map[string]HandlerFunc, len(w.handlers))
+	for name, handler := range w.handlers {
+		plan[name] = onion(layers, handler)
+	}
+	return plan, nil
+}
+
+func (w *Worker) running() (*run, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.run == nil {
+		return nil, invalid("the worker has not been started")
+	}
+	return w.run, nil
+}
+
+// Shutdown stops the worker and waits until it is over. Running handlers may finish until the context is cancelled or the grace period
+// ends, whichever is first; then their contexts are cancelled and their jobs go back to the queue.
+func (w *Worker) Shutdown(ctx context.Context) error {
+	r, err := w.running()
+	if err != nil {
+		return err
+	}
+	if err := r.native.stop(-1); err != nil && !errors.Is(err, ErrClosed) {
+		return err
+	}
+	select {
+	case <-r.over:
+		return nil
+	case <-ctx.Done():
+	}
+	_ = r.native.stop(0)
+	<-r.over
+	return ctx.Err()
+}
+
+// Quiet fetches no more; what runs goes on.
+func (w *Worker) Quiet() error {
+	r, err := w.running()
+	if err != nil {
+		return err
+	}
+	return r.native.quiet()
+}
+
+// Resume fetches again after Quiet.
+func (w *Worker) Resume() error {
+	r, err := w.running()
+	if err != nil {
+		return err
+	}
+	return r.native.resume()
+}
+
+// State is where the worker is in its life.
+func (w *Worker) State() WorkerState {
+	r, err := w.running()
+	if err != nil {
+		return StateNew
+	}
+	return r.native.phase()
+}
+
+// ID is the worker's name on the server; empty before the start.
+func (w *Worker) ID() string {
+	r, err := w.running()
+	if err != nil {
+		return ""
+	}
+	return r.id
+}
+
+// Queues are the queues it works, in order of preference.
+func (w *Worker) Queues() []string { return slices.Clone(w.settings.queues) }
+
+// ActiveJobs is how many handlers run now.
+func (w *Worker) ActiveJobs() int {
+	r, err := w.running()
+	if err != nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.running)
+}
+
+// Drain runs the handlers on everything that is available now in the worker's queues, one job after the other, jobs enqueued on the way
+// included, and returns how many ran. The error joins what handlers returned and whatever else went wrong; retries are not waited for.
+// It is meant for tests and for programs that a timer starts. A worker that drains need not be started.
+func (w *Worker) Drain(ctx context.Context) (ran int, err error) {
+	plan, err := w.plan()
+	if err != nil {
+		return 0, err
+	}
+	var failures []error
+	for {
+		var answer struct{ Jobs []json.RawMessage }
+		fetch := map[string]any{"queues": w.settings.queues, "count": 1, "worker_id": "drain"}
+		if err := w.client.ask(ctx, "POST", "/workers/fetch", fetch, &answer); err != nil {
+			return ran, errors.Join(append(failures, err)...)
+		}
+		if len(answer.Jobs) == 0 {
+			return ran, errors.Join(failures...)
+		}
+		ran++
+		if err := w.drainOne(ctx, plan, answer.Jobs[0]); err != nil {
+			failures = append(failures, err)
+		}
+	}
+}
+
+func (w *Worker) drainOne(ctx context.Context, plan map[string]HandlerFunc, envelope []byte) error {
+	var lease struct {
+		Token json.RawMessage `json:"lease_token,omitempty"`
+	}
+	job := &Job{}
+	if err := errors.Join(decode(envelope, job), decode(envelope, &lease)); err != nil {
+		return err
+	}
+	outcome, failure := perform(plan, JobContext{Job: job, inner: ctx, state: &jobState{}})
+	about := map[string]any{"job_id": job.ID, "worker_id": "drain"}
+	if lease.Token != nil {
+		about["lease_token"] = lease.Token
+	}
+	path := "/workers/nack"
+	switch outcome.kind {
+	case kindCompleted:
+		path = "/workers/ack"
+		if outcome.payload != nil {
+			about["result"] = json.RawMessage(outcome.payload)
+		}
+	case kindFailed:
+		about["error"] = json.RawMessage(outcome.payload)
+		failure = fmt.Errorf("%s (job %s): %w", job.Type, job.ID, failure)
+	default:
+		failure = nil
+		about["requeue"], about["error"] = true, Obj{"code": "released", "message": "given back by the handler"}
+		if outcome.kind == kindSnoozed {
+			about["delay_ms"] = outcome.delay.Milliseconds()
+		}
+	}
+	return errors.Join(failure, w.client.ask(ctx, "POST", path, about, nil))
+}

@@ -1,0 +1,114 @@
+package ojs
+
+import "encoding/json"
+
+// Step is a part of a workflow: a JobRequest, or a Workflow inside another.
+type Step interface {
+	json.Marshaler
+	step()
+}
+
+func (JobRequest) step() {}
+func (Workflow) step()   {}
+
+// Workflow describes what belongs together; Client.CreateWorkflow sends it.
+type Workflow struct {
+	kind      string
+	name      string
+	steps     []Step
+	callbacks Callbacks
+	options   map[string]any
+}
+
+// Callbacks are the jobs that a batch ends in; nil for none.
+type Callbacks struct {
+	// OnComplete runs in any case.
+	OnComplete Step
+	// OnSuccess runs when all jobs succeeded.
+	OnSuccess Step
+	// OnFailure runs when any job failed.
+	OnFailure Step
+}
+
+// Chain runs one step after the other; every step sees the results of those before it in Job.ParentResults.
+func Chain(steps ...Step) Workflow { return Workflow{kind: "chain", steps: steps} }
+
+// Group runs all jobs at the same time, in no order.
+func Group(jobs ...Step) Workflow { return Workflow{kind: "group", steps: jobs} }
+
+// Batch runs all jobs at the same time, then the callbacks that apply.
+func Batch(jobs []Step, callbacks Callbacks) Workflow {
+	return Workflow{kind: "batch", steps: jobs, callbacks: callbacks}
+}
+
+// Named is the same workflow with a name.
+func (w Workflow) Named(name string) Workflow {
+	w.name = name
+	return w
+}
+
+// With is the same workflow with options for the whole, by their names on the wire.
+func (w Workflow) With(options map[string]any) Workflow {
+	w.options = options
+	return w
+}
+
+// MarshalJSON writes the description as the wire has it.
+func (w Workflow) MarshalJSON() ([]byte, error) {
+	if len(w.steps) == 0 {
+		return nil, invalid("a workflow needs at least one job")
+	}
+	wire := map[string]any{"type": w.kind}
+	if w.kind == "chain" {
+		wire["steps"] = w.steps
+	} else {
+		wire["jobs"] = w.steps
+	}
+	if w.name != "" {
+		wire["name"] = w.name
+	}
+	callbacks := map[string]Step{}
+	for name, step := range map[string]Step{"on_complete": w.callbacks.OnComplete, "on_success": w.callbacks.OnSuccess, "on_failure": w.callbacks.OnFailure} {
+		if step != nil {
+			callbacks[name] = step
+		}
+	}
+	if len(callbacks) > 0 {
+		wire["callbacks"] = callbacks
+	}
+	if len(w.options) > 0 {
+		wire["options"] = w.options
+	}
+	return encode(wire)
+}
+
+// WorkflowStatus is how far a workflow is.
+type WorkflowStatus struct {
+	ID    string         `json:"id"`
+	Name  string         `json:"name"`
+	Type  string         `json:"type"`
+	State string         `json:"state"`
+	Steps []WorkflowStep `json:"steps"`
+	// Raw is all that the server said.
+	Raw json.RawMessage `json:"-"`
+}
+
+// WorkflowStep is one job of a workflow.
+type WorkflowStep struct {
+	ID    string `json:"id"`
+	JobID string `json:"job_id"`
+	Type  string `json:"type"`
+	State string `json:"state"`
+}
+
+// UnmarshalJSON reads the status and keeps its text in Raw.
+func (s *WorkflowStatus) UnmarshalJSON(data []byte) error {
+	type plain WorkflowStatus
+	var read plain
+	if err := decode(data, &read); err != nil {
+		return err
+	}
+	*s = WorkflowStatus(read)
+	s.Raw = append(json.RawMessage(nil), data...)
+	return nil
+}
