@@ -232,6 +232,7 @@ export class OJSClient {
   /** Runs around every enqueue. */
   readonly middleware: MiddlewareChain<EnqueueMiddleware>;
   readonly queues: Queues;
+  readonly rateLimits: RateLimits;
   readonly deadLetters: DeadLetters;
   readonly cron: Cron;
   /** Adds enqueue middleware. */
@@ -241,6 +242,25 @@ export class OJSClient {
   enqueue<Args extends unknown[] = any[]>(type: string, args?: Args | unknown, options?: EnqueueOptions): Promise<Job<Args>>;
   /** Sends many jobs in one request: all are stored or none. */
   enqueueBatch(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
+  /** Sends many jobs, each with an outcome of its own: a wrong one does not keep the others out, unless `atomic`. */
+  bulkEnqueue(jobs: Iterable<JobLike>, options?: { atomic?: boolean; idempotencyKey?: string } & CallOptions): Promise<BulkItem[]>;
+  /** Cancels many jobs: by ids whatever is not finished, by filter what waits unless it names other states. */
+  bulkCancel(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
+  /** Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off. */
+  bulkRetry(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
+  /** Deletes many ended jobs for ever. */
+  bulkDelete(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
+  /** How the job ended; rejects with status 408 while it has not, with 410 when its result is no longer kept. */
+  result<Result = any>(id: string, options?: CallOptions): Promise<JobResult<Result>>;
+  /** Waits for the end of the job, for ever without a `timeout`; rejects with OJSTimeoutError when that is over. */
+  waitForResult<Result = any>(id: string, options?: { timeout?: Duration } & CallOptions): Promise<JobResult<Result>>;
+  /** How up to 1,000 jobs ended, in order; null for what is unknown, not done, or no longer kept. */
+  results(ids: Iterable<string>, options?: CallOptions): Promise<(JobResult | null)[]>;
+  /**
+   * What happens, as it happens: an iterable without end. It begins where the log ends; `after` is the id of the last event that was
+   * dealt with, and `''` the oldest that is kept. When the connection is lost it asks again from there: none is missed, none comes twice.
+   */
+  events(options?: EventsOptions): AsyncGenerator<OJSEvent, never, void>;
   getJob(id: string, options?: CallOptions): Promise<Job>;
   /** Cancels a job that is not over. */
   cancelJob(id: string, options?: CallOptions): Promise<Job>;
@@ -255,7 +275,10 @@ export class OJSClient {
   /** What the server is and can do. */
   manifest(options?: CallOptions): Promise<any>;
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
-  request(method: string, path: string, body?: unknown, options?: CallOptions): Promise<any>;
+  request(method: string, path: string, body?: unknown, options?: CallOptions & {
+    /** Milliseconds the server may hold back its answer; the call is then sent once. */
+    wait?: number;
+  }): Promise<any>;
   /** Releases the connection; an embedded engine is flushed. */
   close(): Promise<void>;
 }
@@ -267,14 +290,125 @@ export interface Queues {
   /** No job is handed out until resume(). */
   pause(name: string, options?: CallOptions): Promise<any>;
   resume(name: string, options?: CallOptions): Promise<any>;
+  /** Creates a queue with settings, by their names on the wire. */
+  create(name: string, config?: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** A queue with its settings and counts. */
+  get(name: string, options?: CallOptions): Promise<any>;
+  /** Sets what is named and leaves the rest; null gives a setting back to the template, which is the queue `_default`. */
+  configure(name: string, config: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** Deletes a queue: one that holds jobs only when they may be discarded, or moved to `targetQueue`. */
+  delete(name: string, options?: { strategy?: 'reject' | 'discard' | 'move'; targetQueue?: string } & CallOptions): Promise<any>;
+  /** Accepts no more jobs and hands out those that are there, until resume(). */
+  drain(name: string, options?: CallOptions): Promise<any>;
+  /** Removes the jobs in these states for ever; `olderThan` is a time, or a length of time before now. Resolves to how many. */
+  purge(name: string, states: Iterable<JobState>, options?: { olderThan?: When | Duration } & CallOptions): Promise<number>;
+}
+
+export interface RateLimits {
+  /** Keys with limits, and what is going on with them. */
+  list(options?: CallOptions): Promise<any[]>;
+  /** A key with its limits, and how much of them is used. */
+  get(key: string, options?: CallOptions): Promise<any>;
+  /** Gives a key other limits until `expiresAt`: `{ concurrency: 2 }`. Without any limit (`{}`) the override ends. */
+  override(key: string, limits: { [name: string]: Json }, options?: { expiresAt?: When } & CallOptions): Promise<any>;
+}
+
+/** Which jobs a bulk call means: ids, or a filter. */
+export type BulkTarget = { ids: Iterable<string> } | {
+  queue?: string;
+  /** `email.*` is all that start so. */
+  type?: string;
+  states?: readonly JobState[];
+  enqueuedAfter?: When;
+  enqueuedBefore?: When;
+  priority?: number;
+  meta?: Record<string, unknown>;
+};
+/** What became of one job of a bulk enqueue. */
+export interface BulkItem {
+  /** Place in the request. */
+  index: number;
+  /** `duplicate` is a unique policy of `ignore`: `job` is the one that was there. */
+  status: 'created' | 'duplicate' | 'failed';
+  /** Whether the job is stored. */
+  ok: boolean;
+  job?: Job;
+  error?: OJSError;
+}
+/** What came of a bulk cancel, retry or delete. */
+export interface BulkResult {
+  /** Jobs that were named or found. */
+  matched: number;
+  /** Jobs that were changed. */
+  succeeded: number;
+  /** Jobs that were left as they are; their items say why. */
+  skipped: number;
+  /** In the order of the ids; of a filter the first 1,000. */
+  items: { id: string; status: string; error?: OJSError }[];
+}
+
+/** How a job ended. */
+export class JobResult<Result = any> {
+  private constructor();
+  readonly jobId: string;
+  readonly state: 'completed' | 'discarded' | 'cancelled';
+  /** Whether it was completed. */
+  readonly ok: boolean;
+  /** What the handler returned. */
+  readonly result?: Result;
+  /** The failure that ended it. */
+  readonly error?: JobFailure;
+  /** Attempts begun. */
+  readonly attempt: number;
+  readonly storedAt?: string;
+  readonly expiresAt?: string;
+  readonly [name: string]: any;
+}
+
+export interface EventsOptions extends CallOptions {
+  /** May end in `*`: `job.*`. */
+  types?: readonly string[];
+  queues?: readonly string[];
+  jobTypes?: readonly string[];
+  after?: string;
+}
+/** Something that happened. */
+export interface OJSEvent {
+  /** Its id; `after` takes it. */
+  id: string;
+  /** `job.completed`. */
+  type: string;
+  /** When, RFC 3339. */
+  time: string;
+  /** The id of the job or workflow, the name of the queue or worker. */
+  subject: string;
+  /** The rest, by type of event. */
+  data: any;
+  [name: string]: any;
 }
 
 export interface DeadLetters {
+  /** A dead letter by its id. */
+  get(id: string, options?: CallOptions): Promise<Job>;
+  /** Runs all again that the filter finds, all of them without one; resolves to how many. */
+  retryAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
+  /** Deletes all that the filter finds, all of them without one; resolves to how many. */
+  discardAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
+  /** How many there are, by queue and type of error, and since when. */
+  stats(options?: CallOptions): Promise<any>;
   /** Jobs that failed for good and were kept, newest first. */
   list(options?: { queue?: string; type?: string; limit?: number; offset?: number } & CallOptions): Promise<Job[]>;
   /** Runs it again, from attempt one. */
   retry(id: string, options?: CallOptions): Promise<Job>;
   discard(id: string, options?: CallOptions): Promise<void>;
+}
+
+export interface DeadLetterFilter {
+  queue?: string;
+  type?: string;
+  errorType?: string;
+  since?: When;
+  until?: When;
 }
 
 export interface Cron {
@@ -430,6 +564,16 @@ export class OJSServer {
 /** JSON in which integers survive: those that a number cannot hold are bigints, in both directions. */
 export const json: { parse(text: string): any; stringify(value: unknown): string };
 export const version: string;
+
+/** What log records can be given to: `console`, pino, winston. */
+export interface Logger {
+  error?(message: string): void;
+  warn(message: string): void;
+  info?(message: string): void;
+  debug?(message: string): void;
+}
+/** Where the core's log records go, from the start of the first worker on: to `console`, from `warn` up, unless said otherwise; null is nowhere. */
+export function setLogger(logger: Logger | null, options?: { level?: 'off' | 'error' | 'warn' | 'info' | 'debug' | 'trace' }): void;
 
 export namespace testing {
   /** What was enqueued while it is active. The newest active one gets the jobs of all clients. */

@@ -3,7 +3,8 @@ import sdk from './lib/index.cjs';
 
 export default sdk;
 export const {
-  OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, MiddlewareChain, Workflow, chain, group, batch, json, testing, version,
+  OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Workflow, chain, group, batch, json, setLogger, testing,
+  version,
   OJSError, OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
   OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
   OJSValidationError, OJSMiddlewareError, OJSNotEnqueuedError, OJSClosedError, OJSInternalError, NonRetryableError, Snooze,

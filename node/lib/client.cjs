@@ -1,25 +1,17 @@
 'use strict';
 // The producer's side: enqueue, look up, cancel, administer.
-const { Transport } = require('./transport.cjs');
+const { randomUUID } = require('node:crypto');
+const bulk = require('./bulk.cjs');
+const results = require('./results.cjs');
+const { Part, at, member } = require('./calls.cjs');
+const { DeadLetters } = require('./dead_letters.cjs');
+const { follow } = require('./events.cjs');
 const { Job, JobRequest } = require('./job.cjs');
 const { MiddlewareChain, compose } = require('./middleware.cjs');
+const { Queues, RateLimits } = require('./queues.cjs');
+const { Transport } = require('./transport.cjs');
 const { Workflow } = require('./workflow.cjs');
-const { OJSError, OJSNotEnqueuedError, OJSValidationError } = require('./errors.cjs');
-
-/** One member of an answer. */
-function member(answer, name) {
-  if (answer === null || typeof answer !== 'object' || !(name in answer)) {
-    throw new OJSError(`the answer has no '${name}'`, { code: 'unexpected_answer' });
-  }
-  return answer[name];
-}
-
-const at = (...parts) => `/${parts.map(encodeURIComponent).join('/')}`;
-
-function query(path, parameters) {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  return given.length > 0 ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : path;
-}
+const { OJSNotEnqueuedError, OJSValidationError } = require('./errors.cjs');
 
 class OJSClient {
   #transport;
@@ -30,6 +22,7 @@ class OJSClient {
     this.#transport = new Transport(typeof options === 'string' ? { url: options } : options);
     this.middleware = new MiddlewareChain();
     this.queues = new Queues(this);
+    this.rateLimits = new RateLimits(this);
     this.deadLetters = new DeadLetters(this);
     this.cron = new Cron(this);
   }
@@ -51,16 +44,54 @@ class OJSClient {
 
   /** Sends many jobs in one request: all are stored or none. Middleware runs for each; dropped jobs are left out. */
   async enqueueBatch(jobs, options = {}) {
-    const kept = [];
-    for (const job of jobs) {
-      await this.#through(JobRequest.of(job), async (changed) => {
-        kept.push(changed);
-        return Job.from(changed.toJSON());
-      });
-    }
+    const kept = await this.#kept(jobs);
     if (kept.length === 0) return [];
     const answer = await this.request('POST', '/jobs/batch', { jobs: kept }, options);
     return member(answer, 'jobs').map((job) => Job.from(job));
+  }
+
+  /** Sends many jobs, each with an outcome of its own: a wrong one keeps the others from nothing, unless `atomic`. */
+  async bulkEnqueue(jobs, { atomic = false, idempotencyKey, ...options } = {}) {
+    const kept = await this.#kept(jobs);
+    if (kept.length === 0) return [];
+    // The key is made here when the caller has none: the transport may send the request twice.
+    const body = { jobs: kept, atomicity: atomic ? 'atomic' : 'partial', idempotency_key: idempotencyKey ?? randomUUID() };
+    return bulk.items(await this.request('POST', '/jobs/bulk', body, options));
+  }
+
+  /** Cancels many jobs: by ids whatever is not finished, by filter what waits unless it names other states. */
+  bulkCancel(target, options) {
+    return this.#bulk('cancel', target, options);
+  }
+
+  /** Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off. */
+  bulkRetry(target, options) {
+    return this.#bulk('retry', target, options);
+  }
+
+  /** Deletes many ended jobs for ever. */
+  bulkDelete(target, options) {
+    return this.#bulk('delete', target, options);
+  }
+
+  /** How the job ended; rejects with status 408 while it has not, with 410 when its result is no longer kept. */
+  result(id, { signal } = {}) {
+    return results.result(this.request.bind(this), id, undefined, signal);
+  }
+
+  /** Waits for the end of the job, for ever without a `timeout`. */
+  waitForResult(id, options) {
+    return results.wait(this.request.bind(this), id, options);
+  }
+
+  /** How up to 1,000 jobs ended, in order; null for what is unknown, not done, or no longer kept. */
+  results(ids, options) {
+    return results.all(this.request.bind(this), ids, options);
+  }
+
+  /** What happens, as it happens: an async iterable without end. Leave the loop, or abort `signal`, to end it. */
+  events(options) {
+    return follow((path, wait, signal) => this.request('GET', path, undefined, { signal, wait }), options);
   }
 
   /** The job with this id. */
@@ -104,8 +135,8 @@ class OJSClient {
   }
 
   /** Any call of the protocol; the promise is the decoded body of a 2xx answer. */
-  request(method, path, body, { signal } = {}) {
-    return this.#transport.request(method, path, body, signal);
+  request(method, path, body, { signal, wait } = {}) {
+    return this.#transport.request(method, path, body, signal, wait);
   }
 
   /** Releases the connection; an embedded engine is flushed. Later calls reject with OJSClosedError. */
@@ -124,6 +155,23 @@ class OJSClient {
     return client.#transport;
   }
 
+  async #bulk(verb, target, { atomic = false, ...options } = {}) {
+    const body = { ...bulk.target(target), atomicity: atomic ? 'atomic' : 'partial' };
+    return bulk.changes(await this.request('POST', `/jobs/bulk/${verb}`, body, options));
+  }
+
+  /** The jobs that middleware lets through. */
+  async #kept(jobs) {
+    const kept = [];
+    for (const job of jobs) {
+      await this.#through(JobRequest.of(job), async (changed) => {
+        kept.push(changed);
+        return Job.from(changed.toJSON());
+      });
+    }
+    return kept;
+  }
+
   #through(request, send) {
     const layers = (this.#composed ??= this.middleware.freeze());
     const checked = (changed) => {
@@ -131,58 +179,6 @@ class OJSClient {
       throw new OJSValidationError('next() of enqueue middleware takes the request');
     };
     return compose(layers, checked)(request);
-  }
-}
-
-class Part {
-  #client;
-
-  constructor(client) {
-    this.#client = client;
-  }
-
-  call(method, path, body, options) {
-    return this.#client.request(method, path, body, options);
-  }
-}
-
-class Queues extends Part {
-  /** All queues with their status. */
-  async list(options) {
-    return member(await this.call('GET', '/queues', undefined, options), 'queues');
-  }
-
-  /** Counts by state. */
-  async stats(name, options) {
-    return member(await this.call('GET', at('queues', name, 'stats'), undefined, options), 'queue');
-  }
-
-  /** No job is handed out until resume(). */
-  async pause(name, options) {
-    return member(await this.call('POST', at('queues', name, 'pause'), {}, options), 'queue');
-  }
-
-  /** Hands jobs out again. */
-  async resume(name, options) {
-    return member(await this.call('POST', at('queues', name, 'resume'), {}, options), 'queue');
-  }
-}
-
-class DeadLetters extends Part {
-  /** Jobs that failed for good and were kept, newest first. */
-  async list({ queue, type, limit, offset, ...options } = {}) {
-    const path = query('/dead-letter', { queue, type, limit, offset });
-    return member(await this.call('GET', path, undefined, options), 'jobs').map((job) => Job.from(job));
-  }
-
-  /** Runs it again, from attempt one. */
-  async retry(id, options) {
-    return Job.from(member(await this.call('POST', at('dead-letter', id, 'retry'), {}, options), 'job'));
-  }
-
-  /** Deletes it. */
-  async discard(id, options) {
-    await this.call('DELETE', at('dead-letter', id), undefined, options);
   }
 }
 

@@ -4,12 +4,14 @@ const { OJSServer } = require('./server.cjs');
 const { OJSWorker } = require('./worker.cjs');
 const { JobContext } = require('./context.cjs');
 const { Job, JobRequest } = require('./job.cjs');
+const { JobResult } = require('./results.cjs');
 const { MiddlewareChain } = require('./middleware.cjs');
+const { setLogger } = require('./logs.cjs');
 const { Workflow, chain, group, batch } = require('./workflow.cjs');
 const errors = require('./errors.cjs').public;
 const json = require('./json.cjs');
 const testing = require('./testing.cjs');
 const { version } = require('../package.json');
 
-module.exports = { OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, MiddlewareChain, Workflow, chain, group, batch, json,
-  testing, version, ...errors };
+module.exports = { OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Workflow, chain, group, batch,
+  json, setLogger, testing, version, ...errors };

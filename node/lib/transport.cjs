@@ -54,17 +54,17 @@ class Transport {
     this.connection = custom ? undefined : connect(options);
   }
 
-  /** One request; the promise is the decoded body of a 2xx answer. */
-  async request(method, path, body, signal) {
+  /** One request; the promise is the decoded body of a 2xx answer. The server may hold it back for `wait` ms; it is then sent once. */
+  async request(method, path, body, signal, wait) {
     const sink = sinks.at(-1);
-    return sink ? sink.request(method, path, body) : this.direct(method, path, body, signal);
+    return sink ? sink.request(method, path, body) : this.direct(method, path, body, signal, wait);
   }
 
   /** The same, whatever takes the place of connections. */
-  async direct(method, path, body, signal) {
+  async direct(method, path, body, signal, wait) {
     if (this.connection) {
       const sent = body === undefined ? undefined : json.stringify(body);
-      const text = await loop().call((replies, ticket) => this.connection.submit(replies, ticket, method, path, sent), signal);
+      const text = await loop().call((replies, ticket) => this.connection.submit(replies, ticket, method, path, sent, wait), signal);
       return text ? json.parse(text) : undefined;
     }
     // What a transport of the user's gets is what the wire would carry.

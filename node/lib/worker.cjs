@@ -8,6 +8,7 @@ const { OJSValidationError, native } = require('./errors.cjs');
 const { millis } = require('./durations.cjs');
 const { packOutcomes, readJobs } = require('./frame.cjs');
 const { loop } = require('./loop.cjs');
+const logs = require('./logs.cjs');
 const { MiddlewareChain, compose } = require('./middleware.cjs');
 const outcomes = require('./outcome.cjs');
 const { onSignals } = require('./signals.cjs');
@@ -113,6 +114,7 @@ class OJSWorker extends EventEmitter {
     const core = native(() => new binding.Worker(this.#connection(), { types, fallback: calls.has('*'), ...this.#settings },
       () => weak.deref()?.#drain()));
     this.#native = core;
+    logs.start();
     if (this.#handleSignals) this.#signals = onSignals(this);
     try {
       this.#id = await loop().call((replies, ticket) => core.start(replies, ticket));

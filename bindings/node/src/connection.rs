@@ -54,12 +54,28 @@ impl Connection {
         Self { core: Core::over(transport.core.clone()) }
     }
 
-    /// One call; the answer goes to `replies` under `ticket`.
+    /// One call; the answer goes to `replies` under `ticket`. With `wait` the server may hold its answer back for so many
+    /// milliseconds, and the call is sent once.
     #[napi]
-    pub fn submit(&self, replies: &Replies, ticket: f64, method: String, path: String, body: Option<String>) -> Result<()> {
+    pub fn submit(
+        &self,
+        replies: &Replies,
+        ticket: f64,
+        method: String,
+        path: String,
+        body: Option<String>,
+        wait: Option<f64>,
+    ) -> Result<()> {
         let core = Arc::clone(&self.core);
         let body = body.map(Bytes::from);
-        replies.submit("Connection.submit", ticket, async move { core.call(&method, &path, body).await.map(Answer::Body) })
+        let wait = gate::enter("Connection.submit", || millis("wait", wait))?;
+        replies.submit("Connection.submit", ticket, async move {
+            let answer = match wait {
+                Some(wait) => core.call_waiting(&method, &path, body, wait).await,
+                None => core.call(&method, &path, body).await,
+            };
+            answer.map(Answer::Body)
+        })
     }
 
     /// Closes; an embedded engine is flushed.

@@ -7,6 +7,7 @@
 pub mod bell;
 pub mod connection;
 pub mod gate;
+pub mod logs;
 pub mod replies;
 pub mod server;
 pub mod text;

@@ -43,3 +43,10 @@ pub fn time_after(delay: f64) -> napi::Result<String> {
 pub fn error_of(status: u16, body: String) -> String {
     gate::describe(&AbiError::Sdk(ojs::Error::from_response(&Response::new(status, Bytes::from(body)))))
 }
+
+/// The description of the error of one item of an answer about many.
+#[napi]
+#[must_use]
+pub fn item_error(error: String) -> String {
+    gate::describe(&AbiError::Sdk(ojs::Error::from_item(&error)))
+}

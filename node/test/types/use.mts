@@ -1,5 +1,5 @@
 // Compiled, never run: what users write has these types, and what is wrong is refused.
-import sdk, { OJSClient, OJSWorker, OJSDuplicateError, OJSError, NonRetryableError, Snooze, batch, chain, group, testing } from '@openjobspec/sdk';
+import sdk, { OJSClient, OJSWorker, OJSDuplicateError, OJSError, NonRetryableError, Snooze, batch, chain, group, setLogger, testing } from '@openjobspec/sdk';
 import type { ExecutionMiddleware, Job, JobContext, Transport } from '@openjobspec/sdk';
 
 const recording: Transport = {
@@ -55,6 +55,20 @@ fake.assertEnqueued('a', { count: 1, args: [1] });
 const ran: number = await fake.drain(worker, { throwErrors: false });
 console.log(ran, sdk.version, sdk.json.parse('1'));
 
+const items = await client.bulkEnqueue(['a.b', { type: 'c' }], { atomic: true, idempotencyKey: 'once' });
+const stored: boolean = items.every((item) => item.ok || item.error?.code === 'x');
+console.log(stored, (await client.bulkCancel({ queue: 'mail', states: ['available'] })).succeeded, (await client.bulkDelete({ ids: [job.id] })).skipped);
+const sent: { sent: boolean } | undefined = (await client.waitForResult<{ sent: boolean }>(job.id, { timeout: '1m' })).result;
+console.log(sent, (await client.results([job.id]))[0]?.ok);
+for await (const event of client.events({ types: ['job.*'], after: '' })) console.log(event.subject, event.data);
+await client.queues.configure('mail', { concurrency: 20, max_size: null });
+const purged: number = await client.queues.purge('mail', ['completed'], { olderThan: '7d' });
+console.log(purged, await client.deadLetters.retryAll({ queue: 'mail', since: new Date() }), await client.rateLimits.get('tenant-1'));
+setLogger(console, { level: 'debug' });
+setLogger(null);
+
+// @ts-expect-error a bulk call needs ids or a filter it knows
+await client.bulkCancel({ job: 'x' });
 // @ts-expect-error a job needs a type
 await client.enqueue();
 // @ts-expect-error a misspelt option

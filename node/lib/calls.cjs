@@ -1,0 +1,47 @@
+'use strict';
+// What the calls of all parts of a client share: paths, and reading answers.
+const { OJSError, fromText } = require('./errors.cjs');
+const { timeText } = require('./durations.cjs');
+const binding = require('./native.cjs');
+const json = require('./json.cjs');
+
+/** One member of an answer. */
+function member(answer, name) {
+  if (answer === null || typeof answer !== 'object' || !(name in answer)) {
+    throw new OJSError(`the answer has no '${name}'`, { code: 'unexpected_answer' });
+  }
+  return answer[name];
+}
+
+/** A path of names. */
+const at = (...parts) => `/${parts.map(encodeURIComponent).join('/')}`;
+
+/** The members that were given. */
+const given = (members) => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
+
+/** A path with parameters. */
+function query(path, parameters) {
+  const text = new URLSearchParams(Object.entries(given(parameters)).map(([name, value]) => [name, String(value)]));
+  return `${text}` === '' ? path : `${path}?${text}`;
+}
+
+/** A point in time, if there is one. */
+const timeOf = (name, when) => (when === undefined || when === null ? undefined : timeText(name, when));
+
+/** The error of one item of an answer about many. */
+const itemError = (error) => (error === undefined || error === null ? undefined : fromText(binding.itemError(json.stringify(error))));
+
+/** A group of calls of a client: `client.queues` and its like. */
+class Part {
+  #client;
+
+  constructor(client) {
+    this.#client = client;
+  }
+
+  call(method, path, body, options) {
+    return this.#client.request(method, path, body, options);
+  }
+}
+
+module.exports = { Part, at, given, itemError, member, query, timeOf };
