@@ -278,6 +278,12 @@ OJS_MUST_USE ojs_error *ojs_abi_check(uint32_t compiled);
 // The version of the package, as text.
 const char *ojs_version(void);
 
+// The error that an answer means which is not 2xx, for transports of a program's own. With a status of 0 `body` is the error of one
+// item of an answer about many, `{"code", "message", …}`.
+OJS_MUST_USE
+ojs_error *ojs_error_of(uint16_t status,
+                        ojs_slice body);
+
 // Its kind; OJS_CLASS_NONE of NULL.
 ojs_class ojs_error_class(const ojs_error *error);
 

@@ -231,6 +231,10 @@ static void calls(const char *url) {
     FAILS(OJS_CLASS_VALIDATION, "args is not UTF-8", ojs_client_enqueue(client, S("a"), invalid_utf8(), none(), &answer));
     FAILS(OJS_CLASS_VALIDATION, "options must be a JSON object", ojs_client_enqueue(client, S("a"), none(), S("[]"), &answer));
     FAILS(OJS_CLASS_VALIDATION, "type is not UTF-8", ojs_client_enqueue(client, invalid_utf8(), none(), none(), &answer));
+    FAILS(OJS_CLASS_NOT_FOUND, "gone", ojs_error_of(404, S("{\"error\":{\"code\":\"not_found\",\"message\":\"gone\"}}")));
+    FAILS(OJS_CLASS_CONNECTION, "502", ojs_error_of(502, S("<html>")));
+    FAILS(OJS_CLASS_DUPLICATE, "twice", ojs_error_of(0, S("{\"code\":\"duplicate\",\"message\":\"twice\"}")));
+    FAILS(OJS_CLASS_VALIDATION, "UTF-8", ojs_error_of(0, invalid_utf8()));
     FAILS(OJS_CLASS_VALIDATION, "path that begins with /", ojs_client_call(client, S("GET"), S("health"), none(), &answer));
     FAILS(OJS_CLASS_VALIDATION, "a call is a method", ojs_client_call(client, none(), S("/health"), none(), &answer));
     FAILS(OJS_CLASS_VALIDATION, "is no method", ojs_client_call(client, S("G T"), S("/health"), none(), &answer));

@@ -1,4 +1,5 @@
 //! Errors.
+use ojs::transport::Response;
 use ojs_abi::error::{AbiError, ErrorClass};
 use ojs_abi::guard::guard;
 
@@ -113,6 +114,20 @@ pub(crate) fn enter(export: &'static str, body: impl FnOnce() -> Result<(), AbiE
 /// The object that a function was called on.
 pub(crate) fn given<'a, T>(object: Option<&'a T>, name: &str) -> Result<&'a T, AbiError> {
     object.ok_or_else(|| AbiError::invalid(format!("{name} is NULL")))
+}
+
+/// The error that an answer means which is not 2xx, for transports of a program's own. With a status of 0 `body` is the error of one
+/// item of an answer about many, `{"code", "message", …}`.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_error_of(status: u16, body: ojs_slice) -> Option<Box<ojs_error>> {
+    enter("ojs_error_of", || {
+        let error = match status {
+            0 => ojs::Error::from_item(body.text("body")?),
+            _ => ojs::Error::from_response(&Response::new(status, body.owned("body")?.unwrap_or_default())),
+        };
+        Err(AbiError::Sdk(error))
+    })
 }
 
 /// Its kind; OJS_CLASS_NONE of NULL.

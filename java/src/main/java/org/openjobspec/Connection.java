@@ -1,0 +1,61 @@
+package org.openjobspec;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/** How a client's requests get out: over the engine, over a transport of the user's, or, while a test wants that, into its fake. */
+final class Connection {
+    private final NativeClient engine;
+    private final Transport transport;
+    private volatile boolean closed;
+
+    Connection(NativeClient engine) {
+        this.engine = engine;
+        this.transport = null;
+    }
+
+    Connection(Transport transport) {
+        this.engine = null;
+        this.transport = transport;
+    }
+
+    byte[] call(String method, String path, byte[] body, Duration wait) {
+        checkOpen();
+        Fake fake = OJSTesting.active();
+        if (fake != null) return fake.request(method, path, body);
+        return direct(method, path, body, wait);
+    }
+
+    CompletableFuture<byte[]> callAsync(String method, String path, byte[] body) {
+        checkOpen();
+        if (transport != null || OJSTesting.active() != null) return Async.supply(() -> call(method, path, body, null));
+        return engine.callAsync(method, path, body);
+    }
+
+    /** Whatever takes the place of connections. */
+    byte[] direct(String method, String path, byte[] body, Duration wait) {
+        if (transport == null) return wait == null ? engine.call(method, path, body) : engine.callWaiting(method, path, body, wait.toMillis());
+        Transport.Answer answer = transport.request(method, path, body);
+        if (answer.status() < 200 || answer.status() > 299) throw Native.refusal(answer.status(), answer.body());
+        return answer.body();
+    }
+
+    /** For a worker. */
+    NativeClient engine() {
+        checkOpen();
+        if (engine == null) {
+            throw new OJSException.Validation("a worker needs a server or an embedded engine; a client with a transport of its own has none");
+        }
+        return engine;
+    }
+
+    private void checkOpen() {
+        if (closed) throw new OJSException.Closed("the client is closed", OJSException.About.code("closed"));
+    }
+
+    void close() {
+        if (closed) return;
+        closed = true;
+        if (engine != null) engine.close();
+    }
+}

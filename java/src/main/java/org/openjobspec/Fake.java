@@ -1,0 +1,181 @@
+package org.openjobspec;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/** What was enqueued while it is active: {@link OJSTesting#fake()}. */
+public final class Fake implements AutoCloseable {
+    private static final AtomicInteger ENGINES = new AtomicInteger();
+
+    private final List<OJSWorker> inline;
+    private final Consumer<Fake> end;
+    private final List<Job> requests = new CopyOnWriteArrayList<>();
+    private final ThreadLocal<Boolean> draining = ThreadLocal.withInitial(() -> false);
+    private NativeClient engine = engine();
+
+    Fake(List<OJSWorker> inline, Consumer<Fake> end) {
+        this.inline = inline;
+        this.end = end;
+    }
+
+    private static NativeClient engine() {
+        return new NativeClient("memory:ojs-testing-" + ENGINES.incrementAndGet(),
+                new NativeClient.Options(0, 0, 0, null, List.of(), null, null, null));
+    }
+
+    /** Takes the place of a connection. */
+    byte[] request(String method, String path, byte[] body) {
+        byte[] answer = engineNow().call(method, path, body);
+        if (!method.equals("POST")) return answer;
+        switch (path) {
+            case "/jobs" -> requests.add(Job.of(Json.parse(body)));
+            case "/jobs/batch", "/jobs/bulk" -> Operation.items(Json.parse(body), "jobs").forEach(job -> requests.add(Job.of(job)));
+            default -> {
+                return answer;
+            }
+        }
+        if (!inline.isEmpty() && !draining.get()) drain(inline.toArray(OJSWorker[]::new));
+        return answer;
+    }
+
+    private synchronized NativeClient engineNow() {
+        return engine;
+    }
+
+    /** Every job as it went to the server, oldest first. */
+    public List<Job> requests() {
+        return List.copyOf(requests);
+    }
+
+    /** Those of this type. */
+    public List<Job> enqueued(String type) {
+        return enqueued(type, _ -> true);
+    }
+
+    /** Those of this type that match. */
+    public List<Job> enqueued(String type, Predicate<Job> wanted) {
+        return requests.stream().filter(job -> job.type().equals(type) && wanted.test(job)).toList();
+    }
+
+    /** Fails unless such a job was enqueued. Returns them. */
+    public List<Job> assertEnqueued(String type) {
+        return some("'" + type + "'", enqueued(type));
+    }
+
+    /** Fails unless a job with these arguments was enqueued. Returns them. */
+    public List<Job> assertEnqueuedWith(String type, Object... args) {
+        String wanted = Json.write(args);
+        Object form = Json.parse(wanted);
+        return some("'" + type + "' with " + wanted, enqueued(type, job -> job.args().equals(form)));
+    }
+
+    /** Fails unless so many jobs of this type were enqueued. Returns them. */
+    public List<Job> assertEnqueued(String type, int count) {
+        List<Job> found = enqueued(type);
+        if (found.size() != count) throw wrong(count + " of '" + type + "'", found.size());
+        return found;
+    }
+
+    /** Fails when a job of this type was enqueued. */
+    public void assertNotEnqueued(String type) {
+        assertEnqueued(type, 0);
+    }
+
+    private List<Job> some(String wanted, List<Job> found) {
+        if (found.isEmpty()) throw wrong("at least one " + wanted, 0);
+        return found;
+    }
+
+    private AssertionError wrong(String wanted, int found) {
+        String all = String.join(", ", requests.stream().map(job -> job.type() + Json.write(job.args())).toList());
+        return new AssertionError("expected " + wanted + ", found " + found + "; enqueued were: " + (all.isEmpty() ? "none" : all));
+    }
+
+    /** Forgets all jobs. */
+    public synchronized void clear() {
+        requests.clear();
+        engine.close();
+        engine = engine();
+    }
+
+    /**
+     * Runs the handlers of the workers on everything that is available, jobs enqueued on the way included; returns how many ran.
+     * What a handler throws is thrown here, after its job was marked as failed.
+     */
+    public int drain(OJSWorker... workers) {
+        boolean before = draining.get();
+        draining.set(true);
+        try {
+            int ran = 0;
+            for (OJSWorker worker : workers) {
+                for (Job job; (job = next(worker)) != null; ran++) perform(worker, job);
+            }
+            return ran;
+        } finally {
+            draining.set(before);
+        }
+    }
+
+    private Job next(OJSWorker worker) {
+        Object answer = call("POST", "/workers/fetch", Operation.members("queues", worker.queues(), "count", 1, "worker_id", "drain"));
+        List<Object> jobs = Operation.items(answer, "jobs");
+        return jobs.isEmpty() ? null : Job.of(jobs.getFirst());
+    }
+
+    private void perform(OJSWorker worker, Job job) {
+        Frames.Entry entry = new Frames.Entry(0, job.id(), job.type(), job.queue(), job.attempt(), Json.bytes(job));
+        JobContext ctx = new JobContext(_ -> null, entry);
+        Outcome outcome;
+        Throwable thrown = null;
+        try {
+            Map<String, JobHandler> calls = worker.calls();
+            JobHandler call = calls.getOrDefault(job.type(), calls.get("*"));
+            if (call == null) throw new NonRetryableException("No handler is registered for job type '" + job.type() + "'.");
+            outcome = Outcome.success(ctx, call.handle(ctx));
+        } catch (Throwable e) {
+            thrown = e;
+            outcome = Outcome.failure(ctx, e);
+        }
+        report(job, outcome);
+        if (thrown != null && outcome.kind() == Outcome.FAILED) Fake.<RuntimeException>rethrow(thrown);
+    }
+
+    /** What the handler threw, as it was: a test wants to see it, checked or not. */
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> void rethrow(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
+    private void report(Job job, Outcome outcome) {
+        Map<String, Object> about = Operation.members("job_id", job.id(), "lease_token", job.get("lease_token"), "worker_id", "drain");
+        switch (outcome.kind()) {
+            case Outcome.COMPLETED -> {
+                if (outcome.payload().length > 0) about.put("result", Json.parse(outcome.payload()));
+                call("POST", "/workers/ack", about);
+                return;
+            }
+            case Outcome.FAILED -> about.put("error", Json.parse(outcome.payload()));
+            default -> {
+                about.put("requeue", true);
+                about.put("error", Map.of("code", "released", "message", "given back by the handler"));
+                if (outcome.kind() == Outcome.SNOOZED) about.put("delay_ms", outcome.delayMs());
+            }
+        }
+        call("POST", "/workers/nack", about);
+    }
+
+    private Object call(String method, String path, Object body) {
+        return Json.parse(engineNow().call(method, path, Json.bytes(body)));
+    }
+
+    /** Ends it: clients reach their servers again. */
+    @Override
+    public void close() {
+        end.accept(this);
+        engineNow().close();
+    }
+}

@@ -1,0 +1,157 @@
+package org.openjobspec;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** One run of one job. */
+public final class JobContext {
+    /** What a context can ask of whoever runs it. */
+    interface Link {
+        /** Extends the lease of a token; why the handler should stop, or null. */
+        CancelReason heartbeat(long token);
+    }
+
+    private final Link link;
+    private final Frames.Entry entry;
+    private final CompletableFuture<CancelReason> cancellation = new CompletableFuture<>();
+    private Job job;
+    private Map<String, Object> metadata;
+    private Object result;
+    private Thread runner;
+
+    JobContext(Link link, Frames.Entry entry) {
+        this.link = link;
+        this.entry = entry;
+    }
+
+    /** The job id: the same in every attempt and redelivery. */
+    public String id() {
+        return entry.id();
+    }
+
+    /** The job type. */
+    public String type() {
+        return entry.type();
+    }
+
+    /** The queue it came from. */
+    public String queue() {
+        return entry.queue();
+    }
+
+    /** 1 on the first run. */
+    public int attempt() {
+        return entry.attempt();
+    }
+
+    /** The whole job; its JSON is read when it is asked for. */
+    public synchronized Job job() {
+        if (job == null) job = Job.of(Json.parse(entry.envelope()));
+        return job;
+    }
+
+    /** The arguments. */
+    public List<Object> args() {
+        return job().args();
+    }
+
+    /** One argument as a number, text, list, map or record: {@code ctx.arg(0, Email.class)}. */
+    public <T> T arg(int index, Class<T> type) {
+        List<Object> args = args();
+        if (index >= args.size()) {
+            throw new OJSException.Validation("the job has " + args.size() + " arguments, there is no number " + index);
+        }
+        return RecordReader.read(args.get(index), type);
+    }
+
+    /** The metadata. */
+    public Map<String, Object> meta() {
+        return job().meta();
+    }
+
+    /** Results of the steps before, in a workflow. */
+    public List<Object> parentResults() {
+        return job().parentResults();
+    }
+
+    /** The workflow it belongs to; null when it belongs to none. */
+    public String workflowId() {
+        return job().workflowId();
+    }
+
+    /** A place for middleware to leave things for the layers inside; gone after this run. */
+    public synchronized Map<String, Object> metadata() {
+        if (metadata == null) metadata = new LinkedHashMap<>();
+        return metadata;
+    }
+
+    /** Sets the job's result; what the handler returns, unless it is null, wins. */
+    public synchronized void setResult(Object value) {
+        result = value;
+    }
+
+    synchronized Object result() {
+        return result;
+    }
+
+    // --- stopping early ---
+
+    /** Whether the handler should stop. Its thread is interrupted at that moment, too. */
+    public boolean cancelled() {
+        return cancellation.isDone();
+    }
+
+    /** Why the handler should stop; null when it should not. */
+    public CancelReason cancelReason() {
+        return cancellation.getNow(null);
+    }
+
+    /** Throws {@link JobCancelledException} when the handler should stop. */
+    public void throwIfCancelled() {
+        if (cancelled()) throw new JobCancelledException(cancelReason());
+    }
+
+    /** Calls back once when the handler should stop, at once when it should already; on a thread of the worker. */
+    public void onCancel(Consumer<CancelReason> action) {
+        cancellation.thenAccept(action);
+    }
+
+    /** Extends the lease now; the worker does so every few seconds by itself. False when the handler should stop. */
+    public boolean heartbeat() {
+        CancelReason reason = link.heartbeat(entry.token());
+        if (reason != null) cancel(reason);
+        return !cancelled();
+    }
+
+    // --- for the worker ---
+
+    long token() {
+        return entry.token();
+    }
+
+    void cancel(CancelReason reason) {
+        if (!cancellation.complete(reason)) return;
+        synchronized (this) {
+            if (runner != null && runner != Thread.currentThread()) runner.interrupt();
+        }
+    }
+
+    /** The handler begins on this thread. */
+    synchronized void enter() {
+        runner = Thread.currentThread();
+    }
+
+    /** It has ended: nobody interrupts this thread for this job any more, and it takes no interrupt along. */
+    synchronized void leave() {
+        runner = null;
+        if (cancelled()) Thread.interrupted();
+    }
+
+    @Override
+    public String toString() {
+        return "JobContext[" + type() + " " + id() + ", attempt " + attempt() + "]";
+    }
+}

@@ -1,0 +1,190 @@
+package org.openjobspec;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What may be said about a job besides its type and arguments.
+ *
+ * @param <S> what the methods return: the object itself
+ */
+public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequest, PendingJob {
+    private final String type;
+    private List<Object> args;
+    private Map<String, Object> meta = new LinkedHashMap<>();
+    private String id;
+    private String schema;
+    private final Map<String, Object> options = new LinkedHashMap<>();
+
+    JobOptions(String type, List<?> args) {
+        if (type.isEmpty()) throw new OJSException.Validation("a job needs a type", "invalid_payload");
+        this.type = type;
+        this.args = new ArrayList<>(args);
+    }
+
+    abstract S self();
+
+    /** Takes over what was said about another job. */
+    S copy(JobOptions<?> other) {
+        meta = new LinkedHashMap<>(other.meta);
+        options.putAll(other.options);
+        id = other.id;
+        schema = other.schema;
+        return self();
+    }
+
+    /** The job type. */
+    public String type() {
+        return type;
+    }
+
+    /** The arguments. */
+    public List<Object> args() {
+        return args;
+    }
+
+    /** Replaces the arguments. */
+    public S args(List<?> args) {
+        this.args = new ArrayList<>(args);
+        return self();
+    }
+
+    /** The metadata, to be changed. */
+    public Map<String, Object> meta() {
+        return meta;
+    }
+
+    /** Replaces the metadata. */
+    public S meta(Map<String, ?> meta) {
+        this.meta = new LinkedHashMap<>(meta);
+        return self();
+    }
+
+    /** Adds to the metadata. */
+    public S meta(String name, Object value) {
+        meta.put(name, value);
+        return self();
+    }
+
+    /** The options so far, by their names on the wire. */
+    public Map<String, Object> options() {
+        return options;
+    }
+
+    /** The queue; {@code default} when it is not said. */
+    public S queue(String queue) {
+        return unless(queue.equals("default"), "queue", queue);
+    }
+
+    /** −100 to 100, higher first. */
+    public S priority(int priority) {
+        return unless(priority == 0, "priority", priority);
+    }
+
+    /** The most one run may take. */
+    public S timeout(Duration timeout) {
+        return option("timeout_ms", Durations.positive("timeout", timeout).toMillis());
+    }
+
+    /** How long a worker may be silent before the job is given to another. */
+    public S visibilityTimeout(Duration timeout) {
+        return option("visibility_timeout_ms", Durations.positive("visibilityTimeout", timeout).toMillis());
+    }
+
+    /** Run after this long. */
+    public S delay(Duration delay) {
+        return delayUntil(Instant.now().plus(Durations.positive("delay", delay)));
+    }
+
+    /** Do not run before this time. */
+    public S delayUntil(Instant time) {
+        return option("delay_until", time.toString());
+    }
+
+    /** Do not run before this time. */
+    public S delayUntil(OffsetDateTime time) {
+        return option("delay_until", text(time));
+    }
+
+    /** Throw the job away when it has not started by then. */
+    public S expiresAt(Instant time) {
+        return option("expires_at", time.toString());
+    }
+
+    /** Throw the job away when it has not started by then. */
+    public S expiresAt(OffsetDateTime time) {
+        return option("expires_at", text(time));
+    }
+
+    private static String text(OffsetDateTime time) {
+        return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time); // toString() leaves zero seconds out
+    }
+
+    /** How long the job's whole life may take. */
+    public S totalTimeout(Duration timeout) {
+        return option("total_timeout", Durations.text(timeout));
+    }
+
+    /** How long the result is kept; zero keeps none. */
+    public S resultTtl(Duration length) {
+        return option("result_ttl", Durations.positive("resultTtl", length).toSeconds());
+    }
+
+    /** What happens when it fails. */
+    public S retry(RetryPolicy policy) {
+        return option("retry", policy.toJson());
+    }
+
+    /** What makes it a duplicate. */
+    public S unique(UniquePolicy policy) {
+        return option("unique", policy.toJson());
+    }
+
+    /** Words to find it by. */
+    public S tags(String... tags) {
+        return unless(tags.length == 0, "tags", List.of(tags));
+    }
+
+    /** An id of your own, a UUIDv7; without it one is made. */
+    public S id(String id) {
+        this.id = id;
+        return self();
+    }
+
+    /** The name of the schema that the arguments follow. */
+    public S schema(String schema) {
+        this.schema = schema;
+        return self();
+    }
+
+    /** An option by its name on the wire, for those that have no method here. */
+    public S option(String name, Object value) {
+        options.put(name, value);
+        return self();
+    }
+
+    /** A default is not sent. */
+    private S unless(boolean isDefault, String name, Object value) {
+        if (isDefault) options.remove(name);
+        else options.put(name, value);
+        return self();
+    }
+
+    /** The request as the wire has it. */
+    public Map<String, Object> toJson() {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("type", type);
+        body.put("args", args);
+        if (id != null) body.put("id", id);
+        if (!meta.isEmpty()) body.put("meta", meta);
+        if (schema != null) body.put("schema", schema);
+        if (!options.isEmpty()) body.put("options", options);
+        return body;
+    }
+}

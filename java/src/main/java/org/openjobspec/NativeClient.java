@@ -1,0 +1,170 @@
+package org.openjobspec;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** {@code ojs_client}: a connection. Threads may share one. */
+final class NativeClient {
+    private static final MethodHandle INIT = Native.quick("ojs_client_options_init", null, ADDRESS);
+    private static final MethodHandle NEW = Native.function("ojs_client_new", ADDRESS, Native.SLICE, ADDRESS, ADDRESS);
+    private static final MethodHandle CALL =
+            Native.function("ojs_client_call", ADDRESS, ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
+    private static final MethodHandle CALL_ASYNC =
+            Native.function("ojs_client_call_async", ADDRESS, ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS, ADDRESS);
+    private static final MethodHandle CALL_WAITING = Native.function("ojs_client_call_waiting", ADDRESS, ADDRESS, Native.SLICE, Native.SLICE,
+            Native.SLICE, JAVA_LONG, ADDRESS, ADDRESS);
+    private static final MethodHandle CLOSE = Native.function("ojs_client_close", ADDRESS, ADDRESS);
+    private static final MethodHandle FREE = Native.function("ojs_client_free", null, ADDRESS);
+
+    /** Calls under way without a thread that waits, by the number that stands for them on the other side. */
+    private static final ConcurrentHashMap<Long, CompletableFuture<byte[]>> UNDER_WAY = new ConcurrentHashMap<>();
+    private static final AtomicLong LAST = new AtomicLong();
+    private static final MemorySegment DONE = done();
+
+    /** How to connect; null and 0 are the defaults. */
+    record Options(int maxSends, long timeoutMs, long connectTimeoutMs, String authToken, List<String> headers, String caFile,
+                   String certFile, String keyFile) {}
+
+    private final MemorySegment handle;
+
+    NativeClient(String url, Options given) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment options = memory.allocate(Native.CLIENT_OPTIONS);
+            Native.plain(() -> {
+                INIT.invokeExact(options);
+                return null;
+            });
+            member("max_sends").set(options, 0L, given.maxSends());
+            member("timeout_ms").set(options, 0L, given.timeoutMs());
+            member("connect_timeout_ms").set(options, 0L, given.connectTimeoutMs());
+            member("headers").set(options, 0L, Native.slices(memory, given.headers()));
+            member("header_slices").set(options, 0L, (long) given.headers().size());
+            Native.set(options, Native.CLIENT_OPTIONS, "auth_token", memory, given.authToken());
+            Native.set(options, Native.CLIENT_OPTIONS, "ca_file", memory, given.caFile());
+            Native.set(options, Native.CLIENT_OPTIONS, "cert_file", memory, given.certFile());
+            Native.set(options, Native.CLIENT_OPTIONS, "key_file", memory, given.keyFile());
+            MemorySegment out = memory.allocate(ADDRESS);
+            MemorySegment address = Native.slice(memory, url);
+            Native.raise(() -> (MemorySegment) NEW.invokeExact(address, options, out));
+            handle = Native.owned(out.get(ADDRESS, 0), NativeClient::free);
+        }
+    }
+
+    private static VarHandle member(String name) {
+        return Native.CLIENT_OPTIONS.varHandle(MemoryLayout.PathElement.groupElement(name));
+    }
+
+    private static void free(MemorySegment client) {
+        Native.plain(() -> {
+            FREE.invokeExact(client);
+            return null;
+        });
+    }
+
+    MemorySegment handle() {
+        return handle;
+    }
+
+    /** One request; the body of a 2xx answer. A virtual thread parks while it waits: it must not hold its carrier in native code. */
+    byte[] call(String method, String path, byte[] body) {
+        if (Thread.currentThread().isVirtual()) return await(callAsync(method, path, body));
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment out = memory.allocate(ADDRESS);
+            MemorySegment verb = Native.slice(memory, method);
+            MemorySegment where = Native.slice(memory, path);
+            MemorySegment what = Native.slice(memory, body);
+            Native.raise(() -> (MemorySegment) CALL.invokeExact(handle, verb, where, what, out));
+            return Native.taken(memory, out.get(ADDRESS, 0));
+        }
+    }
+
+    /** The same when the server may hold back its answer; it is sent once. */
+    byte[] callWaiting(String method, String path, byte[] body, long waitMs) {
+        return await(begin(method, path, body, (verb, where, what, number) ->
+                (MemorySegment) CALL_WAITING.invokeExact(handle, verb, where, what, waitMs, DONE, number)));
+    }
+
+    private static byte[] await(CompletableFuture<byte[]> answer) {
+        try {
+            return answer.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof OJSException ours) throw ours;
+            throw e;
+        }
+    }
+
+    /** The same without waiting. The future is completed on a thread of the library: what hangs on it belongs on another. */
+    CompletableFuture<byte[]> callAsync(String method, String path, byte[] body) {
+        return begin(method, path, body, (verb, where, what, number) ->
+                (MemorySegment) CALL_ASYNC.invokeExact(handle, verb, where, what, DONE, number));
+    }
+
+    /** Begins a call; gives an error, or NULL when {@link #done} will be called. */
+    private interface Beginning {
+        MemorySegment make(MemorySegment verb, MemorySegment where, MemorySegment what, MemorySegment number) throws Throwable;
+    }
+
+    private CompletableFuture<byte[]> begin(String method, String path, byte[] body, Beginning call) {
+        long number = LAST.incrementAndGet();
+        CompletableFuture<byte[]> answer = new CompletableFuture<>();
+        UNDER_WAY.put(number, answer);
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment verb = Native.slice(memory, method);
+            MemorySegment where = Native.slice(memory, path);
+            MemorySegment what = Native.slice(memory, body);
+            Native.raise(() -> call.make(verb, where, what, MemorySegment.ofAddress(number)));
+        } catch (Throwable e) {
+            UNDER_WAY.remove(number);
+            throw e;
+        }
+        return answer;
+    }
+
+    /** Calls from now on fail with {@link OJSException.Closed}; an embedded engine is flushed. */
+    void close() {
+        Native.raise(() -> (MemorySegment) CLOSE.invokeExact(handle));
+    }
+
+    private static MemorySegment done() {
+        try {
+            MethodHandle target = MethodHandles.lookup().findStatic(NativeClient.class, "done",
+                    MethodType.methodType(void.class, MemorySegment.class, MemorySegment.class, MemorySegment.class));
+            return Native.callback(target, FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS));
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Called by the library. Nothing may be thrown through it: that would end the process. */
+    private static void done(MemorySegment number, MemorySegment error, MemorySegment buf) {
+        CompletableFuture<byte[]> answer = UNDER_WAY.remove(number.address());
+        try (Arena memory = Arena.ofConfined()) {
+            if (!error.equals(MemorySegment.NULL)) {
+                answer.completeExceptionally(Native.taken(error));
+            } else {
+                answer.complete(Native.taken(memory, buf));
+            }
+        } catch (Throwable e) {
+            if (answer != null) answer.completeExceptionally(e);
+        }
+    }
+
+    /** How many calls are under way without a thread that waits. For tests. */
+    static int underWay() {
+        return UNDER_WAY.size();
+    }
+}

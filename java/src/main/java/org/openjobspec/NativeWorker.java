@@ -1,0 +1,178 @@
+package org.openjobspec;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+
+/** {@code ojs_worker}: jobs come out, outcomes go in. Threads may share one. */
+final class NativeWorker {
+    static final StructLayout CANCELLATION =
+            MemoryLayout.structLayout(JAVA_LONG.withName("token"), JAVA_INT.withName("why"), MemoryLayout.paddingLayout(4));
+
+    private static final MethodHandle INIT = Native.quick("ojs_worker_options_init", null, ADDRESS);
+    private static final MethodHandle NEW = Native.function("ojs_worker_new", ADDRESS, ADDRESS, ADDRESS, ADDRESS);
+    private static final MethodHandle START = Native.function("ojs_worker_start", ADDRESS, ADDRESS);
+    private static final MethodHandle ID = Native.quick("ojs_worker_id", Native.SLICE, ADDRESS);
+    private static final MethodHandle PULL = Native.function("ojs_worker_pull", ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS);
+    private static final MethodHandle CANCELLATIONS =
+            Native.function("ojs_worker_cancellations", ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS);
+    private static final MethodHandle HEARTBEAT = Native.function("ojs_worker_heartbeat", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
+    private static final MethodHandle COMPLETE =
+            Native.function("ojs_worker_complete", ADDRESS, ADDRESS, Native.SLICE, JAVA_LONG, ADDRESS);
+    private static final MethodHandle QUIET = Native.function("ojs_worker_quiet", ADDRESS, ADDRESS);
+    private static final MethodHandle RESUME = Native.function("ojs_worker_resume", ADDRESS, ADDRESS);
+    private static final MethodHandle STOP = Native.function("ojs_worker_stop", ADDRESS, ADDRESS, JAVA_LONG);
+    private static final MethodHandle WAIT = Native.function("ojs_worker_wait", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
+    private static final MethodHandle PHASE = Native.quick("ojs_worker_phase", JAVA_INT, ADDRESS);
+    private static final MethodHandle FREE = Native.function("ojs_worker_free", null, ADDRESS);
+
+    /** {@code enum ojs_pull}. */
+    private static final int JOBS = 0;
+    private static final int CLOSED = 3;
+
+    /** Settings; null and 0 are the defaults. */
+    record Options(int concurrency, List<String> queues, List<String> types, String workerId, long heartbeatMs, long visibilityMs,
+                   long graceMs, long pollMs, boolean keepOnShutdown, List<String> labels) {}
+
+    /** A running job that should stop. */
+    record Cancellation(long token, int why) {}
+
+    private final MemorySegment handle;
+
+    NativeWorker(NativeClient client, Options given) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment options = memory.allocate(Native.WORKER_OPTIONS);
+            Native.plain(() -> {
+                INIT.invokeExact(options);
+                return null;
+            });
+            member("concurrency").set(options, 0L, given.concurrency());
+            member("queues").set(options, 0L, Native.slices(memory, given.queues()));
+            member("queue_count").set(options, 0L, (long) given.queues().size());
+            member("types").set(options, 0L, Native.slices(memory, given.types()));
+            member("type_count").set(options, 0L, (long) given.types().size());
+            Native.set(options, Native.WORKER_OPTIONS, "worker_id", memory, given.workerId());
+            member("heartbeat_ms").set(options, 0L, given.heartbeatMs());
+            member("visibility_ms").set(options, 0L, given.visibilityMs());
+            member("grace_ms").set(options, 0L, given.graceMs());
+            member("poll_ms").set(options, 0L, given.pollMs());
+            member("keep_on_shutdown").set(options, 0L, given.keepOnShutdown());
+            member("labels").set(options, 0L, Native.slices(memory, given.labels()));
+            member("label_count").set(options, 0L, (long) given.labels().size());
+            MemorySegment out = memory.allocate(ADDRESS);
+            MemorySegment connection = client.handle();
+            Native.raise(() -> (MemorySegment) NEW.invokeExact(connection, options, out));
+            handle = Native.owned(out.get(ADDRESS, 0), NativeWorker::free);
+        }
+    }
+
+    private static VarHandle member(String name) {
+        return Native.WORKER_OPTIONS.varHandle(MemoryLayout.PathElement.groupElement(name));
+    }
+
+    private static void free(MemorySegment worker) {
+        Native.plain(() -> {
+            FREE.invokeExact(worker);
+            return null;
+        });
+    }
+
+    void start() {
+        Native.raise(() -> (MemorySegment) START.invokeExact(handle));
+    }
+
+    String id() {
+        try (Arena memory = Arena.ofConfined()) {
+            return Native.text(Native.plain(() -> (MemorySegment) ID.invokeExact((SegmentAllocator) memory, handle)));
+        }
+    }
+
+    /** Waits for up to {@code max} jobs: a frame of them, an empty one when there was nothing, null when the worker is over. */
+    byte[] pull(int max, long waitMs) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment frame = memory.allocate(ADDRESS);
+            MemorySegment status = memory.allocate(JAVA_INT);
+            Native.raise(() -> (MemorySegment) PULL.invokeExact(handle, max, waitMs, frame, status));
+            if (status.get(JAVA_INT, 0) == CLOSED) return null;
+            return Native.taken(memory, frame.get(ADDRESS, 0));
+        }
+    }
+
+    /** Waits for running jobs that should stop; null when the worker is over. */
+    Cancellation[] cancellations(int max) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment list = memory.allocate(CANCELLATION, max);
+            MemorySegment count = memory.allocate(JAVA_LONG);
+            MemorySegment status = memory.allocate(JAVA_INT);
+            Native.raise(() -> (MemorySegment) CANCELLATIONS.invokeExact(handle, (long) max, -1L, list, count, status));
+            if (status.get(JAVA_INT, 0) == CLOSED) return null;
+            if (status.get(JAVA_INT, 0) != JOBS) return new Cancellation[0];
+            Cancellation[] cancelled = new Cancellation[(int) count.get(JAVA_LONG, 0)];
+            for (int i = 0; i < cancelled.length; i++) {
+                long at = i * CANCELLATION.byteSize();
+                cancelled[i] = new Cancellation(list.get(JAVA_LONG, at), list.get(JAVA_INT, at + JAVA_LONG.byteSize()));
+            }
+            return cancelled;
+        }
+    }
+
+    /** Extends a lease now; why the handler should stop, or 0. */
+    int heartbeat(long token) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment verdict = memory.allocate(JAVA_INT);
+            Native.raise(() -> (MemorySegment) HEARTBEAT.invokeExact(handle, token, verdict));
+            return verdict.get(JAVA_INT, 0);
+        }
+    }
+
+    /** Hands in a frame of outcomes. When an entry is wrong nothing is done. */
+    void complete(byte[] outcomes, long busyMicros) {
+        try (Arena memory = Arena.ofConfined()) {
+            // One allocation for both: this is the path of every job.
+            MemorySegment block = memory.allocate(Native.SLICE.byteSize() + outcomes.length, JAVA_LONG.byteAlignment());
+            MemorySegment slice = block.asSlice(0, Native.SLICE.byteSize());
+            MemorySegment bytes = block.asSlice(Native.SLICE.byteSize());
+            MemorySegment.copy(outcomes, 0, bytes, JAVA_BYTE, 0, outcomes.length);
+            slice.set(ADDRESS, 0, bytes);
+            slice.set(JAVA_LONG, ADDRESS.byteSize(), outcomes.length);
+            Native.raise(() -> (MemorySegment) COMPLETE.invokeExact(handle, slice, busyMicros, MemorySegment.NULL));
+        }
+    }
+
+    void quiet() {
+        Native.raise(() -> (MemorySegment) QUIET.invokeExact(handle));
+    }
+
+    void resume() {
+        Native.raise(() -> (MemorySegment) RESUME.invokeExact(handle));
+    }
+
+    /** Begins to stop; a negative grace is that of the options. */
+    void stop(long graceMs) {
+        Native.raise(() -> (MemorySegment) STOP.invokeExact(handle, graceMs));
+    }
+
+    /** Waits until it is over, for ever when negative; whether it is. */
+    boolean await(long waitMs) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment over = memory.allocate(JAVA_BOOLEAN);
+            Native.raise(() -> (MemorySegment) WAIT.invokeExact(handle, waitMs, over));
+            return over.get(JAVA_BOOLEAN, 0);
+        }
+    }
+
+    int phase() {
+        return Native.plain(() -> (int) PHASE.invokeExact(handle));
+    }
+}

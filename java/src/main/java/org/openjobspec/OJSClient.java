@@ -1,0 +1,376 @@
+package org.openjobspec;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Talks to an OJS server, or to an engine in this process. Making a client opens nothing: it connects with its first call.
+ * Threads may share one; virtual threads park while they wait.
+ *
+ * {@snippet :
+ * try (var client = OJSClient.connect("sqlite:jobs.db")) {
+ *     client.enqueue("email.send", "ada@example.com");
+ *     client.job("report.make", 2026).queue("slow").delay(Duration.ofMinutes(5)).enqueue();
+ * }
+ * }
+ */
+public final class OJSClient implements AutoCloseable {
+    private final Connection connection;
+    private final MiddlewareChain<EnqueueMiddleware> middleware = new MiddlewareChain<>();
+    private volatile List<EnqueueMiddleware> layers;
+
+    private OJSClient(Connection connection) {
+        this.connection = connection;
+    }
+
+    /** A client for {@code OJS_URL}, else {@code http://localhost:8080}. */
+    public static OJSClient connect() {
+        return builder().build();
+    }
+
+    /** A client for {@code http://host:8080}, {@code https://…}, {@code sqlite:jobs.db}, {@code memory:} or {@code memory:name}. */
+    public static OJSClient connect(String url) {
+        return builder().url(url).build();
+    }
+
+    /** A client with settings. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    // --- middleware ---
+
+    /** Adds enqueue middleware; the first one added is the outermost. */
+    public OJSClient use(String name, EnqueueMiddleware layer) {
+        middleware.add(name, layer);
+        return this;
+    }
+
+    /** The enqueue middleware, to be arranged. */
+    public MiddlewareChain<EnqueueMiddleware> middleware() {
+        return middleware;
+    }
+
+    private List<EnqueueMiddleware> layers() {
+        List<EnqueueMiddleware> frozen = layers;
+        if (frozen == null) layers = frozen = middleware.freeze();
+        return frozen;
+    }
+
+    // --- enqueue ---
+
+    /** Sends a job; the job as the server stored it. Throws {@link OJSException.NotEnqueued} when a middleware dropped it. */
+    public Job enqueue(String type, Object... args) {
+        return enqueue(JobRequest.of(type, args));
+    }
+
+    /** The same with the arguments in a list. */
+    public Job enqueue(String type, List<?> args) {
+        return enqueue(JobRequest.of(type, args));
+    }
+
+    /** Sends a job. */
+    public Job enqueue(JobRequest request) {
+        return sent(EnqueueMiddleware.compose(layers(), changed -> run(Operation.enqueue(changed))).enqueue(request));
+    }
+
+    private static Job sent(Job job) {
+        if (job == null) throw new OJSException.NotEnqueued("a middleware dropped the job");
+        return job;
+    }
+
+    /** Describes a job, which its {@link PendingJob#enqueue()} sends. */
+    public PendingJob job(String type, Object... args) {
+        return new PendingJob(this, type, Arrays.asList(args));
+    }
+
+    /** The same with the arguments in a list. */
+    public PendingJob job(String type, List<?> args) {
+        return new PendingJob(this, type, args);
+    }
+
+    /** Sends many jobs in one request: all are stored or none. Middleware runs for each; dropped jobs are left out. */
+    public List<Job> enqueueBatch(List<JobRequest> requests) {
+        List<JobRequest> kept = kept(requests);
+        return kept.isEmpty() ? List.of() : run(Operation.enqueueBatch(kept));
+    }
+
+    /** The jobs that middleware lets through. */
+    List<JobRequest> kept(List<JobRequest> requests) {
+        if (layers().isEmpty()) return requests;
+        List<JobRequest> kept = new ArrayList<>();
+        for (JobRequest request : requests) {
+            EnqueueMiddleware.compose(layers(), changed -> {
+                kept.add(changed);
+                return new Job(changed.toJson());
+            }).enqueue(request);
+        }
+        return kept;
+    }
+
+    // --- jobs ---
+
+    /** The job with this id. Throws {@link OJSException.NotFound}. */
+    public Job getJob(String id) {
+        return run(Operation.getJob(id));
+    }
+
+    /** Cancels a job that is not over. */
+    public Job cancelJob(String id) {
+        return run(Operation.cancelJob(id));
+    }
+
+    /** Releases a job that was enqueued with {@code option("pending", true)}. */
+    public Job activateJob(String id) {
+        return run(Operation.job("POST", Operation.at("jobs", id, "activate"), Map.of()));
+    }
+
+    // --- workflows ---
+
+    /** Starts a workflow made by {@link Workflow#chain}, {@link Workflow#group} or {@link Workflow#batch}. */
+    public WorkflowStatus workflow(Workflow definition) {
+        return run(Operation.workflow(definition));
+    }
+
+    /** How far a workflow is. */
+    public WorkflowStatus getWorkflow(String id) {
+        return run(Operation.workflow("GET", Operation.at("workflows", id), null));
+    }
+
+    /** Cancels what has not begun. */
+    public WorkflowStatus cancelWorkflow(String id) {
+        return run(Operation.workflow("DELETE", Operation.at("workflows", id), null));
+    }
+
+    /** Starts a workflow described in the words of the wire. */
+    public WorkflowStatus workflow(Map<String, ?> definition) {
+        return run(Operation.workflow("POST", "/workflows", definition));
+    }
+
+    // --- the rest, by noun ---
+
+    /** Queues: counts, pause and resume, settings. */
+    public Queues queues() {
+        return new Queues(this);
+    }
+
+    /** Jobs that failed for good and were kept. */
+    public DeadLetters deadLetters() {
+        return new DeadLetters(this);
+    }
+
+    /** Schedules. */
+    public Cron cron() {
+        return new Cron(this);
+    }
+
+    /** Many jobs in one request, each with an outcome of its own. */
+    public Bulk bulk() {
+        return new Bulk(this);
+    }
+
+    /** Limits of keys. */
+    public RateLimits rateLimits() {
+        return new RateLimits(this);
+    }
+
+    /** How a job ended. Throws {@link OJSException.Api} with the status 408 when it has not. */
+    public JobResult result(String id) {
+        // Sent once, also without waiting: "not finished" is an answer here.
+        return run(JobResult.operation(id, null).waiting(Duration.ZERO));
+    }
+
+    /** The same, waiting until it has ended. */
+    public JobResult result(String id, Duration wait) {
+        return run(JobResult.operation(id, wait).waiting(wait));
+    }
+
+    /** How jobs ended, in the order of the ids; null for those that have not. */
+    public List<JobResult> results(List<String> ids) {
+        return run(JobResult.operation(ids));
+    }
+
+    /** Events as they happen: from now on, or after one that was seen. */
+    public Events events() {
+        return new Events(this);
+    }
+
+    // --- without waiting ---
+
+    /** As {@link #enqueue(String, Object...)}. */
+    public CompletableFuture<Job> enqueueAsync(String type, Object... args) {
+        return enqueueAsync(JobRequest.of(type, args));
+    }
+
+    /** As {@link #enqueue(JobRequest)}. Middleware may wait for what is inside it: with middleware a virtual thread does so. */
+    public CompletableFuture<Job> enqueueAsync(JobRequest request) {
+        if (layers().isEmpty()) return runAsync(Operation.enqueue(request));
+        return Async.supply(() -> enqueue(request));
+    }
+
+    /** As {@link #enqueueBatch}. */
+    public CompletableFuture<List<Job>> enqueueBatchAsync(List<JobRequest> requests) {
+        if (!layers().isEmpty() || requests.isEmpty()) return Async.supply(() -> enqueueBatch(requests));
+        return runAsync(Operation.enqueueBatch(requests));
+    }
+
+    /** As {@link #getJob}. */
+    public CompletableFuture<Job> getJobAsync(String id) {
+        return runAsync(Operation.getJob(id));
+    }
+
+    /** As {@link #cancelJob}. */
+    public CompletableFuture<Job> cancelJobAsync(String id) {
+        return runAsync(Operation.cancelJob(id));
+    }
+
+    /** As {@link #workflow}. */
+    public CompletableFuture<WorkflowStatus> workflowAsync(Workflow definition) {
+        return runAsync(Operation.workflow(definition));
+    }
+
+    /** As {@link #request}. */
+    public CompletableFuture<Object> requestAsync(String method, String path, Object body) {
+        return runAsync(Operation.any(method, path, body));
+    }
+
+    // --- server ---
+
+    /** The server's own account of its health. */
+    public Map<String, Object> health() {
+        return run(Operation.whole("GET", "/health", null));
+    }
+
+    /** What the server is and can do. */
+    public Map<String, Object> manifest() {
+        return run(Operation.whole("GET", "/ojs/manifest", null));
+    }
+
+    /**
+     * Any call of the protocol: {@code path} is relative to {@code /ojs/v1} (or is {@code /ojs/manifest}), {@code body} a value that
+     * {@link Json} writes, or null. What comes back is the body of a 2xx answer, or null when it has none.
+     */
+    public Object request(String method, String path, Object body) {
+        return run(Operation.any(method, path, body));
+    }
+
+    /** Releases the connection; an embedded engine is flushed. Later calls throw {@link OJSException.Closed}. */
+    @Override
+    public void close() {
+        connection.close();
+    }
+
+    // --- inside ---
+
+    Connection connection() {
+        return connection;
+    }
+
+    <T> T run(Operation<T> operation) {
+        return operation.answer(connection.call(operation.method(), operation.path(), operation.bytes(), operation.patience()));
+    }
+
+    /** The future is completed on a virtual thread: what hangs on it may wait. */
+    <T> CompletableFuture<T> runAsync(Operation<T> operation) {
+        return connection.callAsync(operation.method(), operation.path(), operation.bytes())
+                .thenApplyAsync(operation::answer, Async.EXECUTOR);
+    }
+
+    /** Settings of a client. */
+    public static final class Builder {
+        private String url = environment("OJS_URL", environment("OJS_BACKEND_URL", "http://localhost:8080"));
+        private String authToken = environment("OJS_AUTH_TOKEN", null);
+        private String caFile = environment("OJS_TLS_CA_FILE", null);
+        private final List<String> headers = new ArrayList<>();
+        private Duration timeout;
+        private Duration connectTimeout;
+        private int maxSends;
+        private Path certificate;
+        private Path key;
+        private Transport transport;
+
+        private Builder() {}
+
+        private static String environment(String name, String otherwise) {
+            String value = System.getenv(name);
+            return value == null || value.isEmpty() ? otherwise : value;
+        }
+
+        /** Where to: see {@link OJSClient#connect(String)}; without it {@code OJS_URL}, else {@code http://localhost:8080}. */
+        public Builder url(String url) {
+            this.url = url;
+            return this;
+        }
+
+        /** The bearer token; without it {@code OJS_AUTH_TOKEN}. */
+        public Builder authToken(String token) {
+            authToken = token;
+            return this;
+        }
+
+        /** A header of every request. */
+        public Builder header(String name, String value) {
+            headers.add(name);
+            headers.add(value);
+            return this;
+        }
+
+        /** Headers of every request. */
+        public Builder headers(Map<String, String> more) {
+            more.forEach(this::header);
+            return this;
+        }
+
+        /** For a whole call. */
+        public Builder timeout(Duration length) {
+            timeout = Durations.positive("timeout", length);
+            return this;
+        }
+
+        /** For connecting. */
+        public Builder connectTimeout(Duration length) {
+            connectTimeout = Durations.positive("connectTimeout", length);
+            return this;
+        }
+
+        /** How often a request that did not arrive is sent, the first time included. */
+        public Builder maxSends(int sends) {
+            if (sends < 1) throw new OJSException.Validation("maxSends must be at least 1, got " + sends);
+            maxSends = sends;
+            return this;
+        }
+
+        /** Certificates to trust, a PEM file; without it {@code OJS_TLS_CA_FILE}, else those of the system. */
+        public Builder caFile(Path file) {
+            caFile = file.toString();
+            return this;
+        }
+
+        /** The client's own certificate and its key, PEM files. */
+        public Builder clientCertificate(Path certificateFile, Path keyFile) {
+            certificate = certificateFile;
+            key = keyFile;
+            return this;
+        }
+
+        /** Replaces the network, for tests. A worker needs the engine and takes no such client: see {@link OJSTesting}. */
+        public Builder transport(Transport instead) {
+            transport = instead;
+            return this;
+        }
+
+        /** The client. */
+        public OJSClient build() {
+            if (transport != null) return new OJSClient(new Connection(transport));
+            String certFile = certificate == null ? null : certificate.toString();
+            String keyFile = key == null ? null : key.toString();
+            return new OJSClient(new Connection(new NativeClient(url, new NativeClient.Options(maxSends, Durations.millis("timeout", timeout),
+                    Durations.millis("connectTimeout", connectTimeout), authToken, headers, caFile, certFile, keyFile))));
+        }
+    }
+}

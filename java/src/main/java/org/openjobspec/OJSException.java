@@ -1,0 +1,225 @@
+package org.openjobspec;
+
+import java.util.Map;
+
+/**
+ * Something went wrong. Which class a refusal of a server becomes is decided by the core, the same in every language.
+ *
+ * <p>{@link Api} and its subclasses: the server answered, and the answer is an error. {@link Connection}: there was no answer.
+ * The others: nothing was sent.
+ */
+public sealed class OJSException extends RuntimeException {
+    private final transient About about;
+
+    /** What is known about an error besides its message. */
+    record About(String code, boolean retryable, int status, Object details, String hint, String requestId, String numeric) {
+        static About code(String code) {
+            return new About(code, false, 0, null, null, null, null);
+        }
+    }
+
+    OJSException(String message, About about, Throwable cause) {
+        super(message, cause);
+        this.about = about;
+    }
+
+    private About about() {
+        return about == null ? About.code("internal_error") : about; // after deserialisation
+    }
+
+    /** Machine-readable, as the server wrote it. */
+    public String code() {
+        return about().code();
+    }
+
+    /** Whether the same call may succeed later. */
+    public boolean retryable() {
+        return about().retryable();
+    }
+
+    /** The HTTP status; 0 when there was no answer. */
+    public int status() {
+        return about().status();
+    }
+
+    /** More, in the form of {@link Json}; null when there is none. */
+    public Object details() {
+        return about().details();
+    }
+
+    /** What to do next, in the server's words; null when there are none. */
+    public String hint() {
+        return about().hint();
+    }
+
+    /** The server's name for the request; null when it gave none. */
+    public String requestId() {
+        return about().requestId();
+    }
+
+    /** Number of the code in the catalogue of OJS errors, such as {@code OJS-3000}; may be null. */
+    public String numeric() {
+        return about().numeric();
+    }
+
+    private static String text(Object details, String name) {
+        return details instanceof Map<?, ?> members && members.get(name) instanceof String text ? text : null;
+    }
+
+    /** The server answered, and the answer is an error. */
+    public static sealed class Api extends OJSException {
+        Api(String message, About about) {
+            super(message, about, null);
+        }
+    }
+
+    /** The job's present state or another job is in the way. */
+    public static sealed class Conflict extends Api {
+        Conflict(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** The job exists already: same id, or a unique policy said so. */
+    public static final class Duplicate extends Conflict {
+        Duplicate(String message, About about) {
+            super(message, about);
+        }
+
+        /** The id of the job that was there first; may be null. */
+        public String existingJobId() {
+            return text(details(), "existing_job_id");
+        }
+    }
+
+    /** The job is in a state that does not allow the operation. */
+    public static final class InvalidStateTransition extends Conflict {
+        InvalidStateTransition(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** There is no such job, queue, workflow or schedule (any more). */
+    public static final class NotFound extends Api {
+        NotFound(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** The queue is paused and refuses jobs. */
+    public static final class QueuePaused extends Api {
+        QueuePaused(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** The request came too fast, or the queue is full. */
+    public static final class RateLimited extends Api {
+        RateLimited(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** The job, its metadata, its result or the batch is larger than the server takes. */
+    public static final class PayloadTooLarge extends Api {
+        PayloadTooLarge(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** The server found the request wrong. */
+    public static final class InvalidRequest extends Api {
+        InvalidRequest(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** The token is missing, wrong, or not allowed to do this. */
+    public static final class Authentication extends Api {
+        Authentication(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** There was no OJS answer. */
+    public static sealed class Connection extends OJSException {
+        Connection(String message, About about) {
+            super(message, about, null);
+        }
+    }
+
+    /** There was no answer in time; the server may have acted. */
+    public static final class Timeout extends Connection {
+        Timeout(String message, About about) {
+            super(message, about);
+        }
+    }
+
+    /** A request, argument or setting was found wrong before anything was sent. */
+    public static final class Validation extends OJSException {
+        Validation(String message, About about) {
+            super(message, about, null);
+        }
+
+        Validation(String message) {
+            this(message, "invalid_argument");
+        }
+
+        Validation(String message, String code) {
+            this(message, code, null);
+        }
+
+        Validation(String message, String code, Throwable cause) {
+            super(message, About.code(code), cause);
+        }
+    }
+
+    /** A chain was used wrongly: unknown name, name taken, changed after the start, {@code next} called twice. */
+    public static final class Middleware extends OJSException {
+        Middleware(String message) {
+            super(message, About.code("middleware"), null);
+        }
+    }
+
+    /** An enqueue middleware did not call {@code next}: the job was dropped on purpose. */
+    public static final class NotEnqueued extends OJSException {
+        NotEnqueued(String message) {
+            super(message, About.code("not_enqueued"), null);
+        }
+    }
+
+    /** The client, worker or server was closed. */
+    public static final class Closed extends OJSException {
+        Closed(String message, About about) {
+            super(message, about, null);
+        }
+    }
+
+    /** A bug in OJS. Please report it. */
+    public static final class Internal extends OJSException {
+        Internal(String message, About about, Throwable cause) {
+            super(message, about, cause);
+        }
+    }
+
+    /** By number of the core's table, {@code enum ojs_class} of the header. */
+    static OJSException of(int number, String message, About about) {
+        return switch (number) {
+            case 1 -> new Api(message, about);
+            case 2 -> new Duplicate(message, about);
+            case 3 -> new NotFound(message, about);
+            case 4 -> new QueuePaused(message, about);
+            case 5 -> new RateLimited(message, about);
+            case 6 -> new InvalidStateTransition(message, about);
+            case 7 -> new PayloadTooLarge(message, about);
+            case 8 -> new InvalidRequest(message, about);
+            case 9 -> new Authentication(message, about);
+            case 20 -> new Connection(message, about);
+            case 21 -> new Timeout(message, about);
+            case 30 -> new Validation(message, about);
+            case 31 -> new NotEnqueued(message);
+            case 40 -> new Closed(message, about);
+            default -> new Internal(message, about, null);
+        };
+    }
+}

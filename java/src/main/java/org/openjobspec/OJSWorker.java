@@ -1,0 +1,329 @@
+package org.openjobspec;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.HashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/**
+ * Fetches jobs and runs their handlers, by default each on a virtual thread of its own.
+ *
+ * {@snippet :
+ * var worker = OJSWorker.builder().url("sqlite:jobs.db").queues("mail").concurrency(20).build();
+ * worker.register("email.send", ctx -> send(ctx.arg(0, String.class)));
+ * worker.run(); // until SIGTERM or Ctrl-C
+ * }
+ */
+public final class OJSWorker implements AutoCloseable {
+    /** Where a worker is in its life. */
+    public enum State {
+        /** Not started. */
+        NEW,
+        /** Fetches and runs. */
+        RUNNING,
+        /** Runs what it holds, fetches nothing. */
+        QUIET,
+        /** Finishes what it holds, then stops. */
+        TERMINATE,
+        /** Over. */
+        STOPPED
+    }
+
+    private final WorkerSettings settings;
+    private final MiddlewareChain<ExecutionMiddleware> middleware = new MiddlewareChain<>();
+    private final Map<String, JobHandler> handlers = new HashMap<>();
+    private final Listeners listeners = new Listeners();
+    private Map<String, JobHandler> calls;
+    private OJSClient ownClient;
+    private volatile WorkerLoop loop;
+
+    OJSWorker(WorkerSettings settings) {
+        this.settings = settings;
+    }
+
+    /** A worker with settings. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A worker for the queue {@code default} of a client's server or engine. */
+    public static OJSWorker of(OJSClient client) {
+        return builder().client(client).build();
+    }
+
+    // --- before the start ---
+
+    /** Registers the handler of a job type; {@code *} stands for every other type. */
+    public synchronized OJSWorker register(String type, JobHandler handler) {
+        checkNew("register handlers");
+        if (type.isEmpty()) throw new OJSException.Validation("register needs a job type");
+        if (handler == null) throw new OJSException.Validation("the handler of '" + type + "' is null");
+        if (handlers.putIfAbsent(type, handler) != null) {
+            throw new OJSException.Validation("a handler for '" + type + "' is registered already");
+        }
+        return this;
+    }
+
+    /** Adds a layer around every handler; the first one added is the outermost. */
+    public OJSWorker use(String name, ExecutionMiddleware layer) {
+        middleware.add(name, layer);
+        return this;
+    }
+
+    /** The layers around every handler, to be arranged. */
+    public MiddlewareChain<ExecutionMiddleware> middleware() {
+        return middleware;
+    }
+
+    /** Calls back after every job that a handler finished. What it throws is logged and harms nobody else. */
+    public OJSWorker onCompleted(Consumer<JobContext> listener) {
+        listeners.completed.add(listener);
+        return this;
+    }
+
+    /** Calls back after every run that a handler ended by throwing. */
+    public OJSWorker onFailed(BiConsumer<JobContext, Throwable> listener) {
+        listeners.failed.add(listener);
+        return this;
+    }
+
+    private void checkNew(String what) {
+        if (calls != null) throw new OJSException.Validation(what + " before the worker starts");
+    }
+
+    /** One handler per job type, with the middleware around it. */
+    synchronized Map<String, JobHandler> calls() {
+        if (calls == null) {
+            List<ExecutionMiddleware> layers = middleware.freeze();
+            calls = new HashMap<>();
+            handlers.forEach((type, handler) -> calls.put(type, ExecutionMiddleware.compose(layers, handler)));
+        }
+        return calls;
+    }
+
+    // --- running ---
+
+    /** Connects and begins to work. The process stays alive until the worker is over. */
+    public synchronized OJSWorker start() {
+        if (loop != null) throw new OJSException.Validation("a worker can be started once; make another one");
+        if (handlers.isEmpty()) throw new OJSException.Validation("the worker has no handlers: register some before it starts");
+        OJSClient client = settings.client();
+        if (client == null) client = ownClient = settings.connection().build();
+        WorkerLoop started = new WorkerLoop(client.connection().engine(), settings, calls(), listeners);
+        try {
+            started.start();
+        } catch (RuntimeException e) {
+            closeOwn();
+            throw e;
+        }
+        loop = started;
+        if (settings.handleSignals()) Signals.attach(this);
+        started.over().thenRunAsync(this::closeOwn, Async.EXECUTOR);
+        return this;
+    }
+
+    private void closeOwn() {
+        if (ownClient != null) ownClient.close();
+    }
+
+    /** Works until SIGTERM, SIGINT, {@link #stop()}, or a directive of the server. */
+    public void run() {
+        start();
+        if (!settings.handleSignals()) Signals.attach(this);
+        await();
+    }
+
+    /** Stops gracefully: running handlers may finish for the grace period, then their jobs go back. Returns when it is over. */
+    public void stop() {
+        stop(null);
+    }
+
+    /** The same with another grace period. */
+    public void stop(Duration grace) {
+        if (loop == null) return;
+        if (loop.phase() < State.TERMINATE.ordinal()) shutdown(grace);
+        await();
+    }
+
+    /** Begins to stop. A second call ends the grace period. */
+    public void shutdown() {
+        shutdown(null);
+    }
+
+    /** The same with another grace period. */
+    public void shutdown(Duration grace) {
+        running().stop(grace == null ? -1 : Durations.millis("grace", grace));
+    }
+
+    /** Fetches no more; what runs goes on. */
+    public void quiet() {
+        running().quiet();
+    }
+
+    /** Fetches again after {@link #quiet()}. */
+    public void resume() {
+        running().resume();
+    }
+
+    /** Returns when the worker is over. */
+    public void await() {
+        running().over().join();
+    }
+
+    /** Completed when the worker is over. */
+    public CompletableFuture<Void> over() {
+        return running().over().copy();
+    }
+
+    /** As {@link #stop()}; a worker that was not started needs no closing. */
+    @Override
+    public void close() {
+        stop();
+    }
+
+    private WorkerLoop running() {
+        WorkerLoop started = loop;
+        if (started == null) throw new OJSException.Validation("the worker has not been started");
+        return started;
+    }
+
+    /** The worker's name on the server. */
+    public String id() {
+        return running().id();
+    }
+
+    /** Where it is in its life. */
+    public State state() {
+        return loop == null ? State.NEW : State.values()[loop.phase()];
+    }
+
+    /** The queues, in order of preference. */
+    public List<String> queues() {
+        return settings.queues();
+    }
+
+    /** Handlers that run now. */
+    public int activeJobs() {
+        return loop == null ? 0 : loop.active();
+    }
+
+    /** Settings of a worker. */
+    public static final class Builder {
+        private OJSClient client;
+        private OJSClient.Builder connection = OJSClient.builder();
+        private List<String> queues = List.of(WorkerSettings.environment("OJS_QUEUE", "default").split("\\s*,\\s*"));
+        private int concurrency = WorkerSettings.number("OJS_CONCURRENCY", 10);
+        private Duration heartbeatInterval;
+        private Duration visibilityTimeout = Duration.ofSeconds(30);
+        private Duration gracePeriod = WorkerSettings.seconds("OJS_SHUTDOWN_TIMEOUT");
+        private Duration pollInterval;
+        private String workerId;
+        private List<String> labels = List.of();
+        private boolean releaseOnShutdown = true;
+        private boolean handleSignals;
+        private Executor executor;
+
+        private Builder() {}
+
+        /** Shares this client's connection. */
+        public Builder client(OJSClient shared) {
+            client = shared;
+            return this;
+        }
+
+        /** Connects to this server or engine: see {@link OJSClient#connect(String)}. */
+        public Builder url(String url) {
+            connection.url(url);
+            return this;
+        }
+
+        /** Connects as this says. */
+        public Builder connection(OJSClient.Builder settings) {
+            connection = settings;
+            return this;
+        }
+
+        /** In order of preference; without it {@code OJS_QUEUE}, else {@code default}. */
+        public Builder queues(String... names) {
+            return queues(List.of(names));
+        }
+
+        /** In order of preference. */
+        public Builder queues(List<String> names) {
+            if (names.isEmpty()) throw new OJSException.Validation("a worker needs at least one queue");
+            queues = List.copyOf(names);
+            return this;
+        }
+
+        /** Handlers at a time; without it {@code OJS_CONCURRENCY}, else 10. */
+        public Builder concurrency(int jobs) {
+            if (jobs < 1) throw new OJSException.Validation("concurrency must be at least 1, got " + jobs);
+            concurrency = jobs;
+            return this;
+        }
+
+        /** Where handlers run; without it every job gets a virtual thread. It needs as many threads as jobs run at a time. */
+        public Builder executor(Executor handlers) {
+            executor = handlers;
+            return this;
+        }
+
+        /** Between heartbeats; 5 seconds. */
+        public Builder heartbeatInterval(Duration length) {
+            heartbeatInterval = Durations.positive("heartbeatInterval", length);
+            return this;
+        }
+
+        /** How long a silent worker keeps a job; 30 seconds. */
+        public Builder visibilityTimeout(Duration length) {
+            visibilityTimeout = Durations.positive("visibilityTimeout", length);
+            return this;
+        }
+
+        /** How long running handlers may finish after a stop; 25 seconds. */
+        public Builder gracePeriod(Duration length) {
+            gracePeriod = Durations.positive("gracePeriod", length);
+            return this;
+        }
+
+        /** The longest pause between fetches, where a server cannot wake a worker. */
+        public Builder pollInterval(Duration length) {
+            pollInterval = Durations.positive("pollInterval", length);
+            return this;
+        }
+
+        /** Its name on the server; a random one. */
+        public Builder workerId(String id) {
+            workerId = id;
+            return this;
+        }
+
+        /** Words about it that the server is told. */
+        public Builder labels(String... words) {
+            labels = List.of(words);
+            return this;
+        }
+
+        /** Give unfinished jobs back when it stops; true. Else they wait until their leases end. */
+        public Builder releaseOnShutdown(boolean release) {
+            releaseOnShutdown = release;
+            return this;
+        }
+
+        /** {@link OJSWorker#start()} listens to SIGTERM and SIGINT, as {@link OJSWorker#run()} does. */
+        public Builder handleSignals(boolean listen) {
+            handleSignals = listen;
+            return this;
+        }
+
+        /** The worker; it does nothing before it is started. */
+        public OJSWorker build() {
+            return new OJSWorker(new WorkerSettings(client, connection, queues, concurrency, executor, heartbeatInterval, visibilityTimeout,
+                    gracePeriod, pollInterval, workerId, labels, releaseOnShutdown, handleSignals));
+        }
+    }
+}

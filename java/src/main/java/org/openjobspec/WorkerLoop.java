@@ -1,0 +1,180 @@
+package org.openjobspec;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+
+/**
+ * A worker that has been started. One thread pulls jobs, one listens for cancellations; handlers run on the executor and hand in
+ * what came of them.
+ */
+final class WorkerLoop {
+    /** The most jobs taken at a time. */
+    private static final int BATCH = 256;
+    /** What a process that ends gives its workers, in milliseconds. */
+    private static final long EXIT_MS = 2000;
+    /** Until a job that the executor refused is offered again. */
+    private static final Duration REFUSED = Duration.ofSeconds(1);
+    private static final System.Logger LOG = System.getLogger("org.openjobspec");
+
+    private final NativeWorker core;
+    private final Map<String, JobHandler> calls;
+    private final Listeners listeners;
+    private final Executor executor;
+    private final Semaphore slots;
+    private final Completions completions;
+    private final ConcurrentHashMap<Long, JobContext> running = new ConcurrentHashMap<>();
+    private final CompletableFuture<Void> over = new CompletableFuture<>();
+    private final Thread exitHook = Thread.ofPlatform().name("ojs-worker-exit").unstarted(this::giveBackAtExit);
+
+    WorkerLoop(NativeClient client, WorkerSettings settings, Map<String, JobHandler> calls, Listeners listeners) {
+        this.calls = calls;
+        this.listeners = listeners;
+        List<String> types = calls.containsKey("*") ? List.of() : List.copyOf(calls.keySet());
+        core = new NativeWorker(client, settings.options(types));
+        completions = new Completions(core);
+        slots = new Semaphore(settings.concurrency());
+        Thread.Builder.OfVirtual threads = Thread.ofVirtual().name("ojs-job-", 0);
+        executor = settings.executor() != null ? settings.executor() : task -> threads.start(task);
+    }
+
+    void start() {
+        core.start();
+        try {
+            Runtime.getRuntime().addShutdownHook(exitHook);
+        } catch (IllegalStateException e) { // the process ends already
+            core.stop(0);
+        }
+        // Not a daemon: a process with a worker stays.
+        Thread.ofPlatform().name("ojs-worker-" + core.id()).start(this::pull);
+        Thread.ofPlatform().daemon().name("ojs-cancel-" + core.id()).start(this::listen);
+    }
+
+    private void pull() {
+        try {
+            while (true) {
+                slots.acquireUninterruptibly();
+                int free = 1 + slots.drainPermits();
+                byte[] frame = core.pull(Math.min(free, BATCH), -1);
+                if (frame == null) break;
+                Frames.Entry[] jobs = Frames.jobs(frame);
+                slots.release(free - jobs.length);
+                for (Frames.Entry job : jobs) begin(new JobContext(this::heartbeat, job));
+            }
+            core.await(-1);
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "the worker has ended by an error", e);
+            over.completeExceptionally(e);
+        } finally {
+            try {
+                Runtime.getRuntime().removeShutdownHook(exitHook);
+            } catch (IllegalStateException e) {
+                // The process ends: the hook runs now.
+            }
+            over.complete(null);
+        }
+    }
+
+    private void listen() {
+        try {
+            NativeWorker.Cancellation[] cancelled;
+            while ((cancelled = core.cancellations(BATCH)) != null) {
+                for (NativeWorker.Cancellation one : cancelled) {
+                    JobContext ctx = running.get(one.token());
+                    if (ctx != null) ctx.cancel(CancelReason.of(one.why()));
+                }
+            }
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "handlers are not told of cancellations any more", e);
+        }
+    }
+
+    private void begin(JobContext ctx) {
+        running.put(ctx.token(), ctx);
+        try {
+            executor.execute(() -> work(ctx));
+        } catch (Throwable e) { // an executor that was shut down, or has too few threads
+            LOG.log(System.Logger.Level.WARNING, "the executor refuses jobs", e);
+            end(ctx, Outcome.failure(ctx, new SnoozeException(REFUSED)), 0);
+        }
+    }
+
+    private void work(JobContext ctx) {
+        long began = System.nanoTime();
+        Throwable thrown = null;
+        Outcome outcome = new Outcome(ctx.token(), Outcome.RELEASED, new byte[0], 0);
+        try {
+            outcome = Outcome.success(ctx, run(ctx));
+        } catch (Throwable e) {
+            thrown = e;
+            outcome = Outcome.failure(ctx, e);
+        } finally {
+            end(ctx, outcome, (System.nanoTime() - began) / 1000);
+        }
+        listeners.tell(ctx, thrown);
+    }
+
+    private Object run(JobContext ctx) throws Exception {
+        JobHandler call = calls.get(ctx.type());
+        if (call == null) call = calls.get("*");
+        ctx.enter();
+        try {
+            return call.handle(ctx);
+        } finally {
+            ctx.leave();
+        }
+    }
+
+    private void end(JobContext ctx, Outcome outcome, long micros) {
+        running.remove(ctx.token());
+        try {
+            completions.add(outcome, micros);
+        } finally {
+            slots.release();
+        }
+    }
+
+    private CancelReason heartbeat(long token) {
+        // A request of its own: a virtual thread must not hold its carrier for it.
+        if (!Thread.currentThread().isVirtual()) return CancelReason.of(core.heartbeat(token));
+        return CompletableFuture.supplyAsync(() -> CancelReason.of(core.heartbeat(token)), Async.PLATFORM).join();
+    }
+
+    /** At the end of the process: what still runs goes back to the queue. */
+    private void giveBackAtExit() {
+        core.stop(0);
+        core.await(EXIT_MS);
+    }
+
+    void stop(long graceMs) {
+        core.stop(graceMs);
+    }
+
+    void quiet() {
+        core.quiet();
+    }
+
+    void resume() {
+        core.resume();
+    }
+
+    CompletableFuture<Void> over() {
+        return over;
+    }
+
+    String id() {
+        return core.id();
+    }
+
+    int phase() {
+        return core.phase();
+    }
+
+    int active() {
+        return running.size();
+    }
+}

@@ -1,0 +1,42 @@
+package org.openjobspec;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/** What a worker was built with. Null is the default. */
+record WorkerSettings(OJSClient client, OJSClient.Builder connection, List<String> queues, int concurrency, Executor executor,
+                      Duration heartbeatInterval, Duration visibilityTimeout, Duration gracePeriod, Duration pollInterval, String workerId,
+                      List<String> labels, boolean releaseOnShutdown, boolean handleSignals) {
+
+    /** The form of the core. Without types it runs all. */
+    NativeWorker.Options options(List<String> types) {
+        return new NativeWorker.Options(concurrency, queues, types, workerId, Durations.millis("heartbeatInterval", heartbeatInterval),
+                Durations.millis("visibilityTimeout", visibilityTimeout), Durations.millis("gracePeriod", gracePeriod),
+                Durations.millis("pollInterval", pollInterval), !releaseOnShutdown, labels);
+    }
+
+    static String environment(String name, String otherwise) {
+        String value = System.getenv(name);
+        return value == null || value.isBlank() ? otherwise : value.strip();
+    }
+
+    static int number(String name, int otherwise) {
+        String value = environment(name, null);
+        if (value == null) return otherwise;
+        try {
+            return Math.max(1, Integer.parseInt(value));
+        } catch (NumberFormatException e) {
+            throw new OJSException.Validation(name + " must be a number, got '" + value + "'", "invalid_argument", e);
+        }
+    }
+
+    static Duration seconds(String name) {
+        String value = environment(name, null);
+        try {
+            return value == null ? null : Duration.ofMillis((long) (Double.parseDouble(value) * 1000));
+        } catch (NumberFormatException e) {
+            throw new OJSException.Validation(name + " must be a number of seconds, got '" + value + "'", "invalid_argument", e);
+        }
+    }
+}
