@@ -43,11 +43,7 @@ final class NativeClient {
 
     NativeClient(String url, Options given) {
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment options = memory.allocate(Native.CLIENT_OPTIONS);
-            Native.plain(() -> {
-                INIT.invokeExact(options);
-                return null;
-            });
+            MemorySegment options = defaults(memory);
             member("max_sends").set(options, 0L, given.maxSends());
             member("timeout_ms").set(options, 0L, given.timeoutMs());
             member("connect_timeout_ms").set(options, 0L, given.connectTimeoutMs());
@@ -61,6 +57,22 @@ final class NativeClient {
             MemorySegment address = Native.slice(memory, url);
             Native.raise(() -> (MemorySegment) NEW.invokeExact(address, options, out));
             handle = Native.owned(out.get(ADDRESS, 0), NativeClient::free);
+        }
+    }
+
+    private static MemorySegment defaults(Arena memory) {
+        MemorySegment options = memory.allocate(Native.CLIENT_OPTIONS);
+        Native.plain(() -> {
+            INIT.invokeExact(options);
+            return null;
+        });
+        return options;
+    }
+
+    /** What the library takes for the size of the options. For tests. */
+    static int optionsSize() {
+        try (Arena memory = Arena.ofConfined()) {
+            return (int) member("size").get(defaults(memory), 0L);
         }
     }
 

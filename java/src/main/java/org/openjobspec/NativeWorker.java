@@ -52,11 +52,7 @@ final class NativeWorker {
 
     NativeWorker(NativeClient client, Options given) {
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment options = memory.allocate(Native.WORKER_OPTIONS);
-            Native.plain(() -> {
-                INIT.invokeExact(options);
-                return null;
-            });
+            MemorySegment options = defaults(memory);
             member("concurrency").set(options, 0L, given.concurrency());
             member("queues").set(options, 0L, Native.slices(memory, given.queues()));
             member("queue_count").set(options, 0L, (long) given.queues().size());
@@ -74,6 +70,22 @@ final class NativeWorker {
             MemorySegment connection = client.handle();
             Native.raise(() -> (MemorySegment) NEW.invokeExact(connection, options, out));
             handle = Native.owned(out.get(ADDRESS, 0), NativeWorker::free);
+        }
+    }
+
+    private static MemorySegment defaults(Arena memory) {
+        MemorySegment options = memory.allocate(Native.WORKER_OPTIONS);
+        Native.plain(() -> {
+            INIT.invokeExact(options);
+            return null;
+        });
+        return options;
+    }
+
+    /** What the library takes for the size of the options. For tests. */
+    static int optionsSize() {
+        try (Arena memory = Arena.ofConfined()) {
+            return (int) member("size").get(defaults(memory), 0L);
         }
     }
 

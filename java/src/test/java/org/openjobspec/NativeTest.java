@@ -1,0 +1,132 @@
+package org.openjobspec;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.PaddingLayout;
+import java.lang.foreign.StructLayout;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** What is written by hand here against what is in the headers. */
+class NativeTest {
+    private static String header(String name) throws IOException {
+        return Files.readString(Support.ROOT.resolve("include").resolve(name));
+    }
+
+    /** Members of a structure in the header, `name: kind`. */
+    private static List<String> members(String structure) throws IOException {
+        Matcher whole = Pattern.compile("typedef struct \\{([^}]*)\\} " + structure + ";").matcher(header("ojs.h"));
+        assertTrue(whole.find(), "the header has no " + structure);
+        List<String> members = new ArrayList<>();
+        Matcher member = Pattern.compile("^ +((?:const )?\\w+) (\\*?)(\\w+);", Pattern.MULTILINE).matcher(whole.group(1));
+        while (member.find()) members.add(member.group(3) + ": " + (member.group(2).isEmpty() ? kind(member.group(1)) : "pointer"));
+        return members;
+    }
+
+    private static String kind(String c) {
+        return switch (c) {
+            case "uint32_t", "ojs_cancel" -> "4";
+            case "uint64_t", "size_t" -> "8";
+            case "bool" -> "1";
+            case "ojs_slice" -> "slice";
+            default -> throw new AssertionError("a new kind of member: " + c);
+        };
+    }
+
+    private static List<String> members(StructLayout layout) {
+        List<String> members = new ArrayList<>();
+        for (MemoryLayout member : layout.memberLayouts()) {
+            switch (member) {
+                case PaddingLayout _ -> {}
+                case AddressLayout _ -> members.add(member.name().orElseThrow() + ": pointer");
+                case StructLayout _ -> members.add(member.name().orElseThrow() + ": slice");
+                default -> members.add(member.name().orElseThrow() + ": " + member.byteSize());
+            }
+        }
+        return members;
+    }
+
+    @Test
+    void structuresAreThoseOfTheHeader() throws IOException {
+        assertEquals(members("ojs_slice"), members(Native.SLICE));
+        assertEquals(members("ojs_client_options"), members(Native.CLIENT_OPTIONS));
+        assertEquals(members("ojs_worker_options"), members(Native.WORKER_OPTIONS));
+        assertEquals(members("ojs_cancellation"), members(NativeWorker.CANCELLATION));
+    }
+
+    @Test
+    void theLibraryAgreesAboutSizes() {
+        assertEquals(Native.CLIENT_OPTIONS.byteSize(), NativeClient.optionsSize());
+        assertEquals(Native.WORKER_OPTIONS.byteSize(), NativeWorker.optionsSize());
+    }
+
+    @Test
+    void theInterfaceIsThatOfTheHeader() throws IOException {
+        assertTrue(header("ojs.h").contains("#define OJS_ABI (1 << 16)") && Native.ABI == 1 << 16);
+    }
+
+    @Test
+    void framesAreThoseOfTheHeader() throws Exception {
+        Map<String, Long> numbers = new HashMap<>();
+        Matcher define = Pattern.compile("#define OJS_FRAME_(\\w+) (0x\\w+|\\d+)u").matcher(header("ojs_frame.h"));
+        while (define.find()) numbers.put(define.group(1), Long.decode(define.group(2)));
+        int compared = 0;
+        for (var field : Frames.class.getDeclaredFields()) {
+            if (field.getType() != int.class) continue;
+            assertEquals(numbers.get(field.getName()), Integer.toUnsignedLong(field.getInt(null)), field.getName());
+            compared++;
+        }
+        assertEquals(19, compared);
+        Map<String, Integer> kinds = Map.of("COMPLETED", Outcome.COMPLETED, "FAILED", Outcome.FAILED, "RELEASED", Outcome.RELEASED, "SNOOZED", Outcome.SNOOZED);
+        kinds.forEach((name, kind) -> assertEquals(numbers.get(name), kind.longValue(), name));
+    }
+
+    /** Name to number of the constants of an enumeration. */
+    private static Map<String, Integer> constants(String prefix) throws IOException {
+        Map<String, Integer> constants = new HashMap<>();
+        Matcher constant = Pattern.compile("^ +" + prefix + "_(\\w+) = (\\d+),", Pattern.MULTILINE).matcher(header("ojs.h"));
+        while (constant.find()) constants.put(constant.group(1), Integer.parseInt(constant.group(2)));
+        assertFalse(constants.isEmpty());
+        return constants;
+    }
+
+    @Test
+    void everyClassOfErrorHasAnException() throws IOException {
+        Map<String, String> others = Map.of("rate_limited", "RateLimited", "forked", "Internal");
+        constants("OJS_CLASS").forEach((name, number) -> {
+            if (number == 0) return;
+            String words = name.toLowerCase(Locale.ROOT);
+            StringBuilder camel = new StringBuilder();
+            for (String word : words.split("_")) camel.append(Character.toUpperCase(word.charAt(0))).append(word.substring(1));
+            OJSException made = OJSException.of(number, "m", OJSException.About.code("c"));
+            assertEquals(others.getOrDefault(words, camel.toString()), made.getClass().getSimpleName());
+        });
+    }
+
+    @Test
+    void reasonsAndPhasesAreThoseOfTheHeader() throws IOException {
+        constants("OJS_CANCEL").forEach((name, number) -> assertEquals(name, number == 0 ? "NONE" : CancelReason.of(number).name()));
+        Map<String, Integer> phases = new HashMap<>();
+        for (OJSWorker.State state : OJSWorker.State.values()) {
+            phases.put(state == OJSWorker.State.TERMINATE ? "DRAINING" : state.name(), state.ordinal());
+        }
+        assertEquals(constants("OJS_PHASE"), phases);
+    }
+
+    @Test
+    void theLibraryIsFoundByPlatform() {
+        assertTrue(NativeLibrary.resource().matches("/org/openjobspec/native/\\w+-\\w+/\\w+\\.\\w+"), NativeLibrary.resource());
+    }
+}

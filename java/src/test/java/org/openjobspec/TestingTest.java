@@ -1,0 +1,86 @@
+package org.openjobspec;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class TestingTest {
+    /** Nobody listens there: only a fake answers. */
+    private final OJSClient client = OJSClient.builder().url("http://127.0.0.1:1").maxSends(1).build();
+    private final List<Object> seen = new ArrayList<>();
+
+    private OJSWorker worker() {
+        return OJSWorker.builder().client(client).queues("default", "mail").build();
+    }
+
+    @Test
+    void jobsAreKeptAndHandlersRunHere() {
+        OJSWorker worker = worker().register("email.send", ctx -> {
+            client.enqueue("email.log", ctx.args());
+            return "sent";
+        }).register("*", ctx -> seen.add(ctx.type()));
+        worker.use("outer", (ctx, next) -> {
+            seen.add("middleware");
+            return next.handle(ctx);
+        });
+        try (Fake fake = OJSTesting.fake()) {
+            Job job = client.job("email.send", "ada@example.com", Map.of("n", 1)).queue("mail").enqueue();
+            assertEquals("mail", fake.assertEnqueuedWith("email.send", "ada@example.com", Map.of("n", 1)).getFirst().get("options") instanceof Map<?, ?> o ? o.get("queue") : null);
+            fake.assertNotEnqueued("email.log");
+            AssertionError wrong = assertThrows(AssertionError.class, () -> fake.assertEnqueuedWith("email.send", "bob@example.com"));
+            assertTrue(wrong.getMessage().endsWith("enqueued were: email.send[\"ada@example.com\",{\"n\":1}]"), wrong.getMessage());
+            assertEquals(2, fake.drain(worker));
+            assertEquals(List.of("middleware", "middleware", "email.log"), seen);
+            assertEquals("sent", client.getJob(job.id()).result());
+            fake.assertEnqueued("email.log", 1);
+            assertThrows(AssertionError.class, () -> fake.assertEnqueued("email.log", 2));
+            client.enqueueBatch(List.of(JobRequest.of("a"), JobRequest.of("b")));
+            assertEquals(4, fake.requests().size());
+            fake.clear();
+            assertEquals(List.of(), fake.requests());
+            assertEquals(0, fake.drain(worker));
+        }
+        assertThrows(OJSException.Connection.class, () -> client.enqueue("email.send"));
+    }
+
+    @Test
+    void whatAHandlerThrowsIsThrown() {
+        AtomicInteger runs = new AtomicInteger();
+        OJSWorker worker = worker().register("fail", ctx -> {
+            throw new IOException("on purpose");
+        }).register("nap", ctx -> {
+            if (runs.incrementAndGet() == 1) throw new SnoozeException(Duration.ZERO);
+            return runs.get();
+        });
+        try (Fake fake = OJSTesting.fake()) {
+            Job job = client.job("fail").retry(RetryPolicy.attempts(1)).enqueue();
+            assertEquals("on purpose", assertThrows(IOException.class, () -> fake.drain(worker)).getMessage());
+            assertEquals("discarded", client.getJob(job.id()).state());
+            client.enqueue("unknown");
+            assertThrows(NonRetryableException.class, () -> fake.drain(worker));
+            Job nap = client.enqueue("nap");
+            Support.eventually(() -> fake.drain(worker) >= 0 && client.getJob(nap.id()).state().equals("completed"));
+        }
+    }
+
+    @Test
+    void inlineRunsAtOnceAndTheNewestFakeCounts() {
+        OJSWorker worker = worker().register("a", ctx -> seen.add(ctx.arg(0, int.class)));
+        try (Fake outer = OJSTesting.fake()) {
+            try (Fake inner = OJSTesting.inline(worker)) {
+                client.enqueue("a", 7);
+                assertEquals(List.of(7), seen);
+                inner.assertEnqueued("a");
+            }
+            outer.assertNotEnqueued("a");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package org.openjobspec;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/** The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens. */
+class VectorsTest {
+    private static HttpServer server;
+    private static OJSClient client;
+    private static volatile byte[] received;
+    private static volatile Transport.Answer answer;
+    private static Map<String, Object> vectors;
+
+    @BeforeAll
+    static void listen() throws IOException {
+        vectors = Members.of(Json.parse(Files.readAllBytes(Support.ROOT.resolve("tests/vectors/vectors.json"))));
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext("/", exchange -> {
+            received = exchange.getRequestBody().readAllBytes();
+            exchange.getResponseHeaders().set("content-type", "application/openjobspec+json");
+            exchange.sendResponseHeaders(answer.status(), answer.body().length == 0 ? -1 : answer.body().length);
+            try (var out = exchange.getResponseBody()) {
+                out.write(answer.body());
+            }
+        });
+        server.start();
+        client = OJSClient.builder().url("http://127.0.0.1:" + server.getAddress().getPort()).maxSends(1).build();
+    }
+
+    @AfterAll
+    static void end() {
+        client.close();
+        server.stop(0);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> requests() {
+        return Members.list(vectors, "requests").stream().map(Members::of).map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
+            answer = Transport.Answer.json(201, Map.of("job", Map.of("id", "x")));
+            JobRequest request = JobRequest.of(Members.text(vector, "type"), Members.list(vector, "args"));
+            Members.of(vector.get("options")).forEach((name, value) -> set(request, name, value));
+            client.enqueue(request);
+            Map<String, Object> sent = new HashMap<>(Members.of(Json.parse(received)));
+            sent.remove("id");
+            assertEquals(plain(vector.get("body")), plain(sent));
+        }));
+    }
+
+    /** 0.10 and 0.1 are the same number, whatever BigDecimal says. */
+    private static Object plain(Object value) {
+        return switch (value) {
+            case Map<?, ?> members -> {
+                Map<Object, Object> copy = new HashMap<>();
+                members.forEach((name, member) -> copy.put(name, plain(member)));
+                yield copy;
+            }
+            case List<?> items -> Stream.of(items.toArray()).map(VectorsTest::plain).toList().toString();
+            case java.math.BigDecimal number -> number.stripTrailingZeros();
+            case null, default -> String.valueOf(value);
+        };
+    }
+
+    /** An option by its name in the vectors, through the method that a program would call. */
+    private static void set(JobRequest request, String name, Object value) {
+        switch (name) {
+            case "queue" -> request.queue((String) value);
+            case "priority" -> request.priority(((Number) value).intValue());
+            case "timeout_ms" -> request.timeout(Duration.ofMillis((Long) value));
+            case "visibility_timeout_ms" -> request.visibilityTimeout(Duration.ofMillis((Long) value));
+            case "delay_until" -> request.delayUntil(OffsetDateTime.parse((String) value));
+            case "expires_at" -> request.expiresAt(OffsetDateTime.parse((String) value));
+            case "tags" -> request.tags(texts(value));
+            case "meta" -> request.meta(Members.of(value));
+            case "schema" -> request.schema((String) value);
+            case "retry" -> request.retry(retry(Members.of(value)));
+            case "unique" -> request.unique(unique(Members.of(value)));
+            default -> throw new AssertionError("no method for the option " + name);
+        }
+    }
+
+    private static RetryPolicy retry(Map<String, Object> given) {
+        RetryPolicy policy = RetryPolicy.DEFAULT;
+        for (var member : given.entrySet()) {
+            Object value = member.getValue();
+            policy = switch (member.getKey()) {
+                case "max_attempts" -> policy.withMaxAttempts(((Number) value).intValue());
+                case "initial_interval" -> policy.withInitialInterval(Duration.parse((String) value));
+                case "max_interval" -> policy.withMaxInterval(Duration.parse((String) value));
+                case "backoff_coefficient" -> policy.withBackoffCoefficient(((Number) value).doubleValue());
+                case "jitter" -> policy.withJitter((Boolean) value);
+                case "non_retryable_errors" -> policy.withNonRetryableErrors(texts(value));
+                case "on_exhaustion" -> policy.withOnExhaustion(RetryPolicy.OnExhaustion.valueOf(constant(value)));
+                case "backoff_strategy" -> policy.withBackoffStrategy(RetryPolicy.BackoffStrategy.valueOf(constant(value)));
+                default -> throw new AssertionError("no method for " + member.getKey());
+            };
+        }
+        return policy;
+    }
+
+    private static UniquePolicy unique(Map<String, Object> given) {
+        UniquePolicy policy = given.containsKey("keys") ? UniquePolicy.by(texts(given.get("keys"))) : UniquePolicy.DEFAULT;
+        for (var member : given.entrySet()) {
+            Object value = member.getValue();
+            policy = switch (member.getKey()) {
+                case "keys" -> policy;
+                case "args_keys" -> policy.withArgsKeys(texts(value));
+                case "meta_keys" -> policy.withMetaKeys(texts(value));
+                case "period" -> policy.withPeriod(Duration.parse((String) value));
+                case "states" -> policy.withStates(texts(value));
+                case "on_conflict" -> policy.withOnConflict(UniquePolicy.OnConflict.valueOf(constant(value)));
+                default -> throw new AssertionError("no method for " + member.getKey());
+            };
+        }
+        return policy;
+    }
+
+    private static String constant(Object value) {
+        return ((String) value).toUpperCase(Locale.ROOT);
+    }
+
+    private static String[] texts(Object value) {
+        return ((List<?>) value).toArray(String[]::new);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> answers() {
+        return Members.list(vectors, "answers").stream().map(Members::of).map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
+            answer = Transport.Answer.json(Members.number(vector, "status", 0), vector.get("answer"));
+            Map<String, Object> expected = Members.of(vector.get("error"));
+            same(expected, assertThrows(OJSException.Api.class, () -> client.getJob("x")));
+            // The same through a transport of the program's own.
+            OJSClient injected = OJSClient.builder().transport((_, _, _) -> answer).build();
+            same(expected, assertThrows(OJSException.Api.class, () -> injected.getJob("x")));
+        }));
+    }
+
+    private static void same(Map<String, Object> expected, OJSException.Api error) {
+        int number = Members.number(expected, "class", 0);
+        assertEquals(OJSException.of(number, "", OJSException.About.code("")).getClass(), error.getClass());
+        assertEquals(expected.get("code"), error.code());
+        assertEquals(expected.get("message"), error.getMessage());
+        assertEquals(expected.get("retryable"), error.retryable());
+        assertEquals(((Number) expected.get("status")).intValue(), error.status());
+        assertEquals(expected.get("hint"), error.hint());
+        assertEquals(plain(expected.get("details")), plain(error.details()));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> thereAreVectors() {
+        return Stream.of(DynamicTest.dynamicTest("requests and answers", () -> assertTrue(
+                Members.list(vectors, "requests").size() >= 72 && Members.list(vectors, "answers").size() >= 35)));
+    }
+}
