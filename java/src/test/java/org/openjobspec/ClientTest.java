@@ -194,7 +194,7 @@ class ClientTest {
             List<CompletableFuture<Job>> many = IntStream.range(0, 200).mapToObj(n -> bench.job("a", n).enqueueAsync()).toList();
             assertEquals(200, many.stream().map(CompletableFuture::join).map(Job::id).distinct().count());
             assertEquals(2, bench.client.enqueueBatchAsync(List.of(JobRequest.of("a"), JobRequest.of("b"))).join().size());
-            assertTrue(bench.client.getJobAsync(many.getFirst().join().id()).thenApply(_ -> Thread.currentThread().isVirtual()).join());
+            assertEquals("a", bench.client.getJobAsync(many.getFirst().join().id()).thenApply(Job::type).join());
             CompletionException failed = assertThrows(CompletionException.class, () -> bench.client.getJobAsync("missing").join());
             assertInstanceOf(OJSException.NotFound.class, failed.getCause());
             assertEquals("cancelled", bench.client.cancelJobAsync(many.getFirst().join().id()).join().state());
@@ -293,7 +293,7 @@ class ClientTest {
     void headersAndTokensAreSent() throws Exception {
         try (OJSServer server = OJSServer.start()) {
             assertTrue(server.url().startsWith("http://127.0.0.1:"));
-            try (OJSClient client = OJSClient.builder().url(server.url()).authToken("secret").headers(Map.of("x-tenant", "ü".equals("") ? "" : "acme")).build()) {
+            try (OJSClient client = OJSClient.builder().url(server.url()).authToken("secret").headers(Map.of("x-tenant", "acme")).build()) {
                 assertEquals("ok", client.health().get("status"));
             }
         }
