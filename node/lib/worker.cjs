@@ -116,14 +116,15 @@ class OJSWorker extends EventEmitter {
     this.#native = core;
     logs.start();
     if (this.#handleSignals) this.#signals = onSignals(this);
+    // Before the start: the first handler may end the process before the start is answered.
+    live.add(this);
+    giveBackAtExit();
     try {
       this.#id = await loop().call((replies, ticket) => core.start(replies, ticket));
     } catch (error) {
       this.#cleanUp();
       throw error;
     }
-    live.add(this);
-    giveBackAtExit();
     this.#over = loop().call((replies, ticket) => core.wait(replies, ticket)).then(() => this.#ended());
     if (this.#stopAtStart) core.stop();
     return this;
