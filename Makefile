@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node c demo test bench lint fmt soak clean
+.PHONY: help setup build python node c ruby demo test bench lint fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -28,16 +28,20 @@ node: ## Build the Node.js package in node/
 c: setup ## Build the C library into target/c (scripts/c.sh install DIR installs it)
 	@scripts/c.sh
 
+ruby: setup ## Build the native half of the Ruby gem (scripts/ruby.sh gem DIR makes the gem file)
+	@scripts/setup.sh ruby
+	@scripts/ruby.sh
+
 demo: python node ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
 	@.venv/bin/python examples/demo/demo.py
 	@.venv/bin/python examples/demo/languages.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql pgbouncer faketime node
+	@scripts/setup.sh postgresql pgbouncer faketime node ruby
 	@python3 scripts/check.py
 
 lint: setup ## Formatting, clippy, mypy, tsc, layering: the checks without the tests
-	@scripts/setup.sh node
+	@scripts/setup.sh node ruby
 	@python3 scripts/check.py --only lint
 
 fmt: ## Format all Rust
@@ -56,4 +60,4 @@ soak: build ## The long forms: kill -9 and the model for 200 rounds, claims besi
 
 clean: ## Remove everything that was built
 	@cargo clean
-	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node
+	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node ruby/lib/ojs/[0-9]*

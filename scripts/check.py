@@ -98,6 +98,11 @@ def suites() -> list[Suite]:
         Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
         Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=15),
+        # A workspace of its own, which compiles the core once more.
+        Suite("ruby-build", "build", ["scripts/ruby.sh"], needs=("build",), after=("node-build",), places=2, minutes=20),
+        Suite("ruby-clippy", "lint", ["cargo", "clippy", *release, "--manifest-path", "bindings/ruby/Cargo.toml", "--target-dir", str(TARGET),
+                                      "--", "-D", "warnings"], needs=("ruby-build",), minutes=15),
+        Suite("ruby", "ruby", ["env", "OJS_RUBY_BUILT=1", "scripts/ruby.sh", "test"], needs=("build", "ruby-build")),
         Suite("rust", "rust", postgres + tests("--lib", "--bins", *(f"--test={name}" for name in others)),
               needs=("build",), after=("clippy",), minutes=15),
         Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"), needs=("build",), after=("clippy",), minutes=15),

@@ -40,11 +40,21 @@ def acceptable(expression: str, allowed: set[str]) -> bool:
     return all(any(choice.strip() in allowed for choice in re.split(r"\s+OR\s+", part)) for part in parts)
 
 
+def packages(folder: Path) -> tuple[set[str], list[dict]]:
+    """Of a workspace: the names of the direct dependencies, and all crates from elsewhere."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    metadata = json.loads(subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout)
+    ours = [p for p in metadata["packages"] if p["source"] is None]
+    direct = {d["name"] for p in ours if p["id"] in metadata["workspace_members"] for d in p["dependencies"] if not d.get("path")}
+    return direct, [p for p in metadata["packages"] if p["source"] is not None]
+
+
 def main() -> int:
-    metadata = json.loads(subprocess.run(["cargo", "metadata", "--format-version", "1", "--locked"], cwd=ROOT, capture_output=True,
-                                         check=True).stdout)
-    members = set(metadata["workspace_members"])
-    direct = {d["name"] for p in metadata["packages"] if p["id"] in members for d in p["dependencies"] if not d.get("path")}
+    direct, crates = packages(ROOT)
+    # The Ruby glue is a workspace of its own.
+    ruby, more = packages(ROOT / "bindings" / "ruby")
+    direct |= ruby
+    crates += [p for p in more if p["id"] not in {known["id"] for known in crates}]
     requirements = (ROOT / "python" / "requirements-dev.txt").read_text()
     direct |= {match[1] for match in re.finditer(r"^([\w-]+)[=<>]", requirements, re.MULTILINE)}
     package = json.loads((ROOT / "node" / "package.json").read_text())
@@ -53,7 +63,6 @@ def main() -> int:
     known, allowed = documented(), allowed_licences()
     unexplained = [f"{name} has no line in docs/dependencies.md" for name in sorted(direct - known)]
     unexplained += [f"{name} is in docs/dependencies.md, but nobody uses it" for name in sorted(known - direct)]
-    crates = [p for p in metadata["packages"] if p["id"] not in members]
     forbidden = [f"{p['name']} {p['version']}: licence {p['license']} is not in deny.toml" for p in crates
                  if not acceptable(p["license"] or "none", allowed | single.get(p["name"], set()))]
     print("\n".join(unexplained + forbidden))

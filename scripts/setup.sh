@@ -2,7 +2,8 @@
 # Installs what the build needs and this machine lacks. Safe to run again; takes no time when nothing is missing.
 #
 #     setup.sh [package…]     further Debian packages that are wanted: those named as the command they bring (redis-server), and
-#                             postgresql, the server programs (tests and benchmarks start a server of their own), node, with npm
+#                             postgresql, the server programs (tests and benchmarks start a server of their own), node, with npm,
+#                             ruby, with its headers and the libclang that reads them
 #
 # Wanted: a C compiler and make (SQLite, ring), git, Python 3.10 or newer with venv, Rust as rust-toolchain.toml says.
 set -euo pipefail
@@ -31,9 +32,17 @@ fi
 # Debian keeps the server programs out of PATH.
 postgresql_there() { compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || command -v postgres >/dev/null; }
 
+# Read by the crate that makes Ruby's functions known to Rust.
+libclang_there() { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || ldconfig -p 2>/dev/null | grep -q 'libclang[-.]'; }
+
 for package in "$@"; do
   case $package in
     node) command -v node >/dev/null || missing+=(nodejs); command -v npm >/dev/null || missing+=(npm) ;;
+    ruby)
+      command -v ruby >/dev/null || missing+=(ruby)
+      ruby -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null || missing+=(ruby-dev)
+      ruby -e 'require "minitest"' 2>/dev/null || missing+=(ruby-minitest)
+      libclang_there || missing+=(libclang-dev) ;;
     postgresql) postgresql_there || missing+=(postgresql) ;;
     # In /usr/sbin, which is not on everybody's PATH.
     pgbouncer) [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer) ;;

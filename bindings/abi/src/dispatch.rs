@@ -150,10 +150,26 @@ impl HostDispatch {
     /// # Errors
     /// Forked, or an unknown lane.
     pub fn pull(&self, lane: usize, max: usize, wait: Wait) -> Result<Pull, AbiError> {
+        self.pull_since(lane, max, wait, self.unblocks(lane)?)
+    }
+
+    /// How often a lane has been unblocked; for [`pull_since`](Self::pull_since).
+    ///
+    /// # Errors
+    /// Forked, or an unknown lane.
+    pub fn unblocks(&self, lane: usize) -> Result<u64, AbiError> {
+        Ok(self.lane(lane)?.unblocks())
+    }
+
+    /// As [`pull`](Self::pull); an unblock that came after `unblocks` were counted counts, also when it came before this call. For
+    /// hosts that may interrupt a thread which is on its way into the pull.
+    ///
+    /// # Errors
+    /// Forked, or an unknown lane.
+    pub fn pull_since(&self, lane: usize, max: usize, wait: Wait, unblocks: u64) -> Result<Pull, AbiError> {
         let (at, lane) = (lane, self.lane(lane)?);
         self.flush();
         let until = wait.deadline();
-        let unblocks = lane.unblocks();
         loop {
             if lane.kind == LaneKind::Threads {
                 let stuck = lock(&self.desk).table.reclaim(at, STUCK, lane.pace.batch(1, 1, max), Instant::now());

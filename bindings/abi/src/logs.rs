@@ -55,8 +55,20 @@ pub fn set_level(level: u8) {
 /// Waits up to `limit` for records and takes at most `max`, with the number lost since the last call.
 #[must_use]
 pub fn pull(max: usize, limit: Duration) -> (Vec<Record>, u64) {
+    pull_since(max, limit, unblocks())
+}
+
+/// How often [`unblock`] was called; for [`pull_since`].
+#[must_use]
+pub fn unblocks() -> u64 {
+    lock(&RING).unblocks
+}
+
+/// As [`pull`]; an unblock that came after `unblocks` were counted counts, also when it came before this call.
+#[must_use]
+pub fn pull_since(max: usize, limit: Duration, unblocks: u64) -> (Vec<Record>, u64) {
     let mut ring = lock(&RING);
-    if ring.records.is_empty() {
+    if ring.records.is_empty() && ring.unblocks == unblocks {
         ring = wait(&FILLED, ring, Some(limit));
     }
     let count = ring.records.len().min(max);
@@ -149,6 +161,9 @@ mod tests {
         let (records, lost) = pull(10, Duration::ZERO);
         let expected = Record { level: 3, target: "ojs::test", text: "hello queue=mail n=3".to_owned() };
         assert_eq!((records, lost), (vec![expected], 0));
+        let seen = unblocks();
+        unblock();
+        assert_eq!(pull_since(1, Duration::from_secs(3600), seen), (Vec::new(), 0), "it does not wait: it was unblocked before");
         for n in 0..CAPACITY + 5 {
             tracing::warn!(target: "ojs::test", "{n}");
         }

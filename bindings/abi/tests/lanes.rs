@@ -179,6 +179,17 @@ fn unblock_ends_a_wait_and_only_one() {
     assert!(matches!(host.pull(0, 1, Wait::AtMost(Duration::from_millis(1))).unwrap(), Pull::TimedOut));
 }
 
+/// A host that interrupts a thread on its way into `pull` does not lose the interruption.
+#[test]
+fn an_unblock_before_the_pull_counts_when_it_came_after_the_look() {
+    let host = threads_lane(1);
+    let seen = host.unblocks(0).unwrap();
+    host.unblock();
+    assert!(matches!(host.pull_since(0, 1, Wait::Forever, seen).unwrap(), Pull::Unblocked));
+    let seen = host.unblocks(0).unwrap();
+    assert!(matches!(host.pull_since(0, 1, Wait::Never, seen).unwrap(), Pull::TimedOut));
+}
+
 /// A thread is stuck in the first job of its batch: the others are given to a thread that is free.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_behind_a_slow_one_move_to_a_free_thread() {

@@ -1,0 +1,73 @@
+//! Ruby glue: convert and delegate. No policy lives here; the package users see is `/ruby`.
+//!
+//! Two rules, kept in [`gate`]: whatever can wait runs with the GVL released and can be interrupted (Ctrl-C, `Thread#raise`,
+//! `Timeout`), and no thread of the core ever enters Ruby. Ruby threads come and pull.
+#![deny(unsafe_code)]
+#![allow(missing_docs, reason = "nothing is public but the entry that magnus writes")]
+
+use magnus::{Error, Module, Object, Ruby, function, method};
+
+mod connection;
+mod gate;
+mod logs;
+mod server;
+mod text;
+mod transport;
+mod worker;
+
+use connection::Connection;
+use server::Server;
+use transport::HostTransport;
+use worker::Worker;
+
+#[magnus::init]
+fn init(ruby: &Ruby) -> Result<(), Error> {
+    let native = ruby.define_module("OJS")?.define_module("Native")?;
+    native.const_set("VERSION", env!("CARGO_PKG_VERSION"))?;
+    let object = ruby.class_object();
+
+    let class = native.define_class("Connection", object)?;
+    class.define_singleton_method("new", function!(Connection::new, 2))?;
+    class.define_singleton_method("over", function!(Connection::over, 1))?;
+    class.define_method("call", method!(Connection::call, 4))?;
+    class.define_method("close", method!(Connection::close, 0))?;
+    class.define_method("closed?", method!(Connection::closed, 0))?;
+
+    let class = native.define_class("HostTransport", object)?;
+    class.define_singleton_method("new", function!(HostTransport::new, 0))?;
+    class.define_method("pull", method!(HostTransport::pull, 1))?;
+    class.define_method("reply", method!(HostTransport::reply, 3))?;
+    class.define_method("fail", method!(HostTransport::fail, 2))?;
+    class.define_method("close", method!(HostTransport::close, 0))?;
+
+    let class = native.define_class("Worker", object)?;
+    class.define_singleton_method("new", function!(Worker::new, 2))?;
+    class.define_method("start", method!(Worker::start, 0))?;
+    class.define_method("id", method!(Worker::id, 0))?;
+    class.define_method("turn", method!(Worker::turn, 4))?;
+    class.define_method("step", method!(Worker::step, 2))?;
+    class.define_method("complete", method!(Worker::complete, 1))?;
+    class.define_method("cancelled", method!(Worker::cancelled, 1))?;
+    class.define_method("heartbeat", method!(Worker::heartbeat, 1))?;
+    class.define_method("quiet", method!(Worker::quiet, 0))?;
+    class.define_method("resume", method!(Worker::resume, 0))?;
+    class.define_method("stop", method!(Worker::stop, 1))?;
+    class.define_method("wait", method!(Worker::wait, 1))?;
+    class.define_method("phase", method!(Worker::phase, 0))?;
+    class.define_method("own?", method!(Worker::is_own, 0))?;
+    class.define_method("held", method!(Worker::held, 0))?;
+
+    let class = native.define_class("Server", object)?;
+    class.define_singleton_method("new", function!(Server::new, 3))?;
+    class.define_method("url", method!(Server::url, 0))?;
+    class.define_method("stop", method!(Server::stop, 0))?;
+
+    native.define_singleton_method("duration_text", function!(text::duration_text, 1))?;
+    native.define_singleton_method("duration_seconds", function!(text::duration_seconds, 1))?;
+    native.define_singleton_method("time_after", function!(text::time_after, 1))?;
+    native.define_singleton_method("error_of", function!(text::error_of, 2))?;
+    native.define_singleton_method("item_error", function!(text::item_error, 1))?;
+    native.define_singleton_method("pull_logs", function!(logs::pull_logs, 2))?;
+    native.define_singleton_method("log_level=", function!(logs::set_log_level, 1))?;
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! An OJS server in this process.
+use std::sync::Mutex;
+
+use magnus::{Error, Ruby};
+use ojs_abi::error::AbiError;
+use ojs_abi::server::Server as Core;
+
+use crate::gate;
+
+/// A running server.
+#[magnus::wrap(class = "OJS::Native::Server", free_immediately)]
+pub struct Server {
+    core: Mutex<Option<Core>>,
+    url: String,
+}
+
+impl Server {
+    /// Opens the store and listens on `ADDRESS:PORT`; port 0 takes a free one.
+    pub fn new(ruby: &Ruby, store: String, listen: String, test_mode: bool) -> Result<Self, Error> {
+        let core = gate::wait(ruby, "Server.new", Core::start(&store, &listen, test_mode))?;
+        let url = core.url().to_owned();
+        Ok(Self { core: Mutex::new(Some(core)), url })
+    }
+
+    pub fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    /// Stops listening, answers requests under way, closes the store. A second call does nothing.
+    pub fn stop(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        let core = this.core.lock().map(|mut core| core.take()).unwrap_or_default();
+        match core {
+            Some(core) => gate::wait(ruby, "Server.stop", async move { core.stop().await.map_err(AbiError::System) }),
+            None => Ok(()),
+        }
+    }
+}

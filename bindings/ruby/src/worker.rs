@@ -1,0 +1,287 @@
+//! Workers: Ruby threads pull jobs here and bring outcomes back.
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use magnus::{Error, RArray, RString, Ruby};
+use ojs::dispatch::{CancelReason, Dispatch, Outcome, Phase};
+use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs_abi::connection::Connection as Link;
+use ojs_abi::dispatch::{Handed, HostDispatch, Pull, Routes};
+use ojs_abi::error::AbiError;
+use ojs_abi::frame;
+use ojs_abi::guard::guard;
+use ojs_abi::lane::{LaneKind, Wait};
+use ojs_abi::process::Owner;
+use ojs_abi::token::JobToken;
+use serde::Deserialize;
+
+use crate::connection::{Connection, length};
+use crate::{gate, text};
+
+/// All handlers run on one kind of thread.
+const LANE: usize = 0;
+/// Outcomes by the numbers of `ojs_frame.h`.
+const COMPLETED: u8 = 0;
+const FAILED: u8 = 1;
+const RELEASED: u8 = 2;
+const SNOOZED: u8 = 3;
+
+/// Settings of a worker; lengths of time are seconds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    types: Vec<String>,
+    fallback: bool,
+    queues: Vec<String>,
+    concurrency: usize,
+    worker_id: Option<String>,
+    heartbeat_interval: Option<f64>,
+    visibility_timeout: Option<f64>,
+    grace_period: Option<f64>,
+    poll_interval: Option<f64>,
+    labels: Vec<String>,
+    release_on_shutdown: bool,
+}
+
+/// A worker: not started, running, or over.
+#[magnus::wrap(class = "OJS::Native::Worker", free_immediately)]
+pub struct Worker {
+    owner: Owner,
+    link: Arc<Link>,
+    host: Arc<HostDispatch>,
+    options: WorkerOptions,
+    handle: OnceLock<WorkerHandle>,
+}
+
+impl Worker {
+    /// The settings are JSON.
+    pub fn new(ruby: &Ruby, connection: &Connection, settings: String) -> Result<Self, Error> {
+        gate::held(ruby, "Worker.new", || {
+            let given: Settings = text::settings(&settings)?;
+            let types = given.types.iter().map(|name| (name.clone(), LANE)).collect::<HashMap<_, _>>();
+            let routes = Routes { types, fallback: given.fallback.then_some(LANE) };
+            let host = HostDispatch::new(&[LaneKind::Threads], routes, given.concurrency);
+            Ok(Self {
+                owner: Owner::current(),
+                link: Arc::clone(&connection.core),
+                host,
+                options: worker_options(given)?,
+                handle: OnceLock::new(),
+            })
+        })
+    }
+
+    /// Connects and begins to fetch.
+    pub fn start(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        gate::held(ruby, "Worker.start", || this.owner.check("a worker"))?;
+        let handle = gate::wait(ruby, "Worker.start", async {
+            let client = this.link.client().await?;
+            tokio::spawn(HostDispatch::tend(Arc::downgrade(&this.host)));
+            let host = Arc::clone(&this.host) as Arc<dyn Dispatch>;
+            Ok(WorkerDriver::start(Arc::clone(client.transport()), this.options.clone(), host))
+        })?;
+        let _ = this.handle.set(handle);
+        Ok(())
+    }
+
+    pub fn id(&self) -> Option<String> {
+        self.handle.get().map(|handle| handle.id().to_owned())
+    }
+
+    /// For a thread: answers the last job, tells how long `jobs` took, and waits for more: `[[token, type, id, attempt, queue,
+    /// envelope], …]`. Nil at the end.
+    pub fn turn(
+        ruby: &Ruby,
+        this: &Self,
+        done: Option<RArray>,
+        jobs: usize,
+        busy: f64,
+        max: usize,
+    ) -> Result<Option<RArray>, Error> {
+        let done = done.map(|done| outcome(ruby, done)).transpose()?;
+        // Counted while the GVL is held: an unblock that comes before the pull begins is seen by it.
+        let mut seen = gate::held(ruby, "Worker.turn", || {
+            if let Some(done) = done {
+                this.host.complete(vec![done])?;
+            }
+            this.host.observe(LANE, jobs, Duration::try_from_secs_f64(busy).unwrap_or_default());
+            this.host.unblocks(LANE)
+        })?;
+        let pull = gate::released(
+            ruby,
+            "Worker.turn",
+            || this.host.unblock(),
+            || {
+                let pull = this.host.pull_since(LANE, max, Wait::Forever, seen)?;
+                seen = this.host.unblocks(LANE)?;
+                Ok(if matches!(pull, Pull::Unblocked) { None } else { Some(pull) })
+            },
+        )?;
+        match pull {
+            Pull::Jobs(jobs) => batch(ruby, &jobs).map(Some),
+            Pull::TimedOut | Pull::Unblocked => Ok(Some(ruby.ary_new())),
+            Pull::Closed => Ok(None),
+        }
+    }
+
+    /// For a thread: answers the last job and begins the next; false when the next is not its own any more.
+    pub fn step(ruby: &Ruby, this: &Self, done: Option<RArray>, next: u64) -> Result<bool, Error> {
+        let done = done.map(|done| outcome(ruby, done)).transpose()?;
+        gate::held(ruby, "Worker.step", || Ok(this.host.step(done, JobToken::from_bits(next))))
+    }
+
+    /// Answers a job; false when it was answered, cancelled or given away before.
+    pub fn complete(ruby: &Ruby, this: &Self, done: RArray) -> Result<bool, Error> {
+        let done = outcome(ruby, done)?;
+        gate::held(ruby, "Worker.complete", || Ok(this.host.complete(vec![done])? == 0))
+    }
+
+    /// Why the job should stop, or nil.
+    pub fn cancelled(&self, token: u64) -> Option<u8> {
+        self.host.cancelled(JobToken::from_bits(token)).map(number_of)
+    }
+
+    /// Extends the lease of a job now; returns why it should stop, or nil.
+    pub fn heartbeat(ruby: &Ruby, this: &Self, token: u64) -> Result<Option<u8>, Error> {
+        let handle = this.running(ruby)?;
+        let lost = Some(number_of(CancelReason::LeaseLost));
+        let Some(key) = this.host.key(JobToken::from_bits(token)) else { return Ok(lost) };
+        gate::wait(ruby, "Worker.heartbeat", async {
+            match handle.heartbeat(key).await {
+                Ok(Beat::Continue) => Ok(None),
+                Ok(Beat::Cancelled(why)) => Ok(Some(number_of(why))),
+                Err(ojs::Error::NotHeld) => Ok(lost),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+
+    /// Fetches no more.
+    pub fn quiet(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.running(ruby)?.quiet();
+        Ok(())
+    }
+
+    /// Fetches again.
+    pub fn resume(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.running(ruby)?.resume();
+        Ok(())
+    }
+
+    /// Begins to stop; a second call ends the grace period.
+    pub fn stop(ruby: &Ruby, this: &Self, grace: Option<f64>) -> Result<(), Error> {
+        let grace = gate::held(ruby, "Worker.stop", || length("grace", grace))?;
+        this.running(ruby)?.stop(grace);
+        Ok(())
+    }
+
+    /// Waits until it is over, at most `limit` seconds; true when it is.
+    pub fn wait(ruby: &Ruby, this: &Self, limit: f64) -> Result<bool, Error> {
+        let handle = this.running(ruby)?;
+        gate::wait(ruby, "Worker.wait", async {
+            let limit = length("limit", Some(limit))?.unwrap_or_default();
+            Ok(tokio::time::timeout(limit, handle.wait()).await.is_ok())
+        })
+    }
+
+    /// 0 running, 1 quiet, 2 draining, 3 stopped.
+    pub fn phase(&self) -> u8 {
+        match self.host.current_phase() {
+            Phase::Running => 0,
+            Phase::Quiet => 1,
+            Phase::Draining => 2,
+            Phase::Stopped => 3,
+        }
+    }
+
+    /// False in a child forked after it was made.
+    pub fn is_own(&self) -> bool {
+        self.owner.is_current()
+    }
+
+    /// Jobs taken in and not yet answered.
+    pub fn held(&self) -> usize {
+        self.host.held()
+    }
+
+    fn running(&self, ruby: &Ruby) -> Result<WorkerHandle, Error> {
+        gate::held(ruby, "Worker", || {
+            self.owner.check("a worker")?;
+            self.handle.get().cloned().ok_or_else(|| AbiError::invalid("the worker has not been started"))
+        })
+    }
+}
+
+impl Drop for Worker {
+    /// Nobody can pull any more: the jobs go back to the queue at once.
+    fn drop(&mut self) {
+        if let Some(handle) = self.handle.get().filter(|_| self.owner.is_current()) {
+            let _ = guard("Worker.drop", || {
+                handle.stop(Some(Duration::ZERO));
+                Ok(())
+            });
+        }
+    }
+}
+
+fn worker_options(given: Settings) -> Result<WorkerOptions, AbiError> {
+    let mut options = WorkerOptions::new(given.queues)
+        .concurrency(given.concurrency)
+        .labels(given.labels)
+        .release_on_shutdown(given.release_on_shutdown);
+    options.worker_id = given.worker_id;
+    options.visibility_timeout = length("visibility_timeout", given.visibility_timeout)?;
+    options.heartbeat_interval = length("heartbeat_interval", given.heartbeat_interval)?.unwrap_or(options.heartbeat_interval);
+    options.grace_period = length("grace_period", given.grace_period)?.unwrap_or(options.grace_period);
+    if let Some(pause) = length("poll_interval", given.poll_interval)? {
+        options.poll_interval_min = options.poll_interval_min.min(pause);
+        options.poll_interval_max = pause;
+    }
+    Ok(options)
+}
+
+/// `[token, kind, payload]`: the result as JSON or nil, a failure as JSON, nothing, or seconds.
+fn outcome(ruby: &Ruby, done: RArray) -> Result<(JobToken, Outcome), Error> {
+    let (token, kind): (u64, u8) = (done.entry(0)?, done.entry(1)?);
+    let json = || done.entry::<Option<RString>>(2).map(|json| json.map(text::bytes));
+    let outcome = match kind {
+        COMPLETED => Outcome::Completed { result: json()? },
+        FAILED => {
+            let json = json()?.unwrap_or_default();
+            Outcome::Failed(gate::held(ruby, "Worker", || frame::failure(&json))?)
+        }
+        RELEASED => Outcome::Released,
+        SNOOZED => {
+            let delay = done.entry(2)?;
+            Outcome::Snoozed(gate::held(ruby, "Worker", || length("delay", Some(delay)))?.unwrap_or_default())
+        }
+        other => return gate::held(ruby, "Worker", || Err(AbiError::invalid(format!("unknown outcome {other}")))),
+    };
+    Ok((JobToken::from_bits(token), outcome))
+}
+
+fn batch(ruby: &Ruby, jobs: &[Handed]) -> Result<RArray, Error> {
+    let list = ruby.ary_new_capa(jobs.len());
+    for Handed { token, job } in jobs {
+        let head = ruby.ary_new_capa(6);
+        head.push(token.to_bits())?;
+        head.push(text::utf8(ruby, job.job_type.as_bytes()))?;
+        head.push(text::utf8(ruby, job.id.as_bytes()))?;
+        head.push(job.attempt)?;
+        head.push(text::utf8(ruby, job.queue.as_bytes()))?;
+        head.push(text::utf8(ruby, &job.envelope))?;
+        list.push(head)?;
+    }
+    Ok(list)
+}
+
+/// The numbers Ruby knows the reasons by.
+fn number_of(why: CancelReason) -> u8 {
+    match why {
+        CancelReason::Cancelled => 0,
+        CancelReason::LeaseLost => 1,
+        CancelReason::TimedOut => 2,
+        CancelReason::Shutdown => 3,
+    }
+}

@@ -1,0 +1,308 @@
+# frozen_string_literal: true
+
+require "erb"
+require "securerandom"
+require "uri"
+
+module OJS
+  # Enqueues jobs, looks them up, administers a server. Threads may share one. Nothing is opened before the first call, and a client
+  # of an HTTP server works on in forked children.
+  #
+  #   client = OJS::Client.new("http://localhost:8080")     # or "sqlite:jobs.db", "memory:"; default: OJS_URL
+  #   client.enqueue("email.send", to: "ada@example.com")
+  class Client
+    include Administration
+
+    # Runs around every enqueue, see MiddlewareChain.
+    attr_reader :middleware
+
+    # Lengths of time are seconds or text such as "5s". +client_cert+ is a certificate file and a key file.
+    def initialize(url = nil, transport: nil, auth_token: nil, headers: nil, timeout: nil, connect_timeout: nil, max_sends: nil,
+                   ca_file: nil, client_cert: nil)
+      options = { auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout, max_sends: max_sends,
+                  ca_file: ca_file, client_cert: client_cert }.compact
+      @transport = Transport.new(url, transport, options)
+      @middleware = MiddlewareChain.new
+    end
+
+    # As new; with a block, closes the client after it and returns what the block does.
+    def self.open(...)
+      client = new(...)
+      return client unless block_given?
+
+      begin
+        yield client
+      ensure
+        client.close
+      end
+    end
+
+    # Adds enqueue middleware: <tt>use("name") { |request, nxt| nxt.call }</tt>.
+    def use(name = nil, layer = nil, &block)
+      middleware.add(name, layer, &block)
+      self
+    end
+
+    # --- enqueue ---
+
+    # Sends a job and returns it as the server stored it.
+    #
+    #   client.enqueue("email.send", to: "ada@example.com")                  # one argument, a Hash
+    #   client.enqueue("email.send", ["ada@example.com", 3])                 # arguments by place
+    #   client.enqueue("email.send", { to: "ada@example.com" }, queue: "mail", delay: "5m")
+    #   client.enqueue("email.send", to: "ada@example.com", options: { queue: "mail" })
+    #
+    # Options: queue, priority, timeout, visibility_timeout, result_ttl, delay, delay_until, expires_at, total_timeout, retry, unique,
+    # tags, id, meta, schema, and +extra+ for others by their names on the wire. An option without arguments in front of it would look
+    # like an argument and is refused.
+    def enqueue(type, args = (no_args = true), options = nil, **named)
+      request = no_args ? Client.bare(type, named) : JobRequest.new(type, args, options, **Client.options_of(named))
+      enqueue_request(request)
+    end
+
+    # The same for a JobRequest made before.
+    def enqueue_request(request)
+      stored = nil
+      through(request) { |changed| stored = job(call("POST", "/jobs", changed.to_h)) }
+      stored or raise NotEnqueuedError.new("a middleware dropped the job", code: "not_enqueued")
+    end
+
+    # Sends many jobs in one request: all are stored or none. Middleware runs for each, dropped jobs are left out.
+    #
+    #   client.enqueue_batch([{ type: "email.send", args: ["ada@example.com"], queue: "mail" }])
+    def enqueue_batch(jobs)
+      kept = kept(jobs)
+      kept.empty? ? [] : jobs(call("POST", "/jobs/batch", { jobs: kept }))
+    end
+
+    # --- jobs ---
+
+    # The job with this id.
+    def get_job(id)
+      job(call("GET", path("jobs", id)))
+    end
+
+    # Cancels a job; raises InvalidStateTransitionError when it is over already.
+    def cancel_job(id)
+      job(call("DELETE", path("jobs", id)))
+    end
+
+    # Releases a job that was enqueued with <tt>extra: { pending: true }</tt>.
+    def activate_job(id)
+      job(call("POST", path("jobs", id, "activate"), {}))
+    end
+
+    # --- many jobs ---
+
+    # Sends many jobs in one request, each on its own: one that is refused leaves the others alone. Up to 10,000 at a time; one
+    # BulkItem per job, in order. With +atomic+ all are stored or none. The server answers the same request with the same
+    # +idempotency_key+ the same way for a day; without one, a key is made for the call.
+    def bulk_enqueue(jobs, atomic: false, idempotency_key: nil)
+      kept = kept(jobs)
+      return [] if kept.empty?
+
+      # A key in any case: the core may send the request twice.
+      body = { jobs: kept, atomicity: atomicity(atomic), idempotency_key: idempotency_key || SecureRandom.uuid }
+      member(call("POST", "/jobs/bulk", body), "items").map { |item| BulkItem.new(item) }
+    end
+
+    # Cancels many jobs, by ids or by a filter: queue, type (<tt>email.*</tt> is all that start so), states, enqueued_after,
+    # enqueued_before, priority, members of meta. What cannot be cancelled is skipped; with +atomic+ it keeps the others from it.
+    def bulk_cancel(job_ids = nil, atomic: false, **filter)
+      bulk("cancel", job_ids, atomic, filter)
+    end
+
+    # Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off.
+    def bulk_retry(job_ids = nil, atomic: false, **filter)
+      bulk("retry", job_ids, atomic, filter)
+    end
+
+    # Deletes many ended jobs for ever.
+    def bulk_delete(job_ids = nil, atomic: false, **filter)
+      bulk("delete", job_ids, atomic, filter)
+    end
+
+    # --- results ---
+
+    # How the job ended. Raises an APIError with status 408 while it has not, with 410 when its result is no longer kept.
+    def result(id)
+      # Sent once, also without waiting: "not finished" is an answer here.
+      JobResult.new(call("GET", path("jobs", id, "result"), wait: 0.0))
+    end
+
+    # Waits for the end of the job: at most +timeout+, for ever without one. Raises TimeoutError when that is over.
+    def wait_for_result(id, timeout: nil)
+      limit = Durations.seconds("timeout", timeout)
+      ends = limit && (now + limit)
+      loop do
+        left = ends ? [ends - now, 0.0].max : EventReader::WAIT
+        wait = [left, EventReader::WAIT].min
+        return JobResult.new(call("GET", query(path("jobs", id, "result"), wait: true, timeout: wait.ceil), wait: wait))
+      rescue Error => e
+        raise unless e.status == 408
+        raise TimeoutError.new("job #{id} has not ended within #{limit} s", code: "timeout", retryable: true) if ends && now >= ends
+      end
+    end
+
+    # How up to 1,000 jobs ended, in order; nil for what is unknown, not done, or no longer kept.
+    def results(ids)
+      member(call("POST", "/jobs/results", { ids: ids.to_a }), "results").map { |one| one && JobResult.new(one) }
+    end
+
+    # --- events ---
+
+    # What happens, as it happens: an Enumerator without end, or calls the block.
+    #
+    # It begins where the log ends when it is first asked; +after+ is the id of the last event that was dealt with, and "" the oldest
+    # that is kept. When the connection is lost it asks again from there, so none is missed and none comes twice. +types+ may end in
+    # <tt>*</tt>. A refusal, and a fault of the first request, is raised.
+    #
+    #   client.events(types: ["job.*"]) { |event| puts event.type }
+    def events(types: [], queues: [], job_types: [], after: nil, &block)
+      filters = { types: types, queues: queues, job_types: job_types }.transform_values { |names| Array(names).join(",") }
+      log = Enumerator.new { |out| follow(EventReader.new(after), filters.reject { |_, names| names.empty? }, out) }
+      block ? log.each(&block) : log
+    end
+
+    # --- workflows ---
+
+    # Starts a workflow made by OJS.chain, OJS.group or OJS.batch.
+    def workflow(definition)
+      WorkflowStatus.new(member(call("POST", "/workflows", definition.to_h), "workflow"))
+    end
+
+    # How far a workflow is.
+    def get_workflow(id)
+      WorkflowStatus.new(member(call("GET", path("workflows", id)), "workflow"))
+    end
+
+    # Cancels what has not begun.
+    def cancel_workflow(id)
+      WorkflowStatus.new(member(call("DELETE", path("workflows", id)), "workflow"))
+    end
+
+    # --- server ---
+
+    # The server's own account of its health.
+    def health
+      call("GET", "/health")
+    end
+
+    # What the server is and can do.
+    def manifest
+      call("GET", "/ojs/manifest")
+    end
+
+    # Any call of the protocol; returns the decoded body of a 2xx answer. +path+ is relative to <tt>/ojs/v1</tt>.
+    def request(method, path, body = nil)
+      call(method, path, body)
+    end
+
+    # Releases the connection; an embedded engine is flushed. Later calls raise ClosedError.
+    def close
+      @transport.close
+    end
+
+    # Never the address: it may hold a password.
+    def inspect
+      "#<OJS::Client>"
+    end
+
+    # --- for the gem itself ---
+
+    # The connection, for OJS::Worker.
+    def transport # :nodoc:
+      @transport
+    end
+
+    # A request whose arguments are the named ones.
+    def self.bare(type, named) # :nodoc:
+      options = named.delete(:options)
+      doubtful = named.keys & Options::NAMES
+      unless doubtful.empty?
+        raise ValidationError, "'#{doubtful.first}' is the name of an option: is it one, or an argument of the job? Options come after " \
+                               "the arguments, enqueue(type, args, #{doubtful.first}: …); arguments of that name go into { … }"
+      end
+      JobRequest.new(type, named.empty? ? [] : [named], options)
+    end
+
+    # Options as they were named; <tt>options: {…}</tt> among them is taken apart.
+    def self.options_of(named) # :nodoc:
+      named.key?(:options) ? named.except(:options).merge(named[:options].transform_keys(&:to_sym)) : named
+    end
+
+    private
+
+    def call(method, path, body = nil, wait: nil)
+      @transport.request(method, path, body, wait: wait)
+    end
+
+    def through(request)
+      middleware.run(request) { |changed| yield JobRequest.of(changed) }
+    end
+
+    # The jobs that middleware lets through, as the wire has them.
+    def kept(jobs)
+      kept = []
+      jobs.each do |one|
+        through(JobRequest.of(one)) do |changed|
+          kept << changed.to_h
+          Job.new(Wire.load(Wire.dump(kept.last)))
+        end
+      end
+      kept
+    end
+
+    def bulk(verb, job_ids, atomic, filter)
+      BulkResult.new(call("POST", "/jobs/bulk/#{verb}", { **Target.wire(job_ids, filter), atomicity: atomicity(atomic) }))
+    end
+
+    def atomicity(atomic)
+      atomic ? "atomic" : "partial"
+    end
+
+    def follow(reader, filters, out)
+      loop do
+        asked = now
+        wait = reader.wait
+        begin
+          answer = call("GET", query("/events", after: reader.cursor, limit: 500, wait_ms: (wait * 1000).to_i, **filters), wait: wait)
+        rescue Error => e
+          pause = reader.failed(e)
+        else
+          events = member(answer, "events")
+          pause = reader.fed(events.size, member(answer, "cursor"), now - asked)
+          events.each { |event| out << Event.new(event) }
+        end
+        sleep(pause) if pause.positive?
+      end
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+
+    def member(answer, name)
+      return answer[name] if answer.is_a?(Hash) && answer.key?(name)
+
+      raise Error.new("the answer has no '#{name}'", code: "unexpected_answer")
+    end
+
+    def job(answer)
+      Job.new(member(answer, "job"))
+    end
+
+    def jobs(answer)
+      member(answer, "jobs").map { |one| Job.new(one) }
+    end
+
+    def path(*parts)
+      parts.map { |part| "/#{ERB::Util.url_encode(part.to_s)}" }.join
+    end
+
+    def query(path, **parameters)
+      given = parameters.compact
+      given.empty? ? path : "#{path}?#{URI.encode_www_form(given)}"
+    end
+  end
+end

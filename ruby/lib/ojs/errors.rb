@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+require "json"
+
+module OJS
+  # Base of all errors of this gem:
+  #
+  #   Error
+  #   ├── APIError                        the server answered with an error
+  #   │   ├── ConflictError
+  #   │   │   ├── DuplicateError          same id, or a unique policy said so
+  #   │   │   └── InvalidStateTransitionError
+  #   │   ├── NotFoundError               no such job, queue, workflow
+  #   │   ├── QueuePausedError
+  #   │   ├── RateLimitError              too fast, or the queue is full
+  #   │   ├── PayloadTooLargeError
+  #   │   ├── InvalidRequestError         the server found the request wrong
+  #   │   └── AuthenticationError
+  #   ├── ConnectionError                 no answer; the server may not be there
+  #   │   └── TimeoutError                no answer in time; the server may have acted
+  #   ├── ValidationError                 wrong before it was sent
+  #   ├── MiddlewareError                 a chain was used wrongly
+  #   ├── NotEnqueuedError                an enqueue middleware dropped the job
+  #   ├── ClosedError                     the client or worker was closed
+  #   ├── ForkedError                     made in the parent of a forked process
+  #   └── InternalError                   a bug in OJS
+  #
+  # Which class a refusal of a server becomes is decided by the core, the same in every language.
+  class Error < StandardError
+    # Machine-readable code, as the server wrote it.
+    attr_reader :code
+    # HTTP status; 0 when there was no answer.
+    attr_reader :status
+    # Structured context, or nil.
+    attr_reader :details
+    # What to do next, in the server's words.
+    attr_reader :hint
+    # How the server's log names the request.
+    attr_reader :request_id
+    # Number of the code in the catalogue of OJS errors, such as <tt>OJS-3000</tt>.
+    attr_reader :numeric
+
+    def initialize(message = nil, code: "internal_error", retryable: false, status: 0, details: nil, hint: nil, request_id: nil,
+                   numeric: nil)
+      super(message)
+      @code = code
+      @retryable = retryable
+      @status = status
+      @details = details
+      @hint = hint
+      @request_id = request_id
+      @numeric = numeric
+    end
+
+    # Whether the same call may succeed later.
+    def retryable?
+      @retryable
+    end
+
+    # Called by the core to make an exception of its error.
+    def self.from_native(number, text)
+      about = JSON.parse(text, max_nesting: false)
+      members = about.slice("code", "retryable", "status", "details", "hint", "request_id", "numeric")
+      CLASSES.fetch(number, Error).new(about["message"], **members.transform_keys(&:to_sym))
+    end
+  end
+
+  class APIError < Error; end
+  class ConflictError < APIError; end
+
+  # The job exists already.
+  class DuplicateError < ConflictError
+    # The id of the job that was there first.
+    def existing_job_id
+      details["existing_job_id"] if details.is_a?(Hash)
+    end
+  end
+
+  class InvalidStateTransitionError < ConflictError; end
+  class NotFoundError < APIError; end
+  class QueuePausedError < APIError; end
+  class RateLimitError < APIError; end
+  class PayloadTooLargeError < APIError; end
+  class InvalidRequestError < APIError; end
+  class AuthenticationError < APIError; end
+  class ConnectionError < Error; end
+  class TimeoutError < ConnectionError; end
+
+  # Found wrong before anything was sent.
+  class ValidationError < Error
+    def initialize(message = nil, code: "invalid_argument", **about)
+      super
+    end
+  end
+
+  # A chain was used wrongly: unknown name, name taken, changed after the first job, +next+ called twice.
+  class MiddlewareError < Error
+    def initialize(message = nil, code: "middleware", **about)
+      super
+    end
+  end
+
+  class NotEnqueuedError < Error; end
+  class ClosedError < Error; end
+  class ForkedError < Error; end
+  class InternalError < Error; end
+
+  class Error
+    # By number of the core's table (+ErrorClass+ in bindings/abi).
+    CLASSES = {
+      1 => APIError, 2 => DuplicateError, 3 => NotFoundError, 4 => QueuePausedError, 5 => RateLimitError,
+      6 => InvalidStateTransitionError, 7 => PayloadTooLargeError, 8 => InvalidRequestError, 9 => AuthenticationError,
+      20 => ConnectionError, 21 => TimeoutError, 30 => ValidationError, 31 => NotEnqueuedError, 40 => ClosedError,
+      41 => ForkedError, 42 => InternalError
+    }.freeze
+    private_constant :CLASSES
+  end
+
+  # Raise it in a handler: the job fails for good, whatever its retry policy says.
+  #
+  #   raise OJS::NonRetryableError.new("card was declined", code: "card_declined")
+  class NonRetryableError < StandardError
+    attr_reader :code, :details
+
+    def initialize(message = nil, code: "non_retryable", details: nil)
+      super(message)
+      @code = code
+      @details = details
+    end
+  end
+
+  # Raise it in a handler: the job runs again after a while, and no attempt is counted.
+  #
+  #   raise OJS::Snooze, 30      # seconds, or "5m"
+  class Snooze < StandardError
+    # In seconds.
+    attr_reader :delay
+
+    def initialize(delay)
+      @delay = Durations.seconds("delay", delay)
+      super("again in #{@delay} s")
+    end
+  end
+
+  # Raised by JobContext#raise_if_cancelled; a handler that lets it through ends its job quietly.
+  class JobCancelled < StandardError
+    # +:cancelled+, +:lease_lost+, +:timed_out+ or +:shutdown+.
+    attr_reader :reason
+
+    def initialize(reason)
+      @reason = reason
+      super("the job should stop: #{reason}")
+    end
+  end
+end

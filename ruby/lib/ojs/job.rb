@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+module OJS
+  # The arguments of a job: an Array. When there is one argument and it is a Hash, its members can be read from here as well, by
+  # String or Symbol: <tt>args["to"]</tt> is <tt>args[0]["to"]</tt>.
+  class Args < Array
+    def [](key, *rest)
+      key.is_a?(String) || key.is_a?(Symbol) ? named(key) { nil } : super
+    end
+
+    def fetch(key, *default, &block)
+      return super unless key.is_a?(String) || key.is_a?(Symbol)
+
+      named(key) { block ? yield(key) : default.fetch(0) { raise KeyError.new("key not found: #{key.inspect}", receiver: self, key: key) } }
+    end
+
+    def dig(key, *rest)
+      value = self[key]
+      rest.empty? || value.nil? ? value : value.dig(*rest)
+    end
+
+    # Whether the single Hash has this member.
+    def key?(key)
+      named(key) { return false }
+      true
+    end
+
+    private
+
+    def named(key, &missing)
+      only = first if size == 1
+      only.is_a?(Hash) ? only.fetch(key.to_s, &missing) : yield
+    end
+  end
+
+  # A job as the server describes it. The JSON of one that comes to a handler is read when the first member is asked for.
+  class Job < Record
+    members :type, :state, :max_attempts, :result, :error, :scheduled_at, :created_at, :enqueued_at, :started_at, :completed_at,
+            :expires_at, :workflow_id
+    members :queue, default: "default"
+    members :priority, :attempt, default: 0
+
+    # The job of a JSON text.
+    def self.from_json(text)
+      allocate.tap { |job| job.instance_variable_set(:@text, text) }
+    end
+
+    # UUIDv7, the same in every redelivery.
+    def id
+      to_h["id"]
+    end
+
+    # The arguments, see Args.
+    def args
+      @args ||= Args.new(to_h["args"] || [])
+    end
+
+    # The metadata.
+    def meta
+      to_h["meta"] || {}
+    end
+
+    # All failures, oldest first.
+    def errors
+      to_h["errors"] || []
+    end
+
+    # Words to find it by.
+    def tags
+      to_h["tags"] || []
+    end
+
+    # Results of the steps before, in a workflow.
+    def parent_results
+      to_h["parent_results"] || []
+    end
+
+    def to_h
+      @data ||= Wire.load(@text)
+    end
+
+    # Never the arguments: they may be secret, and logs are not.
+    def inspect
+      "#<OJS::Job id=#{id.inspect} type=#{type.inspect} queue=#{queue.inspect} state=#{state.inspect}>"
+    end
+  end
+
+  # How a job ended, and what came out of it.
+  class JobResult < Record
+    members :job_id, :state, :result, :error
+    members :attempt, default: 0
+
+    # Whether it was completed.
+    def ok?
+      state == "completed"
+    end
+
+    # When the result was stored, RFC 3339.
+    def stored_at
+      to_h["result_stored_at"]
+    end
+
+    # When the result is removed, RFC 3339; nil is never.
+    def expires_at
+      to_h["result_expires_at"]
+    end
+
+    def inspect
+      "#<OJS::JobResult job_id=#{job_id.inspect} state=#{state.inspect}>"
+    end
+  end
+end

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+module OJS
+  # From what a handler did to what the core is told: a kind, and JSON text or seconds.
+  module Outcome
+    COMPLETED = 0
+    FAILED = 1
+    RELEASED = 2
+    SNOOZED = 3
+    # The server keeps no more frames.
+    FRAMES = 50
+
+    module_function
+
+    # The handler came to its end.
+    def success(ctx)
+      [COMPLETED, ctx.result.nil? ? nil : Wire.dump(ctx.result)]
+    rescue ValidationError => e
+      failed(e, code: "serialization_error", message: "the handler's result: #{e.message}", retryable: false)
+    end
+
+    # It raised: anything.
+    def failure(ctx, error)
+      case error
+      when Snooze then [SNOOZED, error.delay]
+      when JobCancelled
+        ctx.cancelled? ? [RELEASED, nil] : failed(error, code: "cancelled", retryable: false)
+      when NonRetryableError then failed(error, code: error.code.to_s, retryable: false, details: error.details)
+      else failed(error, code: "handler_error", retryable: true)
+      end
+    end
+
+    def failed(error, code:, retryable:, message: nil, details: nil)
+      type = error.class.name || "Exception"
+      message = clean(message || text(error))
+      trace = Array(error.backtrace).first(FRAMES).map { |line| clean(line) }
+      about = { code: code, type: type, message: message.empty? ? type : message, retryable: retryable, backtrace: trace }
+      ours = { "error_class" => type, "stack" => trace.join("\n") }
+      begin
+        [FAILED, Wire.dump({ **about, details: ours.merge((details || {}).to_h.transform_keys(&:to_s)) })]
+      rescue StandardError
+        [FAILED, Wire.dump({ **about, details: ours })]
+      end
+    end
+    private_class_method :failed
+
+    def text(error)
+      error.message.to_s
+    rescue StandardError
+      "an error that cannot be printed"
+    end
+    private_class_method :text
+
+    # Text that UTF-8 has a form for.
+    def clean(value)
+      value = value.dup.force_encoding(Encoding::UTF_8) if value.encoding == Encoding::BINARY
+      value.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
+    end
+    private_class_method :clean
+  end
+  private_constant :Outcome
+end

@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+module OJS
+  # How requests reach a server: over the core (HTTP, or the embedded engine), or over an object of your own.
+  #
+  # An object of your own answers to <tt>request(method, path, body)</tt>; +path+ is relative to <tt>/ojs/v1</tt> and +body+ is the
+  # decoded JSON. It returns <tt>[status, body]</tt>, or <tt>{ status:, body: }</tt>:
+  #
+  #   class Mock
+  #     def request(method, path, body = nil)
+  #       [201, { "job" => { "id" => "test-id", "type" => body["type"], "args" => body["args"], "state" => "available" } }]
+  #     end
+  #   end
+  #   client = OJS::Client.new(transport: Mock.new)
+  class Transport
+    OPTIONS = %i[auth_token headers timeout connect_timeout max_sends ca_file client_cert].freeze
+
+    class << self
+      # Active fakes, the newest last; see OJS::Testing.
+      def sinks
+        @sinks ||= []
+      end
+
+      # +OJS_URL+, else a server on this machine.
+      def default_url
+        env("OJS_URL") || env("OJS_BACKEND_URL") || "http://localhost:8080"
+      end
+
+      # A connection of the core; nothing is opened before its first call.
+      def connection(url, options)
+        unknown = options.keys - OPTIONS
+        raise ValidationError, "unknown option #{unknown.join(", ")}; there are #{OPTIONS.join(", ")}" unless unknown.empty?
+
+        given = { auth_token: env("OJS_AUTH_TOKEN"), ca_file: env("OJS_TLS_CA_FILE") }.merge(options.compact)
+        given[:headers] = given.fetch(:headers, {}).map { |name, value| [name.to_s, value.to_s] }
+        %i[timeout connect_timeout].each { |name| given[name] = Durations.seconds(name, given[name]) }
+        Native::Connection.new(url || default_url, Wire.dump(given.compact))
+      end
+
+      # Status and text of the body, in whatever form a transport of the user's own gave them.
+      def answer(value)
+        status, body = value.is_a?(Hash) ? value.transform_keys(&:to_sym).values_at(:status, :body) : value
+        return [status, body.nil? ? "" : body.is_a?(String) ? body : Wire.dump(body)] if status.is_a?(Integer)
+
+        raise ValidationError, "a transport answers with [status, body] or { status:, body: }, got #{value.class}"
+      end
+
+      private
+
+      def env(name)
+        value = ENV.fetch(name, nil)
+        value unless value.nil? || value.empty?
+      end
+    end
+
+    # The native connection, or nil.
+    attr_reader :connection
+    # The user's own transport, or nil.
+    attr_reader :custom
+
+    def initialize(url, custom, options)
+      if custom.nil?
+        @connection = self.class.connection(url, options)
+      else
+        raise ValidationError, "a transport must answer to request(method, path, body)" unless custom.respond_to?(:request)
+
+        @custom = custom
+      end
+    end
+
+    # One request; returns the decoded body of a 2xx, raises the error of any other answer. +wait+: so many seconds the server may
+    # hold it back.
+    def request(method, path, body = nil, wait: nil)
+      sink = self.class.sinks.last
+      return sink.request(method, path, body) if sink
+
+      direct(method, path, body, wait: wait)
+    end
+
+    # The same, past all fakes.
+    def direct(method, path, body = nil, wait: nil)
+      body = Wire.dump(body) unless body.nil?
+      return Wire.load(@connection.call(method, path, body, wait)) if @connection
+
+      status, text = self.class.answer(@custom.request(method, path, body && Wire.load(body)))
+      # A bulk answer that tells of each item is no error.
+      return Wire.load(text) if (200..299).cover?(status) || (status == 422 && text.include?('"items"'))
+
+      raise Native.error_of(status, text)
+    end
+
+    def close
+      @connection&.close
+    end
+  end
+  private_constant :Transport
+
+  # Serves the requests of a worker through a transport of the user's own, in a few threads: a transport may hold back an answer
+  # while a heartbeat is due.
+  class TransportThreads
+    COUNT = 4
+    attr_reader :connection
+
+    def initialize(custom)
+      @custom = custom
+      @mailbox = Native::HostTransport.new
+      @connection = Native::Connection.over(@mailbox)
+      COUNT.times { |number| Thread.new { serve }.name = "ojs-transport-#{number}" }
+    end
+
+    def close
+      @mailbox.close
+    end
+
+    private
+
+    def serve
+      loop do
+        request = @mailbox.pull(60_000)
+        respond(*request) if request
+      end
+    rescue ClosedError, ForkedError
+      nil
+    end
+
+    def respond(ticket, method, path, text)
+      status, body = Transport.answer(@custom.request(method, path, text && Wire.load(text)))
+      @mailbox.reply(ticket, status, body)
+    rescue APIError => e
+      body = { error: { code: e.code, message: e.message, retryable: e.retryable? } }
+      @mailbox.reply(ticket, e.status.zero? ? 500 : e.status, Wire.dump(body))
+    rescue Exception => e # rubocop:disable Lint/RescueException -- the worker must get an answer whatever happens
+      @mailbox.fail(ticket, "#{e.class}: #{e.message}")
+    end
+  end
+  private_constant :TransportThreads
+end

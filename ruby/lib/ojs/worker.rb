@@ -1,0 +1,283 @@
+# frozen_string_literal: true
+
+module OJS
+  # Fetches jobs and runs their handlers on Ruby threads.
+  #
+  #   worker = OJS::Worker.new("sqlite:jobs.db", queues: %w[mail default])
+  #   worker.register("email.send") { |ctx| Mailer.deliver(ctx.args["to"]) }
+  #   worker.run
+  #
+  # run ends on SIGTERM or SIGINT: running handlers may finish for +grace_period+ (a second signal ends that at once), then they are
+  # cancelled and their jobs go back to the queue. Inside an application use start and stop.
+  #
+  # Every job ends in exactly one outcome: it is done when the handler returns, and any exception is a failure that the server retries
+  # by the job's policy; NonRetryableError fails for good, Snooze runs it again later. Delivery is at least once, so handlers must bear
+  # running twice.
+  class Worker
+    STATES = %w[running quiet terminate stopped].freeze
+    # Longer than anybody waits; the wait itself looks for signals all the time.
+    LONG = 86_400.0
+    # What a process that ends gives its workers, in seconds.
+    EXIT = 2.0
+    private_constant :STATES, :LONG, :EXIT
+
+    # Runs around every handler, see MiddlewareChain.
+    attr_reader :middleware
+    # The queues, in order of preference.
+    attr_reader :queues
+    # Handlers that run at a time.
+    attr_reader :concurrency
+
+    # +url+ is one that a Client takes, or a Client whose connection is shared. Lengths of time are seconds or text such as "30s".
+    # Further options are those of a Client.
+    def initialize(url = nil, queues: nil, concurrency: nil, transport: nil, worker_id: nil, poll_interval: nil, heartbeat_interval: nil,
+                   visibility_timeout: 30, grace_period: nil, labels: [], release_on_shutdown: true, **connection)
+      @client = url if url.is_a?(Client)
+      @transport = @client ? nil : Transport.new(url, transport, connection)
+      @middleware = MiddlewareChain.new
+      @handlers = {}
+      @queues = names(queues || env("OJS_QUEUE") || "default")
+      @concurrency = slots(concurrency || env("OJS_CONCURRENCY") || 10)
+      lengths = { heartbeat_interval: heartbeat_interval, visibility_timeout: visibility_timeout, poll_interval: poll_interval,
+                  grace_period: grace_period || env("OJS_SHUTDOWN_TIMEOUT")&.to_f }
+      @settings = { **lengths.to_h { |name, value| [name, Durations.seconds(name, value)] }, worker_id: worker_id, labels: labels.to_a,
+                    release_on_shutdown: release_on_shutdown }
+      @lanes = []
+      @ending = false
+    end
+
+    # --- before the start ---
+
+    # Registers the handler of a job type, a block or anything that answers to +call+; "*" stands for every other type.
+    def register(type, handler = nil, &block)
+      check_new("register handlers")
+      handler ||= block
+      type = type.to_s
+      raise ValidationError, "register(type) { |ctx| … } needs a job type" if type.empty?
+      raise ValidationError, "the handler of '#{type}' must be a block or answer to call" unless handler.respond_to?(:call)
+      raise ValidationError, "a handler for '#{type}' is registered already" if @handlers.key?(type)
+
+      @handlers[type] = handler
+      self
+    end
+
+    # Adds a layer around every handler: <tt>use("name") { |ctx, nxt| nxt.call }</tt>.
+    def use(name = nil, layer = nil, &block)
+      middleware.add(name, layer, &block)
+      self
+    end
+
+    # Changes what was given at creation, before the start: what a command line overrides.
+    def configure(url: nil, queues: nil, concurrency: nil)
+      check_new("configure the worker")
+      if url
+        @client = nil
+        @transport = Transport.new(url, nil, {})
+      end
+      @queues = names(queues) if queues
+      @concurrency = slots(concurrency) if concurrency
+      self
+    end
+
+    # --- running ---
+
+    # Starts working in the background and returns.
+    def start
+      raise ForkedError.new("this worker was started in the parent process; start one after the fork", code: "forked") if forked?
+      raise ValidationError, "a worker can be started once; make another one" if @native
+      raise ValidationError, "the worker has no handlers: register some before it starts" if @handlers.empty?
+
+      @native = native = Native::Worker.new(connection, Wire.dump(settings))
+      begin
+        native.start
+      rescue Exception
+        @transport_threads&.close
+        raise
+      end
+      Logs.start
+      Worker.live(self)
+      concurrency.times { add_lane }
+      native.stop(nil) if @stop_at_start
+      self
+    end
+
+    # Works until SIGTERM, SIGINT, shutdown, or a directive of the server.
+    def run
+      Signals.handle(self) do
+        start
+        wait
+      ensure
+        stop
+      end
+    end
+
+    # Stops gracefully and waits until it is over. +grace+ instead of the grace period. May be called again.
+    def stop(grace = nil)
+      return if @native.nil? || forked? || @native.id.nil?
+      raise ValidationError, "a handler cannot wait for its own worker: call shutdown" if @lanes.any? { |lane| lane.thread == Thread.current }
+
+      @native.stop(Durations.seconds("grace", grace)) if @native.phase < 2
+      wait
+      clean_up
+    end
+
+    # Begins to stop and returns at once. A second call ends the grace period.
+    def shutdown(grace = nil)
+      running.stop(Durations.seconds("grace", grace))
+    end
+
+    # Fetches no more; what runs goes on.
+    def quiet
+      running.quiet
+    end
+
+    # Fetches again after quiet.
+    def resume
+      running.resume
+    end
+
+    # Waits until the worker is over; false when it was not in time.
+    def wait(timeout = nil)
+      native = running
+      return native.wait(Durations.seconds("timeout", timeout)) if timeout
+
+      nil until native.wait(LONG)
+      true
+    end
+
+    # The worker's name on the server, once started.
+    def id
+      @native&.id
+    end
+
+    # +new+, +running+, +quiet+, +terminate+ or +stopped+, as text.
+    def state
+      @native.nil? ? "new" : STATES.fetch(@native.phase)
+    end
+
+    # Jobs taken in and not yet answered.
+    def held
+      @native.nil? ? 0 : @native.held
+    end
+
+    def inspect
+      "#<OJS::Worker queues=#{queues.inspect} state=#{state.inspect}>"
+    end
+
+    # --- for the gem itself ---
+
+    # A signal may come while the worker still starts.
+    def on_signal(action) # :nodoc:
+      return @native.public_send(action == :shutdown ? :stop : action, *(action == :shutdown ? [nil] : [])) if id
+
+      @stop_at_start = true if action == :shutdown
+    end
+
+    # Runs middleware and handler. The handler's return value is the result, when it is JSON data.
+    def perform(ctx) # :nodoc:
+      handler = @handlers[ctx.type] || @handlers["*"]
+      raise NonRetryableError.new("no handler is registered for job type '#{ctx.type}'", code: "no_handler") if handler.nil?
+
+      middleware.run(ctx) do |changed|
+        returned = handler.call(changed)
+        changed.result = returned if !returned.nil? && Wire.data?(returned)
+        changed.result
+      end
+    end
+
+    # At the end of the process: what still runs goes back to the queue.
+    def finish # :nodoc:
+      @ending = true
+      return if @native.nil? || forked?
+
+      @native.stop(0.0)
+      @native.wait(EXIT)
+    rescue Error
+      nil
+    end
+
+    @live = {}.compare_by_identity
+
+    class << self
+      # Remembers a running worker until the process ends, or the worker does.
+      def live(worker) # :nodoc:
+        @at_exit ||= at_exit { @live.keys.each(&:finish) }
+        @live[worker] = true
+      end
+
+      def over(worker) # :nodoc:
+        @live.delete(worker)
+      end
+    end
+
+    private
+
+    def add_lane
+      @lanes << Lane.new(@native, "ojs-worker-#{@lanes.size}", perform: method(:perform), killed: method(:lane_killed))
+    end
+
+    # A thread that was killed leaves its place to another one.
+    def lane_killed(lane)
+      return if @ending || @native.phase == 3
+
+      @lanes.delete(lane)
+      add_lane
+    end
+
+    def settings
+      types = @handlers.keys
+      { **@settings, queues: queues, concurrency: concurrency, types: types - ["*"], fallback: types.include?("*") }
+    end
+
+    def connection
+      transport = @client ? @client.transport : @transport
+      return transport.connection if transport.connection
+
+      @transport_threads = TransportThreads.new(transport.custom)
+      @transport_threads.connection
+    end
+
+    # After the end. Threads stuck in a handler are left behind: their jobs went back to the queue.
+    def clean_up
+      @ending = true
+      Worker.over(self)
+      @lanes.each { |lane| lane.thread.join(EXIT) unless lane.busy? }
+      @transport_threads&.close
+      Logs.flush
+    end
+
+    def running
+      raise ValidationError, "the worker has not been started" if @native.nil?
+      raise ForkedError.new("this worker was started in the parent process; start one after the fork", code: "forked") if forked?
+
+      @native
+    end
+
+    def forked?
+      !@native.nil? && !@native.own?
+    end
+
+    def check_new(what)
+      raise ValidationError, "#{what} before the worker starts" if @native
+    end
+
+    def names(queues)
+      list = (queues.is_a?(String) ? queues.split(",") : queues.to_a).map { |name| name.to_s.strip }.reject(&:empty?)
+      raise ValidationError, "a worker needs at least one queue" if list.empty?
+
+      list
+    end
+
+    def slots(concurrency)
+      slots = Integer(concurrency)
+      raise ValidationError, "concurrency must be at least 1, got #{slots}" if slots < 1
+
+      slots
+    end
+
+    def env(name)
+      value = ENV.fetch(name, nil)
+      value unless value.nil? || value.empty?
+    end
+  end
+end

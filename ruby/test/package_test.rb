@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require_relative "support"
+
+# The gem as users install it: a gem file in an empty place.
+class PackageTest < Minitest::Test
+  include Support
+
+  APP = <<~'RUBY'
+    require "ojs"
+
+    client = OJS::Client.new("sqlite:jobs.db")
+    worker = OJS::Worker.new(client)
+    worker.register("email.send") do |ctx|
+      puts "to #{ctx.args["to"]}"
+      worker.shutdown
+    end
+    client.enqueue("email.send", to: "ada@example.com")
+    worker.run
+    client.close
+  RUBY
+
+  def test_gem_build_gem_install_a_first_job
+    Dir.mktmpdir do |place|
+      home = File.join(place, "gems")
+      env = { "GEM_HOME" => home, "GEM_PATH" => home, "RUBYLIB" => nil, "RUBYOPT" => nil, "HOME" => place }
+      run = lambda do |*command, chdir: place|
+        output, status = Open3.capture2e(env, *command, chdir: chdir)
+        assert status.success?, "#{command.join(" ")}: #{output}"
+        output
+      end
+      run.call("gem", "build", "--quiet", "--output", "#{place}/ojs.gem", "ojs.gemspec", chdir: File.join(ROOT, "ruby"))
+      names = run.call("gem", "spec", "#{place}/ojs.gem", "files")
+      assert_match(%r{lib/ojs/\d+\.\d+/ojs_ruby\.(so|bundle)}, names, "the native half is in it")
+      refute_match(/test/, names.gsub("lib/ojs/testing.rb", ""))
+      run.call("gem", "install", "--local", "--no-document", "--quiet", "#{place}/ojs.gem")
+      File.write(File.join(place, "app.rb"), APP)
+      assert_operator APP.lines.size, :<=, 15
+      assert_equal "to ada@example.com\n", run.call(RbConfig.ruby, "app.rb")
+      assert_equal "ojs #{OJS::VERSION}\n", run.call(RbConfig.ruby, File.join(home, "bin", "ojs"), "--version")
+    end
+  end
+
+  def test_versions_agree
+    cargo = File.read(File.join(ROOT, "Cargo.toml"))[/^version = "(.*)"$/, 1]
+    assert_equal [cargo, cargo], [OJS::VERSION, OJS.const_get(:Native)::VERSION]
+  rescue NameError
+    assert_equal cargo, OJS::VERSION # the native half is private
+  end
+
+  # What the README and the tests use has a type.
+  def test_types
+    require "rbs"
+    require "rbs/cli"
+    output = StringIO.new
+    RBS::CLI.new(stdout: output, stderr: output).run(["-I", File.join(ROOT, "ruby", "sig"), "validate", "--silent"])
+    assert_empty output.string
+  rescue LoadError
+    skip "rbs is not installed"
+  end
+
+  def test_types_name_every_public_method
+    require "rbs"
+    loader = RBS::EnvironmentLoader.new
+    loader.add(path: Pathname(File.join(ROOT, "ruby", "sig")))
+    builder = RBS::DefinitionBuilder.new(env: RBS::Environment.from_loader(loader).resolve_type_names)
+    missing = public_modules.flat_map do |mod|
+      name = RBS::TypeName.new(name: mod.name.split("::").last.to_sym, namespace: RBS::Namespace.parse("::#{mod.name.rpartition("::").first}"))
+      typed = builder.build_instance(name).methods.select { |_, method| method.public? }.keys
+      (documented(mod) - typed).map { |method| "#{mod}##{method}" }
+    end
+    assert_empty missing
+  rescue LoadError
+    skip "rbs is not installed"
+  end
+
+  private
+
+  def public_modules
+    OJS.constants.map { |name| OJS.const_get(name) }.grep(Module).reject { |mod| mod == OJS::CLI }
+  rescue NameError
+    OJS.constants.map { |name| OJS.const_get(name) }.grep(Module)
+  end
+
+  # Methods that are there for users: those that are marked :nodoc: in the source are not.
+  def documented(mod)
+    mod.public_instance_methods(false).reject do |method|
+      file, line = mod.instance_method(method).source_location
+      file && File.readlines(file)[line - 1].include?(":nodoc:")
+    end
+  end
+end
+
+# `ojs server` and `ojs worker` of the gem.
+class CLITest < Minitest::Test
+  include Support
+
+  def ojs(*arguments, **options)
+    Process.spawn(RbConfig.ruby, "-I#{LIB}", File.join(ROOT, "ruby/exe/ojs"), *arguments, err: File::NULL, **options)
+  end
+
+  def test_server_and_worker
+    Dir.mktmpdir do |dir|
+      input, output = IO.pipe
+      server = ojs("server", "--store", "sqlite:#{dir}/jobs.db", "--listen", "127.0.0.1:0", out: output)
+      url = input.gets[/http\S+/]
+      File.write("#{dir}/mail.rb", 'OJS::Worker.new.register("a") { |ctx| ctx.args[0] + 1 }')
+      worker = ojs("worker", "#{dir}/mail.rb", "--url", url, "--queues", "x,y", "--concurrency", "2")
+      client = client_of(url)
+      job = client.enqueue("a", [1], queue: "y")
+      assert_equal 2, client.wait_for_result(job.id, timeout: PATIENCE).result
+      [worker, server].each do |pid|
+        Process.kill("TERM", pid)
+        assert_equal 0, finish(pid).exitstatus
+      end
+    end
+  end
+
+  def test_wrong_usage
+    [[], ["fly"], ["worker"], ["worker", "/no/such/file.rb"], ["server", "--no-such-option"], ["server", "--log-level", "loud"],
+     ["server", "--store", "ftp://x"]].each do |arguments|
+      assert_equal 2, finish(ojs(*arguments, out: File::NULL)).exitstatus, arguments.inspect
+    end
+  end
+end

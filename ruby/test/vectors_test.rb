@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+# The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens.
+require_relative "support"
+
+# Remembers the latest body, answers what it is told.
+class Listener
+  attr_accessor :answer
+  attr_reader :received, :url
+
+  def initialize
+    @server = TCPServer.new("127.0.0.1", 0)
+    @url = "http://127.0.0.1:#{@server.addr[1]}"
+    Thread.new { loop { Thread.new(@server.accept) { |socket| converse(socket) } } }
+  end
+
+  private
+
+  def converse(socket)
+    while (line = socket.gets)
+      headers = {}
+      while (header = socket.gets&.chomp) && !header.empty?
+        name, value = header.split(": ", 2)
+        headers[name.downcase] = value
+      end
+      length = headers.fetch("content-length", 0).to_i
+      @received = length.zero? ? nil : socket.read(length)
+      status, body = answer
+      body = JSON.generate(body)
+      socket.write("HTTP/1.1 #{status} Answer\r\ncontent-type: application/openjobspec+json\r\ncontent-length: #{body.bytesize}\r\n\r\n#{body}") if line
+    end
+  ensure
+    socket.close
+  end
+end
+
+class VectorsTest < Minitest::Test
+  include Support
+
+  VECTORS = JSON.parse(File.read(File.join(ROOT, "tests/vectors/vectors.json")))
+  # By the number all languages share.
+  CLASSES = { 1 => OJS::APIError, 2 => OJS::DuplicateError, 3 => OJS::NotFoundError, 4 => OJS::QueuePausedError, 5 => OJS::RateLimitError,
+              6 => OJS::InvalidStateTransitionError, 7 => OJS::PayloadTooLargeError, 8 => OJS::InvalidRequestError,
+              9 => OJS::AuthenticationError }.freeze
+
+  def self.listener
+    @listener ||= Listener.new
+  end
+
+  def self.client
+    @client ||= OJS::Client.new(listener.url, max_sends: 1)
+  end
+
+  def listener = self.class.listener
+  def client = self.class.client
+
+  VECTORS.fetch("requests").each do |request|
+    define_method("test_request: #{request["name"]}") do
+      listener.answer = [201, { job: { id: "x" } }]
+      client.enqueue(request["type"], request["args"], request["options"])
+      sent = JSON.parse(listener.received)
+      sent.delete("id")
+      assert_equal request["body"], sent
+    end
+  end
+
+  VECTORS.fetch("answers").each do |answer|
+    define_method("test_answer: #{answer["name"]}") do
+      listener.answer = answer.values_at("status", "answer")
+      error = assert_raises(OJS::APIError) { client.get_job("x") }
+      expected = answer["error"]
+      assert_instance_of CLASSES.fetch(expected["class"]), error
+      found = { "class" => expected["class"], "code" => error.code, "message" => error.message, "retryable" => error.retryable?,
+                "status" => error.status, "hint" => error.hint, "details" => error.details }
+      assert_equal expected, found
+    end
+  end
+end

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the native half of the Ruby gem. Quick when nothing has changed.
+#
+#     ruby.sh [build]     build into ruby/lib
+#     ruby.sh test        build, then run the gem's tests, the shared vectors and the seed examples
+#     ruby.sh gem DIR     build the distribution profile, and the gem file into DIR
+#
+# PROFILE=debug takes the debug profile. OJS_RUBY_BUILT=1: it has been built a moment ago.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+
+what=${1:-build}
+profile=${PROFILE:-release}
+if [ "$what" = gem ]; then profile=dist; fi
+target=${CARGO_TARGET_DIR:-$PWD/target}
+case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
+# A workspace of its own (it needs Ruby's headers), in the same target directory.
+[ -n "${OJS_RUBY_BUILT:-}" ] || cargo build --locked --manifest-path bindings/ruby/Cargo.toml --target-dir "$target" "${flags[@]}"
+
+case $(uname -s) in
+  Darwin) library=libojs_ruby.dylib extension=bundle ;;
+  *)      library=libojs_ruby.so extension=so ;;
+esac
+place=ruby/lib/ojs/$(ruby -e 'print RbConfig::CONFIG["ruby_version"][/\A\d+\.\d+/]')
+mkdir -p "$place"
+if [ "$target/$profile/$library" -nt "$place/ojs_ruby.$extension" ]; then
+  # A new file, not new content in the old one: a process may have that one loaded. Without the debug information, which is most of it.
+  strip -S -o "$place/.new" "$target/$profile/$library" 2>/dev/null || cp "$target/$profile/$library" "$place/.new"
+  mv "$place/.new" "$place/ojs_ruby.$extension"
+fi
+ruby -Iruby/lib -rojs -e 'puts "ojs #{OJS::VERSION} for Ruby #{RUBY_VERSION} on #{RUBY_PLATFORM}"'
+
+case $what in
+  build) ;;
+  gem)
+    place=$(realpath "${2:?where to? ruby.sh gem DIR}")
+    (cd ruby && gem build --quiet --output "$place/ojs.gem" ojs.gemspec) ;;
+  test) exec ruby -Iruby/lib -Iruby/test ruby/test/all.rb ;;
+  *) echo "ruby.sh: there is no '$what'; see its head" >&2; exit 2 ;;
+esac
