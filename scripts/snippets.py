@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the examples of the documentation: every ```python, ```js and ```sh block of README.md, docs/, python/README.md and
-node/README.md.
+"""Runs the examples of the documentation: every ```python, ```js, ```ruby and ```sh block of README.md, docs/, python/README.md,
+node/README.md and ruby/README.md.
 
 Each block is a program of its own, in an empty directory, with OJS_URL naming a fresh server and `ojs` on the path. It must end
 with status 0. A block that runs until it is told to stop is announced by a comment in the line before it:
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE = 30
 
 
@@ -49,6 +49,8 @@ def command(snippet: Snippet, ojs: Path) -> list[str]:
     """How to run it. Building is left out, and a server started by cargo is the one that was built."""
     if snippet.language == "python":
         return [sys.executable, "-c", snippet.code]
+    if snippet.language == "ruby":
+        return ["ruby", "-I", str(ROOT / "ruby" / "lib"), "-e", "$stdout.sync = true", "-e", snippet.code]
     if snippet.language == "js":
         return ["node", "--input-type=module", "-e", snippet.code]
     code = re.sub(r"cargo run --release -p ojs-cli --", "ojs", snippet.code)
@@ -97,7 +99,7 @@ def main() -> int:
                               stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     url = server.stdout.readline().removeprefix("listening on ").strip()
-    pages = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "node" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "node" / "README.md", ROOT / "ruby" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     passed = failed = 0
     try:
         for snippet in (snippet for page in pages for snippet in snippets(page)):

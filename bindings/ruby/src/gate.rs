@@ -49,7 +49,8 @@ where
     let main = ruby.thread_current().as_raw() == ruby.thread_main().as_raw();
     let slice = if main { SIGNAL_SLICE } else { Duration::MAX };
     // A wake-up that comes early is kept until somebody waits for it.
-    released(ruby, export, || interrupt.notify_one(), || {
+    let unblock = || interrupt.notify_one();
+    released(ruby, export, unblock, || {
         let future = &mut future;
         runtime::handle()?.block_on(async {
             tokio::select! {

@@ -1,7 +1,7 @@
 //! Transports written in Ruby.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use magnus::{Error, RArray, RString, Ruby};
 use ojs_abi::host_transport::HostTransport as Core;
@@ -26,25 +26,19 @@ impl HostTransport {
     /// `[ticket, method, path, body]`, or nil when nothing came in time; ClosedError at the end.
     pub fn pull(ruby: &Ruby, this: &Self, wait_ms: u64) -> Result<Option<RArray>, Error> {
         let interrupted = AtomicBool::new(false);
-        let slices = wait_ms / 50;
-        let mut left = slices.max(1);
-        let request = gate::released(
-            ruby,
-            "HostTransport.pull",
-            || interrupted.store(true, Ordering::Release),
-            || loop {
-                if let Some(request) = this.core.pull(SLICE)? {
-                    return Ok(Some(Some(request)));
-                }
-                left -= 1;
-                if left == 0 {
-                    return Ok(Some(None));
+        let unblock = || interrupted.store(true, Ordering::Release);
+        let ends = Instant::now() + Duration::from_millis(wait_ms);
+        let request = gate::released(ruby, "HostTransport.pull", unblock, || {
+            loop {
+                let request = this.core.pull(SLICE)?;
+                if request.is_some() || Instant::now() >= ends {
+                    return Ok(Some(request));
                 }
                 if interrupted.swap(false, Ordering::AcqRel) {
                     return Ok(None);
                 }
-            },
-        )?;
+            }
+        })?;
         let Some(request) = request else { return Ok(None) };
         let array = ruby.ary_new_capa(4);
         array.push(request.ticket)?;

@@ -108,16 +108,12 @@ impl Worker {
             this.host.observe(LANE, jobs, Duration::try_from_secs_f64(busy).unwrap_or_default());
             this.host.unblocks(LANE)
         })?;
-        let pull = gate::released(
-            ruby,
-            "Worker.turn",
-            || this.host.unblock(),
-            || {
-                let pull = this.host.pull_since(LANE, max, Wait::Forever, seen)?;
-                seen = this.host.unblocks(LANE)?;
-                Ok(if matches!(pull, Pull::Unblocked) { None } else { Some(pull) })
-            },
-        )?;
+        let unblock = || this.host.unblock();
+        let pull = gate::released(ruby, "Worker.turn", unblock, || {
+            let pull = this.host.pull_since(LANE, max, Wait::Forever, seen)?;
+            seen = this.host.unblocks(LANE)?;
+            Ok(if matches!(pull, Pull::Unblocked) { None } else { Some(pull) })
+        })?;
         match pull {
             Pull::Jobs(jobs) => batch(ruby, &jobs).map(Some),
             Pull::TimedOut | Pull::Unblocked => Ok(Some(ruby.ary_new())),
