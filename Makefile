@@ -32,7 +32,7 @@ ruby: setup ## Build the native half of the Ruby gem (scripts/ruby.sh gem DIR ma
 	@scripts/setup.sh ruby
 	@scripts/ruby.sh
 
-demo: python node ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
+demo: python node ruby ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
 	@.venv/bin/python examples/demo/demo.py
 	@.venv/bin/python examples/demo/languages.py
 

@@ -1,8 +1,8 @@
-"""Jobs that cross languages: Python sends them and Node.js works them, and the other way round.
+"""Jobs that cross languages: Python sends them and each of the others works them, and the other way round.
 
-A server in a process of its own, a Node.js worker (languages.mjs) in another, a Python worker in this one. At the end a chain whose
-steps alternate between the two, each reading the result of the step before. What comes back must be what was sent, to the last
-digit of a 64-bit number.
+A server in a process of its own, a worker per language (languages.mjs, languages.rb) in others, a Python worker in this one. At the end
+a chain through all of them, each reading the result of the step before. What comes back must be what was sent, to the last digit of
+a 64-bit number.
 """
 
 from __future__ import annotations
@@ -14,15 +14,33 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import openjobspec as ojs
 from report import show
 
 JOBS = 2_000
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 #: What JSON libraries like to damage.
 TREASURE = ["žluťoučký kůň 馬 🐎", 9_223_372_036_854_775_807, -9_007_199_254_740_993, 0.1, None, {"nested": [True, ""]}]
 PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Language:
+    """A worker on the queue of its name, until SIGTERM. It prints `ready`, and has the handlers NAME.echo, NAME.send, NAME.reverse."""
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+
+
+OTHERS = (
+    Language("node", "Node.js", ("node", str(HERE / "languages.mjs"))),
+    Language("ruby", "Ruby", ("ruby", "-I", str(ROOT / "ruby" / "lib"), str(HERE / "languages.rb"))),
+)
 
 
 @contextlib.contextmanager
@@ -45,7 +63,7 @@ def program(*command: str, ready: str, url: str | None = None) -> Iterator[str]:
 def echo(ctx: ojs.JobContext) -> object:
     """Gives back what it got."""
     if ctx.args != TREASURE:
-        raise ojs.NonRetryableError(f"damaged on the way from Node.js: {ctx.args}")
+        raise ojs.NonRetryableError(f"damaged on the way: {ctx.args}")
     return ctx.args
 
 
@@ -77,42 +95,50 @@ def completed(client: ojs.Client, queue: str, count: int) -> bool:
     return stats["completed"] >= count
 
 
+def exchange(client: ojs.Client, other: Language, before: int) -> tuple[float, float]:
+    """Jobs from here to the other language, and as many from there to here; returns the seconds. ``before``: done here so far."""
+    began = time.perf_counter()
+    jobs = client.enqueue_batch([ojs.JobRequest(f"{other.name}.echo", TREASURE, queue=other.name) for _ in range(JOBS)])
+    wait_for(lambda: completed(client, other.name, JOBS), f"{other.title} works the jobs of Python")
+    there = time.perf_counter() - began
+    assert client.get_job(jobs[-1].id).result == TREASURE, "the same came back"
+
+    began = time.perf_counter()
+    client.enqueue(f"{other.name}.send", [JOBS, "python.echo", "python", TREASURE], queue=other.name)
+    wait_for(lambda: completed(client, "python", before + JOBS), f"Python works the jobs of {other.title}")
+    return there, time.perf_counter() - began
+
+
+def through_all(client: ojs.Client) -> str:
+    """A chain that turns the words round in every language; returns its result."""
+    words = "jobs cross from one language to the next"
+    steps = [{"type": "python.words", "args": [words], "queue": "python"}]
+    steps += [{"type": f"{other.name}.reverse", "args": [], "queue": other.name} for other in OTHERS]
+    steps += [{"type": "python.join", "args": [], "queue": "python"}]
+    started = client.workflow(ojs.chain(*steps))
+    status = wait_for(lambda: (now := client.get_workflow(started.id)).state == "completed" and now, "the chain")
+    result = client.get_job(status.steps[-1]["job_id"]).result
+    expected = words.split()[:: -1 if len(OTHERS) % 2 else 1]
+    assert result == " ".join(expected), result
+    return str(result)
+
+
 def main() -> None:
     """Runs it and prints what happened."""
-    here = Path(__file__).resolve().parent
-    server = program(sys.executable, "-m", "openjobspec", "server", "--store", "memory:", "--listen", "127.0.0.1:0", "--log-level", "error",
-                     ready="listening on ")  # fmt: skip
-    with server as url, program("node", str(here / "languages.mjs"), ready="ready", url=url), ojs.Client(url) as client:
-        with python_worker(url):
-            began = time.perf_counter()
-            jobs = client.enqueue_batch([ojs.JobRequest("node.echo", TREASURE, queue="node") for _ in range(JOBS)])
-            wait_for(lambda: completed(client, "node", JOBS), "Node.js works the jobs of Python")
-            to_node = time.perf_counter() - began
-            assert client.get_job(jobs[-1].id).result == TREASURE, "the same came back"
-
-            began = time.perf_counter()
-            client.enqueue("node.send", [JOBS, "python.echo", "python", TREASURE], queue="node")
-            wait_for(lambda: completed(client, "python", JOBS), "Python works the jobs of Node.js")
-            to_python = time.perf_counter() - began
-
-            text = "jobs cross from one language to the next"
-            chain = ojs.chain(
-                {"type": "python.words", "args": [text], "queue": "python"},
-                {"type": "node.reverse", "args": [], "queue": "node"},
-                {"type": "python.join", "args": [], "queue": "python"},
-            )
-            started = client.workflow(chain)
-            status = wait_for(lambda: (now := client.get_workflow(started.id)).state == "completed" and now, "the chain")
-            result = client.get_job(status.steps[-1]["job_id"]).result
-            assert result == " ".join(reversed(text.split())), result
-    show(
-        "languages",
-        [
-            ("sent by Python, worked by Node.js", f"{JOBS:,} jobs, {JOBS / to_node:,.0f} a second"),
-            ("sent by Node.js, worked by Python", f"{JOBS:,} jobs, {JOBS / to_python:,.0f} a second"),
-            ("a chain through both", result),
-        ],
-    )
+    rows = []
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(program(sys.executable, "-m", "openjobspec", "server", "--store", "memory:", "--listen", "127.0.0.1:0",
+                                          "--log-level", "error", ready="listening on "))  # fmt: skip
+        for other in OTHERS:
+            stack.enter_context(program(*other.command, ready="ready", url=url))
+        client = stack.enter_context(ojs.Client(url))
+        stack.enter_context(python_worker(url))
+        for number, other in enumerate(OTHERS):
+            there, here = exchange(client, other, number * JOBS)
+            rows.append((f"sent by Python, worked by {other.title}", f"{JOBS:,} jobs, {JOBS / there:,.0f} a second"))
+            rows.append((f"sent by {other.title}, worked by Python", f"{JOBS:,} jobs, {JOBS / here:,.0f} a second"))
+        rows.append(("a chain through all of them", through_all(client)))
+    show("languages", rows)
 
 
 if __name__ == "__main__":

@@ -147,6 +147,47 @@ class ClientTest < Minitest::Test
     assert_equal [], client.dead_letters(queue: queue)
   end
 
+  def test_dead_letters_by_filter
+    worker = worker_of(client, queues: queue)
+    worker.register("fails") { |ctx| raise OJS::NonRetryableError, "no" unless ctx.job.errors.any? && ctx.args[0] == "heals" }
+    worker.start
+    dead = %w[heals stays].map { |arg| client.enqueue("fails", [arg], queue: queue, retry: { on_exhaustion: "dead_letter" }) }
+    dead.each { |job| client.wait_for_result(job.id, timeout: PATIENCE) }
+    assert_equal 2, client.dead_letters(queue: queue, type: "fails", limit: 10, offset: 0).size
+    assert_operator client.dead_letter_stats["total"] || client.dead_letter_stats.size, :>, 0
+    assert_equal 0, client.discard_dead_letters(queue: queue, until: Time.now - 3600)
+    assert_equal "available", client.retry_dead_letter(dead[1].id).state
+    eventually("it is dead again") { client.dead_letters(queue: queue).size == 2 }
+    assert_equal 2, client.retry_dead_letters(queue: queue, type: "fails", since: Time.now - 3600)
+    eventually("both ended") { client.queue_stats(queue).values_at("available", "active").sum.zero? }
+    client.discard_dead_letters(queue: queue)
+    assert_empty client.dead_letters(queue: queue)
+  end
+
+  def test_rate_limits_draining_and_pending_jobs
+    held = client.enqueue("a", [], queue: queue, extra: { pending: true, rate_limit: { key: queue, concurrency: 5 } })
+    assert_equal "pending", held.state
+    assert_equal "available", client.activate_job(held.id).state
+    assert(client.list_rate_limits.any? { |one| one["key"] == queue })
+    assert_equal 2, client.override_rate_limit(queue, concurrency: 2, expires_at: Time.now + 3600)["concurrency"]["limit"]
+    assert_equal 2, client.get_rate_limit(queue)["concurrency"]["limit"]
+    assert_equal 5, client.override_rate_limit(queue)["concurrency"]["limit"]
+    client.drain_queue(queue)
+    assert_raises(OJS::APIError) { client.enqueue("a", [], queue: queue) }
+    client.resume_queue(queue)
+    assert_equal "available", client.enqueue("a", [], queue: queue).state
+  end
+
+  def test_bulk_retry
+    worker = worker_of(client, queues: queue)
+    worker.register("once") { |ctx| raise OJS::NonRetryableError, "no" if ctx.job.errors.empty? }
+    worker.start
+    job = client.enqueue("once", [], queue: queue)
+    job_in(client, job.id, "discarded")
+    assert_equal 1, client.bulk_retry([job.id]).succeeded
+    job_in(client, job.id, "completed", "discarded")
+  end
+
   def test_waiting_for_a_result_ends
     job = client.enqueue("never", [], queue: queue)
     assert_equal 408, assert_raises(OJS::APIError) { client.result(job.id) }.status
@@ -154,9 +195,9 @@ class ClientTest < Minitest::Test
   end
 
   def test_cron
-    client.register_cron(queue, "0 7 * * 1-5", { type: "digest.send", args: [1], queue: queue }, timezone: "Europe/Prague")
+    client.register_cron(queue, "0 7 * * 1-5", { type: "digest.send", args: [1], queue: queue }, timezone: "Europe/Prague", overlap_policy: "enqueue")
     entry = client.list_cron.find { |one| one["name"] == queue }
-    assert_equal ["0 7 * * 1-5", "Europe/Prague"], entry.values_at("expression", "timezone")
+    assert_equal ["0 7 * * 1-5", "Europe/Prague", "enqueue"], entry.values_at("expression", "timezone", "overlap_policy")
     client.delete_cron(queue)
     refute(client.list_cron.any? { |one| one["name"] == queue })
   end

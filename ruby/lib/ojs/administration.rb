@@ -125,11 +125,12 @@ module OJS
       answer["crons"] || answer["cron_jobs"] || answer["cron"] || []
     end
 
-    # Enqueues +job+ whenever +expression+ matches; replaces a schedule of the same name.
+    # Enqueues +job+ whenever +expression+ matches; replaces a schedule of the same name. Further settings by their names on the wire,
+    # <tt>overlap_policy: "enqueue"</tt>.
     #
     #   client.register_cron("digest", "0 7 * * 1-5", { type: "digest.send" }, timezone: "Europe/Prague")
-    def register_cron(name, expression, job, timezone: nil)
-      body = { name: name, expression: expression, job_template: JobRequest.of(job).to_h, timezone: timezone }.compact
+    def register_cron(name, expression, job, timezone: nil, **settings)
+      body = { name: name, expression: expression, job_template: JobRequest.of(job).to_h, timezone: timezone, **settings }.compact
       answer = call("POST", "/cron", body)
       answer.fetch("cron", answer)
     end
