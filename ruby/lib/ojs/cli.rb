@@ -100,8 +100,7 @@ module OJS
     end
 
     def env(name, default)
-      value = ENV.fetch(name, nil)
-      value.nil? || value.empty? ? default : value
+      Transport.env(name) || default
     end
   end
 end

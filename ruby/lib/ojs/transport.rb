@@ -45,8 +45,7 @@ module OJS
         raise ValidationError, "a transport answers with [status, body] or { status:, body: }, got #{value.class}"
       end
 
-      private
-
+      # A setting of the environment; an empty one counts as none.
       def env(name)
         value = ENV.fetch(name, nil)
         value unless value.nil? || value.empty?

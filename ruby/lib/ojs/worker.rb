@@ -36,10 +36,10 @@ module OJS
       @transport = @client ? nil : Transport.new(url, transport, connection)
       @middleware = MiddlewareChain.new
       @handlers = {}
-      @queues = names(queues || env("OJS_QUEUE") || "default")
-      @concurrency = slots(concurrency || env("OJS_CONCURRENCY") || 10)
+      @queues = names(queues || Transport.env("OJS_QUEUE") || "default")
+      @concurrency = slots(concurrency || Transport.env("OJS_CONCURRENCY") || 10)
       lengths = { heartbeat_interval: heartbeat_interval, visibility_timeout: visibility_timeout, poll_interval: poll_interval,
-                  grace_period: grace_period || env("OJS_SHUTDOWN_TIMEOUT")&.to_f }
+                  grace_period: grace_period || Transport.env("OJS_SHUTDOWN_TIMEOUT")&.to_f }
       @settings = { **lengths.to_h { |name, value| [name, Durations.seconds(name, value)] }, worker_id: worker_id, labels: labels.to_a,
                     release_on_shutdown: release_on_shutdown }
       @lanes = []
@@ -273,11 +273,6 @@ module OJS
       raise ValidationError, "concurrency must be at least 1, got #{slots}" if slots < 1
 
       slots
-    end
-
-    def env(name)
-      value = ENV.fetch(name, nil)
-      value unless value.nil? || value.empty?
     end
   end
 end
