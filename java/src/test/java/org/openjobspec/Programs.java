@@ -1,0 +1,93 @@
+package org.openjobspec;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+
+/** Programs of their own for {@link ProcessTest} and {@link BoundaryTest}: {@code Programs NAME QUEUE}, with OJS_URL. */
+final class Programs {
+    private Programs() {}
+
+    public static void main(String[] args) throws Exception {
+        String queue = args[1];
+        switch (args[0]) {
+            case "client" -> {
+                OJSClient client = OJSClient.connect(); // never closed
+                say("made " + client.job("a").queue(queue).enqueue().id());
+            }
+            case "run" -> {
+                holding(queue).run();
+                say("over");
+            }
+            case "exit" -> {
+                OJSWorker worker = holding(queue).onFailed((ctx, thrown) -> {});
+                worker.start();
+                System.in.read();
+                System.exit(3);
+            }
+            case "throw" -> {
+                holding(queue).start();
+                System.in.read();
+                throw new IllegalStateException("main is over, the worker is not");
+            }
+            case "soak" -> soak(queue, Integer.parseInt(args[2]));
+            default -> throw new IllegalArgumentException(args[0]);
+        }
+    }
+
+    private static void say(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    /** Its jobs say that they have begun; they end after {@code hold.ms}, and never without that. */
+    private static OJSWorker holding(String queue) {
+        OJSWorker worker = OJSWorker.builder().queues(queue).build();
+        Thread.ofPlatform().daemon().start(() -> {
+            OJSWorker.State before = worker.state();
+            while (true) {
+                OJSWorker.State seen = before;
+                before = Support.eventually(() -> worker.state() == seen ? null : worker.state());
+                say("now " + before);
+            }
+        });
+        return worker.register("hold", ctx -> {
+            say("begun " + ctx.id());
+            Integer ms = ctx.args().isEmpty() ? null : ctx.arg(0, int.class);
+            if (ms == null) new CountDownLatch(1).await();
+            else Thread.sleep(ms);
+            return "held";
+        }).register("say", ctx -> {
+            say("said " + ctx.arg(0, String.class));
+            return null;
+        });
+    }
+
+    /** Works jobs, half by half, and says what the process holds after each. */
+    private static void soak(String queue, int jobs) throws Exception {
+        try (OJSClient client = OJSClient.connect();
+             OJSWorker worker = OJSWorker.builder().client(client).queues(queue).concurrency(64).build()) {
+            worker.register("soak", ctx -> Map.of("args", ctx.args(), "again", client.health().get("status"))).start();
+            long done = 0;
+            for (int part = 0; part < 4; part++) {
+                for (int sent = 0; sent < jobs / 4; sent += 500) {
+                    client.enqueueBatch(IntStream.range(0, 500).mapToObj(n -> JobRequest.of("soak", n, "x".repeat(200)).queue(queue)).toList());
+                    done += 500;
+                    long until = done;
+                    Support.eventually(() -> ((Number) client.queues().stats(queue).get("completed")).longValue() >= until);
+                }
+                System.gc();
+                say("resident " + resident() + " " + Thread.activeCount() + " " + NativeClient.underWay());
+            }
+        }
+    }
+
+    /** Megabytes. */
+    private static long resident() throws Exception {
+        List<String> status = Files.readAllLines(Path.of("/proc/self/status"));
+        return status.stream().filter(line -> line.startsWith("VmRSS:")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) / 1024).findFirst().orElseThrow();
+    }
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Builds the Java package into java/target: ojs-<version>.jar, and ojs-<version>-<platform>.jar with the native library.
+#
+#     java.sh                 build
+#     java.sh test            build, run the tests, install into the local Maven repository, and run examples/java, a project that uses
+#                             the two jars as anybody does
+#
+# PROFILE=debug takes the debug profile. Wanted: a JDK 22 or later and Maven (setup.sh java).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+
+what=${1:-build}
+profile=${PROFILE:-release}
+JAVA_HOME=$(scripts/jdk.sh)
+export JAVA_HOME
+case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
+# OJS_BUILT: the whole workspace has been built a moment ago; this package alone has other features and would be compiled anew.
+[ -n "${OJS_BUILT:-}" ] || cargo build --locked -p ojs-c "${flags[@]}"
+
+case $(uname -s) in
+  Darwin) system=macos library=libojs_c.dylib file=libojs.dylib ;;
+  *)      system=linux library=libojs_c.so file=libojs.so ;;
+esac
+machine=$(uname -m)
+platform=$system-${machine/arm64/aarch64}
+folder=java/target/natives/org/openjobspec/native/$platform
+mkdir -p "$folder"
+# A new file, not new content in the old one: a process may have that one loaded.
+cp "${CARGO_TARGET_DIR:-target}/$profile/$library" "$folder/.new"
+if [ "$system" = linux ] && command -v strip >/dev/null; then strip --strip-debug "$folder/.new"; fi
+mv "$folder/.new" "$folder/$file"
+
+# Maven's own start prints warnings about its libraries on newer JDKs: they are not ours.
+export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED"
+maven() { mvn --batch-mode --quiet --no-transfer-progress "-Dojs.platform=$platform" "$@"; }
+
+version=$(sed -n 's|^  <version>\(.*\)</version>$|\1|p' java/pom.xml)
+if [ "$what" != test ]; then
+  (cd java && maven -DskipTests package)
+  echo "java/target/ojs-$version.jar, java/target/ojs-$version-$platform.jar"
+  exit 0
+fi
+
+rm -rf java/target/surefire-reports
+# The totals come from the reports, also when tests have failed.
+(cd java && maven install) || status=$?
+python3 - java/target/surefire-reports <<'PY'
+import pathlib
+import sys
+import xml.etree.ElementTree as tree
+
+suites = [tree.parse(path).getroot() for path in sorted(pathlib.Path(sys.argv[1]).glob("TEST-*.xml"))]
+total = {name: sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")}
+failed = total["failures"] + total["errors"]
+print(f"{total['tests'] - failed - total['skipped']} passed, {failed} failed, {total['skipped']} skipped", flush=True)
+PY
+[ "${status:-0}" -eq 0 ] || exit "$status"
+
+printf '\n-- examples/java, in an empty folder\n'
+empty=$(mktemp -d)
+trap 'rm -rf "$empty"' EXIT
+cp -r examples/java/. "$empty"
+repository=${MAVEN_REPOSITORY:-$HOME/.m2/repository}/org/openjobspec/ojs/$version
+(
+  cd "$empty"
+  mvn --batch-mode --quiet --no-transfer-progress "-Dojs.platform=$platform" compile
+  "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED \
+    -cp "target/classes:$repository/ojs-$version.jar:$repository/ojs-$version-$platform.jar" mail.Mail
+) | tee "$empty/output"
+grep -q '^to ada@example.com attempt 1$' "$empty/output"
