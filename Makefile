@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node c ruby demo test bench lint fmt soak clean
+.PHONY: help setup build python node c ruby java demo test bench lint fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -32,12 +32,16 @@ ruby: setup ## Build the native half of the Ruby gem (scripts/ruby.sh gem DIR ma
 	@scripts/setup.sh ruby
 	@scripts/ruby.sh
 
+java: setup ## Build the Java package into java/target
+	@scripts/setup.sh java
+	@scripts/java.sh
+
 demo: python node ruby ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
 	@.venv/bin/python examples/demo/demo.py
 	@.venv/bin/python examples/demo/languages.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql pgbouncer faketime node ruby
+	@scripts/setup.sh postgresql pgbouncer faketime node ruby java
 	@python3 scripts/check.py
 
 lint: setup ## Formatting, clippy, mypy, tsc, layering: the checks without the tests
@@ -60,4 +64,4 @@ soak: build ## The long forms: kill -9 and the model for 200 rounds, claims besi
 
 clean: ## Remove everything that was built
 	@cargo clean
-	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node ruby/lib/ojs/[0-9]*
+	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node ruby/lib/ojs/[0-9]* java/target

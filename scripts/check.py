@@ -99,6 +99,7 @@ def suites() -> list[Suite]:
         Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=15),
         # A workspace of its own, which compiles the core once more.
+        Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=15),
         Suite("ruby-format", "lint", cargo + ["fmt", "--manifest-path", "bindings/ruby/Cargo.toml", "--check", "--", "--color", "never"]),
         Suite("ruby-build", "build", ["scripts/ruby.sh"], needs=("build",), after=("node-build",), places=2, minutes=20),
         Suite("ruby-clippy", "lint", ["cargo", "clippy", *release, "--manifest-path", "bindings/ruby/Cargo.toml", "--target-dir", str(TARGET),
@@ -114,10 +115,10 @@ def suites() -> list[Suite]:
                 postgres + [str(PYTHON), "-m", "pytest", "-q", "-c", f"python/adapters/ojs-adapter-{name}/pyproject.toml",
                             f"python/adapters/ojs-adapter-{name}/tests"], needs=("python-build",))
           for name in ("django", "sqlalchemy", "flask", "fastapi")),
-        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build")),
+        Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build", "java")),
     ]
     if CONFORMANCE.is_dir():
-        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby")
+        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java")
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,

@@ -57,6 +57,7 @@ def main() -> int:
     crates += [p for p in more if p["id"] not in {known["id"] for known in crates}]
     requirements = (ROOT / "python" / "requirements-dev.txt").read_text()
     direct |= {match[1] for match in re.finditer(r"^([\w-]+)[=<>]", requirements, re.MULTILINE)}
+    direct |= set(re.findall(r"<dependency>\s*<groupId>[^<]*</groupId>\s*<artifactId>([^<]+)</artifactId>", (ROOT / "java" / "pom.xml").read_text()))
     package = json.loads((ROOT / "node" / "package.json").read_text())
     direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
     single = exceptions()

@@ -43,6 +43,9 @@ for package in "$@"; do
       ruby -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null || missing+=(ruby-dev)
       ruby -e 'require "minitest"' 2>/dev/null || missing+=(ruby-minitest)
       libclang_there || missing+=(libclang-dev) ;;
+    java)
+      command -v mvn >/dev/null || missing+=(maven)
+      scripts/jdk.sh >/dev/null 2>&1 || missing+=(jdk) ;;
     postgresql) postgresql_there || missing+=(postgresql) ;;
     # In /usr/sbin, which is not on everybody's PATH.
     pgbouncer) [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer) ;;
@@ -63,6 +66,12 @@ if [ "${#missing[@]}" -gt 0 ]; then
   if [[ " ${missing[*]} " == *" rustup "* ]] && ! apt-cache show rustup >/dev/null 2>&1; then
     die "no cargo, and this release has no package rustup: install Rust first (https://rustup.rs)"
   fi
+  # A JDK with FFM: the newest that this release has.
+  for n in "${!missing[@]}"; do
+    [ "${missing[n]}" = jdk ] || continue
+    missing[n]=$(apt-cache search --names-only '^openjdk-[0-9]+-jdk-headless$' | sed 's/ .*//' | sort -t- -k2 -n | tail -1)
+    [[ ${missing[n]} =~ ^openjdk-([0-9]+)- && ${BASH_REMATCH[1]} -ge 22 ]] || die "no JDK 22 or later in this release's packages: install one and set JAVA_HOME"
+  done
   # Debian's package would set up a database of its own and run it, now and after every start of the machine; we want the programs.
   if [[ " ${missing[*]} " == *" postgresql "* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
     as_root mkdir -p /etc/postgresql-common

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the examples of the documentation: every ```python, ```js, ```ruby and ```sh block of README.md, docs/, python/README.md,
-node/README.md and ruby/README.md.
+"""Runs the examples of the documentation: every ```python, ```js, ```ruby, ```java and ```sh block of README.md, docs/,
+and the README.md of python/, node/, ruby/ and java/.
 
 Each block is a program of its own, in an empty directory, with OJS_URL naming a fresh server and `ojs` on the path. It must end
 with status 0. A block that runs until it is told to stop is announced by a comment in the line before it:
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|java|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE = 30
 
 
@@ -45,10 +45,24 @@ def snippets(page: Path) -> list[Snippet]:
     return found
 
 
+def java(code: str) -> list[str]:
+    """A class with a main, or the inside of one."""
+    if "static void main" not in code:
+        imports = "import java.time.*; import java.util.*; import org.openjobspec.*;"
+        code = f"{imports} public class Snippet {{ public static void main(String[] args) throws Exception {{\n{code}\n}} }}"
+    home = subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
+    jars = os.pathsep.join(str(jar) for jar in sorted((ROOT / "java" / "target").glob("ojs-*.jar")))
+    # exec: the signal must reach the program, not the shell.
+    script = 'cat > Snippet.java <<<"$1"; exec "$2/bin/java" --enable-native-access=ALL-UNNAMED -cp "$3" Snippet.java'
+    return ["bash", "-euc", script, "bash", code, home, jars]
+
+
 def command(snippet: Snippet, ojs: Path) -> list[str]:
     """How to run it. Building is left out, and a server started by cargo is the one that was built."""
     if snippet.language == "python":
         return [sys.executable, "-c", snippet.code]
+    if snippet.language == "java":
+        return java(snippet.code)
     if snippet.language == "ruby":
         return ["ruby", "-I", str(ROOT / "ruby" / "lib"), "-e", "$stdout.sync = true", "-e", snippet.code]
     if snippet.language == "js":
@@ -99,7 +113,8 @@ def main() -> int:
                               stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     url = server.stdout.readline().removeprefix("listening on ").strip()
-    pages = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "node" / "README.md", ROOT / "ruby" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "node" / "README.md", ROOT / "ruby" / "README.md",
+             ROOT / "java" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     passed = failed = 0
     try:
         for snippet in (snippet for page in pages for snippet in snippets(page)):

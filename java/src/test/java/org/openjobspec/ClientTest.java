@@ -228,6 +228,31 @@ class ClientTest {
 
     @ParameterizedTest
     @EnumSource
+    void aGraphInTheWordsOfTheWire(Kind kind) {
+        try (Bench bench = new Bench(kind)) {
+            bench.worker().register("*", ctx -> ctx.type()).start();
+            Map<String, Object> options = Map.of("queue", bench.queue);
+            WorkflowStatus started = bench.client.workflow(Map.of("name", "diamond", "steps", List.of(
+                    Map.of("id", "a", "type", "first", "args", List.of(), "options", options),
+                    Map.of("id", "b", "type", "second", "args", List.of(), "options", options, "depends_on", List.of("a")))));
+            eventually(() -> bench.client.getWorkflow(started.id()).state().equals("completed"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void limitsOfKeys(Kind kind) {
+        try (Bench bench = new Bench(kind)) {
+            String key = Support.unique("key");
+            bench.job("a").option("rate_limit", Map.of("key", key, "concurrency", 3)).enqueue();
+            assertTrue(bench.client.rateLimits().list().stream().anyMatch(one -> key.equals(one.get("key"))));
+            bench.client.rateLimits().override(key, Map.of("concurrency", 2), Instant.now().plus(Duration.ofHours(1)));
+            assertEquals(2L, Members.of(bench.client.rateLimits().get(key).get("concurrency")).get("limit"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void aClosedClientSaysSo(Kind kind) {
         OJSClient client = OJSClient.connect(kind.url());
         client.health();
