@@ -36,7 +36,7 @@ java: setup ## Build the Java package into java/target
 	@scripts/setup.sh java
 	@scripts/java.sh
 
-demo: python node ruby ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
+demo: python node ruby java ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
 	@.venv/bin/python examples/demo/demo.py
 	@.venv/bin/python examples/demo/languages.py
 

@@ -96,7 +96,7 @@ def suites() -> list[Suite]:
         Suite("node-build", "build", [*built, "scripts/node.sh"], needs=("build",), after=("python-build",), minutes=15),
         Suite("node-types", "lint", ["node", "node/node_modules/typescript/bin/tsc", "--noEmit", "-p", "node/test/types"], needs=("node-build",)),
         Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
-        Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build")),
+        Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build", "java")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=15),
         # A workspace of its own, which compiles the core once more.
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=15),

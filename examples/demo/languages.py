@@ -1,6 +1,6 @@
 """Jobs that cross languages: Python sends them and each of the others works them, and the other way round.
 
-A server in a process of its own, a worker per language (languages.mjs, languages.rb) in others, a Python worker in this one. At the end
+A server in a process of its own, a worker per language (languages.mjs, languages.rb, Languages.java) in others, a Python worker in this one. At the end
 a chain through all of them, each reading the result of the step before. What comes back must be what was sent, to the last digit of
 a 64-bit number.
 """
@@ -37,9 +37,17 @@ class Language:
     command: tuple[str, ...]
 
 
+def java() -> tuple[str, ...]:
+    """Java compiles the file itself."""
+    home = subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
+    jars = os.pathsep.join(str(jar) for jar in sorted((ROOT / "java" / "target").glob("ojs-*.jar")))
+    return (f"{home}/bin/java", "--enable-native-access=ALL-UNNAMED", "-cp", jars, str(HERE / "Languages.java"))
+
+
 OTHERS = (
     Language("node", "Node.js", ("node", str(HERE / "languages.mjs"))),
     Language("ruby", "Ruby", ("ruby", "-I", str(ROOT / "ruby" / "lib"), str(HERE / "languages.rb"))),
+    Language("java", "Java", java()),
 )
 
 
