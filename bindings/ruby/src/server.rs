@@ -3,6 +3,7 @@ use std::sync::Mutex;
 
 use magnus::{Error, Ruby};
 use ojs_abi::error::AbiError;
+use ojs_abi::process::Owner;
 use ojs_abi::server::Server as Core;
 
 use crate::gate;
@@ -10,6 +11,7 @@ use crate::gate;
 /// A running server.
 #[magnus::wrap(class = "OJS::Native::Server", free_immediately)]
 pub struct Server {
+    owner: Owner,
     core: Mutex<Option<Core>>,
     url: String,
 }
@@ -19,7 +21,7 @@ impl Server {
     pub fn new(ruby: &Ruby, store: String, listen: String, test_mode: bool) -> Result<Self, Error> {
         let core = gate::wait(ruby, "Server.new", Core::start(&store, &listen, test_mode))?;
         let url = core.url().to_owned();
-        Ok(Self { core: Mutex::new(Some(core)), url })
+        Ok(Self { owner: Owner::current(), core: Mutex::new(Some(core)), url })
     }
 
     pub fn url(&self) -> String {
@@ -32,6 +34,15 @@ impl Server {
         match core {
             Some(core) => gate::wait(ruby, "Server.stop", async move { core.stop().await.map_err(AbiError::System) }),
             None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !self.owner.is_current() {
+            // In a forked child nothing of the parent's is taken down, nor woken: its locks may have been inherited locked.
+            std::mem::forget(self.core.get_mut().map(Option::take));
         }
     }
 }

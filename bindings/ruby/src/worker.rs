@@ -212,7 +212,10 @@ impl Worker {
 impl Drop for Worker {
     /// Nobody can pull any more: the jobs go back to the queue at once.
     fn drop(&mut self) {
-        if let Some(handle) = self.handle.get().filter(|_| self.owner.is_current()) {
+        if !self.owner.is_current() {
+            // In a forked child nothing of the parent's is taken down, nor woken: its locks may have been inherited locked.
+            std::mem::forget((self.handle.take(), Arc::clone(&self.host)));
+        } else if let Some(handle) = self.handle.get() {
             let _ = guard("Worker.drop", || {
                 handle.stop(Some(Duration::ZERO));
                 Ok(())
