@@ -200,6 +200,48 @@ class BoundaryTest < Minitest::Test
     end
   end
 
+  # As little as Ruby asks of one; real ones are in the gems async and the like.
+  class Scheduler
+    def initialize
+      @ready = Thread::Queue.new
+      @alive = 0
+    end
+
+    def fiber(&block)
+      @alive += 1
+      Fiber.new(blocking: false) { block.call.tap { @alive -= 1 } }.tap(&:resume)
+    end
+
+    def block(_blocker, _timeout = nil) = Fiber.yield || true
+    def unblock(_blocker, fiber) = @ready << fiber
+    def kernel_sleep(_duration = nil) = Fiber.yield
+    def io_wait(_io, events, _timeout = nil) = events
+
+    def close
+      @ready.pop.resume while @alive.positive?
+    end
+  end
+
+  def test_other_fibers_go_on_while_one_waits_for_an_answer
+    servers = Array.new(2) { TCPServer.new("127.0.0.1", 0) }
+    Thread.new do
+      sockets = servers.map(&:accept) # both requests are out, and none is answered yet
+      sockets.each do |socket|
+        nil until socket.gets == "\r\n"
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+      end
+    end
+    answers = []
+    fibers = Thread.new do
+      Fiber.set_scheduler(Scheduler.new)
+      servers.each { |server| Fiber.schedule { answers << client_of("http://127.0.0.1:#{server.addr[1]}", max_sends: 1, timeout: 10).health } }
+    end
+    assert fibers.join(PATIENCE)
+    assert_equal [{}, {}], answers
+  ensure
+    servers&.each(&:close)
+  end
+
   def test_ctrl_c_interrupts_a_client_that_waits
     silent = TCPServer.new("127.0.0.1", 0)
     code = 'begin; OJS::Client.new(ARGV[0], timeout: 60).health; rescue Interrupt; exit 7; end'

@@ -79,7 +79,7 @@ module OJS
     # The same, past all fakes.
     def direct(method, path, body = nil, wait: nil)
       body = Wire.dump(body) unless body.nil?
-      return Wire.load(@connection.call(method, path, body, wait)) if @connection
+      return Wire.load(call(method, path, body, wait)) if @connection
 
       status, text = self.class.answer(@custom.request(method, path, body && Wire.load(body)))
       # A bulk answer that tells of each item is no error.
@@ -90,6 +90,17 @@ module OJS
 
     def close
       @connection&.close
+    end
+
+    private
+
+    # Where a fiber scheduler runs (Async, Falcon), a thread waits in place of the fiber, and other fibers go on.
+    def call(...)
+      return @connection.call(...) unless Fiber.current_scheduler
+
+      waits = Thread.new { @connection.call(...) }
+      waits.report_on_exception = false
+      waits.value
     end
   end
   private_constant :Transport
