@@ -20,8 +20,8 @@ final class Completions {
     }
 
     /** Hands in an outcome, and how long its handler took. */
-    void add(Outcome outcome, long micros) {
-        busy.add(micros);
+    void add(Outcome outcome, long nanos) {
+        busy.add(nanos);
         done.add(outcome);
         if (waiting.getAndIncrement() != 0) return; // somebody is at it and looks again
         int seen = 1;
@@ -36,7 +36,7 @@ final class Completions {
         for (Outcome next; (next = done.poll()) != null; ) batch.add(next);
         if (batch.isEmpty()) return;
         try {
-            core.complete(Frames.outcomes(batch), busy.sumThenReset());
+            core.complete(Frames.outcomes(batch), busy.sumThenReset() / 1000);
         } catch (OJSException e) {
             // One of them is wrong, and nothing was done: only that one fails.
             batch.forEach(this::alone);

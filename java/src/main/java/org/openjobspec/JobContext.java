@@ -142,6 +142,7 @@ public final class JobContext {
     /** The handler begins on this thread. */
     synchronized void enter() {
         runner = Thread.currentThread();
+        if (cancelled()) runner.interrupt(); // told before there was a thread to interrupt
     }
 
     /** It has ended: nobody interrupts this thread for this job any more, and it takes no interrupt along. */

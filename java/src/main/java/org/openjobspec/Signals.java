@@ -25,7 +25,7 @@ final class Signals {
         try {
             Signal signal = new Signal(name);
             before.put(signal, Signal.handle(signal, _ -> action.run()));
-        } catch (IllegalArgumentException e) { // -Xrs, or a system without it: the exit hook of the worker gives its jobs back
+        } catch (IllegalArgumentException | LinkageError e) { // -Xrs, a system or a runtime image without it: the exit hook of the worker gives its jobs back
             LOG.log(System.Logger.Level.DEBUG, "no handler for the signal " + name, e);
         }
     }

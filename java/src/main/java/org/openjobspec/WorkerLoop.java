@@ -113,7 +113,7 @@ final class WorkerLoop {
             thrown = e;
             outcome = Outcome.failure(ctx, e);
         } finally {
-            end(ctx, outcome, (System.nanoTime() - began) / 1000);
+            end(ctx, outcome, System.nanoTime() - began);
         }
         listeners.tell(ctx, thrown);
     }
@@ -129,10 +129,10 @@ final class WorkerLoop {
         }
     }
 
-    private void end(JobContext ctx, Outcome outcome, long micros) {
+    private void end(JobContext ctx, Outcome outcome, long nanos) {
         running.remove(ctx.token());
         try {
-            completions.add(outcome, micros);
+            completions.add(outcome, nanos);
         } finally {
             slots.release();
         }

@@ -291,6 +291,28 @@ class WorkerTest {
         }
     }
 
+    /** The shape of Jackson's. */
+    static final class Mapper {
+        @SuppressWarnings("unchecked")
+        <T> T readValue(String json, Class<T> type) throws java.io.IOException {
+            return (T) new StringBuilder("read " + json + " as " + type.getSimpleName());
+        }
+
+        <T> T readValue(byte[] json, Class<T> type) throws java.io.IOException {
+            throw new AssertionError("the other one");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aJsonLibraryPlugsIn(Kind kind) {
+        try (Bench bench = new Bench(kind)) {
+            Mapper mapper = new Mapper();
+            bench.worker().register("typed", TypedJobHandler.of(StringBuilder.class, mapper::readValue, (text, ctx) -> text.reverse().reverse())).start();
+            assertEquals("read {\"a\":1} as StringBuilder", bench.completed(bench.job("typed", Map.of("a", 1)).enqueue()).result());
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void handlersRunOnTheExecutorThatWasGiven(Kind kind) throws Exception {
