@@ -96,7 +96,7 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
 /// A request that comes over an open connection when the engine is about to end (protocol section 5.8): it is refused before it does
 /// anything, so that sending it elsewhere is safe. Probes have an answer of their own.
 fn refuse_when_stopping(engine: &Engine, path: &str) -> Result<(), OjsError> {
-    if !engine.is_stopping() || !path.starts_with("/ojs/v1/") {
+    if !engine.is_stopping() || !path.starts_with("/ojs/v1/") || path == "/ojs/v1/health" {
         return Ok(());
     }
     let error = OjsError::new(ErrorCode::BackendUnavailable, "The server is shutting down; the request was not carried out.");

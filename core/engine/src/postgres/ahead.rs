@@ -97,10 +97,10 @@ impl PostgresTables {
         }
         if !self.careful {
             let node = Arc::clone(&self.node);
-            let active = node.active();
+            let leased = node.leased();
             // Only where the token fits, so that the job will be changed and the change be checked: what is remembered may be out of
             // date, and nobody may be refused because of it.
-            wanted.retain(|(id, lease)| match active.get(id) {
+            wanted.retain(|(id, lease)| match leased.row(*id) {
                 Some(row) if *lease == Some(row.lease) => {
                     self.work.track(row.clone());
                     false

@@ -9,6 +9,7 @@
 //! | `ahead` | what a group of commands will ask for, in one exchange |
 //! | `work` | one transaction's rows: read in one go, written in one go |
 //! | `line` | where the line of a queue begins |
+//! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |
 //! | `names` | numbers of queues, job types, workers |
 //! | `raw` | jobs inserted by plain SQL |
@@ -32,6 +33,7 @@ pub mod checkup;
 mod connection;
 mod crons;
 mod dead_letters;
+mod held;
 mod idempotency;
 mod limits;
 mod line;
@@ -74,8 +76,6 @@ use work::Work;
 pub use node::Node;
 pub use target::Target;
 
-/// Active jobs remembered by a process: about 5 MB. Those beyond are looked up.
-const MAX_ACTIVE_KEPT: usize = 20_000;
 /// Lease tokens reserved at a time. 2^29 ranges of this size stay below 2^53, the largest integer of JavaScript.
 const LEASE_RANGE: i64 = 1 << 24;
 /// Our transactions end within this time: the limit of a statement, with room. A gap in the event log older than that stays one.
@@ -169,6 +169,11 @@ impl Tables for PostgresTables {
     }
 
     fn commit(&mut self) -> Result<()> {
+        if self.writes() {
+            let ended = self.work.written().filter(|(_, leased)| !leased).map(|(row, _)| row);
+            let batches = self.node.leased().ending(ended);
+            self.work.end_batches(batches);
+        }
         self.flush()?;
         if self.open {
             self.noted(|tables| tables.db.run("COMMIT")).map_err(|fault| match fault {
@@ -181,14 +186,7 @@ impl Tables for PostgresTables {
             self.node.lines().forget();
         }
         if self.writes() {
-            let mut active = self.node.active();
-            for (row, leased) in self.work.written() {
-                if leased && active.len() < MAX_ACTIVE_KEPT {
-                    active.insert(row.id, row.clone());
-                } else {
-                    active.remove(&row.id);
-                }
-            }
+            self.work.remember(&mut self.node.leased());
         }
         self.careful = false;
         Ok(())
@@ -198,11 +196,11 @@ impl Tables for PostgresTables {
         // What was learnt inside the transaction may not exist.
         self.names.forget();
         self.node.lines().forget();
-        let mut active = self.node.active();
+        let mut leased = self.node.leased();
         for row in self.work.seen() {
-            active.remove(&row.id);
+            leased.forget(row.id);
         }
-        drop(active);
+        drop(leased);
         self.work = Work::default();
         if std::mem::take(&mut self.open)
             && let Err(fault) = self.db.run("ROLLBACK")
@@ -267,7 +265,7 @@ impl Tables for PostgresTables {
     }
 
     fn delete(&mut self, row: &JobRow) -> Result<()> {
-        self.node.active().remove(&row.id);
+        self.node.leased().forget(row.id);
         self.work.delete(row);
         Ok(())
     }
@@ -483,7 +481,7 @@ impl Tables for PostgresTables {
     fn reset(&mut self) -> Result<()> {
         self.work = Work::default();
         self.names.forget();
-        self.node.active().clear();
+        self.node.leased().clear();
         self.node.lines().forget();
         self.execute(sql!("reset"), &[])?;
         self.new_epoch()

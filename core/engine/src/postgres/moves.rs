@@ -93,19 +93,25 @@ impl Moves {
         true
     }
 
+    /// Job numbers of the claims: what is filed.
+    pub fn claimed(&self) -> &[i64] {
+        let [seqs, ..] = &self.claims.0;
+        seqs
+    }
+
     /// The statements.
     pub fn asks(&self) -> impl Iterator<Item = Ask<'_>> {
+        let [seqs, rest @ ..] = &self.claims.0;
         let claims = (!self.claims.is_empty()).then(|| {
-            let [seqs, rest @ ..] = &self.claims.0;
-            let mut columns: Vec<&dyn Param> = vec![&self.until, seqs, &self.claimed_at];
+            let mut columns: Vec<&dyn Param> = vec![seqs, &self.claimed_at];
             columns.extend(rest.iter().map(|column| column as &dyn Param));
-            Ask::with(sql!("claim_runs"), columns)
+            [Ask::new(sql!("file_claims"), &[&self.until, seqs]), Ask::with(sql!("claim_runs"), columns)]
         });
         let completions = (!self.completions.is_empty()).then(|| {
             let [seqs, leases] = &self.completions.0;
             Ask::new(sql!("complete_runs"), &[&self.completed_at, seqs, leases])
         });
-        claims.into_iter().chain(completions)
+        claims.into_iter().flatten().chain(completions)
     }
 
     /// How many rows each statement must change.

@@ -1,15 +1,14 @@
 //! What the connections of a process share: where the database is, the clock, the jobs leased here.
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ojs_model::{JobId, Timestamp};
+use ojs_model::Timestamp;
 
 use super::connection::{Ask, Db};
+use super::held::Leased;
 use super::line::Lines;
 use super::rows::get;
 use super::{Target, listener, migrations};
-use crate::job::JobRow;
 use crate::tables::Result;
 
 /// 2020-01-01, where job numbers begin.
@@ -26,8 +25,7 @@ pub struct Node {
     last_seq: AtomicI64,
     /// Connections opened so far: each counts in a shard of its own.
     pub(super) seats: AtomicI64,
-    /// Jobs leased by this process: an ack finds its row without a query.
-    active: Mutex<HashMap<JobId, JobRow>>,
+    leased: Mutex<Leased>,
     /// Database time minus ours, milliseconds.
     pub(super) ahead: AtomicI64,
     lines: Mutex<Lines>,
@@ -51,7 +49,7 @@ impl Node {
             number,
             last_seq: AtomicI64::new(0),
             seats: AtomicI64::new(0),
-            active: Mutex::default(),
+            leased: Mutex::default(),
             ahead: AtomicI64::new(0),
             lines: Mutex::default(),
             listening: Mutex::default(),
@@ -88,9 +86,10 @@ impl Node {
         self.listening.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|listening| listening.is_on())
     }
 
-    pub(super) fn active(&self) -> MutexGuard<'_, HashMap<JobId, JobRow>> {
-        // Every statement leaves the map valid.
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Jobs leased by this process.
+    pub(super) fn leased(&self) -> MutexGuard<'_, Leased> {
+        // Every method leaves it valid.
+        self.leased.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How far the writers have come in the lines of available jobs.

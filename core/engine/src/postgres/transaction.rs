@@ -87,7 +87,9 @@ impl PostgresTables {
             return Ok(());
         }
         let answers = self.ask(&asks)?;
-        self.noted(|_| writes.check(&asks, &answers))
+        self.noted(|_| writes.check(&asks, &answers))?;
+        self.work.note_filed(writes.filed(&asks, &answers)?);
+        Ok(())
     }
 
     /// Rows of a statement, as this transaction sees them.

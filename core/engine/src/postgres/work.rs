@@ -9,9 +9,10 @@ use ojs_model::{JobId, JobState, NewJob};
 use uuid::Uuid;
 
 use super::connection::{Answer, Ask};
+use super::held::Leased;
 use super::moves::Moves;
 use super::params::{Param, uuid};
-use super::rows::{Columns, insert_columns, update_columns};
+use super::rows::{Columns, get, insert_columns, update_columns};
 use crate::job::{Body, History, JobRow};
 use crate::tables::{Counts, Result, StoreError, WorkerRow, fresh_settings};
 
@@ -64,6 +65,12 @@ pub struct Work {
     pub pools: HashMap<i64, Pool>,
     /// Uniqueness keys that this transaction has locked.
     pub locked_keys: HashSet<i64>,
+    /// The batch in which a claim of this transaction is filed, by job number.
+    filed: HashMap<i64, i64>,
+    /// Batches of claims that are over with this transaction, in order.
+    ending: Vec<i64>,
+    /// Not yet told to the database.
+    unended: Vec<i64>,
 }
 
 impl Work {
@@ -168,6 +175,29 @@ impl Work {
         self.saved_workers.insert(worker.num, worker.clone());
     }
 
+    /// Batches of claims that nobody needs to take apart.
+    pub fn end_batches(&mut self, mut batches: Vec<i64>) {
+        batches.sort_unstable();
+        self.unended.clone_from(&batches);
+        self.ending = batches;
+    }
+
+    /// Claims that were filed: job number and batch.
+    pub fn note_filed(&mut self, filed: impl Iterator<Item = (i64, i64)>) {
+        self.filed.extend(filed);
+    }
+
+    /// Hands over what this transaction, committed by now, has leased and ended.
+    pub fn remember(&self, leased: &mut Leased) {
+        for (row, is_leased) in self.written() {
+            if is_leased {
+                leased.lease(row, self.filed.get(&row.seq).copied());
+            } else {
+                leased.end(row.id, &self.ending);
+            }
+        }
+    }
+
     /// Jobs that this transaction has changed, and whether they are leased now.
     pub fn written(&self) -> impl Iterator<Item = (&JobRow, bool)> {
         let changed = self.rows.values().filter(|tracked| tracked.written);
@@ -187,7 +217,8 @@ impl Work {
             && self.histories.is_empty()
             && self.counts.is_empty()
             && self.events.is_empty()
-            && self.saved_workers.is_empty())
+            && self.saved_workers.is_empty()
+            && self.unended.is_empty())
     }
 
     /// Takes what is to be written. It counts as written from now on: a failure undoes the whole transaction.
@@ -227,6 +258,7 @@ impl Work {
             writes.infos.push(worker.info.to_string());
         }
         writes.events = std::mem::take(&mut self.events);
+        writes.ended = std::mem::take(&mut self.unended);
         writes
     }
 }
@@ -249,6 +281,8 @@ pub struct Writes {
     workers: Columns<5>,
     infos: Vec<String>,
     events: Vec<(i64, i64, String)>,
+    /// Batches of claims.
+    ended: Vec<i64>,
 }
 
 impl Default for Writes {
@@ -269,6 +303,7 @@ impl Default for Writes {
             workers: Columns::with_capacity(0),
             infos: Vec::new(),
             events: Vec::new(),
+            ended: Vec::new(),
         }
     }
 }
@@ -322,10 +357,20 @@ impl Writes {
             let [queues, states, jobs] = &self.counts.0;
             asks.push(Ask::new(sql!("add_counts"), &[&self.shard, queues, states, jobs]));
         }
+        if !self.ended.is_empty() {
+            asks.push(Ask::new(sql!("end_claims"), &[&self.ended]));
+        }
         for (at, count, lines) in &self.events {
             asks.push(Ask::new(sql!("append_events"), &[at, count, lines]));
         }
         asks
+    }
+
+    /// Job numbers of claims, and the batch they were filed in.
+    pub fn filed<'a>(&'a self, asks: &[Ask<'_>], answers: &[Answer]) -> Result<impl Iterator<Item = (i64, i64)> + use<'a>> {
+        let answer = asks.iter().zip(answers).find(|(ask, _)| ask.sql == sql!("file_claims")).and_then(|(_, answer)| answer.rows.first());
+        let batch: Option<i64> = answer.map(|row| get(row, 0)).transpose()?;
+        Ok(batch.into_iter().flat_map(|batch| self.moves.claimed().iter().map(move |seq| (*seq, batch))))
     }
 
     /// Whether every row was as it was read, and every id new.

@@ -43,6 +43,28 @@ async fn a_batch_is_taken_apart_and_its_active_jobs_keep_their_deadlines() {
 }
 
 #[tokio::test]
+async fn a_batch_ends_with_its_last_job() {
+    let b = Bench::postgres().await;
+    for _ in 0..5 {
+        b.job().await;
+    }
+    let (first, second) = (b.claim(3).await, b.claim(2).await);
+    assert_eq!(number(&b, "SELECT count(*) FROM ojs_claims").await, 2);
+    b.ack(&first[0]).await.unwrap();
+    b.settle(first[1].row.id, Some(first[1].row.lease), Outcome::Release(0)).await.unwrap();
+    assert_eq!(number(&b, "SELECT count(*) FROM ojs_claims").await, 2);
+    b.ack(&first[2]).await.unwrap();
+    assert_eq!(number(&b, "SELECT count(*) FROM ojs_claims").await, 1, "its last job has ended: nothing to take apart");
+    // By two writers at a time.
+    let (one, other) = tokio::join!(b.ack(&second[0]), b.ack(&second[1]));
+    assert!(one.is_ok() && other.is_ok());
+    let last = b.claim(1).await;
+    b.ack(&last[0]).await.unwrap();
+    assert_eq!(number(&b, "SELECT count(*) FROM ojs_claims").await, 0);
+    assert_eq!(number(&b, "SELECT count(*) FROM ojs_active").await, 0);
+}
+
+#[tokio::test]
 async fn a_lease_shorter_than_the_filing_ends_in_time() {
     let b = Bench::postgres().await;
     let id = b.job().await;

@@ -1,0 +1,1 @@
+DELETE FROM ojs_claims WHERE num = ANY (ARRAY (SELECT num FROM ojs_claims WHERE num = ANY ($1) FOR UPDATE SKIP LOCKED))
