@@ -11,8 +11,8 @@
 // 5. Functions that take a `const` object may be called from any thread at any time, also at the same time. Freeing is for the one
 //    who is sure that nobody uses the object any more.
 // 6. Callbacks run on threads of the library. They must return, and must not unwind or longjmp out.
-// 7. Nothing is started before the first call that needs it. The library handles no signals, writes nothing to the terminal, and
-//    reads no environment. After a fork, connections over HTTP work on in the child; workers, servers and embedded engines do not.
+// 7. Nothing is started before the first call that needs it. The library handles no signals (its own threads block SIGPIPE), writes
+//    nothing to the terminal, and reads no environment. After a fork, connections over HTTP work on in the child; workers, servers and embedded engines do not.
 
 
 #ifndef OJS_H

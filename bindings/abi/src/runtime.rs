@@ -3,7 +3,7 @@
 //! After a fork the child finds a runtime that has no threads. It is left alone (dropping it would wait for threads that
 //! do not exist) and a new one takes its place. No lock is taken on the way: it might have been inherited locked.
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -18,6 +18,13 @@ const THREADS: usize = 2;
 struct Slot {
     owner: Owner,
     runtime: ManuallyDrop<Runtime>,
+}
+
+static AT_THREAD_START: OnceLock<fn()> = OnceLock::new();
+
+/// What every thread of the runtime does first. Said before the runtime is made; the first word counts.
+pub fn at_thread_start(run: fn()) {
+    let _ = AT_THREAD_START.set(run);
 }
 
 static CURRENT: ArcSwapOption<Slot> = ArcSwapOption::const_empty();
@@ -45,8 +52,12 @@ pub fn handle() -> Result<Handle, AbiError> {
 }
 
 fn build() -> Result<Runtime, AbiError> {
-    let runtime = Builder::new_multi_thread().worker_threads(THREADS).thread_name("ojs").enable_all().build();
-    runtime.map_err(|e| AbiError::System(format!("cannot start threads: {e}")))
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(THREADS).thread_name("ojs").enable_all();
+    if let Some(run) = AT_THREAD_START.get() {
+        builder.on_thread_start(run);
+    }
+    builder.build().map_err(|e| AbiError::System(format!("cannot start threads: {e}")))
 }
 
 fn same(a: Option<&Arc<Slot>>, b: Option<&Arc<Slot>>) -> bool {

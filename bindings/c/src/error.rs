@@ -108,6 +108,7 @@ impl From<&AbiError> for ojs_error {
 
 /// Runs the body of an exported function: errors and panics become what it returns.
 pub(crate) fn enter(export: &'static str, body: impl FnOnce() -> Result<(), AbiError>) -> Option<Box<ojs_error>> {
+    ojs_abi::runtime::at_thread_start(crate::signals::block_sigpipe);
     guard(export, body).err().map(|error| Box::new(ojs_error::from(&error)))
 }
 

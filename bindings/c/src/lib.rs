@@ -1,7 +1,7 @@
 //! The C ABI: convert, guard, delegate to `ojs-abi`. The rules are at the top of the header, `include/ojs.h`, which is made
 //! of this crate.
 //!
-//! All `unsafe` is in [`slice`] (reading what C points at, writing where C points to) and in the functions that free.
+//! All `unsafe` is in [`slice`] (reading what C points at, writing where C points to), in `signals` and in the functions that free.
 #![expect(non_camel_case_types, reason = "names of C")]
 
 pub mod answer;
@@ -12,6 +12,7 @@ pub mod job;
 pub mod logs;
 pub mod outcome;
 pub mod server;
+mod signals;
 pub mod slice;
 pub mod version;
 pub mod worker;
