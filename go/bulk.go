@@ -3,6 +3,7 @@ package ojs
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"time"
 )
 
@@ -14,8 +15,17 @@ type BulkItem struct {
 	Status string
 	// Job is nil when it failed.
 	Job *Job
-	// Err is why it failed; its Code tells more than its Class.
-	Err *Error `json:"error"`
+	// Err is why it failed.
+	Err *Error
+}
+
+// bulkItem is an item as the wire has it.
+type bulkItem struct {
+	Index  int
+	Status string
+	Job    *Job
+	JobID  string          `json:"job_id"`
+	Error  json.RawMessage `json:"error"`
 }
 
 // BulkOptions are the settings of a call for many jobs.
@@ -46,14 +56,15 @@ func (c *Client) BulkEnqueue(ctx context.Context, requests []JobRequest, options
 		key = rand.Text()
 	}
 	body := Obj{"jobs": kept, "atomicity": options.atomicity(), "idempotency_key": key}
-	var answer struct{ Items []BulkItem }
-	err = c.ask(ctx, "POST", "/jobs/bulk", body, &answer)
-	for _, item := range answer.Items {
-		if item.Err != nil {
-			item.Err.Class = ErrAPI
-		}
+	var answer struct{ Items []bulkItem }
+	if err := c.ask(ctx, "POST", "/jobs/bulk", body, &answer); err != nil {
+		return nil, err
 	}
-	return answer.Items, err
+	items := make([]BulkItem, len(answer.Items))
+	for i, item := range answer.Items {
+		items[i] = BulkItem{item.Index, item.Status, item.Job, itemError(item.Error)}
+	}
+	return items, nil
 }
 
 // BulkTarget are the jobs that a call means: ids, or a filter out of the other fields; what is empty does not matter.
@@ -92,7 +103,7 @@ func (t BulkTarget) body(options BulkOptions) (Obj, error) {
 // BulkResult is what came of a call for many jobs.
 type BulkResult struct {
 	// Matched jobs were named or found.
-	Matched int `json:"total_matched"`
+	Matched int
 	// Skipped jobs were left as they are; their items say why.
 	Skipped int
 	// Items are in the order of the ids; of a filter the first 1,000.
@@ -104,11 +115,11 @@ func (r *BulkResult) Succeeded() int { return r.Matched - r.Skipped }
 
 // BulkChange is what became of one job.
 type BulkChange struct {
-	JobID string `json:"job_id"`
+	JobID string
 	// Status is "cancelled", "retried", "deleted" or "skipped".
 	Status string
-	// Err is why it was skipped; its Code tells more than its Class.
-	Err *Error `json:"error"`
+	// Err is why it was skipped.
+	Err *Error
 }
 
 // BulkCancel cancels many jobs: by ids whatever is not finished, by filter what waits unless it names other states.
@@ -131,14 +142,17 @@ func (c *Client) bulk(ctx context.Context, verb string, target BulkTarget, optio
 	if err != nil {
 		return nil, err
 	}
-	result := &BulkResult{}
-	if err := c.ask(ctx, "POST", "/jobs/bulk/"+verb, body, result); err != nil {
+	var answer struct {
+		Matched int `json:"total_matched"`
+		Skipped int
+		Items   []bulkItem
+	}
+	if err := c.ask(ctx, "POST", "/jobs/bulk/"+verb, body, &answer); err != nil {
 		return nil, err
 	}
-	for _, item := range result.Items {
-		if item.Err != nil {
-			item.Err.Class = ErrAPI
-		}
+	result := &BulkResult{Matched: answer.Matched, Skipped: answer.Skipped}
+	for _, item := range answer.Items {
+		result.Items = append(result.Items, BulkChange{item.JobID, item.Status, itemError(item.Error)})
 	}
 	return result, nil
 }

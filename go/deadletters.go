@@ -52,15 +52,15 @@ func (c *Client) DiscardDeadLetterJob(ctx context.Context, id string) error {
 
 // RetryDeadLetterJobs runs all again that the filter finds; it returns how many.
 func (c *Client) RetryDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
-	body := Obj{"confirm": true}
+	chosen := Obj{}
 	given := filter.parameters()
 	for i := 0; i < len(given); i += 2 {
 		if given[i+1] != "" {
-			body[given[i]] = given[i+1]
+			chosen[given[i]] = given[i+1]
 		}
 	}
 	var answer struct{ Retried int }
-	err := c.ask(ctx, "POST", "/dead-letter/retry", body, &answer)
+	err := c.ask(ctx, "POST", "/dead-letter/retry", Obj{"filter": chosen, "confirm": true}, &answer)
 	return answer.Retried, err
 }
 

@@ -64,8 +64,8 @@ type Error struct {
 	Retryable bool `json:"retryable"`
 	// Status is the HTTP status; 0 when there was no answer.
 	Status int `json:"status"`
-	// Numeric is the number of the code in the catalogue of errors, 0 when it has none.
-	Numeric int `json:"numeric"`
+	// Numeric is the number of the code in the catalogue of errors, "OJS-2004"; empty when it has none.
+	Numeric string `json:"numeric"`
 	// Details is the JSON object with more about it, nil when there is none.
 	Details json.RawMessage `json:"details"`
 	// Hint tells what to do.

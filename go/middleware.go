@@ -176,11 +176,23 @@ func nameOf(function any) string {
 	return "middleware"
 }
 
+// calledTwice is what a second call of next gets: what is inside, run again, would be a second job.
+var calledTwice = wrongChain("a middleware called next twice")
+
 // onion puts the layers around a handler.
 func onion(layers []layer[MiddlewareFunc], handler HandlerFunc) HandlerFunc {
 	for _, layer := range slices.Backward(layers) {
 		next, run := handler, layer.run
-		handler = func(ctx JobContext) error { return run(ctx, next) }
+		handler = func(ctx JobContext) error {
+			called := false
+			return run(ctx, func(ctx JobContext) error {
+				if called {
+					return calledTwice
+				}
+				called = true
+				return next(ctx)
+			})
+		}
 	}
 	return handler
 }
@@ -189,7 +201,16 @@ func onion(layers []layer[MiddlewareFunc], handler HandlerFunc) HandlerFunc {
 func enqueueOnion(layers []layer[EnqueueMiddlewareFunc], send EnqueueFunc) EnqueueFunc {
 	for _, layer := range slices.Backward(layers) {
 		next, run := send, layer.run
-		send = func(ctx context.Context, request *JobRequest) (*Job, error) { return run(ctx, request, next) }
+		send = func(ctx context.Context, request *JobRequest) (*Job, error) {
+			called := false
+			return run(ctx, request, func(ctx context.Context, request *JobRequest) (*Job, error) {
+				if called {
+					return nil, calledTwice
+				}
+				called = true
+				return next(ctx, request)
+			})
+		}
 	}
 	return send
 }

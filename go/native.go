@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"runtime/cgo"
 	"sync"
@@ -55,6 +56,16 @@ func takeError(e *C.ojs_error) error {
 	}
 	defer C.ojs_error_free(e)
 	return errorOf(Class(C.ojs_error_class(e)), goBytes(C.ojs_error_json(e)))
+}
+
+// itemError is the error of one item of an answer about many; nil when it has none.
+func itemError(object []byte) *Error {
+	if len(object) == 0 || string(object) == "null" {
+		return nil
+	}
+	var err *Error
+	errors.As(takeError(C.ojs_error_of(0, bytesOf(object))), &err)
+	return err
 }
 
 // reply is what a call ends in.

@@ -172,15 +172,16 @@ func (w *Worker) Start(ctx context.Context) error {
 
 // Run is Start, ended by SIGINT and SIGTERM as well. A second signal ends the grace period.
 func (w *Worker) Run(ctx context.Context) error {
+	// Before the first handler can run.
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
 	r, err := w.begin(ctx)
 	if err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = r.native.stop(-1) })
 	defer stop()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
 	go func() {
 		for {
 			select {

@@ -1,0 +1,522 @@
+package ojs_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+func TestEnqueueOptions(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		at := time.Now().Add(time.Hour).Truncate(time.Millisecond)
+		id := fmt.Sprintf("01900000-0000-7000-8000-%012d", os.Getpid()*1000+int(names.Add(1)))
+		job, err := w.client.Enqueue(w.ctx, "report.make", ojs.Obj{"year": 2026}, ojs.WithQueue(w.queue), ojs.WithID(id), ojs.WithPriority(10),
+			ojs.WithTags("yearly", "ü"), ojs.WithMeta(ojs.Obj{"tenant": "acme"}), ojs.WithScheduledAt(at), ojs.WithTimeout(time.Minute),
+			ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 7}), ojs.WithExpiresAt(at.Add(time.Hour)))
+		must(w, err)
+		for _, job := range []*ojs.Job{job, w.inState(job, ojs.Scheduled)} {
+			equal(w, job.ID, id, "id")
+			equal(w, job.Priority, 10, "priority")
+			equal(w, job.MaxAttempts, 7, "attempts")
+			same(w, job.Tags, []string{"yearly", "ü"}, "tags")
+			same(w, job.Args, []any{ojs.Obj{"year": 2026}}, "a single argument is wrapped")
+			same(w, job.Meta, ojs.Obj{"tenant": "acme"}, "meta")
+			if !job.ScheduledAt.Equal(at) || job.CreatedAt.IsZero() || !strings.Contains(string(job.Raw), `"timeout`) {
+				w.Fatalf("%s", job.Raw)
+			}
+		}
+		later := w.enqueue("a", nil, ojs.WithDelay(time.Hour))
+		equal(w, later.State, ojs.Scheduled, "state of a delayed job")
+		pending := w.enqueue("a", nil, ojs.WithOption("pending", true))
+		equal(w, pending.State, ojs.Pending, "state")
+		active, err := w.client.ActivateJob(w.ctx, pending.ID)
+		must(w, err)
+		equal(w, active.State, ojs.Available, "state")
+		cancelled, err := w.client.CancelJob(w.ctx, active.ID)
+		must(w, err)
+		equal(w, cancelled.State, ojs.Cancelled, "state")
+	})
+}
+
+func TestErrors(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		fails := func(err error, class ojs.Class, code string) *ojs.Error {
+			w.Helper()
+			var ours *ojs.Error
+			if !errors.As(err, &ours) || !errors.Is(err, class) || ours.Code != code || err.Error() == "" {
+				w.Fatalf("%#v is no %v %s", err, class, code)
+			}
+			return ours
+		}
+		_, err := w.client.GetJob(w.ctx, "missing/../x y")
+		missing := fails(err, ojs.ErrNotFound, "not_found")
+		if !errors.Is(err, ojs.ErrAPI) || errors.Is(err, ojs.ErrDuplicate) || missing.Status != 404 || missing.Retryable || missing.Hint == "" {
+			w.Fatalf("%#v", missing)
+		}
+		unique := ojs.WithUnique(ojs.UniquePolicy{Keys: []string{"type", "args", "queue"}, Period: time.Hour})
+		first := w.enqueue("cache.warm", ojs.Args{"home"}, unique)
+		_, err = w.client.Enqueue(w.ctx, "cache.warm", ojs.Args{"home"}, unique, ojs.WithQueue(w.queue))
+		equal(w, fails(err, ojs.ErrDuplicate, "duplicate").ExistingJobID(), first.ID, "the job that was there")
+		_, err = w.client.CancelJob(w.ctx, first.ID)
+		must(w, err)
+		_, err = w.client.CancelJob(w.ctx, first.ID)
+		if !errors.Is(err, ojs.ErrInvalidStateTransition) {
+			w.Fatalf("%v", err)
+		}
+		_, err = w.client.Enqueue(w.ctx, "NOT A TYPE", nil)
+		if !errors.Is(err, ojs.ErrInvalidRequest) {
+			w.Fatalf("%v", err)
+		}
+		_, err = w.client.Enqueue(w.ctx, "", nil)
+		fails(err, ojs.ErrValidation, "invalid_argument")
+		_, err = w.client.Enqueue(w.ctx, "a", make(chan int))
+		fails(err, ojs.ErrValidation, "serialization_error")
+		_, err = w.client.CreateWorkflow(w.ctx, ojs.Chain())
+		fails(err, ojs.ErrValidation, "invalid_argument")
+		_, err = w.client.Request(w.ctx, "G T", "/jobs", nil)
+		fails(err, ojs.ErrValidation, "invalid_argument")
+		_, err = w.client.Result(w.ctx, w.enqueue("a", nil).ID)
+		equal(w, err.(*ojs.Error).Status, 408, "status of a result that is not there yet")
+	})
+}
+
+func TestConnectionErrors(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	client, err := ojs.NewClient("http://"+listener.Addr().String(), ojs.WithMaxSends(1), ojs.WithRequestTimeout(100*time.Millisecond))
+	must(t, err)
+	defer client.Close()
+	// Nobody answers.
+	_, err = client.GetJob(t.Context(), "x")
+	var ours *ojs.Error
+	if !errors.Is(err, ojs.ErrTimeout) || !errors.Is(err, ojs.ErrConnection) || !errors.As(err, &ours) || ours.Status != 0 {
+		t.Fatalf("%#v", err)
+	}
+	// The caller gives up sooner.
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond, errors.New("enough"))
+	defer cancel()
+	if _, err := client.GetJob(ctx, "x"); err == nil || err.Error() != "enough" {
+		t.Fatalf("%v", err)
+	}
+	must(t, listener.Close())
+	// Nobody is there.
+	if _, err := client.GetJob(t.Context(), "x"); !errors.Is(err, ojs.ErrConnection) {
+		t.Fatalf("%v", err)
+	}
+	for _, url := range []string{"ftp://x", "sqlite:/nowhere/at/all/jobs.db"} {
+		client, err := ojs.NewClient(url)
+		must(t, err)
+		if _, err := client.GetJob(t.Context(), "x"); err == nil {
+			t.Fatalf("%s: no error", url)
+		}
+		must(t, client.Close())
+	}
+}
+
+// A peer that closes while much is being sent is an error, and not the end of the process by SIGPIPE.
+func TestBrokenPipe(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	go func() {
+		for {
+			peer, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = peer.Read(make([]byte, 1))
+			_ = peer.Close()
+		}
+	}()
+	client, err := ojs.NewClient("http://"+listener.Addr().String(), ojs.WithMaxSends(1))
+	must(t, err)
+	defer client.Close()
+	for range 6 {
+		if _, err := client.Enqueue(t.Context(), "a", strings.Repeat("x", 2<<20)); !errors.Is(err, ojs.ErrConnection) {
+			t.Fatalf("%v", err)
+		}
+	}
+}
+
+func TestHeadersAndToken(t *testing.T) {
+	t.Parallel()
+	headers := make(chan http.Header, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		headers <- request.Header
+		fmt.Fprint(response, `{"job":{"id":"x"}}`)
+	}))
+	defer server.Close()
+	client, err := ojs.NewClient(server.URL, ojs.WithAuthToken("secret"), ojs.WithHeader("X-Tenant", "acme"), ojs.WithHeader("X-Two", "2"))
+	must(t, err)
+	defer client.Close()
+	_, err = client.GetJob(t.Context(), "x")
+	must(t, err)
+	got := <-headers
+	equal(t, got.Get("Authorization")+got.Get("X-Tenant")+got.Get("X-Two"), "Bearer secretacme2", "headers")
+}
+
+func TestEnqueueMiddleware(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		var mu sync.Mutex
+		var order []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, what)
+		}
+		chain := w.client.Middleware()
+		must(w, w.client.UseNamed("tenant", func(ctx context.Context, request *ojs.JobRequest, next ojs.EnqueueFunc) (*ojs.Job, error) {
+			note("tenant")
+			request.Meta = ojs.Obj{"tenant_id": "acme"}
+			return next(ctx, request)
+		}))
+		must(w, chain.InsertBefore("tenant", "outer", func(ctx context.Context, request *ojs.JobRequest, next ojs.EnqueueFunc) (*ojs.Job, error) {
+			note("outer")
+			return next(ctx, request)
+		}))
+		must(w, w.client.Use(func(ctx context.Context, request *ojs.JobRequest, next ojs.EnqueueFunc) (*ojs.Job, error) {
+			switch request.Type {
+			case "dropped":
+				return nil, nil
+			case "refused":
+				return nil, errors.New("not this one")
+			case "twice":
+				_, _ = next(ctx, request)
+			}
+			return next(ctx, request)
+		}))
+		same(w, w.enqueue("a", nil).Meta, ojs.Obj{"tenant_id": "acme"}, "meta")
+		mu.Lock()
+		same(w, order, []string{"outer", "tenant"}, "order")
+		mu.Unlock()
+		_, err := w.client.Enqueue(w.ctx, "dropped", nil)
+		equal(w, errors.Is(err, ojs.ErrNotEnqueued), true, "dropped")
+		_, err = w.client.Enqueue(w.ctx, "refused", nil)
+		equal(w, err.Error(), "not this one", "refused")
+		_, err = w.client.Enqueue(w.ctx, "twice", nil, ojs.WithQueue(w.queue))
+		equal(w, errors.Is(err, ojs.ErrMiddleware), true, "twice")
+		jobs, err := w.client.EnqueueBatch(w.ctx, []ojs.JobRequest{ojs.NewJob("b", ojs.Args{1}, ojs.WithQueue(w.queue)), {Type: "dropped"}, {Type: "c", Queue: w.queue}})
+		must(w, err)
+		equal(w, len(jobs), 2, "jobs of a batch that were kept")
+		same(w, jobs[1].Meta, ojs.Obj{"tenant_id": "acme"}, "meta in a batch")
+		_, err = w.client.EnqueueBatch(w.ctx, []ojs.JobRequest{{Type: "refused"}})
+		equal(w, err.Error(), "not this one", "refused in a batch")
+		none, err := w.client.EnqueueBatch(w.ctx, []ojs.JobRequest{{Type: "dropped"}})
+		equal(w, len(none) == 0 && err == nil, true, "a batch of nothing")
+	})
+}
+
+func TestManyGoroutines(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		var all sync.WaitGroup
+		failures := make(chan error, 200)
+		for n := range 200 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				_, err := w.client.Enqueue(w.ctx, "a", ojs.Args{n}, ojs.WithQueue(w.queue))
+				failures <- err
+			}()
+		}
+		all.Wait()
+		for range 200 {
+			must(w, <-failures)
+		}
+		stats, err := w.client.QueueStats(w.ctx, w.queue)
+		must(w, err)
+		equal(w, stats.Available, 200, "jobs")
+	})
+}
+
+func TestBigPayload(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		worker := w.worker()
+		big := strings.Repeat("0123456789", 50_000)
+		worker.Register("big", func(ctx ojs.JobContext) error {
+			ctx.SetResult(len(ctx.Job.Args[0].(string)))
+			return nil
+		})
+		w.start(worker)
+		equal(w, string(w.inState(w.enqueue("big", ojs.Args{big}), ojs.Completed).Result), "500000", "bytes")
+		if raceDetector {
+			return // It makes JSON slow.
+		}
+		_, err := w.client.Enqueue(w.ctx, "big", ojs.Args{strings.Repeat("x", 11<<20)})
+		equal(w, errors.Is(err, ojs.ErrPayloadTooLarge), true, fmt.Sprint("too large: ", err))
+	})
+}
+
+func TestBulk(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		items, err := w.client.BulkEnqueue(w.ctx, []ojs.JobRequest{ojs.NewJob("a", nil, ojs.WithQueue(w.queue)), {Type: "NO SUCH TYPE"}}, ojs.BulkOptions{})
+		must(w, err)
+		equal(w, items[0].Status+" "+items[1].Status, "created failed", "statuses")
+		if items[0].Job.ID == "" || !errors.Is(items[1].Err, ojs.ErrInvalidRequest) || items[0].Err != nil {
+			w.Fatalf("%+v", items)
+		}
+		result, err := w.client.BulkCancel(w.ctx, ojs.BulkTarget{Queue: w.queue}, ojs.BulkOptions{})
+		must(w, err)
+		equal(w, result.Succeeded(), 1, "cancelled")
+		again, err := w.client.BulkCancel(w.ctx, ojs.BulkTarget{JobIDs: []string{items[0].Job.ID}}, ojs.BulkOptions{})
+		must(w, err)
+		equal(w, again.Items[0].Status, "skipped", "cancelled twice")
+		equal(w, errors.Is(again.Items[0].Err, ojs.ErrInvalidStateTransition), true, fmt.Sprint("why it was skipped: ", again.Items[0].Err))
+		deleted, err := w.client.BulkDelete(w.ctx, ojs.BulkTarget{JobIDs: []string{items[0].Job.ID}}, ojs.BulkOptions{Atomic: true})
+		must(w, err)
+		equal(w, deleted.Succeeded(), 1, "deleted")
+		_, err = w.client.BulkRetry(w.ctx, ojs.BulkTarget{}, ojs.BulkOptions{})
+		equal(w, errors.Is(err, ojs.ErrValidation), true, "no target")
+		key := ojs.BulkOptions{IdempotencyKey: w.queue}
+		one, err := w.client.BulkEnqueue(w.ctx, []ojs.JobRequest{{Type: "b", Queue: w.queue}}, key)
+		must(w, err)
+		two, err := w.client.BulkEnqueue(w.ctx, []ojs.JobRequest{{Type: "b", Queue: w.queue}}, key)
+		must(w, err)
+		equal(w, two[0].Job.ID, one[0].Job.ID, "the same request")
+	})
+}
+
+func TestQueuesAndDeadLetters(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		must(w, w.client.PauseQueue(w.ctx, w.queue))
+		stats, err := w.client.QueueStats(w.ctx, w.queue)
+		must(w, err)
+		equal(w, stats.Paused, true, "paused")
+		must(w, w.client.ResumeQueue(w.ctx, w.queue))
+		queues, err := w.client.ListQueues(w.ctx)
+		must(w, err)
+		equal(w, len(queues) > 0, true, "queues")
+		own := w.queue + "-own"
+		_, err = w.client.CreateQueue(w.ctx, own, ojs.Obj{"concurrency": 3})
+		must(w, err)
+		_, err = w.client.ConfigureQueue(w.ctx, own, ojs.Obj{"concurrency": 4})
+		must(w, err)
+		described, err := w.client.GetQueue(w.ctx, own)
+		must(w, err)
+		if data, _ := json.Marshal(described); !strings.Contains(string(data), `"concurrency":4`) {
+			w.Fatalf("%s", data)
+		}
+		must(w, w.client.DrainQueue(w.ctx, own))
+		must(w, w.client.DeleteQueue(w.ctx, own, "reject", ""))
+
+		worker := w.worker()
+		worker.Register("bad", func(ojs.JobContext) error { return errors.New("no") })
+		w.start(worker)
+		kept := ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 1, OnExhaustion: "dead_letter"})
+		one, two := w.enqueue("bad", nil, kept), w.enqueue("bad", nil, kept)
+		w.inState(one, ojs.Discarded)
+		w.inState(two, ojs.Discarded)
+		letters, err := w.client.ListDeadLetterJobs(w.ctx, w.queue, 10, 0)
+		must(w, err)
+		equal(w, len(letters), 2, "dead letters")
+		letter, err := w.client.GetDeadLetterJob(w.ctx, one.ID)
+		must(w, err)
+		equal(w, letter.ID, one.ID, "id")
+		must(w, w.client.DiscardDeadLetterJob(w.ctx, one.ID))
+		_, err = w.client.DeadLetterStats(w.ctx)
+		must(w, err)
+		replayed, err := w.client.RetryDeadLetterJob(w.ctx, two.ID)
+		must(w, err)
+		w.until("it has failed again", func() bool {
+			letters, err := w.client.ListDeadLetterJobs(w.ctx, w.queue, 0, 0)
+			must(w, err)
+			return len(letters) == 1 && letters[0].ID == replayed.ID
+		})
+		count, err := w.client.RetryDeadLetterJobs(w.ctx, ojs.DeadLetterFilter{Queue: w.queue, Since: time.Now().Add(-time.Hour)})
+		must(w, err)
+		equal(w, count, 1, "replayed")
+		w.until("it has failed again", func() bool {
+			count, err := w.client.DiscardDeadLetterJobs(w.ctx, ojs.DeadLetterFilter{Queue: w.queue})
+			must(w, err)
+			return count == 1
+		})
+		purged, err := w.client.PurgeQueue(w.ctx, w.queue, []ojs.JobState{ojs.Discarded, ojs.Completed}, time.Hour)
+		must(w, err)
+		equal(w, purged, 0, "jobs older than an hour")
+	})
+}
+
+func TestCronAndLimits(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		name := w.queue + "-nightly"
+		must(w, w.client.RegisterCronJob(w.ctx, ojs.CronJob{Name: name, Expression: "0 3 * * *", Timezone: "Europe/Vienna", Job: ojs.NewJob("report.make", ojs.Args{1})}))
+		all, err := w.client.ListCronJobs(w.ctx)
+		must(w, err)
+		found := false
+		for _, one := range all {
+			found = found || one.Name == name && one.Expression == "0 3 * * *" && one.Timezone == "Europe/Vienna"
+		}
+		equal(w, found, true, fmt.Sprintf("the schedule among %+v", all))
+		must(w, w.client.UnregisterCronJob(w.ctx, name))
+		equal(w, errors.Is(w.client.UnregisterCronJob(w.ctx, name), ojs.ErrNotFound), true, "gone")
+		key := w.queue + "-key"
+		w.enqueue("a", nil, ojs.WithOption("rate_limit", ojs.Obj{"key": key, "concurrency": 5}))
+		_, err = w.client.OverrideRateLimit(w.ctx, key, ojs.Obj{"concurrency": 2, "expires_at": time.Now().Add(time.Hour)})
+		must(w, err)
+		limit, err := w.client.GetRateLimit(w.ctx, key)
+		must(w, err)
+		equal(w, fmt.Sprint(limit["concurrency"].(map[string]any)["limit"]), "2", "the limit for an hour")
+		_, err = w.client.OverrideRateLimit(w.ctx, key, nil)
+		must(w, err)
+		limits, err := w.client.ListRateLimits(w.ctx)
+		must(w, err)
+		equal(w, len(limits) > 0, true, "limits")
+		health, err := w.client.Health(w.ctx)
+		must(w, err)
+		manifest, err := w.client.Manifest(w.ctx)
+		must(w, err)
+		equal(w, health["status"] != nil && manifest["specversion"] != nil, true, "health and manifest")
+	})
+}
+
+func TestResultsAndEvents(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		heard := make(chan ojs.Event, 16)
+		ctx, cancel := context.WithCancel(w.ctx)
+		over := make(chan error, 1)
+		go func() {
+			var last error
+			for event, err := range w.client.Events(ctx, ojs.EventFilter{Types: []string{"job.*"}, Queues: []string{w.queue}, After: ojs.Oldest}) {
+				if last = err; err == nil {
+					heard <- event
+				}
+			}
+			over <- last
+		}()
+		worker := w.worker()
+		goOn := make(chan struct{})
+		worker.Register("a", func(ctx ojs.JobContext) error { <-goOn; ctx.SetResult(42); return nil })
+		w.start(worker)
+		job := w.enqueue("a", nil)
+		waited := make(chan int, 1)
+		go func() {
+			result, err := w.client.WaitForResult(w.ctx, job.ID)
+			must(w, err)
+			var number int
+			must(w, result.Decode(&number))
+			waited <- number
+		}()
+		short, end := context.WithTimeout(w.ctx, 20*time.Millisecond)
+		defer end()
+		if _, err := w.client.WaitForResult(short, job.ID); !errors.Is(err, context.DeadlineExceeded) {
+			w.Fatalf("%v", err)
+		}
+		close(goOn)
+		equal(w, receive(w, waited, "the result"), 42, "result")
+		result, err := w.client.Result(w.ctx, job.ID)
+		must(w, err)
+		equal(w, result.State, ojs.Completed, "state")
+		results, err := w.client.Results(w.ctx, []string{job.ID, "01900000-0000-7000-8000-000000000000"})
+		must(w, err)
+		equal(w, len(results) == 2 && results[0] != nil && results[1] == nil, true, "results")
+		for {
+			event := receive(w, heard, "the end of the job")
+			equal(w, event.Subject, job.ID, "subject")
+			if event.Type == "job.completed" {
+				break
+			}
+		}
+		cancel()
+		equal(w, receive(w, over, "the end of the events"), error(context.Canceled), "the last error")
+	})
+}
+
+func TestWorkflows(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		worker := w.worker()
+		worker.Register("*", func(ctx ojs.JobContext) error {
+			ctx.SetResult(ojs.Obj{"parents": len(ctx.Job.ParentResults), "workflow": ctx.Job.WorkflowID != ""})
+			return nil
+		})
+		w.start(worker)
+		job := func(jobType string) ojs.JobRequest { return ojs.NewJob(jobType, nil, ojs.WithQueue(w.queue)) }
+		for name, workflow := range map[string]ojs.Workflow{
+			"chain":  ojs.Chain(job("one"), job("two")).Named("nightly"),
+			"nested": ojs.Chain(job("one"), ojs.Group(job("a"), job("b")), job("three")),
+			"group":  ojs.Group(job("a"), job("b")),
+			"batch":  ojs.Batch([]ojs.Step{job("a"), job("b")}, ojs.Callbacks{OnComplete: job("report"), OnFailure: job("alert")}),
+		} {
+			started, err := w.client.CreateWorkflow(w.ctx, workflow)
+			must(w, err)
+			var status *ojs.WorkflowStatus
+			w.until(name+" is completed", func() bool {
+				status, err = w.client.GetWorkflow(w.ctx, started.ID)
+				must(w, err)
+				return status.State == "completed"
+			})
+			if name == "chain" {
+				last, err := w.client.GetJob(w.ctx, status.Steps[1].JobID)
+				must(w, err)
+				same(w, last.Result, ojs.Obj{"parents": 1, "workflow": true}, "what the second step saw")
+			}
+		}
+		waiting, err := w.client.CreateWorkflow(w.ctx, ojs.Chain(ojs.NewJob("x", nil, ojs.WithQueue(w.queue+"-nobody")), job("y")))
+		must(w, err)
+		cancelled, err := w.client.CancelWorkflow(w.ctx, waiting.ID)
+		must(w, err)
+		equal(w, cancelled.State, "cancelled", "state")
+	})
+}
+
+func TestDrain(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		worker := w.worker()
+		worker.Register("parent", func(ctx ojs.JobContext) error {
+			_, err := w.client.Enqueue(ctx, "child", nil, ojs.WithQueue(w.queue))
+			return err
+		})
+		worker.Register("child", func(ctx ojs.JobContext) error { ctx.SetResult(1); return ctx.Heartbeat() })
+		worker.Register("bad", func(ojs.JobContext) error { return &cardDeclined{"7"} })
+		worker.Register("later", func(ojs.JobContext) error { return ojs.Snooze(time.Hour) })
+		w.enqueue("parent", nil)
+		later := w.enqueue("later", nil)
+		bad := w.enqueue("bad", nil, once)
+		ran, err := worker.Drain(w.ctx)
+		equal(w, ran, 4, "jobs")
+		var declined *cardDeclined
+		if !errors.As(err, &declined) || !strings.Contains(err.Error(), bad.ID) {
+			w.Fatalf("%v", err)
+		}
+		w.inState(bad, ojs.Discarded)
+		w.inState(later, ojs.Retryable)
+	})
+}
+
+// The numbers of this package are those of the header.
+func TestClassesAreThoseOfTheHeader(t *testing.T) {
+	header, err := os.ReadFile("include/ojs.h")
+	must(t, err)
+	want := map[string]ojs.Class{"API": ojs.ErrAPI, "DUPLICATE": ojs.ErrDuplicate, "NOT_FOUND": ojs.ErrNotFound, "QUEUE_PAUSED": ojs.ErrQueuePaused,
+		"RATE_LIMITED": ojs.ErrRateLimited, "INVALID_STATE_TRANSITION": ojs.ErrInvalidStateTransition, "PAYLOAD_TOO_LARGE": ojs.ErrPayloadTooLarge,
+		"INVALID_REQUEST": ojs.ErrInvalidRequest, "AUTHENTICATION": ojs.ErrAuthentication, "CONNECTION": ojs.ErrConnection, "TIMEOUT": ojs.ErrTimeout,
+		"VALIDATION": ojs.ErrValidation, "NOT_ENQUEUED": ojs.ErrNotEnqueued, "CLOSED": ojs.ErrClosed, "FORKED": ojs.ErrForked, "INTERNAL": ojs.ErrInternal, "NONE": 0}
+	found := regexp.MustCompile(`OJS_CLASS_(\w+) = (\d+)`).FindAllStringSubmatch(string(header), -1)
+	equal(t, len(found), len(want), "classes in the header")
+	for _, one := range found {
+		number, err := strconv.Atoi(one[2])
+		must(t, err)
+		equal(t, ojs.Class(number), want[one[1]], one[1])
+	}
+	reasons := map[string]ojs.CancelReason{"CANCELLED": ojs.ErrCancelled, "LEASE_LOST": ojs.ErrLeaseLost, "TIMED_OUT": ojs.ErrTimedOut, "SHUTDOWN": ojs.ErrShutdown}
+	for _, one := range regexp.MustCompile(`OJS_CANCEL_(\w+) = ([1-9])`).FindAllStringSubmatch(string(header), -1) {
+		number, err := strconv.Atoi(one[2])
+		must(t, err)
+		equal(t, ojs.CancelReason(number), reasons[one[1]], one[1])
+		delete(reasons, one[1])
+	}
+	equal(t, len(reasons), 0, "reasons that the header does not know")
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package ojs_test
+
+const raceDetector = false

@@ -1,0 +1,193 @@
+package ojs_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+// The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens.
+func TestVectors(t *testing.T) {
+	data, err := os.ReadFile("../tests/vectors/vectors.json")
+	must(t, err)
+	var vectors struct {
+		Requests []struct {
+			Name, Type string
+			Args       json.RawMessage
+			Options    map[string]json.RawMessage
+			Body       map[string]any
+		}
+		Answers []struct {
+			Name   string
+			Status int
+			Answer json.RawMessage
+			Error  struct {
+				Class         ojs.Class
+				Code, Message string
+				Retryable     bool
+				Status        int
+				Hint          *string
+				Details       any
+			}
+		}
+	}
+	must(t, json.Unmarshal(data, &vectors))
+
+	// The race detector does not see that a request and its answer are in order: they go through C.
+	var mu sync.Mutex
+	var received []byte
+	status, answer := 201, []byte(`{"job":{"id":"x"}}`)
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		received = body
+		response.Header().Set("Content-Type", "application/openjobspec+json")
+		response.WriteHeader(status)
+		_, _ = response.Write(answer)
+	}))
+	defer server.Close()
+	client, err := ojs.NewClient(server.URL, ojs.WithMaxSends(1))
+	must(t, err)
+	defer client.Close()
+
+	for _, vector := range vectors.Requests {
+		t.Run("request: "+vector.Name, func(t *testing.T) {
+			_, err := client.Enqueue(t.Context(), vector.Type, vector.Args, optionsOf(t, vector.Options)...)
+			must(t, err)
+			mu.Lock()
+			defer mu.Unlock()
+			var sent map[string]any
+			must(t, json.Unmarshal(received, &sent))
+			delete(sent, "id")
+			same(t, sent, vector.Body, "body")
+		})
+	}
+	for _, vector := range vectors.Answers {
+		t.Run("answer: "+vector.Name, func(t *testing.T) {
+			mu.Lock()
+			status, answer = vector.Status, vector.Answer
+			mu.Unlock()
+			_, err := client.GetJob(t.Context(), "x")
+			var refused *ojs.Error
+			if !errors.As(err, &refused) || !errors.Is(err, ojs.ErrAPI) || !errors.Is(err, vector.Error.Class) {
+				t.Fatalf("%#v is no error of class %v", err, vector.Error.Class)
+			}
+			want := vector.Error
+			equal(t, refused.Class, want.Class, "class")
+			equal(t, refused.Code, want.Code, "code")
+			equal(t, refused.Message, want.Message, "message")
+			equal(t, refused.Retryable, want.Retryable, "retryable")
+			equal(t, refused.Status, want.Status, "status")
+			hint := ""
+			if want.Hint != nil {
+				hint = *want.Hint
+			}
+			equal(t, refused.Hint, hint, "hint")
+			same(t, refused.Details, want.Details, "details")
+		})
+	}
+}
+
+// optionsOf turns the options of a vector into those of Go.
+func optionsOf(t *testing.T, given map[string]json.RawMessage) (options []ojs.EnqueueOption) {
+	for name, raw := range given {
+		var option ojs.EnqueueOption
+		switch name {
+		case "queue":
+			option = ojs.WithQueue(read[string](t, raw))
+		case "priority":
+			option = ojs.WithPriority(read[int](t, raw))
+		case "timeout_ms":
+			option = ojs.WithTimeout(time.Duration(read[int64](t, raw)) * time.Millisecond)
+		case "visibility_timeout_ms":
+			option = ojs.WithVisibilityTimeout(time.Duration(read[int64](t, raw)) * time.Millisecond)
+		case "delay_until":
+			option = ojs.WithScheduledAt(read[time.Time](t, raw))
+		case "expires_at":
+			option = ojs.WithExpiresAt(read[time.Time](t, raw))
+		case "tags":
+			option = ojs.WithTags(read[[]string](t, raw)...)
+		case "meta":
+			option = ojs.WithMeta(read[ojs.Obj](t, raw))
+		case "schema":
+			option = ojs.WithSchema(read[string](t, raw))
+		case "result_ttl":
+			option = ojs.WithResultTTL(time.Duration(read[int64](t, raw)) * time.Second)
+		case "total_timeout":
+			option = ojs.WithTotalTimeout(iso(t, read[string](t, raw)))
+		case "retry":
+			var p struct {
+				MaxAttempts        int      `json:"max_attempts"`
+				InitialInterval    string   `json:"initial_interval"`
+				BackoffCoefficient float64  `json:"backoff_coefficient"`
+				MaxInterval        string   `json:"max_interval"`
+				Jitter             *bool    `json:"jitter"`
+				NonRetryableErrors []string `json:"non_retryable_errors"`
+				OnExhaustion       string   `json:"on_exhaustion"`
+				BackoffStrategy    string   `json:"backoff_strategy"`
+			}
+			must(t, json.Unmarshal(raw, &p))
+			option = ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: p.MaxAttempts, InitialInterval: iso(t, p.InitialInterval),
+				BackoffCoefficient: p.BackoffCoefficient, MaxInterval: iso(t, p.MaxInterval), Jitter: p.Jitter,
+				NonRetryableErrors: p.NonRetryableErrors, OnExhaustion: p.OnExhaustion, BackoffStrategy: p.BackoffStrategy})
+		case "unique":
+			var p struct {
+				Keys       []string
+				ArgsKeys   []string `json:"args_keys"`
+				MetaKeys   []string `json:"meta_keys"`
+				Period     string
+				States     []ojs.JobState
+				OnConflict string `json:"on_conflict"`
+			}
+			must(t, json.Unmarshal(raw, &p))
+			option = ojs.WithUnique(ojs.UniquePolicy{Keys: p.Keys, ArgsKeys: p.ArgsKeys, MetaKeys: p.MetaKeys, Period: iso(t, p.Period),
+				States: p.States, OnConflict: p.OnConflict})
+		case "extra":
+			for name, value := range read[map[string]any](t, raw) {
+				options = append(options, ojs.WithOption(name, value))
+			}
+			continue
+		default:
+			t.Fatalf("no option of Go for %q", name)
+		}
+		options = append(options, option)
+	}
+	return options
+}
+
+func read[T any](t *testing.T, raw json.RawMessage) (value T) {
+	must(t, json.Unmarshal(raw, &value))
+	return value
+}
+
+var isoForm = regexp.MustCompile(`^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$`)
+
+// iso reads a length of time as the vectors write it.
+func iso(t *testing.T, text string) (length time.Duration) {
+	if text == "" {
+		return 0
+	}
+	parts := isoForm.FindStringSubmatch(text)
+	if parts == nil {
+		t.Fatalf("no length of time: %q", text)
+	}
+	for i, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second} {
+		if part := parts[i+1]; part != "" {
+			number, err := strconv.ParseFloat(part, 64)
+			must(t, err)
+			length += time.Duration(number * float64(unit))
+		}
+	}
+	return length
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The Go module as users get it.
+
+    go_module.py pack DIR VERSION    writes it into DIR in the form of a module proxy (GOPROXY=file://DIR)
+    go_module.py install VERSION     packs it, gets it into an empty project, and runs the programs of its README there
+
+scripts/go.sh has put the library and the headers in place before. Python 3.10, standard library only.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+GO = ROOT / "go"
+MODULE = re.search(r"^module (\S+)$", (GO / "go.mod").read_text(), re.MULTILINE)[1]
+PROGRAM = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```go\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+PATIENCE = 30
+
+
+def pack(folder: Path, version: str) -> None:
+    """`@v/list`, and the information, go.mod and zip of one version."""
+    place = folder / MODULE / "@v"
+    place.mkdir(parents=True)
+    (place / "list").write_text(f"v{version}\n")
+    (place / f"v{version}.info").write_text(f'{{"Version":"v{version}"}}')
+    (place / f"v{version}.mod").write_text((GO / "go.mod").read_text())
+    with zipfile.ZipFile(place / f"v{version}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        prefix = f"{MODULE}@v{version}"
+        for path in sorted(GO.rglob("*")):
+            if path.is_file() and not path.name.endswith("_test.go") and not path.name.startswith(".new"):
+                archive.write(path, f"{prefix}/{path.relative_to(GO)}")
+        archive.write(ROOT / "LICENSE", f"{prefix}/LICENSE")
+
+
+def run(program: Path, until: str | None) -> str:
+    """Runs a program; returns what is wrong, or nothing. One that works until it is told to stop gets SIGTERM after its line."""
+    process = subprocess.Popen([program], cwd=program.parent, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    clock = threading.Timer(PATIENCE, process.kill)
+    clock.start()
+    output, seen = "", until is None
+    assert process.stdout is not None
+    for line in process.stdout:
+        output += line
+        if not seen and until is not None and until in line:
+            seen = True
+            process.send_signal(signal.SIGTERM)
+    status = process.wait()
+    clock.cancel()
+    return "" if seen and status == 0 else f"exit status {status}\n{output}"
+
+
+def install(version: str) -> int:
+    """An empty project, `go get`, the programs. Prints one line for each, as go test does."""
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        pack(Path(folder, "proxy"), version)
+        project = Path(folder, "project")
+        project.mkdir()
+        # A module cache of its own, which can be deleted; what has been compiled of Go itself is shared.
+        environment = os.environ | {"GOPROXY": f"file://{folder}/proxy", "GONOSUMDB": MODULE, "GOFLAGS": "-modcacherw",
+                                    "GOMODCACHE": f"{folder}/modules", "GOTOOLCHAIN": "local"}
+
+        def go(*arguments: str) -> None:
+            subprocess.run(["go", *arguments], cwd=project, env=environment, check=True, capture_output=True, text=True)
+
+        try:
+            go("mod", "init", "example.com/app")
+            go("get", f"{MODULE}@v{version}")
+            for number, match in enumerate(PROGRAM.finditer((GO / "README.md").read_text()), 1):
+                place = project / f"program{number}"
+                place.mkdir()
+                (place / "main.go").write_text(match["code"])
+                go("build", "-o", f"{place}/", f"./{place.name}")
+                wrong = run(place / place.name, match["until"])
+                failed += bool(wrong)
+                print(f"--- {'FAIL' if wrong else 'PASS'}: README program {number}, installed into an empty project {wrong}")
+        except subprocess.CalledProcessError as error:
+            failed += 1
+            print(f"--- FAIL: {' '.join(map(str, error.cmd))}\n{error.stderr}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["pack", folder, version]:
+            pack(Path(folder), version)
+        case ["install", version]:
+            sys.exit(install(version))
+        case _:
+            sys.exit(__doc__)
