@@ -21,7 +21,6 @@ import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /**
  * The functions of {@code include/ojs.h}, and how values cross. A test compares the layouts with the header.
@@ -114,8 +113,31 @@ final class Native {
     }
 
     /** An object of the library, freed when it is unreachable. */
-    static MemorySegment owned(MemorySegment pointer, Consumer<MemorySegment> free) {
-        return pointer.reinterpret(Arena.ofAuto(), free);
+    static MemorySegment owned(MemorySegment pointer, MethodHandle free) {
+        return pointer.reinterpret(Arena.ofAuto(), object -> plain(() -> {
+            free.invokeExact(object);
+            return null;
+        }));
+    }
+
+    /** A structure of options with the defaults of the library. */
+    static MemorySegment options(Arena memory, StructLayout layout, MethodHandle init) {
+        MemorySegment options = memory.allocate(layout);
+        return plain(() -> {
+            init.invokeExact(options);
+            return options;
+        });
+    }
+
+    /** What the library takes for the size of a structure of options. */
+    static int optionsSize(StructLayout layout, MethodHandle init) {
+        try (Arena memory = Arena.ofConfined()) {
+            return (int) member(layout, "size").get(options(memory, layout, init), 0L);
+        }
+    }
+
+    static VarHandle member(StructLayout layout, String name) {
+        return layout.varHandle(MemoryLayout.PathElement.groupElement(name));
     }
 
     // --- values ---

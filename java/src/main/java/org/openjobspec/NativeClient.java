@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -43,7 +42,7 @@ final class NativeClient {
 
     NativeClient(String url, Options given) {
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment options = defaults(memory);
+            MemorySegment options = Native.options(memory, Native.CLIENT_OPTIONS, INIT);
             member("max_sends").set(options, 0L, given.maxSends());
             member("timeout_ms").set(options, 0L, given.timeoutMs());
             member("connect_timeout_ms").set(options, 0L, given.connectTimeoutMs());
@@ -56,35 +55,17 @@ final class NativeClient {
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment address = Native.slice(memory, url);
             Native.raise(() -> (MemorySegment) NEW.invokeExact(address, options, out));
-            handle = Native.owned(out.get(ADDRESS, 0), NativeClient::free);
+            handle = Native.owned(out.get(ADDRESS, 0), FREE);
         }
-    }
-
-    private static MemorySegment defaults(Arena memory) {
-        MemorySegment options = memory.allocate(Native.CLIENT_OPTIONS);
-        Native.plain(() -> {
-            INIT.invokeExact(options);
-            return null;
-        });
-        return options;
     }
 
     /** What the library takes for the size of the options. For tests. */
     static int optionsSize() {
-        try (Arena memory = Arena.ofConfined()) {
-            return (int) member("size").get(defaults(memory), 0L);
-        }
+        return Native.optionsSize(Native.CLIENT_OPTIONS, INIT);
     }
 
     private static VarHandle member(String name) {
-        return Native.CLIENT_OPTIONS.varHandle(MemoryLayout.PathElement.groupElement(name));
-    }
-
-    private static void free(MemorySegment client) {
-        Native.plain(() -> {
-            FREE.invokeExact(client);
-            return null;
-        });
+        return Native.member(Native.CLIENT_OPTIONS, name);
     }
 
     MemorySegment handle() {

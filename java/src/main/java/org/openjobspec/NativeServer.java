@@ -24,15 +24,8 @@ final class NativeServer {
             MemorySegment what = Native.slice(memory, store);
             MemorySegment where = Native.slice(memory, listen);
             Native.raise(() -> (MemorySegment) START.invokeExact(what, where, testMode, out));
-            handle = Native.owned(out.get(ADDRESS, 0), NativeServer::free);
+            handle = Native.owned(out.get(ADDRESS, 0), FREE);
         }
-    }
-
-    private static void free(MemorySegment server) {
-        Native.plain(() -> {
-            FREE.invokeExact(server);
-            return null;
-        });
     }
 
     String url() {

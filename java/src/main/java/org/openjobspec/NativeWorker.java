@@ -52,7 +52,7 @@ final class NativeWorker {
 
     NativeWorker(NativeClient client, Options given) {
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment options = defaults(memory);
+            MemorySegment options = Native.options(memory, Native.WORKER_OPTIONS, INIT);
             member("concurrency").set(options, 0L, given.concurrency());
             member("queues").set(options, 0L, Native.slices(memory, given.queues()));
             member("queue_count").set(options, 0L, (long) given.queues().size());
@@ -69,35 +69,17 @@ final class NativeWorker {
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment connection = client.handle();
             Native.raise(() -> (MemorySegment) NEW.invokeExact(connection, options, out));
-            handle = Native.owned(out.get(ADDRESS, 0), NativeWorker::free);
+            handle = Native.owned(out.get(ADDRESS, 0), FREE);
         }
-    }
-
-    private static MemorySegment defaults(Arena memory) {
-        MemorySegment options = memory.allocate(Native.WORKER_OPTIONS);
-        Native.plain(() -> {
-            INIT.invokeExact(options);
-            return null;
-        });
-        return options;
     }
 
     /** What the library takes for the size of the options. For tests. */
     static int optionsSize() {
-        try (Arena memory = Arena.ofConfined()) {
-            return (int) member("size").get(defaults(memory), 0L);
-        }
+        return Native.optionsSize(Native.WORKER_OPTIONS, INIT);
     }
 
     private static VarHandle member(String name) {
-        return Native.WORKER_OPTIONS.varHandle(MemoryLayout.PathElement.groupElement(name));
-    }
-
-    private static void free(MemorySegment worker) {
-        Native.plain(() -> {
-            FREE.invokeExact(worker);
-            return null;
-        });
+        return Native.member(Native.WORKER_OPTIONS, name);
     }
 
     void start() {
