@@ -19,6 +19,7 @@ final class NativeServer {
     private final MemorySegment handle;
 
     NativeServer(String store, String listen, boolean testMode) {
+        Logs.start();
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment what = Native.slice(memory, store);

@@ -83,6 +83,7 @@ final class NativeWorker {
     }
 
     void start() {
+        Logs.start();
         Native.raise(() -> (MemorySegment) START.invokeExact(handle));
     }
 

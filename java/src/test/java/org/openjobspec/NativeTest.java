@@ -15,6 +15,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -123,6 +128,37 @@ class NativeTest {
             phases.put(state == OJSWorker.State.TERMINATE ? "DRAINING" : state.name(), state.ordinal());
         }
         assertEquals(constants("OJS_PHASE"), phases);
+    }
+
+    @Test
+    void recordsOfTheEngineReachTheSystemLogger() {
+        Logger logger = Logger.getLogger("org.openjobspec.core");
+        List<LogRecord> records = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord record) {
+                records.add(record);
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        logger.setLevel(Level.ALL);
+        logger.setUseParentHandlers(false);
+        logger.addHandler(handler);
+        try (OJSServer server = OJSServer.start(); OJSClient client = OJSClient.connect(server.url()); OJSWorker worker = OJSWorker.of(client)) {
+            worker.register("a", ctx -> null).start();
+            LogRecord first = Support.eventually(() -> records.isEmpty() ? null : records.getFirst());
+            assertTrue(first.getMessage().contains(": "), first.getMessage());
+        } finally {
+            logger.removeHandler(handler);
+            logger.setUseParentHandlers(true);
+            logger.setLevel(null);
+            Logs.start();
+        }
     }
 
     @Test
