@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node c ruby java demo test bench lint fmt soak clean
+.PHONY: help setup build python node c ruby java go demo test bench lint fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -36,12 +36,16 @@ java: setup ## Build the Java package into java/target
 	@scripts/setup.sh java
 	@scripts/java.sh
 
-demo: python node ruby java ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
+go: setup ## Build the C library into the Go package in go/ (scripts/go.sh pack DIR makes the module)
+	@scripts/setup.sh go
+	@scripts/go.sh
+
+demo: python node ruby java go ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
 	@.venv/bin/python examples/demo/demo.py
 	@.venv/bin/python examples/demo/languages.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql pgbouncer faketime node ruby java
+	@scripts/setup.sh postgresql pgbouncer faketime node ruby java go
 	@python3 scripts/check.py
 
 lint: setup ## Formatting, clippy, mypy, tsc, layering: the checks without the tests
@@ -64,4 +68,4 @@ soak: build ## The long forms: kill -9 and the model for 200 rounds, claims besi
 
 clean: ## Remove everything that was built
 	@cargo clean
-	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node ruby/lib/ojs/[0-9]* java/target
+	@rm -rf .venv .mypy_cache .pytest_cache node_modules node/node_modules node/*.node ruby/lib/ojs/[0-9]* java/target go/lib go/include

@@ -194,6 +194,10 @@ func NewJob(jobType string, args any, options ...EnqueueOption) JobRequest {
 
 // MarshalJSON writes the request as the wire has it: only what differs from the defaults.
 func (r JobRequest) MarshalJSON() ([]byte, error) {
+	return r.encode(nil)
+}
+
+func (r JobRequest) encode(dependsOn []string) ([]byte, error) {
 	if r.Type == "" {
 		return nil, invalid("a job needs a type")
 	}
@@ -204,8 +208,9 @@ func (r JobRequest) MarshalJSON() ([]byte, error) {
 		Meta    Obj            `json:"meta,omitempty"`
 		Schema  string         `json:"schema,omitempty"`
 		Options map[string]any `json:"options,omitempty"`
+		After   []string       `json:"depends_on,omitempty"`
 	}
-	return encode(wire{r.Type, argsOf(r.Args), r.ID, r.Meta, r.Schema, r.options()})
+	return encode(wire{r.Type, argsOf(r.Args), r.ID, r.Meta, r.Schema, r.options(), dependsOn})
 }
 
 func (r JobRequest) options() map[string]any {

@@ -132,6 +132,8 @@ type CronJob struct {
 	Expression string `json:"expression"`
 	// Timezone is an IANA name; UTC when it is empty.
 	Timezone string `json:"timezone,omitempty"`
+	// OverlapPolicy is what happens while the job before is not over: "skip" (without it), "allow", "cancel_previous", "enqueue".
+	OverlapPolicy string `json:"overlap_policy,omitempty"`
 	// Job is what is enqueued; in answers it is empty, see Raw.
 	Job JobRequest `json:"-"`
 	// Raw is all that the server said.
@@ -142,6 +144,7 @@ type CronJob struct {
 func (j *CronJob) UnmarshalJSON(data []byte) error {
 	var read struct {
 		Name, Expression, Cron, Timezone string
+		OverlapPolicy                    string `json:"overlap_policy"`
 	}
 	if err := decode(data, &read); err != nil {
 		return err
@@ -149,7 +152,7 @@ func (j *CronJob) UnmarshalJSON(data []byte) error {
 	if read.Expression == "" {
 		read.Expression = read.Cron
 	}
-	*j = CronJob{Name: read.Name, Expression: read.Expression, Timezone: read.Timezone, Raw: append(json.RawMessage(nil), data...)}
+	*j = CronJob{Name: read.Name, Expression: read.Expression, Timezone: read.Timezone, OverlapPolicy: read.OverlapPolicy, Raw: append(json.RawMessage(nil), data...)}
 	return nil
 }
 
@@ -171,6 +174,9 @@ func (c *Client) RegisterCronJob(ctx context.Context, schedule CronJob) error {
 	body := Obj{"name": schedule.Name, "expression": schedule.Expression, "job_template": schedule.Job}
 	if schedule.Timezone != "" {
 		body["timezone"] = schedule.Timezone
+	}
+	if schedule.OverlapPolicy != "" {
+		body["overlap_policy"] = schedule.OverlapPolicy
 	}
 	return c.ask(ctx, "POST", "/cron", body, nil)
 }

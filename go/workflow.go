@@ -41,6 +41,32 @@ func Batch(jobs []Step, callbacks Callbacks) Workflow {
 	return Workflow{kind: "batch", steps: jobs, callbacks: callbacks}
 }
 
+// Graph runs every node as soon as those before it are done.
+func Graph(nodes ...Node) Workflow {
+	workflow := Workflow{kind: "graph"}
+	for _, node := range nodes {
+		workflow.steps = append(workflow.steps, node)
+	}
+	return workflow
+}
+
+// Node is a step of a graph.
+type Node struct {
+	// ID is its name in the graph.
+	ID  string
+	Job JobRequest
+	// After are the nodes before it.
+	After []string
+}
+
+func (Node) step() {}
+
+// MarshalJSON writes the node as the wire has it.
+func (n Node) MarshalJSON() ([]byte, error) {
+	n.Job.ID = n.ID
+	return n.Job.encode(n.After)
+}
+
 // Named is the same workflow with a name.
 func (w Workflow) Named(name string) Workflow {
 	w.name = name
@@ -58,11 +84,14 @@ func (w Workflow) MarshalJSON() ([]byte, error) {
 	if len(w.steps) == 0 {
 		return nil, invalid("a workflow needs at least one job")
 	}
-	wire := map[string]any{"type": w.kind}
-	if w.kind == "chain" {
+	wire := map[string]any{}
+	switch w.kind {
+	case "graph": // Has no word of its own: the steps name those before them.
 		wire["steps"] = w.steps
-	} else {
-		wire["jobs"] = w.steps
+	case "chain":
+		wire["type"], wire["steps"] = w.kind, w.steps
+	default:
+		wire["type"], wire["jobs"] = w.kind, w.steps
 	}
 	if w.name != "" {
 		wire["name"] = w.name

@@ -96,10 +96,11 @@ def suites() -> list[Suite]:
         Suite("node-build", "build", [*built, "scripts/node.sh"], needs=("build",), after=("python-build",), minutes=15),
         Suite("node-types", "lint", ["node", "node/node_modules/typescript/bin/tsc", "--noEmit", "-p", "node/test/types"], needs=("node-build",)),
         Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
-        Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build", "java")),
+        Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build", "java", "go")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=15),
         # A workspace of its own, which compiles the core once more.
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=15),
+        Suite("go", "go", [*built, "scripts/go.sh", "test"], needs=("build",), minutes=15),
         Suite("ruby-format", "lint", cargo + ["fmt", "--manifest-path", "bindings/ruby/Cargo.toml", "--check", "--", "--color", "never"]),
         Suite("ruby-build", "build", ["scripts/ruby.sh"], needs=("build",), after=("node-build",), places=2, minutes=20),
         Suite("ruby-clippy", "lint", ["cargo", "clippy", *release, "--manifest-path", "bindings/ruby/Cargo.toml", "--target-dir", str(TARGET),
@@ -118,7 +119,7 @@ def suites() -> list[Suite]:
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build", "java")),
     ]
     if CONFORMANCE.is_dir():
-        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java")
+        calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java", "go")
         for store in ("memory", "sqlite", "postgres"):
             all_.append(Suite(f"conformance-{store}", "conformance",
                               ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,

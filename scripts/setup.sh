@@ -3,7 +3,7 @@
 #
 #     setup.sh [package…]     further Debian packages that are wanted: those named as the command they bring (redis-server), and
 #                             postgresql, the server programs (tests and benchmarks start a server of their own), node, with npm,
-#                             ruby, with its headers and the libclang that reads them
+#                             ruby, with its headers and the libclang that reads them, go
 #
 # Wanted: a C compiler and make (SQLite, ring), git, Python 3.10 or newer with venv, Rust as rust-toolchain.toml says.
 set -euo pipefail
@@ -35,6 +35,9 @@ postgresql_there() { compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null 
 # Read by the crate that makes Ruby's functions known to Rust.
 libclang_there() { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || ldconfig -p 2>/dev/null | grep -q 'libclang[-.]'; }
 
+# The package in go/ wants 1.24 or later. Go's own installation is not on everybody's PATH.
+go_there() { local go; for go in go /usr/local/go/bin/go; do "$go" version 2>/dev/null | grep -qE 'go1\.(2[4-9]|[3-9][0-9])' && return; done; return 1; }
+
 for package in "$@"; do
   case $package in
     node) command -v node >/dev/null || missing+=(nodejs); command -v npm >/dev/null || missing+=(npm) ;;
@@ -43,6 +46,7 @@ for package in "$@"; do
       ruby -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null || missing+=(ruby-dev)
       ruby -e 'require "minitest"' 2>/dev/null || missing+=(ruby-minitest)
       libclang_there || missing+=(libclang-dev) ;;
+    go) go_there || missing+=(golang-go) ;;
     java)
       command -v mvn >/dev/null || missing+=(maven)
       scripts/jdk.sh >/dev/null 2>&1 || missing+=(jdk) ;;
@@ -72,6 +76,9 @@ if [ "${#missing[@]}" -gt 0 ]; then
     missing[n]=$(apt-cache search --names-only '^openjdk-[0-9]+-jdk-headless$' | sed 's/ .*//' | sort -t- -k2 -n | tail -1)
     [[ ${missing[n]} =~ ^openjdk-([0-9]+)- && ${BASH_REMATCH[1]} -ge 22 ]] || die "no JDK 22 or later in this release's packages: install one and set JAVA_HOME"
   done
+  if [[ " ${missing[*]} " == *" golang-go "* ]] && ! apt-cache policy golang-go | grep -qE 'Candidate: .*:?1\.(2[4-9]|[3-9][0-9])'; then
+    die "no Go 1.24 or later in this release's packages: install it first (https://go.dev/dl, into /usr/local/go)"
+  fi
   # Debian's package would set up a database of its own and run it, now and after every start of the machine; we want the programs.
   if [[ " ${missing[*]} " == *" postgresql "* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
     as_root mkdir -p /etc/postgresql-common

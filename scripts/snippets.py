@@ -7,7 +7,7 @@ with status 0. A block that runs until it is told to stop is announced by a comm
 
     <!-- until: TEXT -->      it must print TEXT; then it gets SIGTERM, and must end with status 0
 
-Commands that build (`make …`, `cargo …`) are not run again here: `make test` has done so. Rust blocks are tested by rustdoc.
+Commands that build (`make …`, `cargo …`) are not run again here: `make test` has done so. Rust blocks are tested by rustdoc, Go programs by scripts/go.sh test.
 """
 import argparse
 import os

@@ -1,8 +1,8 @@
 """Jobs that cross languages: Python sends them and each of the others works them, and the other way round.
 
-A server in a process of its own, a worker per language (languages.mjs, languages.rb, Languages.java) in others, a Python worker in this one. At the end
-a chain through all of them, each reading the result of the step before. What comes back must be what was sent, to the last digit of
-a 64-bit number.
+A server in a process of its own, a worker per language (languages.mjs, languages.rb, Languages.java, languages.go) in others, a Python worker in this
+one. At the end a chain through all of them, each reading the result of the step before. What comes back must be what was sent, to
+the last digit of a 64-bit number.
 """
 
 from __future__ import annotations
@@ -44,10 +44,20 @@ def java() -> tuple[str, ...]:
     return (f"{home}/bin/java", "--enable-native-access=ALL-UNNAMED", "-cp", jars, str(HERE / "Languages.java"))
 
 
+def go() -> tuple[str, ...]:
+    """Go compiles the file within its module. (`go run` would keep the signals to itself.)"""
+    program = ROOT / "target" / "demo" / "languages-go"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    path = f"{os.environ['PATH']}{os.pathsep}/usr/local/go/bin"
+    subprocess.run(["go", "build", "-o", program, str(HERE / "languages.go")], cwd=ROOT / "go", env=os.environ | {"PATH": path}, check=True)
+    return (str(program),)
+
+
 OTHERS = (
     Language("node", "Node.js", ("node", str(HERE / "languages.mjs"))),
     Language("ruby", "Ruby", ("ruby", "-I", str(ROOT / "ruby" / "lib"), str(HERE / "languages.rb"))),
     Language("java", "Java", java()),
+    Language("go", "Go", go()),
 )
 
 
