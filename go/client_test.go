@@ -36,6 +36,10 @@ func TestEnqueueOptions(t *testing.T) {
 				w.Fatalf("%s", job.Raw)
 			}
 		}
+		short := ojs.NewJob("a", nil, ojs.WithTimeout(time.Microsecond), ojs.WithResultTTL(time.Millisecond))
+		body, err := json.Marshal(short)
+		must(w, err)
+		same(w, json.RawMessage(body), json.RawMessage(`{"type":"a","args":[],"options":{"timeout_ms":1,"result_ttl":1}}`), "the shortest lengths")
 		later := w.enqueue("a", nil, ojs.WithDelay(time.Hour))
 		equal(w, later.State, ojs.Scheduled, "state of a delayed job")
 		pending := w.enqueue("a", nil, ojs.WithOption("pending", true))

@@ -2,6 +2,7 @@ package ojs
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -222,13 +223,13 @@ func (r JobRequest) options() map[string]any {
 	}
 	set(r.Queue != "" && r.Queue != "default", "queue", r.Queue)
 	set(r.Priority != 0, "priority", r.Priority)
-	set(r.Timeout != 0, "timeout_ms", r.Timeout.Milliseconds())
-	set(r.VisibilityTimeout != 0, "visibility_timeout_ms", r.VisibilityTimeout.Milliseconds())
+	set(r.Timeout != 0, "timeout_ms", wireMillis(r.Timeout))
+	set(r.VisibilityTimeout != 0, "visibility_timeout_ms", wireMillis(r.VisibilityTimeout))
 	set(!r.ScheduledAt.IsZero(), "delay_until", r.ScheduledAt)
 	set(!r.ExpiresAt.IsZero(), "expires_at", r.ExpiresAt)
 	set(r.TotalTimeout != 0, "total_timeout", duration(r.TotalTimeout))
 	if r.ResultTTL != nil {
-		options["result_ttl"] = int64(r.ResultTTL.Seconds())
+		options["result_ttl"] = int64(math.Ceil(r.ResultTTL.Seconds()))
 	}
 	set(r.Retry != nil, "retry", r.Retry)
 	set(r.Unique != nil, "unique", r.Unique)

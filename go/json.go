@@ -137,4 +137,12 @@ func (d duration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out.String())
 }
 
+// wireMillis of a length; what is shorter than one is one, for 0 would mean none.
+func wireMillis(d time.Duration) int64 {
+	if d > 0 && d < time.Millisecond {
+		return 1
+	}
+	return d.Milliseconds()
+}
+
 func (d duration) millis() string { return strconv.FormatInt(time.Duration(d).Milliseconds(), 10) }

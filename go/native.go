@@ -120,13 +120,7 @@ func newNativeClient(url string, s connection) (*nativeClient, error) {
 	return c, nil
 }
 
-// millis of a length; what is shorter than one is one.
-func millis(d time.Duration) C.uint64_t {
-	if d > 0 && d < time.Millisecond {
-		d = time.Millisecond
-	}
-	return C.uint64_t(max(d, 0).Milliseconds())
-}
+func millis(d time.Duration) C.uint64_t { return C.uint64_t(wireMillis(max(d, 0))) }
 
 // call makes a request and waits for its answer, or for the context. wait is how long the server may hold the answer back, if it may.
 func (c *nativeClient) call(ctx context.Context, method, path string, body []byte, wait *time.Duration) ([]byte, error) {

@@ -137,7 +137,7 @@ func WithTimeout(d time.Duration) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Timeout = d })
 }
 
-// WithDelay runs the job after this long.
+// WithDelay runs the job after this long, counted from the call of WithDelay.
 func WithDelay(d time.Duration) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.ScheduledAt = time.Now().Add(d) })
 }

@@ -257,7 +257,8 @@ func (w *Worker) running() (*run, error) {
 }
 
 // Shutdown stops the worker and waits until it is over. Running handlers may finish until the context is cancelled or the grace period
-// ends, whichever is first; then their contexts are cancelled and their jobs go back to the queue.
+// ends, whichever is first; then their contexts are cancelled and their jobs go back to the queue. A handler calls Stop instead: it would
+// wait for itself.
 func (w *Worker) Shutdown(ctx context.Context) error {
 	r, err := w.running()
 	if err != nil {
@@ -274,6 +275,15 @@ func (w *Worker) Shutdown(ctx context.Context) error {
 	_ = r.native.stop(0)
 	<-r.over
 	return ctx.Err()
+}
+
+// Stop begins to stop and returns; unlike Shutdown it may be called by a handler. A second call ends the grace period.
+func (w *Worker) Stop() error {
+	r, err := w.running()
+	if err != nil {
+		return err
+	}
+	return r.native.stop(-1)
 }
 
 // Quiet fetches no more; what runs goes on.

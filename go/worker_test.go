@@ -392,6 +392,19 @@ func TestGracefulStop(t *testing.T) {
 	})
 }
 
+func TestStopFromAHandler(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		worker := w.worker()
+		worker.Register("last", func(ctx ojs.JobContext) error { return worker.Stop() })
+		job := w.enqueue("last", nil)
+		must(w, worker.Start(w.ctx))
+		w.inState(job, ojs.Completed)
+		if err := worker.Stop(); !errors.Is(err, ojs.ErrClosed) {
+			w.Fatalf("%v", err)
+		}
+	})
+}
+
 func TestQuietAndResume(t *testing.T) {
 	onEveryConnection(t, func(w world) {
 		worker := w.worker()
