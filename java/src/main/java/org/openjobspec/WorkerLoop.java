@@ -69,6 +69,7 @@ final class WorkerLoop {
         } catch (Throwable e) {
             LOG.log(System.Logger.Level.ERROR, "the worker has ended by an error", e);
             over.completeExceptionally(e);
+            core.stop(0); // its jobs go back
         } finally {
             try {
                 Runtime.getRuntime().removeShutdownHook(exitHook);

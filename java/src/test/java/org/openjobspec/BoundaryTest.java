@@ -27,12 +27,12 @@ class BoundaryTest {
         Thread collector = Thread.ofPlatform().start(() -> {
             while (on.get()) {
                 System.gc();
-                LockSupport.parkNanos(1_000_000); // two processors have other work as well
+                LockSupport.parkNanos(5_000_000); // two processors have other work as well
             }
         });
         try (Bench bench = new Bench(Kind.MEMORY)) {
             OJSWorker worker = bench.worker().register("a", ctx -> ctx.args()).start();
-            List<CompletableFuture<Job>> sent = IntStream.range(0, 300).mapToObj(n -> bench.job("a", n, "x".repeat(1000)).enqueueAsync()).toList();
+            List<CompletableFuture<Job>> sent = IntStream.range(0, 100).mapToObj(n -> bench.job("a", n, "x".repeat(1000)).enqueueAsync()).toList();
             for (int n = 0; n < 15; n++) {
                 // Dropped, never closed: freed when the collector finds them.
                 OJSClient dropped = OJSClient.connect("memory:" + Support.unique("dropped"));

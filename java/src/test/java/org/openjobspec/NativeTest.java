@@ -83,6 +83,20 @@ class NativeTest {
     }
 
     @Test
+    void oneVersionForAll() throws IOException {
+        String cargo = first("^version = \"(.*)\"$", "Cargo.toml");
+        assertEquals(cargo, first("^  <version>(.*)</version>$", "java/pom.xml"));
+        assertEquals(cargo, first("<ojs.version>(.*)</ojs.version>", "examples/java/pom.xml"));
+        assertEquals(cargo, first("^      <version>(.*)</version>$", "java/README.md"));
+    }
+
+    private static String first(String pattern, String file) throws IOException {
+        Matcher found = Pattern.compile(pattern, Pattern.MULTILINE).matcher(Files.readString(Support.ROOT.resolve(file)));
+        assertTrue(found.find(), file);
+        return found.group(1);
+    }
+
+    @Test
     void framesAreThoseOfTheHeader() throws Exception {
         Map<String, Long> numbers = new HashMap<>();
         Matcher define = Pattern.compile("#define OJS_FRAME_(\\w+) (0x\\w+|\\d+)u").matcher(header("ojs_frame.h"));
