@@ -164,7 +164,7 @@ func (r *run) attempt(ctx JobContext, job delivered) {
 		r.attempts.Done()
 	}()
 	ctx.Job = &Job{}
-	if wrong := decode(job.envelope, ctx.Job); wrong != nil {
+	if wrong := ctx.Job.read(job.envelope); wrong != nil {
 		err = &JobError{Code: "invalid_job", Message: "the job cannot be read: " + wrong.Error(), NonRetryable: true}
 		result = failed(err)
 		return
