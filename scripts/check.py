@@ -102,7 +102,7 @@ def suites() -> list[Suite]:
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=15),
         Suite("go", "go", [*built, "scripts/go.sh", "test"], needs=("build",), minutes=15),
         Suite("ruby-format", "lint", cargo + ["fmt", "--manifest-path", "bindings/ruby/Cargo.toml", "--check", "--", "--color", "never"]),
-        Suite("ruby-build", "build", ["scripts/ruby.sh"], needs=("build",), after=("node-build",), places=2, minutes=20),
+        Suite("ruby-build", "build", ["scripts/ruby.sh"], needs=("build",), after=("node-build",), places=2, minutes=25),
         Suite("ruby-clippy", "lint", ["cargo", "clippy", *release, "--manifest-path", "bindings/ruby/Cargo.toml", "--target-dir", str(TARGET),
                                       "--", "-D", "warnings"], needs=("ruby-build",), minutes=15),
         Suite("ruby", "ruby", ["env", "OJS_RUBY_BUILT=1", "scripts/ruby.sh", "test"], needs=("build", "ruby-build")),

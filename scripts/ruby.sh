@@ -35,7 +35,8 @@ case $what in
   build) ;;
   gem)
     place=$(realpath "${2:?where to? ruby.sh gem DIR}")
-    (cd ruby && gem build --quiet --output "$place/ojs.gem" ojs.gemspec) ;;
+    (cd ruby && gem build --quiet ojs.gemspec && mv ojs-*.gem "$place/")
+    ls "$place"/ojs-*.gem ;;
   test) exec ruby -Iruby/lib -Iruby/test ruby/test/all.rb ;;
   *) echo "ruby.sh: there is no '$what'; see its head" >&2; exit 2 ;;
 esac
