@@ -102,17 +102,19 @@ class CLITest < Minitest::Test
   def test_server_and_worker
     Dir.mktmpdir do |dir|
       input, output = IO.pipe
-      server = ojs("server", "--store", "sqlite:#{dir}/jobs.db", "--listen", "127.0.0.1:0", out: output)
+      running = [ojs("server", "--store", "sqlite:#{dir}/jobs.db", "--listen", "127.0.0.1:0", out: output)]
       url = input.gets[/http\S+/]
       File.write("#{dir}/mail.rb", 'OJS::Worker.new.register("a") { |ctx| ctx.args[0] + 1 }')
-      worker = ojs("worker", "#{dir}/mail.rb", "--url", url, "--queues", "x,y", "--concurrency", "2")
+      running << ojs("worker", "#{dir}/mail.rb", "--url", url, "--queues", "x,y", "--concurrency", "2")
       client = client_of(url)
       job = client.enqueue("a", [1], queue: "y")
       assert_equal 2, client.wait_for_result(job.id, timeout: PATIENCE).result
-      [worker, server].each do |pid|
-        Process.kill("TERM", pid)
-        assert_equal 0, finish(pid).exitstatus
+      until running.empty?
+        Process.kill("TERM", running.last)
+        assert_equal 0, finish(running.pop).exitstatus
       end
+    ensure
+      running&.each { |pid| Process.kill("KILL", pid) }
     end
   end
 
