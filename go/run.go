@@ -108,7 +108,8 @@ func (r *run) pull() {
 		frame, over, err := r.native.pull(min(free, pullAtOnce))
 		if over {
 			if err != nil {
-				r.settings.logger.Error("ojs: the worker ends", "error", err)
+				r.settings.logger.Error("ojs: the worker ends, its jobs go back", "error", err)
+				_ = r.native.stop(0)
 			}
 			return
 		}
