@@ -49,7 +49,10 @@ pub fn install() {
 
 /// Records above this level cost nothing: 0 off, 1 error … 5 trace.
 pub fn set_level(level: u8) {
-    LEVEL.store(level, Ordering::Relaxed);
+    if LEVEL.swap(level, Ordering::Relaxed) != level {
+        // Every place that logs remembers whether anybody listens.
+        tracing::callsite::rebuild_interest_cache();
+    }
 }
 
 /// Waits up to `limit` for records and takes at most `max`, with the number lost since the last call.
@@ -169,5 +172,13 @@ mod tests {
         }
         let (records, lost) = pull(1, Duration::ZERO);
         assert_eq!((records[0].text.as_str(), lost), ("5", 5));
+        // A place that was silent when it was first passed speaks as soon as it is asked to.
+        pull(CAPACITY, Duration::ZERO);
+        for level in [3, 4] {
+            set_level(level);
+            tracing::debug!(target: "ojs::test", "details");
+        }
+        let (records, _) = pull(10, Duration::ZERO);
+        assert_eq!(records.len(), 1);
     }
 }
