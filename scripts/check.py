@@ -98,10 +98,10 @@ def suites() -> list[Suite]:
         Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
         Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build", "java", "go")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=15),
-        # A workspace of its own, which compiles the core once more.
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=15),
         Suite("go", "go", [*built, "scripts/go.sh", "test"], needs=("build",), minutes=15),
         Suite("ruby-format", "lint", cargo + ["fmt", "--manifest-path", "bindings/ruby/Cargo.toml", "--check", "--", "--color", "never"]),
+        # A workspace of its own, which compiles the core once more.
         Suite("ruby-build", "build", ["scripts/ruby.sh"], needs=("build",), after=("node-build",), places=2, minutes=25),
         Suite("ruby-clippy", "lint", ["cargo", "clippy", *release, "--manifest-path", "bindings/ruby/Cargo.toml", "--target-dir", str(TARGET),
                                       "--", "-D", "warnings"], needs=("ruby-build",), minutes=15),

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping
 from urllib.parse import quote, urlencode
 
-from . import _native, outbox_context
+from . import _native, outbox_context, same_database
 from ._json import dumps, loads
 from .client import Client, RequestLike
 from .errors import ClosedError, NotEnqueuedError, OJSError, OJSValidationError
@@ -54,10 +54,16 @@ def migration(database: str, table: str = TABLE) -> list[str]:
 
 
 class Outbox:
-    """Makes rows. ``database`` is ``postgresql`` or ``sqlite``, ``paramstyle`` that of the driver."""
+    """Makes rows. ``database`` is ``postgresql`` or ``sqlite``, ``paramstyle`` that of the driver.
 
-    def __init__(self, client: Client, *, database: str, table: str = TABLE, paramstyle: str | None = None) -> None:
+    With ``in_engine`` the rows are the engine's own, which shares the application's PostgreSQL: nobody needs to send them.
+    """
+
+    def __init__(
+        self, client: Client, *, database: str, table: str = TABLE, paramstyle: str | None = None, in_engine: bool = False
+    ) -> None:
         self.client = client
+        self.in_engine = in_engine
         self.database = database
         self.table = table
         self.paramstyle = paramstyle or ("qmark" if database == "sqlite" else "format")
@@ -72,6 +78,8 @@ class Outbox:
         def keep(request: JobRequest) -> Job:
             body = request.to_dict()
             job_id, sql, params = _native.outbox_stage(dumps(body), self.database, self.table, self.paramstyle)
+            if self.in_engine:
+                sql, params = same_database.insert(body, job_id, self.paramstyle)
             made = Job.from_dict({**body, **body.pop("options", {}), "id": job_id})
             found.append(Staged(made, sql, params))
             return made
@@ -99,11 +107,14 @@ class Outbox:
         """The rows not sent yet that this connection sees, its own transaction's included: for tests."""
         cursor = connection.cursor()
         try:
-            cursor.execute(f"SELECT job_type, job_args, job_options, job_id FROM {self.table} WHERE status <> 'sent' ORDER BY id")
+            if self.in_engine:
+                cursor.execute("SELECT type, args, options, id FROM ojs_jobs WHERE body IS NULL ORDER BY seq")
+            else:
+                cursor.execute(f"SELECT job_type, job_args, job_options, job_id FROM {self.table} WHERE status <> 'sent' ORDER BY id")
             rows = cursor.fetchall()
         finally:
             cursor.close()
-        return [{"type": row[0], "args": _parsed(row[1]), "options": _parsed(row[2]), "id": row[3]} for row in rows]
+        return [{"type": row[0], "args": _parsed(row[1]), "options": _parsed(row[2]), "id": str(row[3])} for row in rows]
 
 
 def _parsed(value: Any) -> Any:

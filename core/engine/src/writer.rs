@@ -401,7 +401,7 @@ impl WriterThread {
             self.wakeups.all();
             self.wakeups.committed();
         }
-        if Instant::now() < self.next_tick {
+        if Instant::now() < self.next_tick && !self.wakeups.take_inserted() {
             return;
         }
         self.metrics.swept(self.next_tick.elapsed());

@@ -19,7 +19,14 @@ pub async fn health(State(engine): State<Engine>) -> Json {
     let latency = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let mut body = json!({"version": SPEC_VERSION, "uptime_seconds": engine.uptime().as_secs()});
     let (status, word, backend) = match &answered {
-        Ok(_) => (StatusCode::OK, "ok", json!({"type": engine.store_name(), "status": "ok", "latency_ms": latency})),
+        Ok(_) => {
+            let mut backend = json!({"type": engine.store_name(), "status": "ok", "latency_ms": latency});
+            if let (Some(object), Some(identity)) = (backend.as_object_mut(), engine.store_identity()) {
+                // An adapter whose own database answers the same inserts jobs in the application's transaction.
+                object.insert("id".into(), json!(identity));
+            }
+            (StatusCode::OK, "ok", backend)
+        }
         Err(refusal) => {
             tracing::error!(?refusal, "health");
             let error = "the store does not answer; see the server's log";

@@ -13,6 +13,8 @@ use super::target::Target;
 use crate::tables::{Result, StoreError};
 use crate::wake::{ReadyQueue, Wakeups};
 
+/// What an application says after it has inserted jobs by plain SQL: `NOTIFY ojs_ready, '+'`.
+const INSERTED: &str = "+";
 /// Queues that got jobs within this time go into one notification: at most 200 of them a second, however many jobs.
 const GATHER: Duration = Duration::from_millis(5);
 /// How often the connection is tried: a load balancer that forgets it says nothing.
@@ -151,8 +153,10 @@ async fn tell(client: &Client, first: ReadyQueue, outgoing: &mut UnboundedReceiv
 }
 
 fn wake(wakeups: &Wakeups, payload: &str) {
-    if payload == "*" {
-        return wakeups.all();
+    match payload {
+        "*" => return wakeups.all(),
+        INSERTED => return wakeups.rows_inserted(),
+        _ => {}
     }
     for part in payload.split(',') {
         if let Some((queue, count)) = part.split_once('=') {

@@ -20,6 +20,8 @@ pub struct Node {
     pub(super) target: Arc<Target>,
     /// Name in the leader row.
     pub(super) name: String,
+    /// The table of jobs, known by this to all who see it.
+    identity: String,
     /// Number in job numbers.
     pub(super) number: i64,
     last_seq: AtomicI64,
@@ -41,12 +43,15 @@ impl Node {
         let target = Target::new(url)?;
         let mut db = Db::open(Arc::clone(&target))?;
         migrations::migrate(&mut db)?;
-        let answers = db.ask(None, &[Ask::new(sql!("node"), &[])])?;
-        let number = answers.first().and_then(|answer| answer.rows.first()).map(|row| get(row, 0)).transpose()?.unwrap_or(0);
+        let answers = db.ask(None, &[Ask::new(sql!("node"), &[]), Ask::new(sql!("identity"), &[])])?;
+        let mut rows = answers.iter().filter_map(|answer| answer.rows.first());
+        let number = rows.next().map(|row| get(row, 0)).transpose()?.unwrap_or(0);
+        let identity = rows.next().map(|row| get(row, 0)).transpose()?.unwrap_or_default();
         let node = Self {
             target,
             name: format!("{number}-{:08x}", rand::random::<u32>()),
             number,
+            identity,
             last_seq: AtomicI64::new(0),
             seats: AtomicI64::new(0),
             leased: Mutex::default(),
@@ -74,6 +79,11 @@ impl Node {
         let listening = listener::start(target, wakeups, stop)?;
         *self.listening.lock().unwrap_or_else(PoisonError::into_inner) = Some(listening);
         Ok(())
+    }
+
+    /// The table of jobs, known by this to all who see it: an application that finds the same may insert into it.
+    pub fn identity(&self) -> &str {
+        &self.identity
     }
 
     /// Milliseconds that the database's clock is ahead of ours.

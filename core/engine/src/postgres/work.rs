@@ -368,7 +368,8 @@ impl Writes {
 
     /// Job numbers of claims, and the batch they were filed in.
     pub fn filed<'a>(&'a self, asks: &[Ask<'_>], answers: &[Answer]) -> Result<impl Iterator<Item = (i64, i64)> + use<'a>> {
-        let answer = asks.iter().zip(answers).find(|(ask, _)| ask.sql == sql!("file_claims")).and_then(|(_, answer)| answer.rows.first());
+        let answer =
+            asks.iter().zip(answers).find(|(ask, _)| ask.sql == sql!("file_claims")).and_then(|(_, answer)| answer.rows.first());
         let batch: Option<i64> = answer.map(|row| get(row, 0)).transpose()?;
         Ok(batch.into_iter().flat_map(|batch| self.moves.claimed().iter().map(move |seq| (*seq, batch))))
     }

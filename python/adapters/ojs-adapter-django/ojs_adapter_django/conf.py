@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 KNOWN = {"url", "auth_token", "headers", "timeout", "outbox", "worker"}
-KNOWN_OUTBOX = {"enabled", "table", "table_name", "relay", "poll_interval", "batch_size", "retention", "database"}
+KNOWN_OUTBOX = {"enabled", "table", "table_name", "relay", "poll_interval", "batch_size", "retention", "database", "same_database"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Config:
     relay_options: Mapping[str, Any] = field(default_factory=dict)
     #: The alias that is used when a call names none.
     database: str = "default"
+    #: Whether the server keeps its jobs in the application's PostgreSQL; None finds out.
+    same_database: bool | None = None
     #: ``module:attribute`` of the worker for ``manage.py ojs_worker``.
     worker: str | None = None
 
@@ -48,6 +50,7 @@ def read() -> Config:
         relay=bool(outbox.get("relay", True)),
         relay_options={name: outbox[name] for name in ("poll_interval", "batch_size", "retention") if name in outbox},
         database=outbox.get("database", "default"),
+        same_database=outbox.get("same_database"),
         worker=given.get("worker"),
     )
 

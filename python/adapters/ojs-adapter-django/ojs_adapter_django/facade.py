@@ -11,6 +11,7 @@ from django.db import connections, transaction
 from openjobspec import Client, Job, JobRequest, outbox_context
 from openjobspec.client import RequestLike
 from openjobspec.outbox import Outbox, Relay
+from openjobspec.same_database import NOTIFY, SameDatabase
 
 from . import conf, databases
 
@@ -23,6 +24,7 @@ class Ojs:
         self._config: conf.Config | None = None
         self._client: Client | None = None
         self._relays: dict[str, Relay] = {}
+        self._same: dict[str, SameDatabase] = {}
 
     # --- enqueue ---
 
@@ -55,10 +57,18 @@ class Ojs:
             request = outbox_context.completed(request)
             transaction.on_commit(lambda: self.client.enqueue_request(request), using=using)
             return Job.from_dict(request.to_dict())
-        job = self.outbox(using).write(connection, request)
-        if self.config.relay and connection.in_atomic_block:
-            transaction.on_commit(lambda: self.relay(using).wake(), using=using, robust=True)
+        outbox = self.outbox(using)
+        job = outbox.write(connection, request)
+        if connection.in_atomic_block and (self.config.relay or outbox.in_engine):
+            transaction.on_commit(lambda: self._committed(using, outbox.in_engine), using=using, robust=True)
         return job
+
+    def _committed(self, using: str, in_engine: bool) -> None:
+        if in_engine:
+            with connections[using].cursor() as cursor:
+                cursor.execute(NOTIFY)
+        else:
+            self.relay(using).wake()
 
     # --- parts ---
 
@@ -79,9 +89,27 @@ class Ojs:
 
     def outbox(self, using: str | None = None) -> Outbox:
         """The outbox in a database."""
+        using = using or self.config.database
+        database = databases.vendor(using)
         # Django's cursors take `%s` whatever the driver.
-        database = databases.vendor(using or self.config.database)
-        return Outbox(self.client, database=database, table=self.config.table, paramstyle="format")
+        return Outbox(self.client, database=database, table=self.config.table, paramstyle="format", in_engine=self.shares_database(using))
+
+    def shares_database(self, using: str | None = None) -> bool:
+        """Whether the server keeps its jobs in this database: then transactions insert them there, without outbox and relay."""
+        using = using or self.config.database
+        if databases.vendor(using) != "postgresql":
+            return False
+        with self._lock:
+            same = self._same.get(using)
+            if same is None:
+                same = self._same[using] = SameDatabase(self.client, self.config.same_database)
+
+        def query(sql: str) -> Any:
+            with transaction.atomic(using=using), connections[using].cursor() as cursor:
+                cursor.execute(sql)
+                return cursor.fetchone()[0]
+
+        return same(query)
 
     def relay(self, using: str | None = None) -> Relay:
         """This process's relay for a database; :meth:`~openjobspec.outbox.Relay.start` it, or let the first commit do so."""
@@ -113,6 +141,7 @@ class Ojs:
             relays, self._relays = self._relays, {}
             client, self._client = self._client, None
             self._config = None
+            self._same = {}
         for relay in relays.values():
             relay.stop(grace)
         if client is not None:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 class Transaction:
     """An open transaction, or a savepoint in one."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, in_engine: bool) -> None:
         #: SQLAlchemy's connection.
         self.connection = connection
+        #: The server keeps its jobs in this database.
+        self._in_engine = in_engine
         self._staged: list[Staged] = []
 
     async def execute(self, sql: str, *values: Any) -> Any:
@@ -47,17 +49,17 @@ class AsyncDatabase:
         outer = self._current.get()
         if outer is not None:
             async with outer.connection.begin_nested():
-                inner = Transaction(outer.connection)
+                inner = Transaction(outer.connection, outer._in_engine)
                 with self._within(inner):
                     yield inner
             outer._staged += inner._staged
             return
         async with self._engine.begin() as connection:
-            transaction = Transaction(connection)
+            transaction = Transaction(connection, await connection.run_sync(self.ojs.shares_database))
             with self._within(transaction):
                 yield transaction
             for staged in transaction._staged:
-                await connection.run_sync(lambda plain: self.ojs.write(plain, staged))
+                await connection.run_sync(lambda plain: self.ojs.write(plain, staged, in_engine=transaction._in_engine))
 
     def enqueue(self, job_type: str, args: Any = None, **options: Any) -> Job:
         """Sends a job now."""
@@ -75,7 +77,8 @@ class AsyncDatabase:
         transaction = self._current.get()
         if transaction is None:
             return self.enqueue(job_type, args, **options)
-        staged = self.ojs.outbox(transaction.connection.dialect).stage(JobRequest(job_type, args, **options))
+        outbox = self.ojs.outbox(transaction.connection.dialect, in_engine=transaction._in_engine)
+        staged = outbox.stage(JobRequest(job_type, args, **options))
         transaction._staged.append(staged)
         return staged.job
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 import weakref
@@ -14,21 +15,34 @@ from sqlalchemy.orm import Session, scoped_session
 from openjobspec import Client, Job, JobRequest, OJSValidationError, outbox_context
 from openjobspec.client import RequestLike
 from openjobspec.outbox import TABLE, Outbox, Relay, Staged, migration, postgres_url, same_file
+from openjobspec.same_database import NOTIFY, SameDatabase
 
 if TYPE_CHECKING:
     # Wants greenlet, which plain applications need not have.
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession
 
 
+logger = logging.getLogger("openjobspec.outbox")
+
+
 class OjsOutbox:
     """Enqueues jobs with the transactions of one database, and relays them.
 
     ``client`` is a client or the server's URL; ``database`` an engine, plain or async, or its URL. The relay starts with the
-    first commit, or with :meth:`start`; ``relay=False`` leaves it to ``ojs relay`` or to another process.
+    first commit, or with :meth:`start`; ``relay=False`` leaves it to ``ojs relay`` or to another process. Where the server keeps its
+    jobs in the same PostgreSQL, transactions insert them there and no relay is needed; ``same_database`` says whether it does, and is
+    found out when it is left out.
     """
 
     def __init__(
-        self, client: Client | str | None, database: Engine | AsyncEngine | URL | str, *, table: str = TABLE, relay: bool = True, **options: Any
+        self,
+        client: Client | str | None,
+        database: Engine | AsyncEngine | URL | str,
+        *,
+        table: str = TABLE,
+        relay: bool = True,
+        same_database: bool | None = None,
+        **options: Any,
     ) -> None:
         self.client = client if isinstance(client, Client) else Client(client)
         self._owns_client = not isinstance(client, Client)
@@ -39,6 +53,7 @@ class OjsOutbox:
         if self.database == "sqlite" and isinstance(client, str) and same_file(client, self._url.database or ""):
             raise OJSValidationError("jobs and application share one SQLite file: two copies of SQLite would open it, and destroy it")
         self.table = table
+        self._same = SameDatabase(self.client, same_database if self.database == "postgresql" else False)
         self._relay_wanted = relay
         self._options = options
         self._relay: Relay | None = None
@@ -81,26 +96,37 @@ class OjsOutbox:
             connection = transaction
         if _is_autocommit(connection):
             return self.client.enqueue_request(outbox_context.completed(JobRequest.of(job)))
-        staged = self.outbox(connection.dialect).stage(job)
-        self.write(connection, staged)
+        in_engine = self.shares_database(connection)
+        staged = self.outbox(connection.dialect, in_engine=in_engine).stage(job)
+        self.write(connection, staged, in_engine=in_engine)
         return staged.job
 
-    def outbox(self, dialect: Dialect) -> Outbox:
-        """Makes rows for the driver of this dialect."""
-        return Outbox(self.client, database=self.database, table=self.table, paramstyle=str(dialect.paramstyle))
+    def shares_database(self, connection: Connection) -> bool:
+        """Whether the server keeps its jobs in this connection's database."""
 
-    def write(self, connection: Connection, staged: Staged) -> None:
+        def query(sql: str) -> Any:
+            with connection.begin_nested():
+                return connection.exec_driver_sql(sql).scalar()
+
+        return self._same(query)
+
+    def outbox(self, dialect: Dialect, *, in_engine: bool = False) -> Outbox:
+        """Makes rows for the driver of this dialect."""
+        return Outbox(self.client, database=self.database, table=self.table, paramstyle=str(dialect.paramstyle), in_engine=in_engine)
+
+    def write(self, connection: Connection, staged: Staged, *, in_engine: bool = False) -> None:
         """Writes a row that was made before."""
         connection.exec_driver_sql(staged.sql, staged.params)
         self._watch(connection.engine)
-        connection.info["ojs_staged"] = True
+        connection.info["ojs_inserted" if in_engine else "ojs_staged"] = True
 
     def staged(self, transaction: Session | Connection) -> list[dict[str, Any]]:
         """The jobs in the outbox that are not sent yet, as this transaction sees them: for tests."""
         connection = transaction.connection() if isinstance(transaction, Session) else transaction
         raw = connection.connection.dbapi_connection
         assert raw is not None
-        return Outbox(self.client, database=self.database, table=self.table).waiting(raw)
+        in_engine = self.shares_database(connection)
+        return Outbox(self.client, database=self.database, table=self.table, in_engine=in_engine).waiting(raw)
 
     # --- the table ---
 
@@ -149,8 +175,6 @@ class OjsOutbox:
         SQLAlchemy tells of a commit just before it happens. The connection comes back to its pool right after it, in sessions and in
         ``with engine.begin()``: that is the moment. A savepoint that is released is neither.
         """
-        if not self._relay_wanted:
-            return
         with self._lock:
             if engine in self._watched:
                 return
@@ -160,15 +184,26 @@ class OjsOutbox:
         event.listen(engine, "checkin", self._returned)
 
     def _committing(self, connection: Connection) -> None:
-        if connection.info.pop("ojs_staged", False):
+        # A driver of asyncio cannot be asked when its connection comes back: the nodes find the rows by themselves.
+        if connection.info.pop("ojs_inserted", False) and not connection.dialect.is_async:
+            connection.info["ojs_notify"] = True
+        if connection.info.pop("ojs_staged", False) and self._relay_wanted:
             connection.info["ojs_committed"] = True
             # A connection that is kept is not seen to come back: then the relay's own looks find the row.
             self.relay.start()
 
     def _rolled_back(self, connection: Connection) -> None:
         connection.info.pop("ojs_staged", None)
+        connection.info.pop("ojs_inserted", None)
 
-    def _returned(self, _raw: Any, record: Any) -> None:
+    def _returned(self, raw: Any, record: Any) -> None:
+        if record.info.pop("ojs_notify", False) and raw is not None:
+            try:
+                with raw.cursor() as cursor:
+                    cursor.execute(NOTIFY)
+                raw.commit()
+            except Exception as error:  # the jobs are committed, and found a moment later
+                logger.info("the server could not be told of new jobs: %s", error)
         if record.info.pop("ojs_committed", False):
             self.relay.wake()
 
