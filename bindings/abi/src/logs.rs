@@ -173,7 +173,7 @@ mod tests {
         let (records, lost) = pull(1, Duration::ZERO);
         assert_eq!((records[0].text.as_str(), lost), ("5", 5));
         // A place that was silent when it was first passed speaks as soon as it is asked to.
-        pull(CAPACITY, Duration::ZERO);
+        let _ = pull(CAPACITY, Duration::ZERO);
         for level in [3, 4] {
             set_level(level);
             tracing::debug!(target: "ojs::test", "details");
