@@ -27,6 +27,19 @@ func TestVectors(t *testing.T) {
 			Options    map[string]json.RawMessage
 			Body       map[string]any
 		}
+		Workflows []struct {
+			Name     string
+			Workflow vectorStep
+			Body     any
+		}
+		Crons []struct {
+			Name string
+			Cron struct {
+				Name, Expression, Timezone string
+				Job                        vectorStep
+			}
+			Body any
+		}
 		Answers []struct {
 			Name   string
 			Status int
@@ -73,6 +86,30 @@ func TestVectors(t *testing.T) {
 			same(t, sent, vector.Body, "body")
 		})
 	}
+	sent := func(t *testing.T) (body any) {
+		mu.Lock()
+		defer mu.Unlock()
+		must(t, json.Unmarshal(received, &body))
+		return body
+	}
+	for _, vector := range vectors.Workflows {
+		t.Run("workflow: "+vector.Name, func(t *testing.T) {
+			mu.Lock()
+			answer = []byte(`{"workflow":{"id":"x"}}`)
+			mu.Unlock()
+			_, err := client.CreateWorkflow(t.Context(), vector.Workflow.step(t).(ojs.Workflow))
+			must(t, err)
+			same(t, sent(t), vector.Body, "body")
+		})
+	}
+	for _, vector := range vectors.Crons {
+		t.Run("cron: "+vector.Name, func(t *testing.T) {
+			cron := vector.Cron
+			must(t, client.RegisterCronJob(t.Context(), ojs.CronJob{Name: cron.Name, Expression: cron.Expression, Timezone: cron.Timezone,
+				Job: cron.Job.step(t).(ojs.JobRequest)}))
+			same(t, sent(t), vector.Body, "body")
+		})
+	}
 	for _, vector := range vectors.Answers {
 		t.Run("answer: "+vector.Name, func(t *testing.T) {
 			mu.Lock()
@@ -97,6 +134,44 @@ func TestVectors(t *testing.T) {
 			same(t, refused.Details, want.Details, "details")
 		})
 	}
+}
+
+// vectorStep is a workflow, or a step of one, as the vectors write it.
+type vectorStep struct {
+	Name, Type          string
+	Args                json.RawMessage
+	Options             map[string]json.RawMessage
+	Chain, Group, Batch []vectorStep
+	Callbacks           map[string]vectorStep
+}
+
+// step is what a program would write.
+func (s vectorStep) step(t *testing.T) ojs.Step {
+	steps := func(given []vectorStep) (steps []ojs.Step) {
+		for _, one := range given {
+			steps = append(steps, one.step(t))
+		}
+		return steps
+	}
+	var workflow ojs.Workflow
+	switch {
+	case s.Chain != nil:
+		workflow = ojs.Chain(steps(s.Chain)...)
+	case s.Group != nil:
+		workflow = ojs.Group(steps(s.Group)...)
+	case s.Batch != nil:
+		var callbacks ojs.Callbacks
+		for name, job := range s.Callbacks {
+			*map[string]*ojs.Step{"on_complete": &callbacks.OnComplete, "on_success": &callbacks.OnSuccess, "on_failure": &callbacks.OnFailure}[name] = job.step(t)
+		}
+		workflow = ojs.Batch(steps(s.Batch), callbacks)
+	default:
+		return ojs.NewJob(s.Type, s.Args, optionsOf(t, s.Options)...)
+	}
+	if s.Name == "" {
+		return workflow
+	}
+	return workflow.Named(s.Name)
 }
 
 // optionsOf turns the options of a vector into those of Go.

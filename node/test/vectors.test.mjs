@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import * as sdk from '@openjobspec/sdk';
 
-const { requests, answers } = JSON.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url)));
+const { requests, workflows, crons, answers } = JSON.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url)));
 
 /** Class names by the number all languages share. */
 const CLASSES = {
@@ -42,6 +42,30 @@ for (const { name, type, args, options, body } of requests) {
     await client.enqueue(type, args, options);
     const { id: _made, ...sent } = JSON.parse(received);
     assert.deepEqual(sent, body);
+  });
+}
+
+/** A workflow, or a step of one, as a program would write it. */
+function built(tree) {
+  const steps = (tree.chain ?? tree.group ?? tree.batch)?.map(built);
+  if (steps === undefined) return tree;
+  const made = tree.chain ? sdk.chain(...steps) : tree.group ? sdk.group(...steps) : sdk.batch(steps, tree.callbacks);
+  return tree.name === undefined ? made : made.named(tree.name);
+}
+
+for (const { name, workflow, body } of workflows) {
+  test(`workflow: ${name}`, async () => {
+    answer = { status: 201, body: { workflow: { id: 'x' } } };
+    await client.workflow(built(workflow));
+    assert.deepEqual(JSON.parse(received), body);
+  });
+}
+
+for (const { name, cron, body } of crons) {
+  test(`cron: ${name}`, async () => {
+    answer = { status: 201, body: { cron: { name: 'x' } } };
+    await client.cron.register(cron);
+    assert.deepEqual(JSON.parse(received), body);
   });
 }
 

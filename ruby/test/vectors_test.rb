@@ -64,6 +64,32 @@ class VectorsTest < Minitest::Test
     end
   end
 
+  # A workflow, or a step of one, as a program would write it.
+  def built(tree)
+    kind = %w[chain group batch].find { |name| tree.key?(name) }
+    return tree if kind.nil?
+
+    callbacks = (tree["callbacks"] || {}).transform_keys(&:to_sym)
+    OJS.public_send(kind, *tree[kind].map { |step| built(step) }, name: tree["name"], **callbacks)
+  end
+
+  VECTORS.fetch("workflows").each do |vector|
+    define_method("test_workflow: #{vector["name"]}") do
+      listener.answer = [201, { workflow: { id: "x" } }]
+      client.workflow(built(vector["workflow"]))
+      assert_equal vector["body"], JSON.parse(listener.received)
+    end
+  end
+
+  VECTORS.fetch("crons").each do |vector|
+    define_method("test_cron: #{vector["name"]}") do
+      listener.answer = [201, { cron: { name: "x" } }]
+      cron = vector["cron"]
+      client.register_cron(cron["name"], cron["expression"], cron["job"], timezone: cron["timezone"])
+      assert_equal vector["body"], JSON.parse(listener.received)
+    end
+  end
+
   VECTORS.fetch("answers").each do |answer|
     define_method("test_answer: #{answer["name"]}") do
       listener.answer = answer.values_at("status", "answer")

@@ -69,6 +69,29 @@ def test_request(listener: Listener, client: ojs.Client, case: dict[str, Any]) -
     assert listener.received == case["body"]
 
 
+def built(tree: dict[str, Any]) -> Any:
+    """A workflow, or a step of one, as a program would write it."""
+    for make in (ojs.chain, ojs.group, ojs.batch):
+        if make.__name__ in tree:
+            return make(*(built(step) for step in tree[make.__name__]), name=tree.get("name"), **tree.get("callbacks", {}))
+    return ojs.JobRequest(tree["type"], tree["args"], **tree.get("options", {}))
+
+
+@pytest.mark.parametrize("case", VECTORS["workflows"], ids=lambda case: case["name"])
+def test_workflow(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
+    listener.status, listener.answer = 201, {"workflow": {"id": "x"}}
+    client.workflow(built(case["workflow"]))
+    assert listener.received == case["body"]
+
+
+@pytest.mark.parametrize("case", VECTORS["crons"], ids=lambda case: case["name"])
+def test_cron(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
+    listener.status, listener.answer = 201, {"cron": {"name": "x"}}
+    cron = case["cron"]
+    client.register_cron(cron["name"], cron["expression"], built(cron["job"]), timezone=cron.get("timezone"))
+    assert listener.received == case["body"]
+
+
 @pytest.mark.parametrize("case", VECTORS["answers"], ids=lambda case: case["name"])
 def test_answer(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
     listener.status, listener.answer = case["status"], case["answer"]

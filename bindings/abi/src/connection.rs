@@ -84,6 +84,8 @@ impl Connection {
             ("POST", "/jobs", Some(job)) => client.enqueue_raw(job).await?,
             ("POST", "/jobs/batch", Some(batch)) => client.enqueue_batch_raw(jobs_of(&batch)?).await?,
             ("POST", path, Some(body)) if path.starts_with("/jobs/bulk") => client.bulk_raw(path, body).await?,
+            ("POST", "/workflows", Some(definition)) => client.workflow_raw(definition).await?,
+            ("POST", "/cron", Some(cron)) => client.register_cron_raw(cron).await?,
             (method, path, body) => client.call(method_of(method)?, path, body).await?,
         };
         Ok(answer)

@@ -40,6 +40,40 @@ async fn sent(case: &Value) -> Value {
     body
 }
 
+/// A workflow as a package hands it to the core, in its shortest form.
+fn plain(tree: &Value) -> Value {
+    let tree = tree.as_object().unwrap();
+    let Some(kind) = ["chain", "group", "batch"].into_iter().find(|kind| tree.contains_key(*kind)) else {
+        return Value::Object(tree.clone());
+    };
+    let steps: Vec<Value> = tree[kind].as_array().unwrap().iter().map(plain).collect();
+    let mut body = json!({"type": kind});
+    body[if kind == "chain" { "steps" } else { "jobs" }] = steps.into();
+    for name in ["name", "callbacks"] {
+        if let Some(value) = tree.get(name) {
+            body[name] = value.clone();
+        }
+    }
+    body
+}
+
+/// What the core makes of a workflow on the wire.
+async fn workflow(case: &Value) -> Value {
+    let recorder = Arc::new(Recorder::new());
+    recorder.client().workflow_raw(Bytes::from(plain(&case["workflow"]).to_string())).await.unwrap();
+    serde_json::from_slice(recorder.requests().pop().unwrap().body.as_deref().unwrap()).unwrap()
+}
+
+/// What the core makes of a cron job on the wire.
+async fn cron(case: &Value) -> Value {
+    let mut given = case["cron"].as_object().unwrap().clone();
+    let template = given.remove("job").unwrap();
+    given.insert("job_template".to_owned(), template);
+    let recorder = Arc::new(Recorder::new());
+    recorder.client().register_cron_raw(Bytes::from(Value::Object(given).to_string())).await.unwrap();
+    serde_json::from_slice(recorder.requests().pop().unwrap().body.as_deref().unwrap()).unwrap()
+}
+
 /// Class and members of the error that an answer becomes.
 fn error(case: &Value) -> Value {
     let status = u16::try_from(case["status"].as_u64().unwrap()).unwrap();
@@ -58,6 +92,12 @@ async fn the_vectors_are_what_the_core_does() {
     for case in made["requests"].as_array_mut().unwrap() {
         case["body"] = sent(case).await;
     }
+    for case in made["workflows"].as_array_mut().unwrap() {
+        case["body"] = workflow(case).await;
+    }
+    for case in made["crons"].as_array_mut().unwrap() {
+        case["body"] = cron(case).await;
+    }
     for case in made["answers"].as_array_mut().unwrap() {
         case["error"] = error(case);
     }
@@ -65,7 +105,7 @@ async fn the_vectors_are_what_the_core_does() {
         std::fs::write(&path, format!("{made:#}\n")).unwrap();
         return;
     }
-    for kind in ["requests", "answers"] {
+    for kind in ["requests", "workflows", "crons", "answers"] {
         let (committed, made) = (committed[kind].as_array().unwrap(), made[kind].as_array().unwrap());
         assert!(!committed.is_empty());
         for (committed, made) in committed.iter().zip(made) {

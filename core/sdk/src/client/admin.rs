@@ -3,6 +3,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::Client;
+use super::forms;
 use super::path::{query, segment};
 use crate::cron::CronJob;
 use crate::error::Error;
@@ -144,6 +145,14 @@ impl Client {
         Ok(first(answer, &["cron", "cron_job"]))
     }
 
+    /// The same for a cron job given as JSON text; returns the answer. It is completed with the form that other servers read.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] when the text is no JSON object, else as [`call`](Self::call).
+    pub async fn register_cron_raw(&self, cron: Bytes) -> Result<Bytes, Error> {
+        self.call(Method::POST, "/cron", Some(forms::cron(&cron)?)).await
+    }
+
     /// All cron jobs, as the server describes them.
     ///
     /// # Errors
@@ -182,6 +191,15 @@ impl Client {
     pub async fn workflow(&self, definition: &WorkflowDefinition) -> Result<Workflow, Error> {
         let body = definition.to_json()?;
         Workflow::from_answer(&self.call(Method::POST, "/workflows", Some(body.into())).await?)
+    }
+
+    /// The same for a definition given as JSON text; returns the answer. A chain, group or batch is completed with the forms that other
+    /// servers read.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] when the text is no JSON object, else as [`call`](Self::call).
+    pub async fn workflow_raw(&self, definition: Bytes) -> Result<Bytes, Error> {
+        self.call(Method::POST, "/workflows", Some(forms::workflow(&definition)?)).await
     }
 
     /// A workflow by its id.

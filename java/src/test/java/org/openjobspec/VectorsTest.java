@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -64,6 +65,55 @@ class VectorsTest {
             sent.remove("id");
             assertEquals(plain(vector.get("body")), plain(sent));
         }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> workflows() {
+        return Members.list(vectors, "workflows").stream().map(Members::of).map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
+            answer = Transport.Answer.json(201, Map.of("workflow", Map.of("id", "x")));
+            client.workflow((Workflow) step(Members.of(vector.get("workflow"))));
+            assertEquals(plain(vector.get("body")), plain(Json.parse(received)));
+        }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> crons() {
+        return Members.list(vectors, "crons").stream().map(Members::of).map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
+            answer = Transport.Answer.json(201, Map.of("cron", Map.of("name", "x")));
+            Map<String, Object> cron = Members.of(vector.get("cron"));
+            ZoneId zone = cron.containsKey("timezone") ? ZoneId.of(Members.text(cron, "timezone")) : null;
+            client.cron().register(Members.text(cron, "name"), Members.text(cron, "expression"), zone, job(Members.of(cron.get("job"))));
+            assertEquals(plain(vector.get("body")), plain(Json.parse(received)));
+        }));
+    }
+
+    /** A workflow, or a step of one, as a program would write it. */
+    private static Step step(Map<String, Object> tree) {
+        Workflow made;
+        if (tree.containsKey("chain")) made = Workflow.chain(steps(tree, "chain"));
+        else if (tree.containsKey("group")) made = Workflow.group(steps(tree, "group"));
+        else if (tree.containsKey("batch")) made = Workflow.batch(steps(tree, "batch"));
+        else return job(tree);
+        for (var callback : Members.of(tree.getOrDefault("callbacks", Map.of())).entrySet()) {
+            JobRequest job = job(Members.of(callback.getValue()));
+            made = switch (callback.getKey()) {
+                case "on_complete" -> made.onComplete(job);
+                case "on_success" -> made.onSuccess(job);
+                case "on_failure" -> made.onFailure(job);
+                default -> throw new AssertionError("no method for " + callback.getKey());
+            };
+        }
+        return tree.containsKey("name") ? made.named(Members.text(tree, "name")) : made;
+    }
+
+    private static Step[] steps(Map<String, Object> tree, String kind) {
+        return Members.list(tree, kind).stream().map(Members::of).map(VectorsTest::step).toArray(Step[]::new);
+    }
+
+    private static JobRequest job(Map<String, Object> given) {
+        JobRequest request = JobRequest.of(Members.text(given, "type"), Members.list(given, "args"));
+        Members.of(given.getOrDefault("options", Map.of())).forEach((name, value) -> set(request, name, value));
+        return request;
     }
 
     /** 0.10 and 0.1 are the same number, whatever BigDecimal says. */
