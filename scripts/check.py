@@ -279,6 +279,8 @@ def main() -> int:
     if not plan:
         parser.error(f"no suite matches {options.only}; see --list")
     LOGS.mkdir(parents=True, exist_ok=True)
+    # A shell that starts this in the background has it ignore Ctrl-C, and with it every program that a test interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     started = time.monotonic()
     try:
         schedule(plan)
