@@ -40,8 +40,9 @@ go: setup ## Build the C library into the Go package in go/ (scripts/go.sh pack 
 	@scripts/setup.sh go
 	@scripts/go.sh
 
-demo: python node ruby java go ## See it work: real jobs, retries, a dead letter and its replay, jobs that cross languages
+demo: python ## See it work: real jobs, retries, a dead letter and its replay; then jobs that cross languages
 	@.venv/bin/python examples/demo/demo.py
+	@$(MAKE) --no-print-directory node ruby java go
 	@.venv/bin/python examples/demo/languages.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
