@@ -33,7 +33,7 @@ mv "$folder/.new" "$folder/$file"
 
 # Maven's own start prints warnings about its libraries on newer JDKs: they are not ours.
 export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED"
-maven() { mvn --batch-mode --quiet --no-transfer-progress "-Dojs.platform=$platform" "$@"; }
+maven() { mvn --batch-mode --quiet --no-transfer-progress -Dstyle.color=never "-Dojs.platform=$platform" "$@"; }
 
 version=$(sed -n 's|^  <version>\(.*\)</version>$|\1|p' java/pom.xml)
 if [ "$what" != test ]; then
@@ -64,7 +64,7 @@ cp -r examples/java/. "$empty"
 repository=${MAVEN_REPOSITORY:-$HOME/.m2/repository}/org/openjobspec/ojs/$version
 (
   cd "$empty"
-  mvn --batch-mode --quiet --no-transfer-progress "-Dojs.platform=$platform" compile
+  mvn --batch-mode --quiet --no-transfer-progress -Dstyle.color=never "-Dojs.platform=$platform" compile
   "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED \
     -cp "target/classes:$repository/ojs-$version.jar:$repository/ojs-$version-$platform.jar" mail.Mail
 ) | tee "$empty/output"
