@@ -92,9 +92,13 @@ module Support
       input, output = IO.pipe
       tests = Object.new.extend(Support)
       pid = Process.spawn(tests.ojs_binary, "server", "--store", "memory:", "--listen", "127.0.0.1:0", "--log-level", "error", out: output, err: File::NULL)
-      Minitest.after_run do
-        Process.kill("TERM", pid)
-        Process.wait(pid)
+      ours = Process.pid
+      at_exit do
+        # Not for a forked child to do.
+        if Process.pid == ours
+          Process.kill("TERM", pid)
+          Process.wait(pid)
+        end
       end
       output.close
       input.gets[/http\S+/]
