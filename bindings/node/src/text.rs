@@ -17,7 +17,7 @@ pub fn duration_text(length: f64) -> napi::Result<String> {
     gate::enter("durationText", || Ok(duration::format(millis("a duration", Some(length.round()))?.unwrap_or_default())))
 }
 
-/// Milliseconds of a duration: ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h`, `1d`.
+/// Milliseconds of a duration: ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h`.
 #[napi]
 pub fn duration_millis(text: String) -> napi::Result<f64> {
     gate::enter("durationMillis", || {

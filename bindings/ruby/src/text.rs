@@ -38,7 +38,7 @@ pub fn duration_text(ruby: &Ruby, seconds: f64) -> Result<String, Error> {
     })
 }
 
-/// Seconds of a duration: ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h`, `1d`.
+/// Seconds of a duration: ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h`.
 pub fn duration_seconds(ruby: &Ruby, text: String) -> Result<f64, Error> {
     gate::held(ruby, "duration_seconds", || {
         let parsed = IsoDuration::parse(&text).map_err(|e| AbiError::invalid(format!("'{text}' is {e}")))?;

@@ -62,7 +62,7 @@ const sent: { sent: boolean } | undefined = (await client.waitForResult<{ sent: 
 console.log(sent, (await client.results([job.id]))[0]?.ok);
 for await (const event of client.events({ types: ['job.*'], after: '' })) console.log(event.subject, event.data);
 await client.queues.configure('mail', { concurrency: 20, max_size: null });
-const purged: number = await client.queues.purge('mail', ['completed'], { olderThan: '7d' });
+const purged: number = await client.queues.purge('mail', ['completed'], { olderThan: 'P7D' });
 console.log(purged, await client.deadLetters.retryAll({ queue: 'mail', since: new Date() }), await client.rateLimits.get('tenant-1'));
 setLogger(console, { level: 'debug' });
 setLogger(null);
