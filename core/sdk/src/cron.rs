@@ -2,6 +2,7 @@
 use ojs_model::json::{push_member, push_text};
 use serde_json::Value;
 
+use crate::client::forms;
 use crate::error::Error;
 use crate::request::JobRequest;
 
@@ -53,13 +54,11 @@ impl CronJob {
         self
     }
 
-    /// Both published forms in one: flat, and with `expression` and `job_template`.
+    /// The short form; [`forms`] makes of it what goes over the wire.
     pub(crate) fn to_json(&self) -> Result<String, Error> {
-        let template = self.job.to_json()?;
         let mut out = String::from("{");
         push_text(&mut out, "name", &self.name);
         push_text(&mut out, "expression", &self.expression);
-        push_text(&mut out, "cron", &self.expression);
         if let Some(zone) = &self.timezone {
             push_text(&mut out, "timezone", zone);
         }
@@ -72,12 +71,7 @@ impl CronJob {
             };
             push_text(&mut out, "overlap_policy", word);
         }
-        push_member(&mut out, "job_template", &template);
-        let parts: std::collections::BTreeMap<String, &serde_json::value::RawValue> =
-            serde_json::from_str(&template).map_err(|e| Error::json("cron job", e))?;
-        for (name, raw) in parts {
-            push_member(&mut out, &name, raw.get());
-        }
+        push_member(&mut out, "job_template", &self.job.to_json()?);
         out.push('}');
         Ok(out)
     }
@@ -88,7 +82,8 @@ impl TryFrom<&CronJob> for Value {
     type Error = Error;
 
     fn try_from(cron: &CronJob) -> Result<Self, Error> {
-        serde_json::from_str(&cron.to_json()?).map_err(|e| Error::json("cron job", e))
+        let body = forms::cron(&cron.to_json()?.into())?;
+        serde_json::from_slice(&body).map_err(|e| Error::json("cron job", e))
     }
 }
 

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::client::forms;
 use crate::error::Error;
 use crate::json::Json;
 use crate::request::JobRequest;
@@ -118,22 +119,19 @@ impl WorkflowDefinition {
         self
     }
 
-    /// The union of the published forms: `type`, `name`, and steps with ids; those of a group or batch under `jobs` too.
+    /// The short form; [`forms`] makes of it what goes over the wire.
     pub(crate) fn to_json(&self) -> Result<String, Error> {
-        let mut out = String::from("{");
-        let (word, also_jobs) = match self.kind {
-            Kind::Chain => ("chain", false),
-            Kind::Group => ("group", true),
-            Kind::Batch => ("batch", true),
+        let (kind, list) = match self.kind {
+            Kind::Chain => ("chain", "steps"),
+            Kind::Group => ("group", "jobs"),
+            Kind::Batch => ("batch", "jobs"),
         };
-        push_text(&mut out, "type", word);
-        // Servers of the HTTP binding's own form require a name.
-        push_text(&mut out, "name", self.name.as_deref().unwrap_or(word));
-        let steps = self.steps_json()?;
-        push_member(&mut out, "steps", &steps);
-        if also_jobs {
-            push_member(&mut out, "jobs", &steps);
+        let mut out = String::from("{");
+        push_text(&mut out, "type", kind);
+        if let Some(name) = &self.name {
+            push_text(&mut out, "name", name);
         }
+        push_member(&mut out, list, &self.steps_json()?);
         let mut callbacks = String::from("{");
         let parts = [
             ("on_complete", &self.callbacks.on_complete),
@@ -153,33 +151,25 @@ impl WorkflowDefinition {
         Ok(out)
     }
 
-    /// Steps with ids. In a chain each names its predecessor, for servers that know only `depends_on`.
     fn steps_json(&self) -> Result<String, Error> {
         let mut out = String::from("[");
-        for (index, step) in self.steps.iter().enumerate() {
-            if index > 0 {
+        for step in &self.steps {
+            if out.len() > 1 {
                 out.push(',');
             }
-            let mut text = match step {
-                Step::Job(job) => job.to_json()?,
+            out.push_str(&match step {
+                Step::Job(job) => {
+                    let mut job = job.clone();
+                    // A step is called by its place.
+                    job.id = None;
+                    job.to_json()?
+                }
                 Step::Workflow(workflow) => workflow.to_json()?,
-            };
-            // The closing brace comes back after the additions.
-            text.pop();
-            push_text(&mut text, "id", &step_id(index));
-            if self.kind == Kind::Chain && index > 0 {
-                push_member(&mut text, "depends_on", &format!("[\"{}\"]", step_id(index - 1)));
-            }
-            text.push('}');
-            out.push_str(&text);
+            });
         }
         out.push(']');
         Ok(out)
     }
-}
-
-fn step_id(index: usize) -> String {
-    format!("step-{index}")
 }
 
 /// As the server would read it; for tests and tools.
@@ -187,7 +177,8 @@ impl TryFrom<&WorkflowDefinition> for Value {
     type Error = Error;
 
     fn try_from(definition: &WorkflowDefinition) -> Result<Self, Error> {
-        serde_json::from_str(&definition.to_json()?).map_err(|e| Error::json("workflow", e))
+        let body = forms::workflow(&definition.to_json()?.into())?;
+        serde_json::from_slice(&body).map_err(|e| Error::json("workflow", e))
     }
 }
 

@@ -141,7 +141,7 @@ impl Client {
     /// # Errors
     /// 400 `invalid_payload` for an expression or zone that the server cannot read.
     pub async fn register_cron(&self, cron: &CronJob) -> Result<Value, Error> {
-        let answer = value(&self.call(Method::POST, "/cron", Some(cron.to_json()?.into())).await?)?;
+        let answer = value(&self.register_cron_raw(cron.to_json()?.into()).await?)?;
         Ok(first(answer, &["cron", "cron_job"]))
     }
 
@@ -189,8 +189,7 @@ impl Client {
     /// # Errors
     /// 400 `invalid_payload` with `details.validation_errors` when the server finds it wrong.
     pub async fn workflow(&self, definition: &WorkflowDefinition) -> Result<Workflow, Error> {
-        let body = definition.to_json()?;
-        Workflow::from_answer(&self.call(Method::POST, "/workflows", Some(body.into())).await?)
+        Workflow::from_answer(&self.workflow_raw(definition.to_json()?.into()).await?)
     }
 
     /// The same for a definition given as JSON text; returns the answer. A chain, group or batch is completed with the forms that other

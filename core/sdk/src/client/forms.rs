@@ -1,4 +1,4 @@
-//! Workflows and cron jobs that come as text, in every form in use: packages of other languages write the shortest one.
+//! Workflows and cron jobs in every form in use: builders, and the packages of other languages, write the shortest one.
 use std::borrow::Cow;
 
 use bytes::Bytes;
@@ -16,7 +16,7 @@ type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
 ///
 /// # Errors
 /// [`Error::Validation`] when the text is no JSON object.
-pub(super) fn workflow(body: &Bytes) -> Result<Bytes, Error> {
+pub(crate) fn workflow(body: &Bytes) -> Result<Bytes, Error> {
     let text = object("workflow", body)?;
     Ok(complete_workflow(text)?.map_or_else(|| body.clone(), Bytes::from))
 }
@@ -25,7 +25,7 @@ pub(super) fn workflow(body: &Bytes) -> Result<Bytes, Error> {
 ///
 /// # Errors
 /// [`Error::Validation`] when the text is no JSON object.
-pub(super) fn cron(body: &Bytes) -> Result<Bytes, Error> {
+pub(crate) fn cron(body: &Bytes) -> Result<Bytes, Error> {
     let given = read("cron job", object("cron job", body)?)?;
     let Some(template) = find(&given, "job_template") else { return Ok(body.clone()) };
     let template = job(template);

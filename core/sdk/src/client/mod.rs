@@ -13,7 +13,7 @@ mod builder;
 mod bulk;
 mod enqueue;
 mod events;
-mod forms;
+pub(crate) mod forms;
 mod identity;
 mod operators;
 mod path;
