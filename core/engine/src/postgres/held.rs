@@ -21,7 +21,7 @@ struct Held {
 #[derive(Debug, Default)]
 pub struct Leased {
     jobs: HashMap<JobId, Held>,
-    /// Jobs of a batch that have not ended; batches of which a job was forgotten are not there.
+    /// Jobs of a batch that have not ended; batches of which a job was forgotten are not there, nor those that a transaction ends now.
     left: HashMap<i64, usize>,
     /// Batches whose jobs have ended, and whose rows are still filed.
     over: Vec<i64>,
@@ -42,7 +42,14 @@ impl Leased {
             *ended.entry(batch).or_default() += 1;
         }
         let mut batches = std::mem::take(&mut self.over);
-        batches.extend(ended.into_iter().filter(|(batch, jobs)| self.left.get(batch) == Some(jobs)).map(|(batch, _)| batch));
+        // Not counted from here on: should the transaction fail, the keeper takes them apart.
+        for (batch, jobs) in ended {
+            if self.left.get(&batch) == Some(&jobs) {
+                self.left.remove(&batch);
+                batches.push(batch);
+            }
+        }
+        batches.sort_unstable();
         batches
     }
 
@@ -73,16 +80,14 @@ impl Leased {
     }
 
     /// A committed transaction has ended the lease.
-    pub fn end(&mut self, id: JobId, ending: &[i64]) {
+    pub fn end(&mut self, id: JobId) {
         let Some(batch) = self.jobs.remove(&id).and_then(|held| held.batch) else { return };
         let Some(left) = self.left.get_mut(&batch) else { return };
         *left -= 1;
         if *left == 0 {
             self.left.remove(&batch);
             // Two writers have ended the rest of it at the same time.
-            if !ending.contains(&batch) {
-                self.over.push(batch);
-            }
+            self.over.push(batch);
         }
     }
 

@@ -172,7 +172,7 @@ impl Tables for PostgresTables {
         if self.writes() {
             let ended = self.work.written().filter(|(_, leased)| !leased).map(|(row, _)| row);
             let batches = self.node.leased().ending(ended);
-            self.work.end_batches(batches);
+            self.work.ended = batches;
         }
         self.flush()?;
         if self.open {

@@ -67,10 +67,8 @@ pub struct Work {
     pub locked_keys: HashSet<i64>,
     /// The batch in which a claim of this transaction is filed, by job number.
     filed: HashMap<i64, i64>,
-    /// Batches of claims that are over with this transaction, in order.
-    ending: Vec<i64>,
-    /// Not yet told to the database.
-    unended: Vec<i64>,
+    /// Batches of claims that are over with this transaction, in order, and not yet written.
+    pub ended: Vec<i64>,
 }
 
 impl Work {
@@ -175,13 +173,6 @@ impl Work {
         self.saved_workers.insert(worker.num, worker.clone());
     }
 
-    /// Batches of claims that nobody needs to take apart.
-    pub fn end_batches(&mut self, mut batches: Vec<i64>) {
-        batches.sort_unstable();
-        self.unended.clone_from(&batches);
-        self.ending = batches;
-    }
-
     /// Claims that were filed: job number and batch.
     pub fn note_filed(&mut self, filed: impl Iterator<Item = (i64, i64)>) {
         self.filed.extend(filed);
@@ -193,7 +184,7 @@ impl Work {
             if is_leased {
                 leased.lease(row, self.filed.get(&row.seq).copied());
             } else {
-                leased.end(row.id, &self.ending);
+                leased.end(row.id);
             }
         }
     }
@@ -218,7 +209,7 @@ impl Work {
             && self.counts.is_empty()
             && self.events.is_empty()
             && self.saved_workers.is_empty()
-            && self.unended.is_empty())
+            && self.ended.is_empty())
     }
 
     /// Takes what is to be written. It counts as written from now on: a failure undoes the whole transaction.
@@ -258,7 +249,7 @@ impl Work {
             writes.infos.push(worker.info.to_string());
         }
         writes.events = std::mem::take(&mut self.events);
-        writes.ended = std::mem::take(&mut self.unended);
+        writes.ended = std::mem::take(&mut self.ended);
         writes
     }
 }
