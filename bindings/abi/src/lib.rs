@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`connection`] | a client that connects on first use and follows a fork |
 //! | [`dispatch`] | [`HostDispatch`](dispatch::HostDispatch): the worker's driver on one side, lanes on the other |
+//! | [`worker`] | settings and heartbeats of a worker, the same for every host |
 //! | [`lane`] | kinds of lanes and how long a pull waits |
 //! | [`token`] | what a host holds in place of a job |
 //! | [`doorbell`] | waking a host without calling into it |
@@ -36,3 +37,4 @@ pub mod runtime;
 pub mod server;
 mod sync;
 pub mod token;
+pub mod worker;

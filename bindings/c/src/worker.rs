@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ojs::dispatch::{CancelReason, Dispatch, Phase};
-use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection;
 use ojs_abi::dispatch::{Cancels, HostDispatch, Pull, Routes};
 use ojs_abi::error::AbiError;
@@ -14,6 +14,7 @@ use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
 use ojs_abi::runtime;
 use ojs_abi::token::JobToken;
+use ojs_abi::worker::{Lengths, heartbeat};
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
@@ -202,14 +203,13 @@ fn worker_options(given: &ojs_worker_options) -> Result<WorkerOptions, AbiError>
     }
     options.worker_id = given.worker_id.string("worker_id")?;
     let length = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
-    options.heartbeat_interval = length(given.heartbeat_ms).unwrap_or(options.heartbeat_interval);
     options.visibility_timeout = length(given.visibility_ms).or(options.visibility_timeout);
-    options.grace_period = length(given.grace_ms).unwrap_or(options.grace_period);
-    if let Some(pause) = length(given.poll_ms) {
-        options.poll_interval_min = options.poll_interval_min.min(pause);
-        options.poll_interval_max = pause;
-    }
-    Ok(options)
+    let lengths = Lengths {
+        heartbeat_interval: length(given.heartbeat_ms),
+        grace_period: length(given.grace_ms),
+        poll_interval: length(given.poll_ms),
+    };
+    Ok(lengths.set(options))
 }
 
 /// Connects and begins to fetch.
@@ -255,13 +255,7 @@ impl ojs_worker {
 
     pub(crate) fn heartbeat(&self, token: JobToken) -> Result<Option<CancelReason>, AbiError> {
         let handle = self.running()?;
-        let Some(key) = self.host.key(token) else { return Ok(Some(CancelReason::LeaseLost)) };
-        match runtime::handle()?.block_on(handle.heartbeat(key)) {
-            Ok(Beat::Continue) => Ok(None),
-            Ok(Beat::Cancelled(why)) => Ok(Some(why)),
-            Err(ojs::Error::NotHeld) => Ok(Some(CancelReason::LeaseLost)),
-            Err(error) => Err(error.into()),
-        }
+        runtime::handle()?.block_on(heartbeat(handle, &self.host, token))
     }
 }
 

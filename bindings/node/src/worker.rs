@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
-use ojs::dispatch::{CancelReason, Dispatch, Phase};
-use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions as Options};
+use ojs::dispatch::{CancelReason, Dispatch};
+use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions as Options};
 use ojs_abi::connection::Connection as Link;
 use ojs_abi::dispatch::{HostDispatch, Pull, Routes};
 use ojs_abi::error::AbiError;
@@ -15,6 +15,7 @@ use ojs_abi::guard::guard;
 use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::runtime;
 use ojs_abi::token::JobToken;
+use ojs_abi::worker::{Lengths, heartbeat, phase_number, reason_number};
 
 use crate::bell::Bell;
 use crate::connection::{Connection, millis};
@@ -137,16 +138,9 @@ impl Worker {
     #[napi]
     pub fn heartbeat(&self, replies: &Replies, ticket: f64, low: u32, high: u32) -> Result<()> {
         let handle = self.running()?;
-        let key = self.host.key(JobToken::from_bits(u64::from(high) << 32 | u64::from(low)));
+        let (host, token) = (Arc::clone(&self.host), JobToken::from_bits(u64::from(high) << 32 | u64::from(low)));
         replies.submit("Worker.heartbeat", ticket, async move {
-            let lost = Ok(Answer::Number(Some(number_of(CancelReason::LeaseLost))));
-            let Some(key) = key else { return lost };
-            match handle.heartbeat(key).await {
-                Ok(Beat::Continue) => Ok(Answer::Number(None)),
-                Ok(Beat::Cancelled(why)) => Ok(Answer::Number(Some(number_of(why)))),
-                Err(ojs::Error::NotHeld) => lost,
-                Err(error) => Err(error.into()),
-            }
+            Ok(Answer::Number(heartbeat(&handle, &host, token).await?.map(reason_number)))
         })
     }
 
@@ -197,12 +191,7 @@ impl Worker {
     /// 0 running, 1 quiet, 2 draining, 3 stopped.
     #[napi(getter)]
     pub fn phase(&self) -> u32 {
-        match self.host.current_phase() {
-            Phase::Running => 0,
-            Phase::Quiet => 1,
-            Phase::Draining => 2,
-            Phase::Stopped => 3,
-        }
+        u32::from(phase_number(self.host.current_phase()))
     }
 
     /// Jobs taken in and not yet answered.
@@ -233,27 +222,16 @@ fn worker_options(given: WorkerOptions, concurrency: usize) -> std::result::Resu
         Options::new(given.queues).concurrency(concurrency).labels(given.labels).release_on_shutdown(given.release_on_shutdown);
     options.worker_id = given.worker_id;
     options.visibility_timeout = millis("visibilityTimeout", given.visibility_timeout)?;
-    options.heartbeat_interval = millis("heartbeatInterval", given.heartbeat_interval)?.unwrap_or(options.heartbeat_interval);
-    options.grace_period = millis("gracePeriod", given.grace_period)?.unwrap_or(options.grace_period);
-    if let Some(pause) = millis("pollInterval", given.poll_interval)? {
-        options.poll_interval_min = options.poll_interval_min.min(pause);
-        options.poll_interval_max = pause;
-    }
-    Ok(options)
-}
-
-/// The numbers JavaScript knows the reasons by.
-fn number_of(why: CancelReason) -> u8 {
-    match why {
-        CancelReason::Cancelled => 0,
-        CancelReason::LeaseLost => 1,
-        CancelReason::TimedOut => 2,
-        CancelReason::Shutdown => 3,
-    }
+    let lengths = Lengths {
+        heartbeat_interval: millis("heartbeatInterval", given.heartbeat_interval)?,
+        grace_period: millis("gracePeriod", given.grace_period)?,
+        poll_interval: millis("pollInterval", given.poll_interval)?,
+    };
+    Ok(lengths.set(options))
 }
 
 fn halves(token: JobToken, why: CancelReason) -> [u32; 3] {
     let bits = token.to_bits();
     let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
-    [half(bits), half(bits >> 32), u32::from(number_of(why))]
+    [half(bits), half(bits >> 32), u32::from(reason_number(why))]
 }

@@ -1,8 +1,8 @@
-//! Outcomes from Python, reasons to Python.
+//! Outcomes from Python.
 use std::time::Duration;
 
 use bytes::Bytes;
-use ojs::dispatch::{CancelReason, HandlerFailure, Outcome};
+use ojs::dispatch::{HandlerFailure, Outcome};
 use ojs_abi::token::JobToken;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,14 +29,4 @@ fn failure(payload: &Bound<'_, PyAny>) -> PyResult<HandlerFailure> {
     let (code, kind, message, retryable, details, backtrace): Fields = payload.extract()?;
     let details = details.and_then(|json| serde_json::from_slice(&json).ok());
     Ok(HandlerFailure { code, kind, message, retryable, details, backtrace })
-}
-
-/// The numbers Python knows the reasons by.
-pub fn reason_number(why: CancelReason) -> u8 {
-    match why {
-        CancelReason::Cancelled => 0,
-        CancelReason::LeaseLost => 1,
-        CancelReason::TimedOut => 2,
-        CancelReason::Shutdown => 3,
-    }
 }

@@ -14,7 +14,7 @@ use crate::gate;
 pub enum Answer {
     /// The body of a 2xx.
     Body(Bytes),
-    /// A verdict of a heartbeat, see [`crate::convert::reason_number`].
+    /// A verdict of a heartbeat, see [`ojs_abi::worker::reason_number`].
     Verdict(Option<u8>),
     /// Nothing to tell.
     Done,

@@ -3,8 +3,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ojs::dispatch::{Dispatch, Outcome, Phase};
-use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::dispatch::{Dispatch, Outcome};
+use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection as Link;
 use ojs_abi::dispatch::{Handed, HostDispatch, Pull, Routes};
 use ojs_abi::doorbell::SocketDoorbell;
@@ -13,11 +13,12 @@ use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
 use ojs_abi::runtime;
 use ojs_abi::token::JobToken;
+use ojs_abi::worker::{Lengths, heartbeat, phase_number, reason_number};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::connection::{Connection, length};
-use crate::convert::{outcome, reason_number};
+use crate::convert::outcome;
 use crate::gate;
 use crate::replies::{Answer, Replies};
 
@@ -61,12 +62,12 @@ impl Worker {
             WorkerOptions::new(queues).concurrency(concurrency).labels(labels).release_on_shutdown(release_on_shutdown);
         options.worker_id = worker_id;
         options.visibility_timeout = length(py, "visibility_timeout", visibility_timeout)?;
-        options.heartbeat_interval = length(py, "heartbeat_interval", heartbeat_interval)?.unwrap_or(options.heartbeat_interval);
-        options.grace_period = length(py, "grace_period", grace_period)?.unwrap_or(options.grace_period);
-        if let Some(pause) = length(py, "poll_interval", poll_interval)? {
-            options.poll_interval_min = options.poll_interval_min.min(pause);
-            options.poll_interval_max = pause;
-        }
+        let lengths = Lengths {
+            heartbeat_interval: length(py, "heartbeat_interval", heartbeat_interval)?,
+            grace_period: length(py, "grace_period", grace_period)?,
+            poll_interval: length(py, "poll_interval", poll_interval)?,
+        };
+        let options = lengths.set(options);
         let kinds: Vec<LaneKind> = event_loops.iter().map(|l| if *l { LaneKind::EventLoop } else { LaneKind::Threads }).collect();
         let host = HostDispatch::new(&kinds, Routes { types, fallback }, concurrency);
         Ok(Self { owner: Owner::current(), link: Arc::clone(&connection.core), host, options, handle: OnceLock::new() })
@@ -202,12 +203,7 @@ impl Worker {
     /// 0 running, 1 quiet, 2 draining, 3 stopped.
     #[getter]
     fn phase(&self) -> u8 {
-        match self.host.current_phase() {
-            Phase::Running => 0,
-            Phase::Quiet => 1,
-            Phase::Draining => 2,
-            Phase::Stopped => 3,
-        }
+        phase_number(self.host.current_phase())
     }
 
     /// False in a child forked after it was made.
@@ -233,14 +229,7 @@ impl Worker {
 }
 
 async fn beat(handle: WorkerHandle, host: Arc<HostDispatch>, token: JobToken) -> Result<Option<u8>, AbiError> {
-    let lost = Some(reason_number(ojs::dispatch::CancelReason::LeaseLost));
-    let Some(key) = host.key(token) else { return Ok(lost) };
-    match handle.heartbeat(key).await {
-        Ok(Beat::Continue) => Ok(None),
-        Ok(Beat::Cancelled(why)) => Ok(Some(reason_number(why))),
-        Err(ojs::Error::NotHeld) => Ok(lost),
-        Err(error) => Err(error.into()),
-    }
+    Ok(heartbeat(&handle, &host, token).await?.map(reason_number))
 }
 
 fn batch(py: Python<'_>, pull: Pull) -> PyResult<Option<Vec<PyJob<'_>>>> {

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use magnus::{Error, RArray, RString, Ruby};
-use ojs::dispatch::{CancelReason, Dispatch, Outcome, Phase};
-use ojs::worker::{Beat, WorkerDriver, WorkerHandle, WorkerOptions};
+use ojs::dispatch::{Dispatch, Outcome};
+use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection as Link;
 use ojs_abi::dispatch::{Handed, HostDispatch, Pull, Routes};
 use ojs_abi::error::AbiError;
@@ -14,6 +14,7 @@ use ojs_abi::guard::guard;
 use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
 use ojs_abi::token::JobToken;
+use ojs_abi::worker::{Lengths, heartbeat, phase_number, reason_number};
 use serde::Deserialize;
 
 use crate::connection::{Connection, length};
@@ -135,21 +136,14 @@ impl Worker {
 
     /// Why the job should stop, or nil.
     pub fn cancelled(&self, token: u64) -> Option<u8> {
-        self.host.cancelled(JobToken::from_bits(token)).map(number_of)
+        self.host.cancelled(JobToken::from_bits(token)).map(reason_number)
     }
 
     /// Extends the lease of a job now; returns why it should stop, or nil.
     pub fn heartbeat(ruby: &Ruby, this: &Self, token: u64) -> Result<Option<u8>, Error> {
         let handle = this.running(ruby)?;
-        let lost = Some(number_of(CancelReason::LeaseLost));
-        let Some(key) = this.host.key(JobToken::from_bits(token)) else { return Ok(lost) };
         gate::wait(ruby, "Worker.heartbeat", async {
-            match handle.heartbeat(key).await {
-                Ok(Beat::Continue) => Ok(None),
-                Ok(Beat::Cancelled(why)) => Ok(Some(number_of(why))),
-                Err(ojs::Error::NotHeld) => Ok(lost),
-                Err(error) => Err(error.into()),
-            }
+            Ok(heartbeat(&handle, &this.host, JobToken::from_bits(token)).await?.map(reason_number))
         })
     }
 
@@ -183,12 +177,7 @@ impl Worker {
 
     /// 0 running, 1 quiet, 2 draining, 3 stopped.
     pub fn phase(&self) -> u8 {
-        match self.host.current_phase() {
-            Phase::Running => 0,
-            Phase::Quiet => 1,
-            Phase::Draining => 2,
-            Phase::Stopped => 3,
-        }
+        phase_number(self.host.current_phase())
     }
 
     /// False in a child forked after it was made.
@@ -231,13 +220,12 @@ fn worker_options(given: Settings) -> Result<WorkerOptions, AbiError> {
         .release_on_shutdown(given.release_on_shutdown);
     options.worker_id = given.worker_id;
     options.visibility_timeout = length("visibility_timeout", given.visibility_timeout)?;
-    options.heartbeat_interval = length("heartbeat_interval", given.heartbeat_interval)?.unwrap_or(options.heartbeat_interval);
-    options.grace_period = length("grace_period", given.grace_period)?.unwrap_or(options.grace_period);
-    if let Some(pause) = length("poll_interval", given.poll_interval)? {
-        options.poll_interval_min = options.poll_interval_min.min(pause);
-        options.poll_interval_max = pause;
-    }
-    Ok(options)
+    let lengths = Lengths {
+        heartbeat_interval: length("heartbeat_interval", given.heartbeat_interval)?,
+        grace_period: length("grace_period", given.grace_period)?,
+        poll_interval: length("poll_interval", given.poll_interval)?,
+    };
+    Ok(lengths.set(options))
 }
 
 /// `[token, kind, payload]`: the result as JSON or nil, a failure as JSON, nothing, or seconds.
@@ -273,14 +261,4 @@ fn batch(ruby: &Ruby, jobs: &[Handed]) -> Result<RArray, Error> {
         list.push(head)?;
     }
     Ok(list)
-}
-
-/// The numbers Ruby knows the reasons by.
-fn number_of(why: CancelReason) -> u8 {
-    match why {
-        CancelReason::Cancelled => 0,
-        CancelReason::LeaseLost => 1,
-        CancelReason::TimedOut => 2,
-        CancelReason::Shutdown => 3,
-    }
 }
