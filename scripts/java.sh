@@ -33,6 +33,9 @@ mv "$folder/.new" "$folder/$file"
 
 # Maven's own start prints warnings about its libraries on newer JDKs: they are not ours.
 export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED"
+# A first run downloads: a connection that breaks is no failure. The names are those of Maven 3.8 and of 3.9.
+retries="-Dmaven.wagon.http.retryHandler.count=5 -Dmaven.wagon.http.retryHandler.requestSentEnabled=true -Dmaven.wagon.httpconnectionManager.ttlSeconds=25 -Daether.connector.http.retryHandler.count=5"
+MAVEN_OPTS="$MAVEN_OPTS $retries"
 maven() { mvn --batch-mode --quiet --no-transfer-progress "-Dojs.platform=$platform" "$@"; }
 
 version=$(sed -n 's|^  <version>\(.*\)</version>$|\1|p' java/pom.xml)
@@ -65,7 +68,7 @@ cp -r examples/java/. "$empty"
 repository=${MAVEN_REPOSITORY:-$HOME/.m2/repository}/org/openjobspec/ojs/$version
 (
   cd "$empty"
-  mvn --batch-mode --quiet --no-transfer-progress "-Dojs.platform=$platform" compile
+  maven compile
   "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED \
     -cp "target/classes:$repository/ojs-$version.jar:$repository/ojs-$version-$platform.jar" mail.Mail
 ) | tee "$empty/output"

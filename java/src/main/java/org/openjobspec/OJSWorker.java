@@ -108,20 +108,26 @@ public final class OJSWorker implements AutoCloseable {
     // --- running ---
 
     /** Connects and begins to work. The process stays alive until the worker is over. */
-    public synchronized OJSWorker start() {
+    public OJSWorker start() {
+        return start(settings.handleSignals());
+    }
+
+    private synchronized OJSWorker start(boolean signals) {
         if (loop != null) throw new OJSException.Validation("a worker can be started once; make another one");
         if (handlers.isEmpty()) throw new OJSException.Validation("the worker has no handlers: register some before it starts");
         OJSClient client = settings.client();
         if (client == null) client = ownClient = settings.connection().build();
         WorkerLoop started = new WorkerLoop(client.connection().engine(), settings, calls(), listeners);
         try {
-            started.start();
+            // A signal that comes as soon as the first job runs is ours already.
+            started.start(() -> {
+                loop = started;
+                if (signals) Signals.attach(this);
+            });
         } catch (RuntimeException e) {
             closeOwn();
             throw e;
         }
-        loop = started;
-        if (settings.handleSignals()) Signals.attach(this);
         started.over().thenRunAsync(this::closeOwn, Async.EXECUTOR);
         return this;
     }
@@ -132,8 +138,7 @@ public final class OJSWorker implements AutoCloseable {
 
     /** Works until SIGTERM, SIGINT, {@link #stop()}, or a directive of the server. */
     public void run() {
-        start();
-        if (!settings.handleSignals()) Signals.attach(this);
+        start(true);
         await();
     }
 

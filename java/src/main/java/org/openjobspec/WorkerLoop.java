@@ -16,7 +16,7 @@ final class WorkerLoop {
     /** The most jobs taken at a time. */
     private static final int BATCH = 256;
     /** What a process that ends gives its workers, in milliseconds. */
-    private static final long EXIT_MS = 2000;
+    private static final long EXIT_MS = 5000;
     /** Until a job that the executor refused is offered again. */
     private static final Duration REFUSED = Duration.ofSeconds(1);
     private static final System.Logger LOG = System.getLogger("org.openjobspec");
@@ -42,8 +42,10 @@ final class WorkerLoop {
         executor = settings.executor() != null ? settings.executor() : task -> threads.start(task);
     }
 
-    void start() {
+    /** Begins; {@code before} runs when nothing can fail any more, and no handler runs yet. */
+    void start(Runnable before) {
         core.start();
+        before.run();
         try {
             Runtime.getRuntime().addShutdownHook(exitHook);
         } catch (IllegalStateException e) { // the process ends already

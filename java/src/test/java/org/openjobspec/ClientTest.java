@@ -165,7 +165,7 @@ class ClientTest {
             Job job = bench.job("sum", 1, 2).enqueue();
             OJSException early = assertThrows(OJSException.class, () -> bench.client.result(job.id()));
             assertEquals(408, early.status());
-            CompletableFuture<JobResult> waiting = Async.supply(() -> bench.client.result(job.id(), Duration.ofSeconds(20)));
+            CompletableFuture<JobResult> waiting = Async.supply(() -> bench.client.result(job.id(), Support.PATIENCE));
             bench.worker().register("sum", ctx -> ctx.arg(0, int.class) + ctx.arg(1, int.class)).start();
             JobResult result = waiting.join();
             assertEquals(List.of(true, 3L, job.id(), 1), List.of(result.ok(), result.result(), result.jobId(), result.attempt()));
@@ -204,7 +204,7 @@ class ClientTest {
                 assertInstanceOf(OJSException.NotFound.class, assertThrows(java.util.concurrent.ExecutionException.class,
                         () -> threads.submit(() -> bench.client.getJob("missing")).get()).getCause());
             }
-            assertEquals(0, NativeClient.underWay());
+            eventually(() -> NativeClient.underWay() == 0);
         }
     }
 

@@ -2,6 +2,7 @@ package org.openjobspec;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -45,9 +46,11 @@ final class Programs {
 
     /** Its jobs say that they have begun; they end after {@code hold.ms}, and never without that. */
     private static OJSWorker holding(String queue) {
-        OJSWorker worker = OJSWorker.builder().queues(queue).build();
+        // Jobs that do not end by themselves end by what a test does, never by the grace period.
+        OJSWorker worker = OJSWorker.builder().queues(queue).gracePeriod(Duration.ofMinutes(30)).build();
+        OJSWorker.State first = worker.state();
         Thread.ofPlatform().daemon().start(() -> {
-            OJSWorker.State before = worker.state();
+            OJSWorker.State before = first; // of before the thread: a busy machine may run it late
             while (true) {
                 OJSWorker.State seen = before;
                 before = Support.eventually(() -> worker.state() == seen ? null : worker.state());
@@ -80,9 +83,14 @@ final class Programs {
                     Support.eventually(() -> ((Number) client.queues().stats(queue).get("completed")).longValue() >= until);
                 }
                 System.gc();
-                say("resident " + resident() + " " + Thread.activeCount() + " " + NativeClient.underWay());
+                say("resident " + resident() + " " + Thread.activeCount() + " " + NativeClient.underWay() + " " + heap());
             }
         }
+    }
+
+    /** Megabytes that are still in use after a collection. */
+    private static long heap() {
+        return (Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory()) >> 20;
     }
 
     /** Megabytes. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.openjobspec.Support.PATIENCE;
 import static org.openjobspec.Support.eventually;
 
 import java.math.BigInteger;
@@ -163,7 +164,7 @@ class WorkerTest {
             }).start();
             Job job = bench.job("slow").timeout(Duration.ofMillis(50)).retry(ONCE).enqueue();
             assertEquals("timeout", bench.error(job).get("code"));
-            assertEquals(CancelReason.TIMED_OUT, why.get(20, TimeUnit.SECONDS));
+            assertEquals(CancelReason.TIMED_OUT, why.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
         }
     }
 
@@ -188,9 +189,9 @@ class WorkerTest {
                 return null;
             }).register("after", ctx -> Thread.currentThread().isInterrupted()).start();
             Job job = bench.job("long").enqueue();
-            assertTrue(began.await(20, TimeUnit.SECONDS));
+            assertTrue(began.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
             bench.client.cancelJob(job.id());
-            assertNotNull(ended.get(20, TimeUnit.SECONDS));
+            assertNotNull(ended.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
             assertEquals(1, interrupts.get());
             assertEquals("cancelled", bench.client.getJob(job.id()).state());
             assertEquals(false, bench.completed(bench.job("after").enqueue()).result());
@@ -212,7 +213,7 @@ class WorkerTest {
             worker.start();
             assertEquals(OJSWorker.State.RUNNING, worker.state());
             Job job = bench.job("a").enqueue();
-            assertTrue(began.await(20, TimeUnit.SECONDS));
+            assertTrue(began.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
             worker.shutdown();
             eventually(() -> worker.state() == OJSWorker.State.TERMINATE);
             assertEquals(1, worker.activeJobs());
@@ -238,10 +239,10 @@ class WorkerTest {
                 return null;
             }).start();
             Job job = bench.job("b").enqueue();
-            assertTrue(hung.await(20, TimeUnit.SECONDS));
+            assertTrue(hung.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
             worker.stop(Duration.ofMillis(20));
             assertEquals("available", bench.client.getJob(job.id()).state());
-            assertEquals(CancelReason.SHUTDOWN, why.get(20, TimeUnit.SECONDS));
+            assertEquals(CancelReason.SHUTDOWN, why.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
         }
     }
 
@@ -328,7 +329,7 @@ class WorkerTest {
                 throw new RejectedExecutionException("full");
             }).build()).register("where", ctx -> null).start();
             Job job = bench.job("where").enqueue();
-            assertTrue(refused.await(20, TimeUnit.SECONDS));
+            assertTrue(refused.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
             Job back = bench.ended(job, "scheduled", "available", "retryable");
             assertTrue(back.errors().isEmpty(), back.toString());
             hopeless.stop();
