@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping
 from urllib.parse import quote, urlencode
 
-from . import _native, outbox_context, same_database
+from . import _native, outbox_context
 from ._json import dumps, loads
 from .client import Client, RequestLike
 from .errors import ClosedError, NotEnqueuedError, OJSError, OJSValidationError
@@ -77,9 +77,11 @@ class Outbox:
 
         def keep(request: JobRequest) -> Job:
             body = request.to_dict()
-            job_id, sql, params = _native.outbox_stage(dumps(body), self.database, self.table, self.paramstyle)
+            text = dumps(body)
             if self.in_engine:
-                sql, params = same_database.insert(body, job_id, self.paramstyle)
+                job_id, sql, params = _native.outbox_stage_in_engine(text, self.paramstyle)
+            else:
+                job_id, sql, params = _native.outbox_stage(text, self.database, self.table, self.paramstyle)
             made = Job.from_dict({**body, **body.pop("options", {}), "id": job_id})
             found.append(Staged(made, sql, params))
             return made
@@ -158,9 +160,7 @@ class Relay:
         with self._lock:
             if self._pid == os.getpid():
                 return self
-            if self._native is not None:
-                self._native.forget()
-            else:
+            if self._native is None:
                 atexit.register(self.stop)
             connection = self._client._connection
             if connection is None:

@@ -11,9 +11,9 @@ import threading
 import time
 from typing import Any, Callable
 
-from ._json import dumps
+from . import _native
 from .client import Client
-from .errors import OJSError, OJSValidationError
+from .errors import OJSError
 
 logger = logging.getLogger("openjobspec.outbox")
 
@@ -21,30 +21,10 @@ logger = logging.getLogger("openjobspec.outbox")
 NOTIFY = "NOTIFY ojs_ready, '+'"
 
 #: What a server says as ``backend.id``, asked by the application; NULL where it sees no such table, or may not insert.
-IDENTITY = """
-SELECT CASE WHEN has_table_privilege(to_regclass('ojs_jobs')::oid, 'INSERT') THEN (SELECT system_identifier FROM pg_control_system())
-  || '.' || (SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || to_regclass('ojs_jobs')::oid END
-"""
+IDENTITY = _native.outbox_identity()
 
 #: Seconds until the server is asked again when it did not answer, and until a table is looked for again that was not there.
 _PATIENCE = 30.0
-
-_PLACES: dict[str, Callable[[int], str]] = {
-    "qmark": lambda _n: "?", "format": lambda _n: "%s", "pyformat": lambda _n: "%s", "numeric": lambda n: f":{n}",
-    "numeric_dollar": lambda n: f"${n}",
-}  # fmt: skip
-
-
-def insert(body: dict[str, Any], job_id: str, paramstyle: str) -> tuple[str, tuple[Any, ...]]:
-    """The statement that makes a job of a request, and its parameters."""
-    if "schema" in body:
-        raise OJSValidationError("a row of ojs_jobs has no place for a schema: enqueue this job through the outbox (same_database=False)")
-    options = dict(body.get("options") or {})
-    queue = options.pop("queue", "default")
-    place = _PLACES[paramstyle]
-    sql = f"INSERT INTO ojs_jobs (id, type, args, queue, meta, options) VALUES ({', '.join(place(n) for n in range(1, 7))})"
-    text = [None if not value else dumps(value).decode("utf-8") for value in (body.get("meta"), options)]
-    return sql, (job_id, body["type"], dumps(body["args"]).decode("utf-8"), queue, *text)
 
 
 class SameDatabase:

@@ -128,8 +128,8 @@ impl Transport for HostTransport {
         {
             let mut desk = lock(&self.desk);
             if !desk.closed {
+                desk.next += 1; // 0 is no request
                 let ticket = desk.next;
-                desk.next += 1;
                 desk.answers.insert(ticket, sender);
                 let Request { method, path, body, .. } = request;
                 desk.requests.push_back(HostRequest { ticket, method: method.to_string(), path: path.into_owned(), body });

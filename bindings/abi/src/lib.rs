@@ -15,6 +15,7 @@
 //! | [`runtime`] | one tokio runtime per process, rebuilt after a fork |
 //! | [`process`] | to which process an object belongs |
 //! | [`error`], [`guard`] | errors that cross the boundary; panics become such errors |
+//! | [`outbox`] | rows for the application's connection, and the relay |
 //! | [`server`] | an OJS server inside the host process |
 //! | [`logs`] | log records on their way to the host's logger |
 //!
@@ -30,6 +31,7 @@ pub mod guard;
 pub mod host_transport;
 pub mod lane;
 pub mod logs;
+pub mod outbox;
 pub mod pace;
 pub mod process;
 pub mod replies;

@@ -25,7 +25,7 @@ mod native {
     #[pymodule_export]
     use super::logs::{pull_logs, set_log_level};
     #[pymodule_export]
-    use super::outbox::{Relay, outbox_migration, outbox_stage};
+    use super::outbox::{Relay, outbox_identity, outbox_migration, outbox_stage, outbox_stage_in_engine};
     #[pymodule_export]
     use super::replies::Replies;
     #[pymodule_export]

@@ -121,7 +121,12 @@ impl Dialect {
 
     /// A statement with its parameters by name.
     pub(super) fn statement(self, sql: Sql, table: &Table, style: Style, named: &[(&str, Value)]) -> Statement {
-        bind(&table.within(sql.text(self)), style, named)
+        bind(&self.template(sql, table), style, named)
+    }
+
+    /// The same before its parameters are bound.
+    pub(super) fn template(self, sql: Sql, table: &Table) -> String {
+        table.within(sql.text(self))
     }
 
     /// A statement without parameters.
@@ -131,7 +136,7 @@ impl Dialect {
 }
 
 /// Replaces `:name` outside of quotes.
-fn bind(sql: &str, style: Style, named: &[(&str, Value)]) -> Statement {
+pub(super) fn bind(sql: &str, style: Style, named: &[(&str, Value)]) -> Statement {
     let mut out = String::with_capacity(sql.len());
     let mut params: Vec<Value> = Vec::new();
     let mut order: Vec<&str> = Vec::new();

@@ -33,6 +33,7 @@
 //! |---|---|
 //! | `dialect` | the statements of a database, and how their parameters are written |
 //! | `stage` | a job as a row to be written |
+//! | [`same_database`] | a job as a row of the engine's own table, where both share a PostgreSQL |
 //! | `row` | a row as a job to be sent |
 //! | `database` | the seam to whatever runs statements: a driver of ours, or the host's |
 //! | `store` | lease, reading, marking, pruning |
@@ -49,6 +50,7 @@ mod host;
 mod postgres;
 mod relay;
 mod row;
+pub mod same_database;
 #[cfg(feature = "outbox-sqlite")]
 mod sqlite;
 mod stage;

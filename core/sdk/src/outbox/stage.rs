@@ -7,36 +7,31 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
 use super::database::Value;
-use super::dialect::{Dialect, Sql, Style, Table};
+use super::dialect::{Dialect, Sql, Style, Table, bind};
 use crate::client::Client;
 use crate::error::Error;
 use crate::job::Job;
 use crate::middleware::{EnqueueNext, Terminal};
 use crate::request::JobRequest;
 
-/// A row for the outbox: run [`statement`](Self::statement) in the transaction that the job belongs to.
+/// A row to be written: run [`statement`](Self::statement) in the transaction that the job belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staged {
     /// The id that the job will have: the same however often it is sent.
     pub job_id: String,
-    dialect: Dialect,
-    table: Table,
-    job_type: String,
-    args: String,
-    options: String,
+    sql: String,
+    values: Vec<(&'static str, Value)>,
 }
 
 impl Staged {
+    pub(super) const fn new(job_id: String, sql: String, values: Vec<(&'static str, Value)>) -> Self {
+        Self { job_id, sql, values }
+    }
+
     /// The statement, with parameters as the driver wants them, and their values.
     #[must_use]
     pub fn statement(&self, style: Style) -> (String, Vec<Value>) {
-        let named = [
-            ("type", Value::from(self.job_type.as_str())),
-            ("args", Value::from(self.args.as_str())),
-            ("options", Value::from(self.options.as_str())),
-            ("job_id", Value::from(self.job_id.as_str())),
-        ];
-        let statement = self.dialect.statement(Sql::insert, &self.table, style, &named);
+        let statement = bind(&self.sql, style, &self.values);
         (statement.sql, statement.params)
     }
 }
@@ -57,36 +52,62 @@ struct Request<'a> {
     options: Map<String, Json>,
 }
 
+/// An enqueue request that a server would take, in the parts that rows are made of.
+pub(super) struct Parts<'a> {
+    pub job_id: String,
+    pub job_type: String,
+    /// A JSON array, as it was written.
+    pub args: &'a str,
+    pub meta: Option<Json>,
+    pub schema: Option<Json>,
+    /// With times that count from now.
+    pub options: Map<String, Json>,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn of(request: &'a [u8]) -> Result<Self, Error> {
+        let request: Request<'a> = serde_json::from_slice(request).map_err(|e| Error::validation("job", e.to_string()))?;
+        if request.job_type.is_empty() {
+            return Err(Error::validation("type", "must not be empty"));
+        }
+        let args = request.args.map_or("[]", RawValue::get);
+        if !args.starts_with('[') {
+            return Err(Error::validation("args", "must be an array"));
+        }
+        let job_id = match request.id {
+            Some(id) => id.parse::<JobId>().map_err(|e| Error::validation("id", e.to_string()))?.to_string(),
+            None => JobId::now_v7().to_string(),
+        };
+        let given = |value: Option<Json>| value.filter(|value| !value.is_null());
+        let (meta, schema, mut options) = (given(request.meta), given(request.schema), request.options);
+        relative_time(&mut options)?;
+        Ok(Self { job_id, job_type: request.job_type, args, meta, schema, options })
+    }
+}
+
 /// Prepares a job given as the JSON text of an enqueue request, as it comes out of the enqueue chain: nothing is added to it later but
 /// what the server adds.
 ///
 /// # Errors
 /// [`Error::Validation`] for a request that no server would take, and for text that PostgreSQL's JSON cannot hold.
 pub fn stage(request: &[u8], dialect: Dialect, table: &Table) -> Result<Staged, Error> {
-    let request: Request<'_> = serde_json::from_slice(request).map_err(|e| Error::validation("job", e.to_string()))?;
-    if request.job_type.is_empty() {
-        return Err(Error::validation("type", "must not be empty"));
-    }
-    let args = request.args.map_or("[]", RawValue::get);
-    if !args.starts_with('[') {
-        return Err(Error::validation("args", "must be an array"));
-    }
-    let job_id = match request.id {
-        Some(id) => id.parse::<JobId>().map_err(|e| Error::validation("id", e.to_string()))?.to_string(),
-        None => JobId::now_v7().to_string(),
-    };
-    let mut options = request.options;
-    for (name, value) in [("meta", request.meta), ("schema", request.schema)] {
-        if let Some(value) = value.filter(|value| !value.is_null()) {
+    let Parts { job_id, job_type, args, meta, schema, mut options } = Parts::of(request)?;
+    for (name, value) in [("meta", meta), ("schema", schema)] {
+        if let Some(value) = value {
             options.insert(name.to_owned(), value);
         }
     }
-    relative_time(&mut options)?;
     let options = Json::Object(options).to_string();
     if dialect == Dialect::Postgres && (has_nul(args) || has_nul(&options)) {
         return Err(Error::validation("args", r"holds the character \u0000, which PostgreSQL cannot store in JSON"));
     }
-    Ok(Staged { job_id, dialect, table: table.clone(), job_type: request.job_type, args: args.to_owned(), options })
+    let values = vec![
+        ("type", Value::from(job_type.as_str())),
+        ("args", Value::from(args)),
+        ("options", Value::from(options.as_str())),
+        ("job_id", Value::from(job_id.as_str())),
+    ];
+    Ok(Staged::new(job_id, dialect.template(Sql::insert, table), values))
 }
 
 /// A delay counts from now, not from when the relay gets to it.

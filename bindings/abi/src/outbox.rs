@@ -1,0 +1,229 @@
+//! The outbox for host languages: rows for the application's connection as JSON, and the relay.
+//!
+//! The host's own driver writes the row, inside the application's transaction; the relay reads PostgreSQL itself, and any database
+//! through the host's driver, which it asks by a [`HostTransport`].
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ojs::outbox::{Dialect, HostDatabase, PostgresOutbox, Relay as Core, RelayOptions, RelayStatus, Staged, Store, Style, Table};
+use ojs::outbox::{Value, same_database};
+use ojs::transport::Transport;
+use serde::Serialize;
+
+use crate::connection::Connection;
+use crate::error::AbiError;
+use crate::host_transport::HostTransport;
+use crate::process::Owner;
+use crate::runtime;
+use crate::sync::lock;
+
+/// A row to be written: `params` in the order of the placeholders of `sql`. As JSON: `{"id", "sql", "params"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The id that the job will have.
+    pub id: String,
+    /// One statement.
+    pub sql: String,
+    /// Texts, or null.
+    pub params: Vec<Option<String>>,
+}
+
+fn invalid(error: impl std::fmt::Display) -> AbiError {
+    AbiError::invalid(error.to_string())
+}
+
+fn dialect(name: &str) -> Result<Dialect, AbiError> {
+    match name {
+        "postgresql" => Ok(Dialect::Postgres),
+        "sqlite" => Ok(Dialect::Sqlite),
+        other => Err(AbiError::invalid(format!("no outbox in '{other}': the database must be postgresql or sqlite"))),
+    }
+}
+
+/// How the host's driver writes placeholders, by the names of Python's DB-API.
+fn style(name: &str) -> Result<Style, AbiError> {
+    match name {
+        "qmark" => Ok(Style::Question),
+        "numeric_dollar" => Ok(Style::Dollar),
+        "format" | "pyformat" => Ok(Style::Percent),
+        other => Err(AbiError::invalid(format!(
+            "the driver's paramstyle '{other}' is not one of qmark, numeric_dollar, format, pyformat"
+        ))),
+    }
+}
+
+fn table(name: &str) -> Result<Table, AbiError> {
+    Table::new(name).map_err(invalid)
+}
+
+/// The statements that make the tables, or add what they lack.
+///
+/// # Errors
+/// An unknown database, or a name that is none.
+pub fn migration(database: &str, name: &str) -> Result<Vec<String>, AbiError> {
+    Ok(dialect(database)?.migration(&table(name)?))
+}
+
+/// The row of an outbox for an enqueue request.
+///
+/// # Errors
+/// A request that no server would take, an unknown database, style or table.
+pub fn stage(request: &[u8], database: &str, name: &str, paramstyle: &str) -> Result<Row, AbiError> {
+    let staged = ojs::outbox::stage(request, dialect(database)?, &table(name)?)?;
+    Ok(row(&staged, style(paramstyle)?))
+}
+
+/// The engine's own row for an enqueue request, where the engine shares the application's PostgreSQL.
+///
+/// # Errors
+/// As [`stage`], and a request with a schema.
+pub fn stage_in_engine(request: &[u8], paramstyle: &str) -> Result<Row, AbiError> {
+    Ok(row(&same_database::stage(request)?, style(paramstyle)?))
+}
+
+fn row(staged: &Staged, style: Style) -> Row {
+    let (sql, values) = staged.statement(style);
+    let params = values.into_iter().map(|value| match value {
+        Value::Text(text) => Some(text),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Null => None,
+    });
+    Row { id: staged.job_id.clone(), sql, params: params.collect() }
+}
+
+/// Where a relay reads.
+#[derive(Debug)]
+pub enum Source {
+    /// PostgreSQL, by URL.
+    Postgres(String),
+    /// Whatever database the host's driver reaches, which answers `POST /outbox`.
+    Host {
+        /// `postgresql` or `sqlite`.
+        database: String,
+        /// Where the host waits for statements.
+        host: Arc<HostTransport>,
+    },
+}
+
+/// Settings that a host may leave to the defaults.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// How often it looks when nobody wakes it.
+    pub poll_interval: Option<Duration>,
+    /// Most rows in one request, 1 to 1000.
+    pub batch_size: Option<usize>,
+    /// How long rows are kept after they were sent.
+    pub retention: Option<Duration>,
+    /// Whether the tables are made first.
+    pub migrate: bool,
+}
+
+impl Settings {
+    fn options(self) -> RelayOptions {
+        let mut options = RelayOptions::default();
+        options.poll_interval = self.poll_interval.unwrap_or(options.poll_interval);
+        options.retention = self.retention.unwrap_or(options.retention);
+        options.batch_size = self.batch_size.unwrap_or(options.batch_size).clamp(1, 1000);
+        options
+    }
+}
+
+/// A running relay. It does not follow a fork: a child starts its own.
+#[derive(Debug)]
+pub struct Relay {
+    owner: Owner,
+    core: Mutex<Option<Core>>,
+}
+
+impl Relay {
+    /// Starts it on the runtime.
+    ///
+    /// # Errors
+    /// No connection, a URL or name that is none, or tables that cannot be made.
+    pub async fn start(connection: Arc<Connection>, name: &str, source: Source, settings: Settings) -> Result<Self, AbiError> {
+        let table = table(name)?;
+        let store = match source {
+            Source::Postgres(url) => Store::new(table, PostgresOutbox::new(&url).map_err(invalid)?),
+            Source::Host { database, host } => {
+                Store::new(table, HostDatabase::new(dialect(&database)?, host as Arc<dyn Transport>))
+            }
+        };
+        if settings.migrate {
+            store.migrate().await.map_err(|e| AbiError::System(e.to_string()))?;
+        }
+        let client = connection.client().await?;
+        Ok(Self { owner: Owner::current(), core: Mutex::new(Some(Core::start(client, store, settings.options()))) })
+    }
+
+    /// A transaction has committed. Never waits.
+    pub fn wake(&self) {
+        if self.owner.is_current() {
+            lock(&self.core).iter().for_each(Core::wake);
+        }
+    }
+
+    /// What it has done so far; `None` when it is stopped, or was started before a fork.
+    #[must_use]
+    pub fn status(&self) -> Option<RelayStatus> {
+        if !self.owner.is_current() {
+            return None;
+        }
+        lock(&self.core).as_ref().map(Core::status)
+    }
+
+    /// Sends what is committed, for at most `grace`, and ends. A second call does nothing.
+    pub async fn stop(&self, grace: Duration) {
+        let core = if self.owner.is_current() { lock(&self.core).take() } else { None };
+        if let Some(core) = core {
+            core.stop(grace).await;
+        }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let Some(core) = self.core.get_mut().ok().and_then(Option::take) else { return };
+        if !self.owner.is_current() {
+            // The parent's task does not run here; its sockets are the parent's business.
+            std::mem::forget(core);
+        } else if let Ok(runtime) = runtime::handle() {
+            // Nobody waits for it: what is committed and not sent is another relay's, or the next start's.
+            runtime.spawn(core.stop(Duration::ZERO));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_for_each_driver() {
+        let request = br#"{"type":"email.welcome","args":[7]}"#;
+        for (paramstyle, place) in [("qmark", "?"), ("numeric_dollar", "$1"), ("format", "%s")] {
+            let row = stage(request, "postgresql", "ojs_outbox", paramstyle).unwrap();
+            assert!(row.sql.contains(place), "{}", row.sql);
+            assert_eq!(
+                row.params,
+                [Some("email.welcome"), Some("[7]"), Some("{}"), Some(row.id.as_str())].map(|t| t.map(str::to_owned))
+            );
+        }
+        let row = stage_in_engine(request, "numeric_dollar").unwrap();
+        assert_eq!(row.params[0].as_deref(), Some(row.id.as_str()));
+        assert_eq!(row.params[5], None);
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        let request = br#"{"type":"a","args":[]}"#;
+        for (result, word) in [
+            (stage(request, "oracle", "ojs_outbox", "qmark"), "oracle"),
+            (stage(request, "sqlite", "no table", "qmark"), "no table"),
+            (stage(request, "sqlite", "ojs_outbox", "named"), "named"),
+            (stage_in_engine(b"{}", "qmark"), "type"),
+        ] {
+            assert!(result.unwrap_err().to_string().contains(word));
+        }
+        assert!(migration("oracle", "ojs_outbox").is_err());
+    }
+}

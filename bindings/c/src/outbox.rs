@@ -1,0 +1,202 @@
+//! The outbox: rows for the program's own connection to its database, and the relay that sends them.
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ojs_abi::error::AbiError;
+use ojs_abi::outbox::{self, Relay, Row, Settings, Source};
+use ojs_abi::runtime;
+
+use crate::client::ojs_client;
+use crate::error::{enter, given, ojs_error};
+use crate::slice::{boxed, ojs_buf, ojs_slice, options, put};
+use crate::transport::ojs_transport;
+
+fn json(value: &impl serde::Serialize) -> Result<*mut ojs_buf, AbiError> {
+    Ok(boxed(serde_json::to_vec(value).map_err(|e| AbiError::System(e.to_string()))?))
+}
+
+/// The statements that make the tables of an outbox, or add what they lack: a JSON array of texts. `database` is `postgresql` or
+/// `sqlite`, `table` a name, `ojs_outbox` in the specification.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_outbox_migration(database: ojs_slice, table: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_outbox_migration", || {
+        put(out, json(&outbox::migration(database.text("database")?, table.text("table")?)?)?);
+        Ok(())
+    })
+}
+
+/// Prepares a job, given as an enqueue request, as a row of an outbox: `{"id", "sql", "params"}`. Run the statement in the
+/// transaction that the job belongs to. The parameters are texts, or null; `paramstyle` says how they are written:
+/// `qmark` (?), `numeric_dollar` ($1), `format` (%s).
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_outbox_stage(
+    request: ojs_slice,
+    database: ojs_slice,
+    table: ojs_slice,
+    paramstyle: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    staged("ojs_outbox_stage", out, || {
+        outbox::stage(request.bytes("request")?, database.text("database")?, table.text("table")?, paramstyle.text("paramstyle")?)
+    })
+}
+
+/// The same as a row of the engine's own table, where the engine shares the program's PostgreSQL: no outbox, no relay.
+/// `NOTIFY ojs_ready, '+'` after the commit has the job taken in at once.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_outbox_stage_in_engine(
+    request: ojs_slice,
+    paramstyle: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    staged("ojs_outbox_stage_in_engine", out, || {
+        outbox::stage_in_engine(request.bytes("request")?, paramstyle.text("paramstyle")?)
+    })
+}
+
+fn staged(export: &'static str, out: *mut *mut ojs_buf, make: impl FnOnce() -> Result<Row, AbiError>) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter(export, || {
+        put(out, json(&make()?)?);
+        Ok(())
+    })
+}
+
+/// A query for the program's connection to PostgreSQL. When its one value is the `backend.id` in the server's health, the engine's
+/// table is in this database, and this role may insert into it; NULL says no.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_outbox_identity() -> ojs_slice {
+    ojs_slice::of(ojs::outbox::same_database::IDENTITY.as_bytes())
+}
+
+/// How a relay works. Empty and 0 mean the default.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ojs_relay_options {
+    /// Set by ojs_relay_options_init().
+    pub size: u32,
+    /// Most rows in one request; 100.
+    pub batch_size: u32,
+    /// How often it looks when nobody wakes it, in milliseconds; 1000.
+    pub poll_interval_ms: u64,
+    /// How long rows are kept after they were sent, in milliseconds; 24 hours.
+    pub retention_ms: u64,
+    /// The table; `ojs_outbox`.
+    pub table: ojs_slice,
+    /// Where to read: the URL of a PostgreSQL database …
+    pub url: ojs_slice,
+    /// … or a database that the program's own driver reaches: it pulls `POST /outbox` with `[{"sql", "params"}, …]`, runs all of it
+    /// in one transaction, and replies `[[row, …], …]`, a list for each statement. Borrowed for the call; outlives the relay if freed.
+    pub host: *const ojs_transport,
+    /// What the host's database is: `postgresql` or `sqlite`.
+    pub database: ojs_slice,
+    /// Whether the tables are made first.
+    pub migrate: bool,
+}
+
+impl Default for ojs_relay_options {
+    fn default() -> Self {
+        Self {
+            size: u32::try_from(size_of::<Self>()).unwrap_or(0),
+            batch_size: 0,
+            poll_interval_ms: 0,
+            retention_ms: 0,
+            table: ojs_slice::EMPTY,
+            url: ojs_slice::EMPTY,
+            host: ptr::null(),
+            database: ojs_slice::EMPTY,
+            migrate: false,
+        }
+    }
+}
+
+/// Fills in the size and the defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_relay_options_init(options: *mut ojs_relay_options) {
+    put(options, ojs_relay_options::default());
+}
+
+/// Sends the rows of an outbox that are committed, in their order. Any number may run, in any number of processes: one sends.
+/// Free with ojs_relay_free().
+pub struct ojs_relay {
+    core: Relay,
+}
+
+fn source(given: &ojs_relay_options) -> Result<Source, AbiError> {
+    // SAFETY: rule 2 of the header: borrowed for the call, NULL or alive.
+    let host = unsafe { given.host.as_ref() };
+    match (given.url.string("url")?, host) {
+        (Some(url), None) => Ok(Source::Postgres(url)),
+        (None, Some(host)) => {
+            let database = given.database.string("database")?.unwrap_or_else(|| "sqlite".to_owned());
+            Ok(Source::Host { database, host: Arc::clone(&host.core) })
+        }
+        _ => Err(AbiError::invalid("a relay needs a PostgreSQL URL or the program's own database, one of them: url or host")),
+    }
+}
+
+/// Starts a relay that sends over the client.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_relay_start(
+    client: Option<&ojs_client>,
+    relay_options: *const ojs_relay_options,
+    out: *mut *mut ojs_relay,
+) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_relay_start", || {
+        let link = Arc::clone(&given(client, "client")?.link);
+        let given = options(relay_options, ojs_relay_options::default(), "ojs_relay_options")?;
+        let table = given.table.string("table")?.unwrap_or_else(|| "ojs_outbox".to_owned());
+        let length = |millis: u64| (millis > 0).then(|| Duration::from_millis(millis));
+        let settings = Settings {
+            poll_interval: length(given.poll_interval_ms),
+            batch_size: usize::try_from(given.batch_size).ok().filter(|size| *size > 0),
+            retention: length(given.retention_ms),
+            migrate: given.migrate,
+        };
+        let core = runtime::handle()?.block_on(Relay::start(link, &table, source(&given)?, settings))?;
+        put(out, Box::into_raw(Box::new(ojs_relay { core })));
+        Ok(())
+    })
+}
+
+/// Says that a transaction has committed: the relay looks at once. Never waits.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_relay_wake(relay: Option<&ojs_relay>) {
+    if let Some(relay) = relay {
+        relay.core.wake();
+    }
+}
+
+/// What it has done so far: `{"leading", "sent", "deduplicated", "refused", "parked", "held_up", "error"}`; `null` when it is stopped.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_relay_status(relay: Option<&ojs_relay>, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_relay_status", || {
+        put(out, json(&given(relay, "relay")?.core.status())?);
+        Ok(())
+    })
+}
+
+/// Sends what is committed, for at most so many milliseconds, and ends. What is left stays in the table. A second stop does nothing.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_relay_stop(relay: Option<&ojs_relay>, grace_ms: u64) -> Option<Box<ojs_error>> {
+    enter("ojs_relay_stop", || {
+        runtime::handle()?.block_on(given(relay, "relay")?.core.stop(Duration::from_millis(grace_ms)));
+        Ok(())
+    })
+}
+
+/// Ends it at once if need be, and frees it.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_relay_free(relay: Option<Box<ojs_relay>>) {
+    drop(relay);
+}

@@ -1,0 +1,2 @@
+SELECT CASE WHEN has_table_privilege(to_regclass('ojs_jobs')::oid, 'INSERT') THEN (SELECT system_identifier FROM pg_control_system())
+  || '.' || (SELECT oid FROM pg_database WHERE datname = current_database()) || '.' || to_regclass('ojs_jobs')::oid END
