@@ -10,12 +10,14 @@ use magnus::{Error, Module, Object, Ruby, function, method};
 mod connection;
 mod gate;
 mod logs;
+mod outbox;
 mod server;
 mod text;
 mod transport;
 mod worker;
 
 use connection::Connection;
+use outbox::Relay;
 use server::Server;
 use transport::HostTransport;
 use worker::Worker;
@@ -62,6 +64,17 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("url", method!(Server::url, 0))?;
     class.define_method("stop", method!(Server::stop, 0))?;
 
+    let class = native.define_class("Relay", object)?;
+    class.define_singleton_method("new", function!(Relay::new, 3))?;
+    class.define_method("wake", method!(Relay::wake, 0))?;
+    class.define_method("status", method!(Relay::status, 0))?;
+    class.define_method("stop", method!(Relay::stop, 1))?;
+
+    native.define_singleton_method("outbox_migration", function!(outbox::migration, 2))?;
+    native.define_singleton_method("outbox_identity", function!(outbox::identity, 0))?;
+    native.define_singleton_method("outbox_notify", function!(outbox::notify, 0))?;
+    native.define_singleton_method("outbox_stage", function!(outbox::stage, 4))?;
+    native.define_singleton_method("outbox_stage_in_engine", function!(outbox::stage_in_engine, 2))?;
     native.define_singleton_method("duration_text", function!(text::duration_text, 1))?;
     native.define_singleton_method("duration_seconds", function!(text::duration_seconds, 1))?;
     native.define_singleton_method("time_after", function!(text::time_after, 1))?;

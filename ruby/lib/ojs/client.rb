@@ -22,7 +22,7 @@ module OJS
       options = { auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout, max_sends: max_sends,
                   ca_file: ca_file, client_cert: client_cert }.compact
       @transport = Transport.new(url, transport, options)
-      @middleware = MiddlewareChain.new
+      @middleware = MiddlewareChain.new(MiddlewareChain::ENQUEUE_ORDER)
     end
 
     # As new; with a block, closes the client after it and returns what the block does.
@@ -55,9 +55,8 @@ module OJS
     # Options: queue, priority, timeout, visibility_timeout, result_ttl, delay, delay_until, expires_at, total_timeout, retry, unique,
     # tags, id, meta, schema, and +extra+ for others by their names on the wire. An option without arguments in front of it would look
     # like an argument and is refused.
-    def enqueue(type, args = (no_args = true), options = nil, **named)
-      request = no_args ? Client.bare(type, named) : JobRequest.new(type, args, options, **Client.options_of(named))
-      enqueue_request(request)
+    def enqueue(...)
+      enqueue_request(Client.request_of(...))
     end
 
     # The same for a JobRequest made before.
@@ -215,6 +214,11 @@ module OJS
       @transport
     end
 
+    # The request that a call of enqueue means.
+    def self.request_of(type, args = (no_args = true), options = nil, **named) # :nodoc:
+      no_args ? bare(type, named) : JobRequest.new(type, args, options, **options_of(named))
+    end
+
     # A request whose arguments are the named ones.
     def self.bare(type, named) # :nodoc:
       options = named.delete(:options)
@@ -231,14 +235,15 @@ module OJS
       named.key?(:options) ? named.except(:options).merge(named[:options].transform_keys(&:to_sym)) : named
     end
 
+    # Runs the enqueue middleware on a request, completed with the present request's metadata; the block gets what comes out.
+    def through(request) # :nodoc:
+      middleware.run(RequestContext.completed(request)) { |changed| yield JobRequest.of(changed) }
+    end
+
     private
 
     def call(method, path, body = nil, wait: nil)
       @transport.request(method, path, body, wait: wait)
-    end
-
-    def through(request)
-      middleware.run(request) { |changed| yield JobRequest.of(changed) }
     end
 
     # The jobs that middleware lets through, as the wire has them.

@@ -1,30 +1,60 @@
 # frozen_string_literal: true
 
 module OJS
-  # What OJS.configure sets: the options of Client, by name.
+  # What OJS.configure sets: the options of Client, by name, and how jobs join transactions.
   class Configuration
     attr_accessor :url, :auth_token, :headers, :timeout, :connect_timeout, :max_sends, :ca_file, :client_cert, :transport
+
+    # Whose transactions jobs join: +:active_record+ (gem ojs-adapter-activerecord), or an object of your own; none by default.
+    attr_accessor :adapter
+    # The outbox table; +ojs_outbox+.
+    attr_accessor :outbox_table
+    # Whether this process relays (of all processes one does at a time); true. False where a relay runs as a process of its own.
+    attr_accessor :relay
+    # Options of Relay: how often it looks (1 s), most rows in one request (100), how long sent rows are kept (24 h).
+    attr_accessor :outbox_poll_interval, :outbox_batch_size, :outbox_retention
+    # Whether the server keeps its jobs in the application's PostgreSQL; nil finds out.
+    attr_accessor :same_database
+
+    def initialize
+      @outbox_table = "ojs_outbox"
+      @relay = true
+    end
 
     # A client with these settings.
     def client
       Client.new(url, transport: transport, auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout,
                       max_sends: max_sends, ca_file: ca_file, client_cert: client_cert)
     end
+
+    # Options for a Relay.
+    def relay_options
+      { table: outbox_table, poll_interval: outbox_poll_interval, batch_size: outbox_batch_size, retention: outbox_retention }
+    end
   end
 
   @configuration = Configuration.new
-  @lock = Mutex.new
+  @lock = Monitor.new
+  @adapters = {}
 
   class << self
     attr_reader :configuration
 
-    # Settings of OJS.client, best made once while the application starts. A client that is in use already is replaced, not closed.
+    # Settings of OJS.client, best made once while the application starts. A client that is in use already is replaced, not closed; a
+    # relay that runs already is stopped.
     #
-    #   OJS.configure { |config| config.url = ENV["OJS_URL"] }
+    #   OJS.configure do |config|
+    #     config.url = ENV["OJS_URL"]
+    #     config.adapter = :active_record
+    #   end
     def configure
       yield configuration
       client = configuration.client
-      @lock.synchronize { @client = client }
+      before = @lock.synchronize do
+        @client = client
+        @adapter.tap { @adapter = nil }
+      end
+      before&.close(0)
       self
     end
 
@@ -33,7 +63,7 @@ module OJS
       @client || @lock.synchronize { @client ||= configuration.client }
     end
 
-    # Client#enqueue of OJS.client.
+    # Client#enqueue of OJS.client: sends a job now, whatever becomes of a transaction.
     def enqueue(...)
       client.enqueue(...)
     end
@@ -41,6 +71,64 @@ module OJS
     # Client#enqueue_batch of OJS.client.
     def enqueue_batch(jobs)
       client.enqueue_batch(jobs)
+    end
+    alias enqueue_bulk enqueue_batch
+
+    # Sends a job if, and only if, the outermost transaction commits; outside of one, now. Takes what enqueue takes, and +on+: the model
+    # class or connection whose transaction counts, where several are open. The job that is returned has its id already.
+    #
+    #   User.transaction do
+    #     user = User.create!(email: "ada@example.com")
+    #     OJS.enqueue_after_commit("email.welcome", [user.id])
+    #   end
+    def enqueue_after_commit(type, *args, on: nil, **named)
+      adapter.enqueue_after_commit(Client.request_of(type, *args, **named), on: on)
+    end
+
+    # The same for many jobs, each in a form that JobRequest.of takes.
+    def enqueue_bulk_after_commit(jobs, on: nil)
+      jobs.map { |job| adapter.enqueue_after_commit(JobRequest.of(job), on: on) }
+    end
+
+    # The jobs in the outbox that are not sent yet, as the present transaction sees them: Hashes with +type+, +args+, +options+, +id+. For
+    # tests, whose transaction never commits.
+    def staged(on: nil)
+      adapter.staged(on: on)
+    end
+
+    # What makes jobs join transactions, by <tt>config.adapter</tt>.
+    def adapter
+      @adapter || @lock.synchronize { @adapter ||= make_adapter(configuration.adapter) }
+    end
+
+    # Starts the relay of this process, where it has one: for servers, when they have booted (and forked).
+    def start
+      adapter.start if configuration.adapter
+      self
+    end
+
+    # Sends what is committed, for at most +grace+, stops the relay and closes the client. The end of the process does so by itself.
+    def close(grace = 5.0)
+      adapter, client = @lock.synchronize { [@adapter, @client].tap { @adapter = @client = nil } }
+      adapter&.close(grace)
+      client&.close
+    end
+
+    # Called by adapters when they are loaded; the block makes one for a configuration and a client.
+    def register_adapter(name, &block) # :nodoc:
+      @adapters[name.to_sym] = block
+    end
+
+    private
+
+    def make_adapter(name)
+      return name if name.respond_to?(:enqueue_after_commit)
+      raise OutboxError, "no transactions to join: set config.adapter = :active_record in OJS.configure" if name.nil?
+
+      require "ojs/#{name}" unless @adapters.key?(name.to_sym)
+      @adapters.fetch(name.to_sym).call(configuration, client)
+    rescue LoadError => e
+      raise OutboxError, "there is no adapter '#{name}' (#{e.message}): install the gem ojs-adapter-#{name.to_s.delete("_")}"
     end
   end
 end

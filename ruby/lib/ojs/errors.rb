@@ -21,6 +21,7 @@ module OJS
   #   ├── ValidationError                 wrong before it was sent
   #   ├── MiddlewareError                 a chain was used wrongly
   #   ├── NotEnqueuedError                an enqueue middleware dropped the job
+  #   ├── OutboxError                     the outbox cannot be used so, or not here
   #   ├── ClosedError                     the client or worker was closed
   #   ├── ForkedError                     made in the parent of a forked process
   #   └── InternalError                   a bug in OJS
@@ -96,6 +97,13 @@ module OJS
   # A chain was used wrongly: unknown name, name taken, changed after the first job, +next+ called twice.
   class MiddlewareError < Error
     def initialize(message = nil, code: "middleware", **about)
+      super
+    end
+  end
+
+  # The outbox cannot be used as it is set up, or not here: the message says what to do.
+  class OutboxError < Error
+    def initialize(message = nil, code: "outbox", **about)
       super
     end
   end

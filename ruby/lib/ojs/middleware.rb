@@ -19,7 +19,12 @@ module OJS
   # Going on is called once, or not at all; given another subject, it passes that on. What a layer returns is not looked at, so the
   # last line of a block does no harm.
   class MiddlewareChain
-    def initialize
+    # The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers
+    # with other names may stand anywhere.
+    ENQUEUE_ORDER = %w[trace_inject auth validate unique rate_limit encrypt].freeze
+
+    def initialize(order = [])
+      @order = order
       @layers = []
       @sealed = false
     end
@@ -89,8 +94,19 @@ module OJS
       name = name.nil? ? free_name : name.to_s
       raise MiddlewareError, "there is a middleware named '#{name}' already; remove it first" if names.include?(name)
 
+      check_order(index, name)
       @layers.insert(index, [name, layer, takes_next?(layer)])
       self
+    end
+
+    def check_order(index, name)
+      own = @order.index(name) or return
+      names.each_with_index do |other, at|
+        its = @order.index(other)
+        next if its.nil? || (its < own) == (at < index)
+
+        raise MiddlewareError, "'#{name}' must stand #{its < own ? "after" : "before"} '#{other}': the order is #{@order.join(", ")}"
+      end
     end
 
     def index(name)

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+module OJS
+  # Makes rows: a job is sent if, and only if, the transaction that wrote its row commits. Relay sends it.
+  #
+  # Framework adapters (ojs-adapter-activerecord, ojs-adapter-rails) do this for you. With a connection of your own:
+  #
+  #   outbox = OJS::Outbox.new(client, database: "sqlite")
+  #   db.transaction do
+  #     db.execute("INSERT INTO users (email) VALUES ('ada@example.com')")
+  #     row = outbox.stage(["email.welcome", [db.last_insert_row_id]])
+  #     db.execute(row.sql, row.params)
+  #   end
+  #   relay.wake
+  class Outbox
+    # The name in the specification.
+    TABLE = "ojs_outbox"
+    # How drivers write places for parameters, by default.
+    STYLES = { "postgresql" => "numeric_dollar", "sqlite" => "qmark" }.freeze
+    # A row to be written in the transaction the job belongs to: the job, which has its id already, statement and parameters.
+    Staged = Struct.new(:job, :sql, :params)
+
+    # +postgresql+ or +sqlite+.
+    attr_reader :database
+    attr_reader :table
+
+    # The statements that make the tables, or add to a table made by the specification's DDL what it lacks. Each may be run again.
+    def self.migration(database, table = TABLE)
+      Native.outbox_migration(database.to_s, table.to_s)
+    end
+
+    # With +in_engine+ the rows are the engine's own, which shares the application's PostgreSQL: nobody needs to send them. +style+ of the
+    # places for parameters: +numeric_dollar+ ($1), +qmark+ (?) or +format+ (%s); by default what drivers of the database take.
+    def initialize(client, database:, table: TABLE, in_engine: false, style: nil)
+      @client = client
+      @database = database.to_s
+      @table = table.to_s
+      @in_engine = in_engine
+      usual = STYLES.fetch(@database) { raise ValidationError, "no outbox in '#{database}': there is one in #{STYLES.keys.join(" and ")}" }
+      @style = style || usual
+    end
+
+    # Whether the rows are the engine's own.
+    def in_engine?
+      @in_engine
+    end
+
+    # Runs the client's enqueue middleware, now, and makes the row of what comes out. What is wrong with the job is raised here, inside
+    # the transaction; NotEnqueuedError when a middleware dropped it. Takes what JobRequest.of takes.
+    def stage(job)
+      staged = nil
+      @client.through(JobRequest.of(job)) do |request|
+        body = request.to_h
+        id, sql, params = row(Wire.dump(body))
+        envelope = { **body, **body.fetch(:options, {}), id: id }.except(:options)
+        staged = Staged.new(Job.new(Wire.load(Wire.dump(envelope))), sql, params)
+        staged.job
+      end
+      staged or raise NotEnqueuedError.new("a middleware dropped the job", code: "not_enqueued")
+    end
+
+    # The query that lists rows not sent yet: type, arguments, options, id. What is in them as JSON, #waiting reads.
+    def waiting_query
+      return "SELECT type, args, options, id FROM ojs_jobs WHERE body IS NULL ORDER BY seq" if in_engine?
+
+      "SELECT job_type, job_args, job_options, job_id FROM #{table} WHERE status <> 'sent' ORDER BY id"
+    end
+
+    # The rows of waiting_query as Hashes: +type+, +args+, +options+ and +id+, for tests.
+    def waiting(rows)
+      rows.map do |type, args, options, id|
+        parsed = [args, options].map { |value| value.is_a?(String) ? Wire.load(value) : value }
+        { type: type, args: parsed[0], options: parsed[1] || {}, id: id }
+      end
+    end
+
+    private
+
+    def row(request)
+      in_engine? ? Native.outbox_stage_in_engine(request, @style) : Native.outbox_stage(request, database, table, @style)
+    end
+  end
+end
