@@ -34,6 +34,8 @@ typedef struct ojs_client ojs_client;
 typedef struct ojs_worker ojs_worker;
 typedef struct ojs_server ojs_server;
 typedef struct ojs_answer ojs_answer;
+typedef struct ojs_transport ojs_transport;
+typedef struct ojs_relay ojs_relay;
 
 
 // The interface: `major << 16 | minor`. A new minor adds, a new major changes.
@@ -264,6 +266,41 @@ typedef void (*ojs_destroy_fn)(void *user_data);
 
 // Runs a job. What it leaves in `answer` counts; nothing means: done, without a result. `job` and `answer` live until it returns.
 typedef void (*ojs_handler_fn)(void *user_data, const ojs_job *job, const ojs_answer *answer);
+
+// A request for the program to answer. Free its three buffers; `body` is NULL when it has none.
+typedef struct {
+    // The reply goes by this; 0 when nothing came in time.
+    uint64_t ticket;
+    // `GET`, `POST`, …
+    ojs_buf *method;
+    // Relative to `/ojs/v1`, or `/ojs/manifest`.
+    ojs_buf *path;
+    // JSON text.
+    ojs_buf *body;
+} ojs_request;
+
+// How a relay works. Empty and 0 mean the default.
+typedef struct {
+    // Set by ojs_relay_options_init().
+    uint32_t size;
+    // Most rows in one request; 100.
+    uint32_t batch_size;
+    // How often it looks when nobody wakes it, in milliseconds; 1000.
+    uint64_t poll_interval_ms;
+    // How long rows are kept after they were sent, in milliseconds; 24 hours.
+    uint64_t retention_ms;
+    // The table; `ojs_outbox`.
+    ojs_slice table;
+    // Where to read: the URL of a PostgreSQL database …
+    ojs_slice url;
+    // … or a database that the program's own driver reaches: it pulls `POST /outbox` with `[{"sql", "params"}, …]`, runs all of it
+    // in one transaction, and replies `[[row, …], …]`, a list for each statement. Borrowed for the call; outlives the relay if freed.
+    const ojs_transport *host;
+    // What the host's database is: `postgresql` or `sqlite`.
+    ojs_slice database;
+    // Whether the tables are made first.
+    bool migrate;
+} ojs_relay_options;
 
 #ifdef __cplusplus
 extern "C" {
@@ -526,6 +563,84 @@ OJS_MUST_USE ojs_error *ojs_server_stop(const ojs_server *server);
 
 // Stops it if need be, and frees it.
 void ojs_server_free(ojs_server *server);
+
+// An empty mailbox.
+OJS_MUST_USE ojs_error *ojs_transport_new(ojs_transport **out);
+
+// Waits for the next request, for at most so many milliseconds. The error is of the class CLOSED after ojs_transport_close().
+OJS_MUST_USE
+ojs_error *ojs_transport_pull(const ojs_transport *transport,
+                              uint64_t wait_ms,
+                              ojs_request *out);
+
+// Answers a request with a status of HTTP and a body.
+OJS_MUST_USE
+ojs_error *ojs_transport_reply(const ojs_transport *transport,
+                               uint64_t ticket,
+                               uint16_t status,
+                               ojs_slice body);
+
+// Says that there is no answer; `message` is for people. The library sends the request again where that is harmless.
+OJS_MUST_USE ojs_error *ojs_transport_fail(const ojs_transport *transport, uint64_t ticket, ojs_slice message);
+
+// Ends it: requests that wait fail, and so does every pull.
+void ojs_transport_close(const ojs_transport *transport);
+
+// Closes it if need be, and frees it. Clients over it stay, and find it closed.
+void ojs_transport_free(ojs_transport *transport);
+
+// A client whose requests go to the mailbox. Free with ojs_client_free().
+OJS_MUST_USE ojs_error *ojs_client_over(const ojs_transport *transport, ojs_client **out);
+
+// The statements that make the tables of an outbox, or add what they lack: a JSON array of texts. `database` is `postgresql` or
+// `sqlite`, `table` a name, `ojs_outbox` in the specification.
+OJS_MUST_USE
+ojs_error *ojs_outbox_migration(ojs_slice database,
+                                ojs_slice table,
+                                ojs_buf **out);
+
+// Prepares a job, given as an enqueue request, as a row of an outbox: `{"id", "sql", "params"}`. Run the statement in the
+// transaction that the job belongs to. The parameters are texts, or null; `paramstyle` says how they are written:
+// `qmark` (?), `numeric_dollar` ($1), `format` (%s).
+OJS_MUST_USE
+ojs_error *ojs_outbox_stage(ojs_slice request,
+                            ojs_slice database,
+                            ojs_slice table,
+                            ojs_slice paramstyle,
+                            ojs_buf **out);
+
+// The same as a row of the engine's own table, where the engine shares the program's PostgreSQL: no outbox, no relay.
+// `NOTIFY ojs_ready, '+'` after the commit has the job taken in at once.
+OJS_MUST_USE ojs_error *ojs_outbox_stage_in_engine(ojs_slice request, ojs_slice paramstyle, ojs_buf **out);
+
+// A query for the program's connection to PostgreSQL. When its one value is the `backend.id` in the server's health, the engine's
+// table is in this database, and this role may insert into it; NULL says no.
+ojs_slice ojs_outbox_identity(void);
+
+// Fills in the size and the defaults.
+void ojs_relay_options_init(ojs_relay_options *options);
+
+// Starts a relay that sends over the client.
+OJS_MUST_USE
+ojs_error *ojs_relay_start(const ojs_client *client,
+                           const ojs_relay_options *relay_options,
+                           ojs_relay **out);
+
+// Says that a transaction has committed: the relay looks at once. Never waits.
+void ojs_relay_wake(const ojs_relay *relay);
+
+// What it has done so far: `{"leading", "sent", "deduplicated", "refused", "parked", "held_up", "error"}`; `null` when it is stopped.
+OJS_MUST_USE
+ojs_error *ojs_relay_status(const ojs_relay *relay,
+                            ojs_buf **out);
+
+// Sends what is committed, for at most so many milliseconds, and ends. What is left stays in the table. A second stop does nothing.
+OJS_MUST_USE
+ojs_error *ojs_relay_stop(const ojs_relay *relay,
+                          uint64_t grace_ms);
+
+// Ends it at once if need be, and frees it.
+void ojs_relay_free(ojs_relay *relay);
 
 // Collects log records up to a level: 0 off, 1 error, 2 warn, 3 info, 4 debug, 5 trace. Off until it is called.
 void ojs_logs_level(uint8_t level);
