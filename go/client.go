@@ -9,13 +9,16 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Client talks to an OJS server, or to an engine in this process. It may be used by many goroutines at a time.
 type Client struct {
 	native *nativeClient
+	url    string
 	chain  MiddlewareChain[EnqueueMiddlewareFunc]
+	outbox atomic.Pointer[Outbox] // The first one made for it.
 
 	compose sync.Once
 	layers  []layer[EnqueueMiddlewareFunc]
@@ -35,11 +38,22 @@ func NewClient(url string, options ...ClientOption) (*Client, error) {
 func connect(url string, settings connection) (*Client, error) {
 	settings.authToken = cmp.Or(settings.authToken, os.Getenv("OJS_AUTH_TOKEN"))
 	settings.caFile = cmp.Or(settings.caFile, os.Getenv("OJS_TLS_CA_FILE"))
-	native, err := newNativeClient(cmp.Or(url, os.Getenv("OJS_URL"), "http://localhost:8080"), settings)
+	if settings.transport != nil {
+		native, err := newNativeClientFor(settings.transport)
+		return newClient(native, ""), err
+	}
+	url = cmp.Or(url, os.Getenv("OJS_URL"), "http://localhost:8080")
+	native, err := newNativeClient(url, settings)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{native: native}, nil
+	return newClient(native, url), nil
+}
+
+func newClient(native *nativeClient, url string) *Client {
+	client := &Client{native: native, url: url}
+	client.chain.order = enqueueOrder
+	return client
 }
 
 // Close releases the connection; an embedded engine is flushed. Later calls return [ErrClosed]; a second Close does nothing.
@@ -65,7 +79,7 @@ func (c *Client) Enqueue(ctx context.Context, jobType string, args any, options 
 		return answer.Job, err
 	})
 	if err == nil && job == nil {
-		err = &Error{Class: ErrNotEnqueued, Code: "not_enqueued", Message: "a middleware dropped the job"}
+		err = dropped
 	}
 	return job, err
 }
@@ -101,6 +115,7 @@ func (c *Client) through(ctx context.Context, request *JobRequest, send EnqueueF
 	if c.wrong != nil {
 		return nil, c.wrong
 	}
+	requestOf(ctx).info.complete(request)
 	return enqueueOnion(c.layers, send)(ctx, request)
 }
 

@@ -85,8 +85,9 @@ func ojsGoDone(ticket C.uintptr_t, failure *C.ojs_error, body *C.ojs_buf) {
 
 // nativeClient is a connection. Its methods may be called at any time, also after close.
 type nativeClient struct {
-	mu  sync.RWMutex
-	ptr *C.ojs_client
+	mu   sync.RWMutex
+	ptr  *C.ojs_client
+	host *mailbox // Of a client over a transport of the program's own, else nil.
 }
 
 func newNativeClient(url string, s connection) (*nativeClient, error) {
@@ -168,10 +169,12 @@ func (c *nativeClient) close() error {
 		return nil
 	}
 	defer C.ojs_client_free(ptr)
+	defer c.host.close()
 	return takeError(C.ojs_client_close(ptr))
 }
 
 func (c *nativeClient) free() {
+	c.host.close()
 	C.ojs_client_free(c.ptr)
 	c.ptr = nil
 }

@@ -11,6 +11,7 @@ type connection struct {
 	headers                              []string // name, value, name, value …
 	timeout, connectTimeout              time.Duration
 	maxSends                             int
+	transport                            Transport
 }
 
 // workerSettings are the settings of a worker; 0 and "" mean the default of the engine.
@@ -87,7 +88,8 @@ func WithConcurrency(n int) WorkerOption {
 
 // WithGracePeriod is how long running handlers may finish after a stop; 25 seconds without it.
 func WithGracePeriod(d time.Duration) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.grace = d })
+	// To the engine, zero means that nothing was said.
+	return workerOption(func(s *workerSettings) { s.grace = max(d, time.Millisecond) })
 }
 
 // WithHeartbeatInterval is the time between heartbeats; 5 seconds without it.

@@ -1,0 +1,47 @@
+package ojstest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+// Staged are the jobs of this type (or of all, when it is empty) that match and that the outbox has not sent yet, as a transaction sees
+// them: a test asks before it rolls back.
+//
+//	tx, err := db.Begin(t.Context())
+//	defer tx.Rollback()
+//	signUp(tx, "ada@example.com") // the code under test
+//	ojstest.AssertStaged(t, outbox, tx, "email.welcome", ojstest.Args("ada@example.com"))
+func Staged(t testing.TB, outbox *ojs.Outbox, tx ojs.Transaction, jobType string, matches ...Match) (found []ojs.Job) {
+	t.Helper()
+	jobs, err := outbox.Staged(t.Context(), tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+next:
+	for _, job := range jobs {
+		if jobType != "" && job.Type != jobType {
+			continue
+		}
+		for _, match := range matches {
+			if !match(ojs.JobRequest{Type: job.Type, Args: job.Args, Queue: job.Queue, Meta: job.Meta}) {
+				continue next
+			}
+		}
+		found = append(found, job)
+	}
+	return found
+}
+
+// AssertStaged fails the test unless such a job is in the outbox. It returns the jobs.
+func AssertStaged(t testing.TB, outbox *ojs.Outbox, tx ojs.Transaction, jobType string, matches ...Match) []ojs.Job {
+	t.Helper()
+	found := Staged(t, outbox, tx, jobType, matches...)
+	if len(found) == 0 {
+		all, _ := json.Marshal(Staged(t, outbox, tx, ""))
+		t.Errorf("no '%s' is in the outbox that matches; in it are: %s", jobType, all)
+	}
+	return found
+}

@@ -1,0 +1,152 @@
+package ojs
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// sqlDatabase is a pool of database/sql as an outbox needs it.
+type sqlDatabase struct{ *sql.DB }
+
+func (d sqlDatabase) TextRows(ctx context.Context, query string) ([][]string, error) {
+	return textRows(ctx, d.DB, query)
+}
+
+// textRows reads with whatever can read.
+func textRows(ctx context.Context, from any, query string) (found [][]string, err error) {
+	if adapter, ok := from.(interface {
+		TextRows(ctx context.Context, query string) ([][]string, error)
+	}); ok {
+		return adapter.TextRows(ctx, query)
+	}
+	reader, ok := from.(interface {
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	})
+	if !ok {
+		return nil, invalid("%T cannot run queries: it has neither QueryContext nor TextRows", from)
+	}
+	rows, err := reader.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		row, places := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range row {
+			places[i] = &row[i]
+		}
+		if err := rows.Scan(places...); err != nil {
+			return nil, err
+		}
+		texts := make([]string, len(row))
+		for i, value := range row {
+			texts[i] = value.String
+		}
+		found = append(found, texts)
+	}
+	return found, rows.Err()
+}
+
+// Staged are the jobs that are not sent yet as this transaction sees them, its own included: for tests, which roll back afterwards. Package
+// ojstest makes assertions of it.
+func (o *Outbox) Staged(ctx context.Context, tx Transaction) ([]Job, error) {
+	query := "SELECT job_id, job_type, CAST(job_args AS text), CAST(job_options AS text), NULL, NULL FROM " + o.options.Table +
+		" WHERE status <> 'sent' ORDER BY id"
+	if o.same.known() {
+		query = "SELECT CAST(id AS text), type, CAST(args AS text), CAST(options AS text), CAST(meta AS text), queue" +
+			" FROM ojs_jobs WHERE body IS NULL ORDER BY seq"
+	}
+	rows, err := textRows(ctx, tx, query)
+	if err != nil {
+		return nil, writeError(err, o.options.Table)
+	}
+	jobs := []Job{}
+	for _, row := range rows {
+		options := map[string]json.RawMessage{}
+		if err := json.Unmarshal([]byte(cmp.Or(row[3], "{}")), &options); err != nil {
+			return nil, err
+		}
+		if row[4] != "" {
+			options["meta"] = json.RawMessage(row[4])
+		}
+		if row[5] != "" {
+			options["queue"], _ = json.Marshal(row[5])
+		}
+		body, err := encode(Obj{"type": row[1], "args": json.RawMessage(row[2]), "meta": options["meta"], "options": options})
+		if err != nil {
+			return nil, err
+		}
+		job, err := stagedJob(row[0], body)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, *job)
+	}
+	return jobs, nil
+}
+
+// refuseSharedFile: two copies of SQLite in one process that open the same file destroy it.
+func refuseSharedFile(ctx context.Context, client *Client, options OutboxOptions) error {
+	path, embedded := strings.CutPrefix(client.url, "sqlite:")
+	if options.Dialect != SQLite || !embedded {
+		return nil
+	}
+	path, _, _ = strings.Cut(path, "?")
+	rows, err := textRows(ctx, options.DB, "SELECT file FROM pragma_database_list WHERE name = 'main'")
+	if err != nil {
+		return err
+	}
+	if len(rows) == 1 && rows[0][0] != "" && sameFile(path, rows[0][0]) {
+		return invalid("the client's jobs and the application share the SQLite file %s: two copies of SQLite would open it, and destroy it;"+
+			" give the jobs a file of their own", path)
+	}
+	return nil
+}
+
+func sameFile(one, other string) bool {
+	first, err := os.Stat(one)
+	second, wrong := os.Stat(other)
+	if err == nil && wrong == nil {
+		return os.SameFile(first, second)
+	}
+	one, _ = filepath.Abs(one)
+	other, _ = filepath.Abs(other)
+	return one == other
+}
+
+// writeError says what to do about an error of the database.
+func writeError(err error, table string) error {
+	ours := &Error{
+		Class: ErrNotEnqueued, Code: "outbox_write_failed", Message: "the job could not be written to " + table + ": " + err.Error(), cause: err,
+	}
+	var state interface{ SQLState() string }
+	code, message := "", strings.ToLower(err.Error())
+	if errors.As(err, &state) {
+		code = state.SQLState()
+	}
+	switch {
+	case code == "25006" || strings.Contains(message, "readonly database") || strings.Contains(message, "read-only"):
+		ours.Code, ours.Hint = "read_only_transaction", "enqueue in a transaction that may write, or send the job now with Enqueue"
+	case code == "42P01" || strings.Contains(message, "no such table"):
+		ours.Code, ours.Hint = "outbox_missing", "make the table: OutboxOptions.Migrate, Outbox.Migration, or `ojs relay migrate`"
+	case code == "25P02" || errors.Is(err, sql.ErrTxDone) || errors.Is(err, sql.ErrConnDone):
+		ours.Code, ours.Hint = "transaction_over", "an earlier statement has failed, or the transaction has ended: begin another one"
+	}
+	return ours
+}
+
+// isBusy says that another connection to the SQLite file is writing.
+func isBusy(err error) bool {
+	message := strings.ToLower(err.Error())
+	return strings.Contains(message, "locked") || strings.Contains(message, "busy")
+}

@@ -1,0 +1,173 @@
+package ojs
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+const (
+	// sqlitePatience is how long the relay waits for others to finish writing.
+	sqlitePatience = 10 * time.Second
+	sqlitePause    = 5 * time.Millisecond
+)
+
+// sqliteHost runs the relay's statements with the application's own driver: in this process nobody else may open the file.
+type sqliteHost struct {
+	mailbox *mailbox
+	over    chan struct{}
+	cancel  context.CancelFunc
+}
+
+func startSQLiteHost(db *sql.DB) (*sqliteHost, error) {
+	box, err := newMailbox()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &sqliteHost{box, make(chan struct{}), cancel}
+	go func() {
+		defer close(h.over)
+		defer box.free()
+		for {
+			request, over := box.pull()
+			if over {
+				return
+			}
+			answer, err := performJSON(ctx, db, request.body)
+			status := 200
+			if err != nil {
+				status, answer = 500, []byte(err.Error())
+			}
+			// The relay may have gone.
+			_ = box.reply(request.ticket, status, answer, nil)
+		}
+	}()
+	return h, nil
+}
+
+func (h *sqliteHost) close() {
+	h.cancel()
+	h.mailbox.close()
+	<-h.over
+}
+
+// relayStatement is a statement of the relay.
+type relayStatement struct {
+	SQL    string
+	Params []any
+}
+
+func (s relayStatement) reads() bool { return strings.HasPrefix(s.SQL, "SELECT") }
+
+func performJSON(ctx context.Context, db *sql.DB, body []byte) ([]byte, error) {
+	var statements []relayStatement
+	if err := decode(body, &statements); err != nil {
+		return nil, err
+	}
+	answers, err := runTogether(ctx, db, statements)
+	if err != nil {
+		return nil, err
+	}
+	return encode(answers)
+}
+
+// runTogether runs all statements in one transaction and gives the rows of each. The connection is the pool's: it is held no longer than that.
+func runTogether(ctx context.Context, db *sql.DB, statements []relayStatement) (answers [][][]any, err error) {
+	connection, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer connection.Close()
+	writes := false
+	for _, statement := range statements {
+		writes = writes || !statement.reads()
+	}
+	if writes {
+		if err := beginImmediate(ctx, connection); err != nil {
+			return nil, err
+		}
+		defer func() { err = finish(ctx, connection, err) }()
+	}
+	for _, statement := range statements {
+		rows, err := runStatement(ctx, connection, statement)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, rows)
+	}
+	return answers, nil
+}
+
+// beginImmediate waits for its turn to write: the connection may have no time-out of its own.
+func beginImmediate(ctx context.Context, connection *sql.Conn) error {
+	for end := time.Now().Add(sqlitePatience); ; {
+		_, err := connection.ExecContext(ctx, "BEGIN IMMEDIATE")
+		if err == nil || !isBusy(err) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(sqlitePause):
+		}
+	}
+}
+
+// finish commits, or rolls back when something went wrong.
+func finish(ctx context.Context, connection *sql.Conn, wrong error) error {
+	if wrong == nil {
+		_, wrong = connection.ExecContext(ctx, "COMMIT")
+	}
+	if wrong != nil {
+		if _, err := connection.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); err != nil {
+			// Not with a transaction open may it go back to the pool.
+			_ = connection.Raw(func(any) error { return driver.ErrBadConn })
+		}
+	}
+	return wrong
+}
+
+func runStatement(ctx context.Context, connection *sql.Conn, statement relayStatement) (found [][]any, err error) {
+	found = [][]any{}
+	for i, value := range statement.Params {
+		if number, ok := value.(json.Number); ok {
+			if statement.Params[i], err = number.Int64(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !statement.reads() && !strings.Contains(statement.SQL, "RETURNING") {
+		_, err := connection.ExecContext(ctx, statement.SQL, statement.Params...)
+		return found, err
+	}
+	rows, err := connection.QueryContext(ctx, statement.SQL, statement.Params...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		row, places := make([]any, len(columns)), make([]any, len(columns))
+		for i := range row {
+			places[i] = &row[i]
+		}
+		if err := rows.Scan(places...); err != nil {
+			return nil, err
+		}
+		for i, value := range row {
+			if raw, ok := value.([]byte); ok {
+				row[i] = string(raw)
+			}
+		}
+		found = append(found, row)
+	}
+	return found, errors.Join(rows.Err(), rows.Close())
+}
