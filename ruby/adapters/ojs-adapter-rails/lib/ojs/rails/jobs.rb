@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+module OJS
+  module RailsAdapter
+    # Active Job's jobs as jobs of Open Job Spec: one type for each class, and Active Job's own serialisation as the only argument.
+    module Jobs
+      # Said by a handler to OJS itself.
+      OURS = [OJS::Snooze, OJS::JobCancelled, OJS::NonRetryableError].freeze
+      private_constant :OURS
+
+      module_function
+
+      # <tt>Reports::YearlyJob</tt> is <tt>active_job.reports.yearly_job</tt>.
+      def type(job_class)
+        "active_job.#{job_class.name.underscore.tr("/", ".")}"
+      end
+
+      # Queues have no underscore and no capitals in Open Job Spec.
+      def queue(name)
+        name.to_s.downcase.tr("_", "-")
+      end
+
+      # Puts a job into the open transaction, or sends it. +at+: not before this time, in seconds since 1970.
+      def enqueue(job, at = nil)
+        request = request(job, at)
+        joins = OJS.configuration.adapter && job.class.ojs_options.fetch(:after_commit, true)
+        stored = joins ? OJS.adapter.enqueue_after_commit(request) : OJS.client.enqueue_request(request)
+        job.provider_job_id = stored.id
+      end
+
+      def request(job, at)
+        options = { **job.class.ojs_options.except(:after_commit), queue: queue(job.queue_name), priority: job.priority }
+        options[:delay_until] = Time.at(at).utc if at
+        JobRequest.new(type(job.class), [job.serialize], **options.compact)
+      end
+
+      # Registers the handler of every Active Job class. They must be loaded; which code runs is looked up by name for each job, so that
+      # classes may be reloaded.
+      def register(worker)
+        ActiveJob::Base.descendants.select(&:name).each { |job_class| worker.register(type(job_class)) { |ctx| perform(ctx) } }
+      end
+
+      # Retries and discards are Active Job's: what it lets through has failed for good, unless the class leaves it to the server
+      # (<tt>self.ojs_options = { retry: { max_attempts: 5 } }</tt>). A worker that dies is another matter: its jobs run again.
+      def perform(ctx)
+        data = ctx.args[0]
+        ActiveJob::Base.execute(data.merge("provider_job_id" => ctx.id))
+        nil
+      rescue *OURS
+        raise
+      rescue StandardError => e
+        raise if data["job_class"].safe_constantize&.ojs_options&.key?(:retry)
+
+        final = OJS::NonRetryableError.new(e.message, code: "active_job", details: { "error_class" => e.class.name })
+        raise final, e.message, e.backtrace
+      end
+    end
+  end
+end
