@@ -31,9 +31,14 @@ type EnqueueMiddlewareFunc func(ctx context.Context, request *JobRequest, next E
 type MiddlewareChain[M any] struct {
 	mu     sync.Mutex
 	layers []layer[M]
+	order  []string
 	used   bool
 	wrong  error
 }
+
+// enqueueOrder are the layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section
+// 14). Layers with other names may stand anywhere.
+var enqueueOrder = []string{"trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt"}
 
 type layer[M any] struct {
 	name string
@@ -131,7 +136,29 @@ func (c *MiddlewareChain[M]) insert(at int, name string, run M) error {
 	if slices.Contains(c.names(), name) {
 		return wrongChain("there is a middleware named '%s' already; remove it first", name)
 	}
+	if err := c.inOrder(at, name); err != nil {
+		return err
+	}
 	c.layers = slices.Insert(c.layers, at, layer[M]{name, run})
+	return nil
+}
+
+func (c *MiddlewareChain[M]) inOrder(at int, name string) error {
+	own := slices.Index(c.order, name)
+	if own < 0 {
+		return nil
+	}
+	for i, other := range c.names() {
+		its := slices.Index(c.order, other)
+		if its < 0 || (its < own) == (i < at) {
+			continue
+		}
+		word := "before"
+		if its < own {
+			word = "after"
+		}
+		return wrongChain("'%s' must stand %s '%s': the order is %s", name, word, other, strings.Join(c.order, ", "))
+	}
 	return nil
 }
 

@@ -39,6 +39,11 @@ func (p panicked) Unwrap() error {
 	return err
 }
 
+// noHandler is the failure of a job whose type nobody has registered for.
+type noHandler struct{ *JobError }
+
+func (n noHandler) Unwrap() error { return n.JobError }
+
 // perform runs the handler of a job. The error is what it returned, or its panic.
 func perform(plan map[string]HandlerFunc, ctx JobContext) (outcome, error) {
 	handler := plan[ctx.Job.Type]
@@ -47,7 +52,7 @@ func perform(plan map[string]HandlerFunc, ctx JobContext) (outcome, error) {
 	}
 	var err error
 	if handler == nil {
-		err = &JobError{Code: "no_handler", Message: fmt.Sprintf("No handler is registered for job type '%s'.", ctx.Job.Type), NonRetryable: true}
+		err = noHandler{&JobError{Code: "no_handler", Message: fmt.Sprintf("No handler is registered for job type '%s'.", ctx.Job.Type), NonRetryable: true}}
 	} else {
 		err = call(handler, ctx)
 	}
@@ -156,6 +161,9 @@ func typeName(err error) string {
 		name := strings.TrimLeft(fmt.Sprintf("%T", err), "*")
 		if p, ok := err.(panicked); ok {
 			return strings.TrimLeft(fmt.Sprintf("%T", p.value), "*")
+		}
+		if _, ok := err.(noHandler); ok {
+			return "NoHandler" // As in every language.
 		}
 		inner := errors.Unwrap(err)
 		if inner == nil || name != "fmt.wrapError" && name != "ojs.nonRetryable" {

@@ -7,7 +7,7 @@ const { Part, at, member } = require('./calls.cjs');
 const { DeadLetters } = require('./dead_letters.cjs');
 const { follow } = require('./events.cjs');
 const { Job, JobRequest } = require('./job.cjs');
-const { MiddlewareChain, compose } = require('./middleware.cjs');
+const { ENQUEUE_ORDER, MiddlewareChain, compose } = require('./middleware.cjs');
 const { Queues, RateLimits } = require('./queues.cjs');
 const { Transport } = require('./transport.cjs');
 const { Workflow } = require('./workflow.cjs');
@@ -20,7 +20,7 @@ class OJSClient {
 
   constructor(options = {}) {
     this.#transport = new Transport(typeof options === 'string' ? { url: options } : options);
-    this.middleware = new MiddlewareChain();
+    this.middleware = new MiddlewareChain(ENQUEUE_ORDER);
     this.queues = new Queues(this);
     this.rateLimits = new RateLimits(this);
     this.deadLetters = new DeadLetters(this);
@@ -148,6 +148,11 @@ class OJSClient {
 
   async [Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose')]() {
     await this.close();
+  }
+
+  /** For the outbox: what the enqueue middleware makes of a request goes to `send`. */
+  static through(client, request, send) {
+    return client.#through(request, send);
   }
 
   /** For OJSWorker. */

@@ -4,9 +4,20 @@ const { OJSMiddlewareError } = require('./errors.cjs');
 
 const wrong = (message) => new OJSMiddlewareError(message, { code: 'middleware' });
 
+/**
+ * The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers with
+ * other names may stand anywhere.
+ */
+const ENQUEUE_ORDER = ['trace_inject', 'auth', 'validate', 'unique', 'rate_limit', 'encrypt'];
+
 class MiddlewareChain {
   #layers = [];
   #frozen = false;
+  #order;
+
+  constructor(order = []) {
+    this.#order = order;
+  }
 
   /** Adds the innermost layer. The name may be left out. */
   add(name, layer) {
@@ -57,7 +68,18 @@ class MiddlewareChain {
     if (typeof name !== 'string' || name === '') throw wrong(`a middleware needs a name, got ${String(name)}`);
     if (typeof layer !== 'function') throw wrong(`middleware '${name}' must be a function, got ${typeof layer}`);
     if (this.names().includes(name)) throw wrong(`there is a middleware named '${name}' already; remove it first`);
+    this.#checkOrder(index, name);
     this.#layers.splice(index, 0, [name, layer]);
+  }
+
+  #checkOrder(index, name) {
+    const own = this.#order.indexOf(name);
+    if (own < 0) return;
+    this.names().forEach((other, at) => {
+      const its = this.#order.indexOf(other);
+      if (its < 0 || (its < own) === (at < index)) return;
+      throw wrong(`'${name}' must stand ${its < own ? 'after' : 'before'} '${other}': the order is ${this.#order.join(', ')}`);
+    });
   }
 
   #index(name) {
@@ -94,4 +116,4 @@ function compose(layers, inner) {
     (call, layer) => async (subject) => layer(subject, once(async (changed) => call(changed === undefined ? subject : changed))), inner);
 }
 
-module.exports = { MiddlewareChain, compose };
+module.exports = { ENQUEUE_ORDER, MiddlewareChain, compose };

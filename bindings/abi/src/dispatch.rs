@@ -391,7 +391,7 @@ impl Dispatch for HostDispatch {
             }
         }
         for delivery in refused {
-            let outcome = no_handler(&delivery.job_type);
+            let outcome = Outcome::Failed(HandlerFailure::no_handler(&delivery.job_type));
             delivery.completion.finish(outcome);
         }
     }
@@ -442,15 +442,4 @@ fn entry(delivery: Delivery, lane: usize) -> Entry {
     let Delivery { key, id, job_type, queue, attempt, deadline, envelope, completion } = delivery;
     let job = Arc::new(Job { id, job_type, queue, attempt, deadline, envelope });
     Entry { key, lane, stage: Stage::Queued, cancelled: None, job, completion }
-}
-
-fn no_handler(job_type: &str) -> Outcome {
-    Outcome::Failed(HandlerFailure {
-        code: "no_handler".to_owned(),
-        kind: "NoHandlerRegistered".to_owned(),
-        message: format!("No handler is registered for job type '{job_type}'."),
-        retryable: false,
-        details: None,
-        backtrace: Vec::new(),
-    })
 }

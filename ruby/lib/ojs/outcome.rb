@@ -1,6 +1,14 @@
 # frozen_string_literal: true
 
 module OJS
+  # Nobody has registered for the type of a job.
+  class NoHandler < NonRetryableError
+    def initialize(type)
+      super("No handler is registered for job type '#{type}'.", code: "no_handler")
+    end
+  end
+  private_constant :NoHandler
+
   # From what a handler did to what the core is told: a kind, and JSON text or seconds.
   module Outcome
     COMPLETED = 0
@@ -31,7 +39,7 @@ module OJS
     end
 
     def failed(error, code:, retryable:, message: nil, details: nil)
-      type = error.class.name || "Exception"
+      type = error.is_a?(NoHandler) ? "NoHandler" : error.class.name || "Exception"
       message = clean(message || text(error))
       trace = Array(error.backtrace).first(FRAMES).map { |line| clean(line) }
       about = { code: code, type: type, message: message.empty? ? type : message, retryable: retryable, backtrace: trace }

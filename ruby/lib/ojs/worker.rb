@@ -176,7 +176,7 @@ module OJS
     # Runs middleware and handler. The handler's return value is the result, when it is JSON data.
     def perform(ctx) # :nodoc:
       handler = @handlers[ctx.type] || @handlers["*"]
-      raise NonRetryableError.new("no handler is registered for job type '#{ctx.type}'", code: "no_handler") if handler.nil?
+      raise NoHandler, ctx.type if handler.nil?
 
       middleware.run(ctx) do |changed|
         returned = handler.call(changed)

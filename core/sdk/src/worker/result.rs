@@ -33,6 +33,7 @@ pub struct HandlerError(Wish);
 enum Wish {
     Fail(HandlerFailure),
     Snooze(Duration),
+    Release,
 }
 
 impl HandlerError {
@@ -57,6 +58,12 @@ impl HandlerError {
         Self(Wish::Snooze(delay))
     }
 
+    /// Gives the job back to its queue without counting an attempt: what a handler answers that stopped because it was told to.
+    #[must_use]
+    pub fn release() -> Self {
+        Self(Wish::Release)
+    }
+
     /// Sets the machine-readable code in place of `handler_error`.
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
@@ -75,12 +82,12 @@ impl HandlerError {
         self.with(|failure| failure.details = Some(details))
     }
 
-    /// The failure; `None` for a snooze.
+    /// The failure; `None` for a snooze or a release.
     #[must_use]
     pub fn failure(&self) -> Option<&HandlerFailure> {
         match &self.0 {
             Wish::Fail(failure) => Some(failure),
-            Wish::Snooze(_) => None,
+            Wish::Snooze(_) | Wish::Release => None,
         }
     }
 
@@ -95,6 +102,7 @@ impl HandlerError {
         match self.0 {
             Wish::Fail(failure) => Outcome::Failed(failure),
             Wish::Snooze(delay) => Outcome::Snoozed(delay),
+            Wish::Release => Outcome::Released,
         }
     }
 }
@@ -123,6 +131,7 @@ impl fmt::Display for HandlerError {
         match &self.0 {
             Wish::Fail(failure) => write!(f, "{}: {}", failure.kind, failure.message),
             Wish::Snooze(delay) => write!(f, "snoozed for {delay:?}"),
+            Wish::Release => f.write_str("given back"),
         }
     }
 }
@@ -135,7 +144,8 @@ impl fmt::Debug for HandlerError {
 
 /// A handler's value as a result; `()` and null are none.
 pub(super) fn written<R: Serialize>(value: &R) -> HandlerResult {
-    let json = Json::new(value)
-        .map_err(|error| HandlerError::non_retryable(error.to_string()).with_code("invalid_result").with_kind("InvalidResult"))?;
+    let json = Json::new(value).map_err(|error| {
+        HandlerError::non_retryable(error.to_string()).with_code("serialization_error").with_kind("SerializationError")
+    })?;
     Ok((!json.is_null()).then_some(json))
 }

@@ -11,10 +11,19 @@ import java.util.List;
 public final class MiddlewareChain<L> {
     private record Layer<L>(String name, L layer) {}
 
+    /**
+     * The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers with
+     * other names may stand anywhere.
+     */
+    static final List<String> ENQUEUE_ORDER = List.of("trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt");
+
     private final List<Layer<L>> layers = new ArrayList<>();
+    private final List<String> order;
     private boolean frozen;
 
-    MiddlewareChain() {}
+    MiddlewareChain(List<String> order) {
+        this.order = order;
+    }
 
     /** Adds the innermost layer. */
     public MiddlewareChain<L> add(String name, L layer) {
@@ -66,8 +75,21 @@ public final class MiddlewareChain<L> {
         if (name.isEmpty()) throw new OJSException.Middleware("a middleware needs a name");
         if (layer == null) throw new OJSException.Middleware("middleware '" + name + "' is null");
         if (names().contains(name)) throw new OJSException.Middleware("there is a middleware named '" + name + "' already; remove it first");
+        checkOrder(index, name);
         layers.add(index, new Layer<>(name, layer));
         return this;
+    }
+
+    private void checkOrder(int index, String name) {
+        int own = order.indexOf(name);
+        if (own < 0) return;
+        for (int at = 0; at < layers.size(); at++) {
+            String other = layers.get(at).name();
+            int its = order.indexOf(other);
+            if (its < 0 || its < own == at < index) continue;
+            throw new OJSException.Middleware("'" + name + "' must stand " + (its < own ? "after" : "before") + " '" + other + "': the order is "
+                    + String.join(", ", order));
+        }
     }
 
     private synchronized int index(String name) {

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class OJSClient implements AutoCloseable {
     private final Connection connection;
-    private final MiddlewareChain<EnqueueMiddleware> middleware = new MiddlewareChain<>();
+    private final MiddlewareChain<EnqueueMiddleware> middleware = new MiddlewareChain<>(MiddlewareChain.ENQUEUE_ORDER);
     private volatile List<EnqueueMiddleware> layers;
 
     private OJSClient(Connection connection) {
@@ -76,7 +76,12 @@ public final class OJSClient implements AutoCloseable {
 
     /** Sends a job. */
     public Job enqueue(JobRequest request) {
-        return sent(EnqueueMiddleware.compose(layers(), changed -> run(Operation.enqueue(changed))).enqueue(request));
+        return through(request, changed -> run(Operation.enqueue(changed)));
+    }
+
+    /** Runs the middleware around whatever is done with the job. */
+    Job through(JobRequest request, EnqueueMiddleware.Next inside) {
+        return sent(EnqueueMiddleware.compose(layers(), inside).enqueue(request));
     }
 
     private static Job sent(Job job) {

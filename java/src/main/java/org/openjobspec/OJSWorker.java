@@ -34,7 +34,7 @@ public final class OJSWorker implements AutoCloseable {
     }
 
     private final WorkerSettings settings;
-    private final MiddlewareChain<ExecutionMiddleware> middleware = new MiddlewareChain<>();
+    private final MiddlewareChain<ExecutionMiddleware> middleware = new MiddlewareChain<>(List.of());
     private final Map<String, JobHandler> handlers = new HashMap<>();
     private final Listeners listeners = new Listeners();
     private Map<String, JobHandler> calls;

@@ -99,7 +99,7 @@ class MiddlewareTest {
 
     @Test
     void aChainIsArrangedByName() {
-        MiddlewareChain<EnqueueMiddleware> chain = new MiddlewareChain<>();
+        MiddlewareChain<EnqueueMiddleware> chain = new MiddlewareChain<>(List.of());
         EnqueueMiddleware layer = (request, next) -> next.enqueue(request);
         chain.add("b", layer).add("d", layer).insertBefore("b", "a", layer).insertAfter("b", "c", layer).prepend("0", layer).add(layer).add(layer).remove("0");
         assertEquals(List.of("a", "b", "c", "d", "middleware", "middleware-2"), chain.names());
