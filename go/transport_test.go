@@ -1,0 +1,134 @@
+package ojs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+// transportFunc is a Transport.
+type transportFunc func(ctx context.Context, method, path string, body []byte) (int, []byte, error)
+
+func (f transportFunc) Request(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
+	return f(ctx, method, path, body)
+}
+
+// forward is a transport over net/http.
+func forward(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
+	place := serverURL + "/ojs/v1" + path
+	if strings.HasPrefix(path, "/ojs/") {
+		place = serverURL + path
+	}
+	request, err := http.NewRequestWithContext(ctx, method, place, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer answer.Body.Close()
+	told, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, told, err
+}
+
+func TestATransportOfOnesOwnCarriesClientsAndWorkers(t *testing.T) {
+	t.Parallel()
+	client, err := ojs.NewClient("", ojs.WithTransport(transportFunc(forward)))
+	must(t, err)
+	defer client.Close()
+	w := world{t, t.Context(), client, "transport"}
+	job := w.enqueue("a", ojs.Args{1})
+	worker := w.worker()
+	worker.Register("a", func(ctx ojs.JobContext) error {
+		ctx.SetResult("done")
+		return nil
+	})
+	w.start(worker)
+	equal(t, string(w.inState(job, ojs.Completed).Result), `"done"`, "the result")
+	if _, err := client.GetJob(t.Context(), "01890a5d-ac96-774b-bcce-b302099a8057"); !errors.Is(err, ojs.ErrNotFound) {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestWhatATransportMayAnswer(t *testing.T) {
+	t.Parallel()
+	answers := map[string]func() (int, []byte, error){
+		"/jobs/found": func() (int, []byte, error) { return 200, []byte(`{"job":{"id":"found","state":"active"}}`), nil },
+		"/jobs/none": func() (int, []byte, error) {
+			return 404, []byte(`{"error":{"code":"not_found","message":"none"}}`), nil
+		},
+		"/jobs/refused": func() (int, []byte, error) {
+			return 0, nil, &ojs.Error{Status: 409, Code: "duplicate", Message: "twice"}
+		},
+		"/jobs/lost":  func() (int, []byte, error) { return 0, nil, errors.New("no line") },
+		"/jobs/panic": func() (int, []byte, error) { panic("a bug") },
+	}
+	client, err := ojs.NewClient("", ojs.WithMaxSends(1),
+		ojs.WithTransport(transportFunc(func(_ context.Context, _, path string, _ []byte) (int, []byte, error) { return answers[path]() })))
+	must(t, err)
+	defer client.Close()
+	job, err := client.GetJob(t.Context(), "found")
+	must(t, err)
+	equal(t, job.State, ojs.Active, "the state")
+	for id, want := range map[string]ojs.Class{"none": ojs.ErrNotFound, "refused": ojs.ErrDuplicate, "lost": ojs.ErrConnection, "panic": ojs.ErrConnection} {
+		if _, err := client.GetJob(t.Context(), id); !errors.Is(err, want) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// Not parallel: it counts goroutines.
+func TestATransportEndsWithItsClient(t *testing.T) {
+	before := runtime.NumGoroutine()
+	asked, ended := make(chan struct{}), make(chan error, 1)
+	client, err := ojs.NewClient("", ojs.WithTransport(transportFunc(func(ctx context.Context, _, _ string, _ []byte) (int, []byte, error) {
+		close(asked)
+		<-ctx.Done()
+		return 0, nil, ctx.Err()
+	})))
+	must(t, err)
+	go func() {
+		_, err := client.GetJob(context.Background(), "x")
+		ended <- err
+	}()
+	receive(t, asked, "the transport is asked")
+	must(t, client.Close())
+	if err := receive(t, ended, "the call ends"); err == nil {
+		t.Fatal("an answer from nobody")
+	}
+	until(t, "its goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+func TestTheContextOfARequestGoesIntoItsJobs(t *testing.T) {
+	header := http.Header{"Accept-Language": {"*, de"}, "X-Ojs-Tenant": {"acme"}, "Traceparent": {"00-1-2-01"}}
+	info := ojs.RequestInfoOf(header.Get)
+	equal(t, info, ojs.RequestInfo{TenantID: "acme", Traceparent: "00-1-2-01"}, "what the headers say")
+	onEveryConnection(t, func(w world) {
+		ctx := ojs.WithRequestContext(w.ctx, w.client, info)
+		equal(w, ojs.RequestInfoFrom(ojs.WithRequestContext(ctx, w.client)), info, "what goes on")
+		own := ojs.Obj{"tenant_id": "own"}
+		job, err := ojs.Enqueue(ctx, "a", nil, ojs.WithQueue(w.queue), ojs.WithMeta(own))
+		must(w, err)
+		same(w, own, ojs.Obj{"tenant_id": "own"}, "the caller's map")
+		jobs, err := ojs.EnqueueBulk(ctx, []ojs.JobRequest{ojs.NewJob("b", nil, ojs.WithQueue(w.queue))})
+		must(w, err)
+		for id, tenant := range map[string]string{job.ID: "own", jobs[0].ID: "acme"} {
+			found, err := w.client.GetJob(w.ctx, id)
+			must(w, err)
+			equal(w, found.Meta["tenant_id"], any(tenant), "the tenant")
+			equal(w, found.Meta["traceparent"], any("00-1-2-01"), "the trace")
+		}
+		if _, err := ojs.Enqueue(w.ctx, "a", nil); !errors.Is(err, ojs.ErrValidation) {
+			w.Fatalf("a client from nowhere: %v", err)
+		}
+	})
+}
