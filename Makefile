@@ -47,7 +47,7 @@ demo: python ## See it work: real jobs, retries, a dead letter and its replay; t
 	@.venv/bin/python examples/demo/languages.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql pgbouncer faketime node ruby java go
+	@scripts/setup.sh postgresql pgbouncer faketime node ruby rails java go
 	@python3 scripts/check.py
 
 lint: setup ## Formatting, clippy, mypy, tsc, layering: the checks without the tests

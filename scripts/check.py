@@ -106,6 +106,8 @@ def suites() -> list[Suite]:
         Suite("ruby-clippy", "lint", ["cargo", "clippy", *release, "--manifest-path", "bindings/ruby/Cargo.toml", "--target-dir", str(TARGET),
                                       "--", "-D", "warnings"], needs=("ruby-build",), minutes=15),
         Suite("ruby", "ruby", ["env", "OJS_RUBY_BUILT=1", "scripts/ruby.sh", "test"], needs=("build", "ruby-build")),
+        *(Suite(f"adapter-{name}", "ruby", postgres + ["ruby", f"ruby/adapters/ojs-adapter-{name}/test/all.rb"], needs=("ruby-build",))
+          for name in ("activerecord", "rails")),
         Suite("rust", "rust", postgres + tests("--lib", "--bins", *(f"--test={name}" for name in others)),
               needs=("build",), after=("clippy",), minutes=15),
         Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"), needs=("build",), after=("clippy",), minutes=15),

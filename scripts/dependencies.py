@@ -58,6 +58,8 @@ def main() -> int:
     requirements = (ROOT / "python" / "requirements-dev.txt").read_text()
     direct |= {match[1] for match in re.finditer(r"^([\w-]+)[=<>]", requirements, re.MULTILINE)}
     direct |= set(re.findall(r"<dependency>\s*<groupId>[^<]*</groupId>\s*<artifactId>([^<]+)</artifactId>", (ROOT / "java" / "pom.xml").read_text()))
+    gemspecs = "".join(path.read_text() for path in (ROOT / "ruby").glob("adapters/*/*.gemspec"))
+    direct |= {name for name in re.findall(r'add_(?:development_)?dependency "([\w-]+)"', gemspecs) if not name.startswith("ojs")}
     package = json.loads((ROOT / "node" / "package.json").read_text())
     direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
     single = exceptions()

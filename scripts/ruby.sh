@@ -3,7 +3,7 @@
 #
 #     ruby.sh [build]     build into ruby/lib
 #     ruby.sh test        build, then run the gem's tests, the shared vectors and the seed examples
-#     ruby.sh gem DIR     build the distribution profile, and the gem file into DIR
+#     ruby.sh gem DIR     build the distribution profile, and the gem files, the adapters' too, into DIR
 #
 # PROFILE=debug takes the debug profile. OJS_RUBY_BUILT=1: it has been built a moment ago.
 set -euo pipefail
@@ -35,7 +35,9 @@ case $what in
   build) ;;
   gem)
     place=$(realpath "${2:?where to? ruby.sh gem DIR}")
-    (cd ruby && gem build --quiet ojs.gemspec && mv ojs-*.gem "$place/")
+    for spec in ruby/ojs.gemspec ruby/adapters/*/*.gemspec; do
+      (cd "$(dirname "$spec")" && gem build --quiet "$(basename "$spec")" && mv ojs-*.gem "$place/")
+    done
     ls "$place"/ojs-*.gem ;;
   test) exec ruby -Iruby/lib -Iruby/test ruby/test/all.rb ;;
   *) echo "ruby.sh: there is no '$what'; see its head" >&2; exit 2 ;;

@@ -3,7 +3,7 @@
 #
 #     setup.sh [package…]     further Debian packages that are wanted: those named as the command they bring (redis-server), and
 #                             postgresql, the server programs (tests and benchmarks start a server of their own), node, with npm,
-#                             ruby, with its headers and the libclang that reads them, go
+#                             ruby, with its headers and the libclang that reads them, rails (tests of Ruby's adapters), go
 #
 # Wanted: a C compiler and make (SQLite, ring), git, Python 3.10 or newer with venv, Rust as rust-toolchain.toml says.
 set -euo pipefail
@@ -46,6 +46,10 @@ for package in "$@"; do
       ruby -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null || missing+=(ruby-dev)
       ruby -e 'require "minitest"' 2>/dev/null || missing+=(ruby-minitest)
       libclang_there || missing+=(libclang-dev) ;;
+    rails)
+      for gem in railties activerecord activejob pg sqlite3; do
+        ruby -e 'Gem::Specification.find_by_name(ARGV[0])' "$gem" 2>/dev/null || missing+=("ruby-$gem")
+      done ;;
     go) go_there || missing+=(golang-go) ;;
     java)
       command -v mvn >/dev/null || missing+=(maven)

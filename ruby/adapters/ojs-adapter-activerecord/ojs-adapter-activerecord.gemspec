@@ -15,4 +15,6 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.add_dependency "activerecord", ">= 6.1"
   spec.add_dependency "ojs", OJS::VERSION
+  spec.add_development_dependency "pg"
+  spec.add_development_dependency "sqlite3"
 end
