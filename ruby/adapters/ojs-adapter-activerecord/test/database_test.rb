@@ -117,6 +117,18 @@ class SettingsTest < Minitest::Test
     assert_match(/in memory/, assert_raises(OJS::OutboxError) { OJS.start }.message)
   end
 
+  def test_a_database_without_an_outbox
+    assert_match(/Mysql2.*PostgreSQL and SQLite/, assert_raises(OJS::OutboxError) { OJS::ActiveRecordAdapter::Databases.dialect("Mysql2") }.message)
+  end
+
+  def test_an_adapter_of_ones_own
+    mine = Object.new
+    def mine.enqueue_after_commit(request, on:) = [request.type, request.args, on]
+    def mine.close(_grace) = nil
+    configure { |config| config.adapter = mine }
+    assert_equal ["a", [1], :here], after_commit([1], on: :here)
+  end
+
   def test_a_relay_wants_a_database
     assert_raises(OJS::ValidationError) { OJS::Relay.new(client) }
     assert_raises(OJS::ValidationError) { OJS::Relay.new(client, "sqlite:x.db") }

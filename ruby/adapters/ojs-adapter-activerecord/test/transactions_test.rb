@@ -95,6 +95,22 @@ module TransactionsTest
     assert_equal "read_only_transaction", error.code
   end
 
+  def test_roles_of_one_database
+    ActiveRecord::Base.connected_to(role: :reading) { ActiveRecord::Base.establish_connection(database.settings(app)) }
+    User.transaction do
+      # A read elsewhere is not a transaction elsewhere.
+      ActiveRecord::Base.connected_to(role: :reading) { User.count }
+      after_commit([1])
+      error = assert_raises(OJS::OutboxError) { ActiveRecord::Base.connected_to(role: :reading) { after_commit([2]) } }
+      assert_equal "read_only_transaction", error.code
+    end
+    error = assert_raises(OJS::OutboxError) { ActiveRecord::Base.connected_to(role: :reading) { User.transaction { after_commit([3]) } } }
+    assert_equal "read_only_transaction", error.code
+    assert_equal [[1]], sent(1).map(&:args)
+  ensure
+    ActiveRecord::Base.connected_to(role: :reading) { ActiveRecord::Base.remove_connection }
+  end
+
   def test_a_connection_that_goes_back_in_mid_transaction_takes_its_jobs_along
     Thread.new do
       User.connection.begin_transaction
