@@ -8,6 +8,7 @@ pub mod bell;
 pub mod connection;
 pub mod gate;
 pub mod logs;
+pub mod outbox;
 pub mod replies;
 pub mod server;
 pub mod text;

@@ -1,0 +1,186 @@
+// Helpers of the tests: databases and servers of their own, the same steps with every driver.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import Sqlite from 'better-sqlite3';
+import knex from 'knex';
+import pg from 'pg';
+import { OJSClient, OJSServer } from '@openjobspec/sdk';
+import { Outbox, instrument } from '@openjobspec/sdk/outbox';
+
+/** Longest time a test waits for something that takes milliseconds. Reached only by failures. */
+export const PATIENCE = 20_000;
+let names = 0;
+
+/** The first true value of `probe`. */
+export async function eventually(probe) {
+  const until = Date.now() + PATIENCE;
+  for (;;) {
+    const value = await probe();
+    if (value) return value;
+    if (Date.now() > until) throw new Error(`not within ${PATIENCE} ms: ${probe}`);
+    await pause(2);
+  }
+}
+
+/** A folder, removed after the test. */
+export function folder(t) {
+  const made = mkdtempSync(path.join(tmpdir(), 'ojs-adapter-'));
+  t.after(() => rmSync(made, { recursive: true }));
+  return made;
+}
+
+/** The URL of an empty PostgreSQL database, dropped after the test. */
+export async function postgres(t) {
+  const server = process.env.OJS_TEST_POSTGRES;
+  assert.ok(server, 'OJS_TEST_POSTGRES names no PostgreSQL server: run this under `postgres-fixture --`, as scripts/check.py does');
+  const url = new URL(server);
+  const name = `node_${process.pid}_${(names += 1)}`;
+  const admin = async (sql) => {
+    const client = new pg.Client(server);
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  };
+  await admin(`CREATE DATABASE ${name}`);
+  t.after(() => admin(`DROP DATABASE ${name} WITH (FORCE)`));
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** A server, stopped after the test, and what it was sent: `sent(count)` waits for so many jobs and takes them. */
+export async function server(t, options) {
+  const running = await OJSServer.start(options);
+  const client = new OJSClient(running.url);
+  t.after(async () => {
+    await client.close();
+    await running.stop();
+  });
+  const taken = async () => (await client.request('POST', '/workers/fetch', { queues: ['default'], count: 100, worker_id: 'test' })).jobs;
+  const sent = async (count) => {
+    const found = [];
+    await eventually(async () => {
+      found.push(...await taken());
+      return found.length >= count;
+    });
+    assert.equal(found.length, count, inspect(found));
+    return found;
+  };
+  return { url: running.url, client, sent, taken };
+}
+
+/** Generators are written once and run with drivers that wait and with one that cannot: they yield functions. */
+const waiting = (steps) => async (tx) => {
+  const run = steps(tx);
+  let step = run.next();
+  while (!step.done) {
+    let outcome;
+    try {
+      outcome = { value: await step.value() };
+    } catch (error) {
+      outcome = { error };
+    }
+    step = 'error' in outcome ? run.throw(outcome.error) : run.next(outcome.value);
+  }
+  return step.value;
+};
+const atOnce = (steps) => (tx) => {
+  const run = steps(tx);
+  let step = run.next();
+  while (!step.done) {
+    let outcome;
+    try {
+      outcome = { value: step.value() };
+    } catch (error) {
+      outcome = { error };
+    }
+    step = 'error' in outcome ? run.throw(outcome.error) : run.next(outcome.value);
+  }
+  return step.value;
+};
+
+const USERS = 'CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT NOT NULL)';
+
+async function withKnex(t, config) {
+  const db = instrument(knex({ useNullAsDefault: true, ...config }));
+  t.after(() => db.destroy());
+  await db.raw(USERS);
+  return {
+    db,
+    transaction: (steps) => db.transaction(waiting(steps)),
+    nested: (trx, steps) => () => trx.transaction(waiting(steps)),
+    insert: (trx, id) => () => trx('users').insert({ id, email: 'a@example.com' }),
+    users: async () => (await db('users').select('id').orderBy('id')).map(({ id }) => id),
+  };
+}
+
+/** The same steps, by driver: `transaction(function* (tx) { yield insert(tx, 1); … })`. */
+export const DRIVERS = {
+  async 'Knex, PostgreSQL'(t) {
+    const url = await postgres(t);
+    const driver = await withKnex(t, { client: 'pg', connection: url, pool: { min: 0, max: 4 } });
+    return { ...driver, url, readOnly: (steps) => driver.db.transaction(async (trx) => {
+      await trx.raw('SET TRANSACTION READ ONLY');
+      return waiting(steps)(trx);
+    }) };
+  },
+
+  async 'Knex, SQLite'(t) {
+    const filename = path.join(folder(t), 'app.db');
+    const driver = await withKnex(t, { client: 'better-sqlite3', connection: { filename } });
+    return { ...driver, readOnly: async (steps) => {
+      await driver.db.raw('PRAGMA query_only = 1');
+      return driver.db.transaction(waiting(steps)).finally(() => driver.db.raw('PRAGMA query_only = 0'));
+    } };
+  },
+
+  async pg(t, outbox) {
+    const url = await postgres(t);
+    const db = new pg.Pool({ connectionString: url, max: 4 });
+    db.on('error', () => {}); // connections that a test has cut
+    t.after(() => db.end());
+    await db.query(USERS);
+    return {
+      db, url,
+      transaction: (steps) => outbox().transaction(db, waiting(steps)),
+      nested: (client, steps) => () => outbox().transaction(client, waiting(steps)),
+      insert: (client, id) => () => client.query("INSERT INTO users VALUES ($1, 'a@example.com')", [id]),
+      users: async () => (await db.query('SELECT id FROM users ORDER BY id')).rows.map(({ id }) => id),
+      readOnly: (steps) => outbox().transaction(db, async (client) => {
+        await client.query('SET TRANSACTION READ ONLY');
+        return waiting(steps)(client);
+      }),
+    };
+  },
+
+  async 'better-sqlite3'(t, outbox) {
+    const db = new Sqlite(path.join(folder(t), 'app.db'));
+    t.after(() => db.close());
+    db.exec(USERS);
+    return {
+      db,
+      transaction: (steps) => outbox().transaction(db, atOnce(steps)),
+      nested: (_db, steps) => () => db.transaction(() => atOnce(steps)(db))(),
+      insert: (_db, id) => () => db.prepare("INSERT INTO users VALUES (?, 'a@example.com')").run(id),
+      users: async () => db.prepare('SELECT id FROM users ORDER BY id').all().map(({ id }) => id),
+      readOnly: (steps) => {
+        db.pragma('query_only = 1');
+        return outbox().transaction(db, atOnce(steps)).finally(() => db.pragma('query_only = 0'));
+      },
+    };
+  },
+};
+
+/** A database with its outbox, and a server. */
+export async function shop(t, driver, { migrate = true, ...options } = {}) {
+  let outbox;
+  const running = await server(t);
+  const made = await DRIVERS[driver](t, () => outbox);
+  // Closed before the database goes.
+  outbox = new Outbox({ url: running.url, database: made.db, pollInterval: 50, ...options });
+  t.after(() => outbox.close(0));
+  if (migrate) await outbox.migrate();
+  return { ...running, ...made, outbox };
+}
