@@ -169,7 +169,8 @@ func (c *nativeClient) close() error {
 		return nil
 	}
 	defer C.ojs_client_free(ptr)
-	defer c.host.close()
+	// First: a transport that waits for the end of its context would not answer before.
+	c.host.close()
 	return takeError(C.ojs_client_close(ptr))
 }
 
