@@ -61,6 +61,11 @@ module OJS
       self
     end
 
+    # Whether a handler is registered for exactly this type, or "*".
+    def handles?(type)
+      @handlers.key?(type.to_s)
+    end
+
     # Adds a layer around every handler: <tt>use("name") { |ctx, nxt| nxt.call }</tt>.
     def use(name = nil, layer = nil, &block)
       middleware.add(name, layer, &block)

@@ -30,8 +30,8 @@ module DatabaseTest
 
   def test_without_prepared_statements
     ActiveRecord::Base.establish_connection(database.settings(app).merge(prepared_statements: false))
-    User.transaction { after_commit(["it's", "$1", "%s"]) }
-    assert_equal [["it's", "$1", "%s"]], sent(1).map(&:args)
+    User.transaction { after_commit(["it's", "$1", "%s", "\\", "ü"]) }
+    assert_equal [["it's", "$1", "%s", "\\", "ü"]], sent(1).map(&:args)
   end
 end
 Databases.each(DatabaseTest)
@@ -94,6 +94,7 @@ Databases.each(SameDatabaseTest, only: [Databases::Postgresql])
 
 # Settings that are wrong say so before anything is lost.
 class SettingsTest < Minitest::Test
+  include Databases
   include Databases::Each
 
   def database
@@ -110,6 +111,7 @@ class SettingsTest < Minitest::Test
   def test_two_copies_of_sqlite_on_one_file_are_refused
     configure { |config| config.url = "sqlite:#{database.settings("app")[:database]}" }
     assert_match(/two copies/, assert_raises(OJS::OutboxError) { OJS.start }.message)
+    assert_match(/two copies/, assert_raises(OJS::OutboxError) { User.transaction { after_commit([1]) } }.message)
   end
 
   def test_a_database_in_memory_has_no_relay

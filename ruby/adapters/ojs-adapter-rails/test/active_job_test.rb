@@ -68,6 +68,17 @@ class ActiveJobTest < ActiveSupport::TestCase
     assert_equal %w[server server], notes(2)
   end
 
+  def test_a_class_that_is_loaded_later
+    work
+    Object.const_set(:LateJob, Class.new(ApplicationJob) { def perform = note("late") })
+    LateJob.perform_later
+    assert_equal ["late"], notes(1)
+    unknown = OJS.enqueue("no.such")
+    assert_equal "no_handler", client.wait_for_result(unknown.id, timeout: 20).error["code"]
+  ensure
+    Object.send(:remove_const, :LateJob)
+  end
+
   def test_a_handler_of_config_ojs_worker
     user = User.create!(email: "ada@example.com")
     OJS.enqueue("email.welcome", [user.id], meta: { "ojs.context.user_id" => "7" })

@@ -34,6 +34,7 @@ module OJS
     # The outbox of a connection's database, or the server's own table where it is in there.
     def outbox_of(connection)
       dialect = Databases.dialect(connection.adapter_name)
+      Databases.check(connection.pool, @configuration.url || Transport.default_url)
       # Values are quoted into the statement: the same with and without prepared statements (PgBouncer).
       Outbox.new(@client, database: dialect, table: @configuration.outbox_table, style: "format",
                           in_engine: dialect == "postgresql" && shared?(connection))
@@ -41,12 +42,8 @@ module OJS
 
     # This process's relay for the database of a connection pool. Relay#start starts it, and so does the first commit.
     def relay(pool = ::ActiveRecord::Base.connection_pool)
-      @lock.synchronize do
-        @relays[Databases.address(pool)] ||= begin
-          Databases.check(pool, @configuration.url || Transport.default_url)
-          Databases.relay(@client, pool, **@configuration.relay_options)
-        end
-      end
+      Databases.check(pool, @configuration.url || Transport.default_url)
+      @lock.synchronize { @relays[Databases.address(pool)] ||= Databases.relay(@client, pool, **@configuration.relay_options) }
     end
 
     # Starts the relay of the application's own database, unless a process of its own relays.

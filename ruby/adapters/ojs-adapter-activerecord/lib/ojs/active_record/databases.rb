@@ -34,9 +34,11 @@ module OJS
 
       # Refuses an engine in this process on the application's own SQLite file.
       def check(pool, url)
+        return unless url.start_with?("sqlite:")
+
         settings = pool.db_config.configuration_hash
-        return unless dialect(settings[:adapter]) == "sqlite" && url.start_with?("sqlite:")
-        return unless File.expand_path(url.delete_prefix("sqlite:").split("?").first) == path(settings)
+        return unless dialect(settings[:adapter]) == "sqlite"
+        return unless real(url.delete_prefix("sqlite:").split("?").first) == real(path(settings))
 
         raise OutboxError, "config.url and the database '#{pool.db_config.name}' are one SQLite file: two copies of SQLite would open it " \
                            "and destroy it. Give the jobs a file of their own"
@@ -51,6 +53,13 @@ module OJS
         name.start_with?("file:") ? name : File.expand_path(name, (::Rails.root if defined?(::Rails.root)))
       end
       private_class_method :path
+
+      def real(path)
+        File.realdirpath(path)
+      rescue SystemCallError
+        File.expand_path(path)
+      end
+      private_class_method :real
 
       # As libpq completes what the configuration leaves out.
       def url(settings)

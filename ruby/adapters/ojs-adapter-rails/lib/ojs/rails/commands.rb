@@ -17,9 +17,9 @@ module OJS
         app = ::Rails.application
         app.config.eager_load_namespaces.each(&:eager_load!)
         worker = Worker.new(OJS.client, queues: queues && Jobs.queue(queues), **options)
-        Jobs.register(worker)
         file = app.root.join(FILE)
         worker.instance_eval(file.read, file.to_s) if file.file?
+        Jobs.register(worker)
         worker.middleware.prepend("rails_context", RequestContext::RESTORE)
         worker.middleware.prepend("rails") { |_ctx, nxt| app.reloader.wrap { nxt.call } }
         worker

@@ -11,8 +11,8 @@ module OJS
       module_function
 
       # <tt>Reports::YearlyJob</tt> is <tt>active_job.reports.yearly_job</tt>.
-      def type(job_class)
-        "active_job.#{job_class.name.underscore.tr("/", ".")}"
+      def type(class_name)
+        "active_job.#{class_name.underscore.tr("/", ".")}"
       end
 
       # Queues have no underscore and no capitals in Open Job Spec.
@@ -31,13 +31,15 @@ module OJS
       def request(job, at)
         options = { **job.class.ojs_options.except(:after_commit), queue: queue(job.queue_name), priority: job.priority }
         options[:delay_until] = Time.at(at).utc if at
-        JobRequest.new(type(job.class), [job.serialize], **options.compact)
+        JobRequest.new(type(job.class.name), [job.serialize], **options.compact)
       end
 
-      # Registers the handler of every Active Job class. They must be loaded; which code runs is looked up by name for each job, so that
-      # classes may be reloaded.
+      # Registers the handler of every Active Job class that is loaded, and of those that are not, unless the worker has one for
+      # everything. Which code runs is looked up by name for each job, so that classes may be reloaded.
       def register(worker)
-        ActiveJob::Base.descendants.select(&:name).each { |job_class| worker.register(type(job_class)) { |ctx| perform(ctx) } }
+        types = ActiveJob::Base.descendants.filter_map(&:name).uniq.map { |name| type(name) }
+        types.each { |type| worker.register(type) { |ctx| perform(ctx) } }
+        worker.register("*") { |ctx| ctx.type.start_with?("active_job.") ? perform(ctx) : unknown(ctx) } unless worker.handles?("*")
       end
 
       # Retries and discards are Active Job's: what it lets through has failed for good, unless the class leaves it to the server
@@ -54,6 +56,11 @@ module OJS
         final = OJS::NonRetryableError.new(e.message, code: "active_job", details: { "error_class" => e.class.name })
         raise final, e.message, e.backtrace
       end
+
+      def unknown(ctx)
+        raise OJS::NonRetryableError.new("No handler is registered for job type '#{ctx.type}'.", code: "no_handler")
+      end
+      private_class_method :unknown
     end
   end
 end
