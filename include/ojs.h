@@ -193,6 +193,9 @@ typedef struct {
     ojs_slice cert_file;
     // Its key.
     ojs_slice key_file;
+    // Encrypts the arguments of jobs, and decrypts them in workers: `name:key,name:key`, the current key first. A key is 64
+    // hexadecimal characters, or base64 of 32 bytes.
+    ojs_slice encryption_keys;
 } ojs_client_options;
 
 // What an asynchronous call ends in: an error, or a body; the one who is called owns it.
@@ -597,6 +600,13 @@ OJS_MUST_USE ojs_error *ojs_client_over(const ojs_transport *transport, ojs_clie
 OJS_MUST_USE
 ojs_error *ojs_outbox_migration(ojs_slice database,
                                 ojs_slice table,
+                                ojs_buf **out);
+
+// An enqueue request as a row shall hold it: with its arguments encrypted, where the client does so. Call it before staging: the relay
+// encrypts nothing.
+OJS_MUST_USE
+ojs_error *ojs_outbox_encrypted(const ojs_client *client,
+                                ojs_slice request,
                                 ojs_buf **out);
 
 // Prepares a job, given as an enqueue request, as a row of an outbox: `{"id", "sql", "params"}`. Run the statement in the

@@ -54,9 +54,10 @@ class AsyncClient:
         max_sends: int | None = None,
         ca_file: str | None = None,
         client_cert: tuple[str, str] | None = None,
+        encryption_keys: str | Mapping[str, bytes] | None = None,
     ) -> None:
         options = {"auth_token": auth_token, "headers": headers, "timeout": timeout, "connect_timeout": connect_timeout,
-                   "max_sends": max_sends, "client_cert": client_cert}  # fmt: skip
+                   "max_sends": max_sends, "client_cert": client_cert, "encryption_keys": encryption_keys}  # fmt: skip
         if ca_file is not None:
             options["ca_file"] = ca_file
         self._transport = AsyncTransport(None if transport is not None else native_connection(url, options), transport)

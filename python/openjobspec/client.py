@@ -31,6 +31,9 @@ class Client:
     else ``http://localhost:8080``. Making a client opens nothing: it connects with its first call, so one made before a
     fork works after it. Threads may share one.
 
+    ``encryption_keys`` (else ``OJS_ENCRYPTION_KEYS``) encrypts the arguments of jobs, and decrypts them in workers: a mapping of names
+    to keys of 32 bytes, or ``name:key,name:key``. The first key is the one for new jobs.
+
     >>> with Client("memory:") as client:
     ...     client.enqueue("email.send", ["a@example.com"], queue="mail").state
     'available'
@@ -56,9 +59,10 @@ class Client:
         max_sends: int | None = None,
         ca_file: str | None = None,
         client_cert: tuple[str, str] | None = None,
+        encryption_keys: str | Mapping[str, bytes] | None = None,
     ) -> None:
         options = {"auth_token": auth_token, "headers": headers, "timeout": timeout, "connect_timeout": connect_timeout,
-                   "max_sends": max_sends, "client_cert": client_cert}  # fmt: skip
+                   "max_sends": max_sends, "client_cert": client_cert, "encryption_keys": encryption_keys}  # fmt: skip
         if ca_file is not None:
             options["ca_file"] = ca_file
         self._transport = SyncTransport(None if transport is not None else native_connection(url, options), transport)

@@ -77,7 +77,7 @@ class Outbox:
 
         def keep(request: JobRequest) -> Job:
             body = request.to_dict()
-            text = dumps(body)
+            text = self.client._transport.encrypted(dumps(body))
             if self.in_engine:
                 job_id, sql, params = _native.outbox_stage_in_engine(text, self.paramstyle)
             else:

@@ -15,6 +15,7 @@ an object that has ``status`` and ``body``, or with the body alone, which then c
 
 from __future__ import annotations
 
+import base64
 import inspect
 import os
 import threading
@@ -95,11 +96,23 @@ def native_connection(url: str | None, options: Mapping[str, Any]) -> _native.Co
     options = dict(options)
     headers = options.pop("headers", None) or {}
     token = options.pop("auth_token", None) or os.environ.get("OJS_AUTH_TOKEN")
-    unknown = set(options) - {"timeout", "connect_timeout", "max_sends", "ca_file", "client_cert"}
+    unknown = set(options) - {"timeout", "connect_timeout", "max_sends", "ca_file", "client_cert", "encryption_keys"}
     if unknown:
         raise TypeError(f"unknown option {', '.join(sorted(unknown))}")
     options.setdefault("ca_file", os.environ.get("OJS_TLS_CA_FILE"))
+    options["encryption_keys"] = key_text(options.get("encryption_keys")) or os.environ.get("OJS_ENCRYPTION_KEYS")
     return _native.Connection(url or default_url(), auth_token=token, headers=list(headers.items()), **options)
+
+
+def key_text(keys: str | Mapping[str, bytes] | None) -> str | None:
+    """Keys as the core reads them, ``name:key,name:key``.
+
+    >>> key_text({"k-2": bytes(32)})
+    'k-2:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
+    """
+    if keys is None or isinstance(keys, str):
+        return keys
+    return ",".join(f"{name}:{base64.b64encode(key).decode()}" for name, key in keys.items())
 
 
 class SyncTransport:
@@ -120,6 +133,10 @@ class SyncTransport:
         if inspect.isawaitable(answer):
             answer = _portal.portal().run(_await(answer))
         return Answer.of(answer).decoded()
+
+    def encrypted(self, request: bytes) -> bytes:
+        """An enqueue request as a row of an outbox shall hold it."""
+        return request if self.connection is None else self.connection.encrypted(request)
 
     def get(self, path: str) -> Any:
         """GET."""

@@ -6,6 +6,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use ojs::Client;
+use ojs::encryption::{Codec, Keys};
 use ojs::transport::{ConnectOptions, Method, Transport, connect};
 use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
@@ -71,6 +72,15 @@ impl Connection {
         let slot = self.current()?;
         let client = slot.client.get_or_try_init(|| self.connect()).await?;
         Ok(client.clone())
+    }
+
+    /// What encrypts arguments on this connection, if anything does.
+    #[must_use]
+    pub fn codec(&self) -> Option<&Codec> {
+        match &self.target {
+            Target::Url(_, options) => options.encryption.as_ref(),
+            Target::Transport(transport) => transport.codec(),
+        }
     }
 
     /// Any call of the protocol: `path` is relative to `/ojs/v1`, or `/ojs/manifest`; the answer is the body of a 2xx.
@@ -165,6 +175,15 @@ impl Connection {
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
+}
+
+/// Keys as text, `name:key,name:key`, the current one first, as hosts take them in their settings.
+///
+/// # Errors
+/// A text that is no list of keys.
+pub fn encryption(keys: Option<&str>) -> Result<Option<Codec>, AbiError> {
+    let keys = keys.filter(|text| !text.is_empty()).map(str::parse::<Keys>).transpose()?;
+    Ok(keys.map(Codec::new))
 }
 
 fn method_of(word: &str) -> Result<Method, AbiError> {

@@ -2,6 +2,7 @@
 //!
 //! The host's own driver writes the row, inside the application's transaction; the relay reads PostgreSQL itself, and any database
 //! through the host's driver, which it asks by a [`HostTransport`].
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -62,6 +63,14 @@ fn table(name: &str) -> Result<Table, AbiError> {
 /// An unknown database, or a name that is none.
 pub fn migration(database: &str, name: &str) -> Result<Vec<String>, AbiError> {
     Ok(dialect(database)?.migration(&table(name)?))
+}
+
+/// An enqueue request as the row shall hold it: with the arguments encrypted where the connection does so. The relay has no key.
+///
+/// # Errors
+/// There is no current key.
+pub fn encrypted<'a>(connection: &Connection, request: &'a [u8]) -> Result<Cow<'a, [u8]>, AbiError> {
+    Ok(ojs::outbox::encrypted(request, connection.codec())?)
 }
 
 /// The row of an outbox for an enqueue request.

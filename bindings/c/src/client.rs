@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ojs::transport::ConnectOptions;
-use ojs_abi::connection::Connection;
+use ojs_abi::connection::{Connection, encryption};
 use ojs_abi::error::AbiError;
 use ojs_abi::runtime;
 use serde_json::value::RawValue;
@@ -43,6 +43,9 @@ pub struct ojs_client_options {
     pub cert_file: ojs_slice,
     /// Its key.
     pub key_file: ojs_slice,
+    /// Encrypts the arguments of jobs, and decrypts them in workers: `name:key,name:key`, the current key first. A key is 64
+    /// hexadecimal characters, or base64 of 32 bytes.
+    pub encryption_keys: ojs_slice,
 }
 
 impl Default for ojs_client_options {
@@ -58,6 +61,7 @@ impl Default for ojs_client_options {
             ca_file: ojs_slice::EMPTY,
             cert_file: ojs_slice::EMPTY,
             key_file: ojs_slice::EMPTY,
+            encryption_keys: ojs_slice::EMPTY,
         }
     }
 }
@@ -87,6 +91,7 @@ fn connect_options(given: *const ojs_client_options) -> Result<ConnectOptions, A
     if given.max_sends > 0 {
         connect.resend.max_sends = given.max_sends;
     }
+    connect.encryption = encryption(given.encryption_keys.string("encryption_keys")?.as_deref())?;
     connect.tls_ca_file = given.ca_file.string("ca_file")?.map(Into::into);
     let (cert, key) = (given.cert_file.string("cert_file")?, given.key_file.string("key_file")?);
     connect.tls_client_cert = cert.zip(key).map(|(cert, key)| (cert.into(), key.into()));

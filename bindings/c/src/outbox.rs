@@ -28,6 +28,23 @@ pub extern "C" fn ojs_outbox_migration(database: ojs_slice, table: ojs_slice, ou
     })
 }
 
+/// An enqueue request as a row shall hold it: with its arguments encrypted, where the client does so. Call it before staging: the relay
+/// encrypts nothing.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_outbox_encrypted(
+    client: Option<&ojs_client>,
+    request: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_outbox_encrypted", || {
+        let text = outbox::encrypted(&given(client, "client")?.link, request.bytes("request")?)?.into_owned();
+        put(out, boxed(text));
+        Ok(())
+    })
+}
+
 /// Prepares a job, given as an enqueue request, as a row of an outbox: `{"id", "sql", "params"}`. Run the statement in the
 /// transaction that the job belongs to. The parameters are texts, or null; `paramstyle` says how they are written:
 /// `qmark` (?), `numeric_dollar` ($1), `format` (%s).

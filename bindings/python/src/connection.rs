@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ojs::transport::{ConnectOptions, ResendPolicy};
-use ojs_abi::connection::Connection as Core;
+use ojs_abi::connection::{Connection as Core, encryption};
 use ojs_abi::error::AbiError;
+use ojs_abi::outbox;
 use ojs_abi::runtime;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -23,7 +24,7 @@ pub struct Connection {
 #[pymethods]
 impl Connection {
     #[new]
-    #[pyo3(signature = (url, *, auth_token=None, headers=Vec::new(), timeout=None, connect_timeout=None, max_sends=None, ca_file=None, client_cert=None))]
+    #[pyo3(signature = (url, *, auth_token=None, headers=Vec::new(), timeout=None, connect_timeout=None, max_sends=None, ca_file=None, client_cert=None, encryption_keys=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
     fn new(
         py: Python<'_>,
@@ -35,6 +36,7 @@ impl Connection {
         max_sends: Option<u32>,
         ca_file: Option<String>,
         client_cert: Option<(String, String)>,
+        encryption_keys: Option<&str>,
     ) -> PyResult<Self> {
         let mut options = ConnectOptions::default();
         options.auth_token = auth_token;
@@ -44,6 +46,7 @@ impl Connection {
         options.resend = ResendPolicy { max_sends: max_sends.unwrap_or(options.resend.max_sends).max(1), ..options.resend };
         options.tls_ca_file = ca_file.map(Into::into);
         options.tls_client_cert = client_cert.map(|(cert, key)| (cert.into(), key.into()));
+        options.encryption = gate::attached(py, "Connection", || encryption(encryption_keys))?;
         Ok(Self { core: Core::to_url(url, options) })
     }
 
@@ -51,6 +54,12 @@ impl Connection {
     #[staticmethod]
     fn over(transport: &HostTransport) -> Self {
         Self { core: Core::over(transport.core.clone()) }
+    }
+
+    /// An enqueue request as a row of an outbox shall hold it: encrypted where this connection does so.
+    fn encrypted<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let text = gate::attached(py, "Connection.encrypted", || outbox::encrypted(&self.core, request))?;
+        Ok(PyBytes::new(py, &text))
     }
 
     /// One call; returns the body of a 2xx answer.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ojs_model::duration::IsoDuration;
 
+use crate::encryption::{self, Codec, Keys};
 use crate::error::Error;
 use crate::transport::ConnectOptions;
 
@@ -20,15 +21,17 @@ pub(crate) struct Settings {
     auth_token: Option<String>,
     tls_ca_file: Option<PathBuf>,
     tls_client_cert: Option<(PathBuf, PathBuf)>,
+    encryption: Option<Keys>,
 }
 
 impl Settings {
-    /// Connection options with token and certificates of the environment.
+    /// Connection options with token, certificates and keys of the environment.
     pub fn connection(&self) -> ConnectOptions {
         ConnectOptions {
             auth_token: self.auth_token.clone(),
             tls_ca_file: self.tls_ca_file.clone(),
             tls_client_cert: self.tls_client_cert.clone(),
+            encryption: self.encryption.clone().map(Codec::new),
             ..ConnectOptions::default()
         }
     }
@@ -63,6 +66,7 @@ fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Settings, Error> {
         auth_token: text(&["OJS_AUTH_TOKEN"]),
         tls_ca_file: path("OJS_TLS_CA_FILE"),
         tls_client_cert: path("OJS_TLS_CERT_FILE").zip(path("OJS_TLS_KEY_FILE")),
+        encryption: text(&[encryption::VARIABLE]).map(|keys| keys.parse()).transpose()?,
     })
 }
 

@@ -33,6 +33,7 @@
 //! | [`middleware`] | layers around enqueueing and around handlers |
 //! | [`workflow`] | chains, groups, batches |
 //! | `outbox` | jobs that are sent if the transaction commits (feature `outbox`) |
+//! | [`encryption`] | arguments that only producers and workers can read |
 //! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
 //! | [`dispatch`] | the seam to whoever runs handlers: other languages use it |
 //! | [`testing`] | a transport that records |
@@ -45,6 +46,7 @@ pub mod client;
 mod config;
 mod cron;
 pub mod dispatch;
+pub mod encryption;
 mod error;
 mod job;
 mod json;

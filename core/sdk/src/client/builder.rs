@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use super::Client;
 use crate::config;
+use crate::encryption::{Codec, Encrypted, KeyProvider};
 use crate::error::Error;
 use crate::transport::{ConnectOptions, ResendPolicy, Transport, connect};
 
 /// Settings of a [`Client`]: code before environment before default (protocol section 5.10). Reads `OJS_URL` (or
-/// `OJS_BACKEND_URL`), `OJS_AUTH_TOKEN`, `OJS_TLS_CA_FILE`, `OJS_TLS_CERT_FILE` and `OJS_TLS_KEY_FILE`.
+/// `OJS_BACKEND_URL`), `OJS_AUTH_TOKEN`, `OJS_TLS_CA_FILE`, `OJS_TLS_CERT_FILE`, `OJS_TLS_KEY_FILE` and
+/// `OJS_ENCRYPTION_KEYS` ([`Keys`](crate::encryption::Keys) as text).
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), ojs::Error> {
@@ -27,6 +29,7 @@ pub struct ClientBuilder {
     resend: Option<ResendPolicy>,
     tls_ca_file: Option<std::path::PathBuf>,
     tls_client_cert: Option<(std::path::PathBuf, std::path::PathBuf)>,
+    encryption: Option<Codec>,
 }
 
 impl ClientBuilder {
@@ -84,13 +87,27 @@ impl ClientBuilder {
         self
     }
 
+    /// Encrypts the arguments of jobs with the current one of these keys.
+    pub fn encryption(self, keys: impl KeyProvider) -> Self {
+        self.codec(Codec::new(keys))
+    }
+
+    /// The same with a codec of other settings.
+    pub fn codec(mut self, codec: Codec) -> Self {
+        self.encryption = Some(codec);
+        self
+    }
+
     /// Makes the client.
     ///
     /// # Errors
     /// [`Error::Transport`] when the URL or a setting cannot be used, or the store cannot be opened.
     pub async fn connect(self) -> Result<Client, Error> {
         if let Some(transport) = self.transport {
-            return Ok(Client::new(transport));
+            return Ok(match self.encryption {
+                Some(codec) => Client::new(Arc::new(Encrypted::new(transport, codec))),
+                None => Client::new(transport),
+            });
         }
         let env = config::from_environment()?;
         let base = env.connection();
@@ -102,6 +119,7 @@ impl ClientBuilder {
             resend: self.resend.unwrap_or(base.resend),
             tls_ca_file: self.tls_ca_file.or(base.tls_ca_file),
             tls_client_cert: self.tls_client_cert.or(base.tls_client_cert),
+            encryption: self.encryption.or(base.encryption),
         };
         let url = self.url.or(env.url).unwrap_or_else(|| config::DEFAULT_URL.to_owned());
         Ok(Client::new(connect(&url, options).await?))

@@ -64,5 +64,5 @@ pub use postgres::PostgresOutbox;
 pub use relay::{Relay, RelayOptions, RelayStatus};
 #[cfg(feature = "outbox-sqlite")]
 pub use sqlite::SqliteOutbox;
-pub use stage::{Staged, stage};
+pub use stage::{Staged, encrypted, stage};
 pub use store::{Lag, Parked, Store};

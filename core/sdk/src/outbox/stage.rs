@@ -1,4 +1,5 @@
 //! A job as a row to be written by the application's own connection.
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ojs_model::JobId;
@@ -9,6 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::database::Value;
 use super::dialect::{Dialect, Sql, Style, Table, bind};
 use crate::client::Client;
+use crate::encryption::Codec;
 use crate::error::Error;
 use crate::job::Job;
 use crate::middleware::{EnqueueNext, Terminal};
@@ -110,6 +112,15 @@ pub fn stage(request: &[u8], dialect: Dialect, table: &Table) -> Result<Staged, 
     Ok(Staged::new(job_id, dialect.template(Sql::insert, table), values))
 }
 
+/// An enqueue request as its row holds it: whoever sends it later has no key.
+///
+/// # Errors
+/// There is no current key.
+pub fn encrypted<'a>(request: &'a [u8], codec: Option<&Codec>) -> Result<Cow<'a, [u8]>, Error> {
+    let (Some(codec), Ok(text)) = (codec, std::str::from_utf8(request)) else { return Ok(Cow::Borrowed(request)) };
+    Ok(codec.encode(text)?.map_or(Cow::Borrowed(request), |text| Cow::Owned(text.into_bytes())))
+}
+
 /// A delay counts from now, not from when the relay gets to it.
 fn relative_time(options: &mut Map<String, Json>) -> Result<(), Error> {
     for name in ["delay_until", "scheduled_at", "expires_at"] {
@@ -138,9 +149,11 @@ impl Client {
         let id = request.id.clone().unwrap_or_else(|| JobId::now_v7().to_string());
         let request = request.with_id(id.clone());
         let place = Arc::new(Mutex::new(None));
-        let (slot, table) = (Arc::clone(&place), table.clone());
+        let (slot, table, codec) = (Arc::clone(&place), table.clone(), self.transport().codec().cloned());
         let terminal: Terminal = Arc::new(move |request: JobRequest| {
-            let staged = request.to_json().and_then(|text| Ok((stage(text.as_bytes(), dialect, &table)?, text)));
+            let staged = request
+                .to_json()
+                .and_then(|text| Ok((stage(&encrypted(text.as_bytes(), codec.as_ref())?, dialect, &table)?, text)));
             let answer = staged.and_then(|(staged, text)| {
                 *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(staged);
                 // What the layers see on the way out: the job as it will be sent.

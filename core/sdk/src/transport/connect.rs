@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Transport, TransportError, TransportErrorKind};
+use crate::encryption::{Codec, Encrypted};
 
 /// Settings of a connection. What a transport has no use for (headers for an embedded engine) it ignores.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct ConnectOptions {
     pub tls_ca_file: Option<std::path::PathBuf>,
     /// PEM files of the client's certificate chain and private key.
     pub tls_client_cert: Option<(std::path::PathBuf, std::path::PathBuf)>,
+    /// Encrypts the arguments of jobs, and decrypts them in workers.
+    pub encryption: Option<Codec>,
 }
 
 impl Default for ConnectOptions {
@@ -34,6 +37,7 @@ impl Default for ConnectOptions {
             resend: super::ResendPolicy::default(),
             tls_ca_file: None,
             tls_client_cert: None,
+            encryption: None,
         }
     }
 }
@@ -50,8 +54,16 @@ const SCHEMES: &str = if cfg!(feature = "embedded") {
 ///
 /// # Errors
 /// [`TransportErrorKind::Config`] for a URL or setting that cannot be used, [`TransportErrorKind::Open`] when the store cannot be opened.
-#[cfg_attr(not(feature = "http"), expect(unused_variables, reason = "settings of the connection to a server"))]
 pub async fn connect(url: &str, options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
+    let mut options = options;
+    match options.encryption.take() {
+        Some(codec) => Ok(Arc::new(Encrypted::new(open(url, options).await?, codec))),
+        None => open(url, options).await,
+    }
+}
+
+#[cfg_attr(not(feature = "http"), expect(unused_variables, reason = "settings of the connection to a server"))]
+async fn open(url: &str, options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
         #[cfg(feature = "http")]

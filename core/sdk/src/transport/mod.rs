@@ -24,6 +24,8 @@ use std::time::Duration;
 use bytes::Bytes;
 pub use http::Method;
 
+use crate::encryption::Codec;
+
 mod connect;
 #[cfg(feature = "embedded")]
 mod embedded;
@@ -68,6 +70,12 @@ pub trait Transport: Send + Sync + 'static {
         false
     }
 
+    /// What encrypts arguments on their way out, if anything does: workers on this transport decrypt with it, and rows for an outbox are
+    /// encrypted with it before they are written.
+    fn codec(&self) -> Option<&Codec> {
+        None
+    }
+
     /// Releases what the transport holds; later requests fail with [`TransportErrorKind::Closed`].
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
@@ -81,6 +89,10 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 
     fn resends(&self) -> bool {
         (**self).resends()
+    }
+
+    fn codec(&self) -> Option<&Codec> {
+        (**self).codec()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

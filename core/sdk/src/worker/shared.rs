@@ -12,7 +12,8 @@ use super::handle::Beat;
 use super::heartbeat;
 use super::held::{Entry, Held, Stage};
 use super::options::WorkerOptions;
-use crate::dispatch::{CancelReason, Delivery, DeliveryKey, Dispatch, Phase};
+use crate::dispatch::{CancelReason, Delivery, DeliveryKey, Dispatch, Outcome, Phase};
+use crate::encryption::Codec;
 use crate::error::Error;
 use crate::transport::Transport;
 
@@ -145,7 +146,10 @@ impl Shared {
         self.guarded("capacity", || self.dispatch.capacity()).unwrap_or(0)
     }
 
-    pub fn hand_over(&self, batch: Vec<Delivery>) {
+    pub fn hand_over(&self, mut batch: Vec<Delivery>) {
+        if let Some(codec) = self.transport.codec() {
+            batch = readable(codec, batch);
+        }
         // Deliveries lost in a panic report themselves abandoned.
         self.guarded("dispatch", || self.dispatch.dispatch(batch));
     }
@@ -199,4 +203,25 @@ impl Shared {
 pub(super) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&'static str>().map(|s| (*s).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic without a message".to_owned())
+}
+
+/// Deliveries with their arguments in the clear; what cannot be read is answered here.
+fn readable(codec: &Codec, batch: Vec<Delivery>) -> Vec<Delivery> {
+    let mut clear = Vec::with_capacity(batch.len());
+    for mut delivery in batch {
+        let decoded = std::str::from_utf8(&delivery.envelope).map_or(Ok(None), |text| codec.decode(text));
+        match decoded {
+            Ok(text) => {
+                if let Some(text) = text {
+                    delivery.envelope = text.into();
+                }
+                clear.push(delivery);
+            }
+            Err(error) => {
+                tracing::warn!(job_id = %delivery.id, job_type = %delivery.job_type, %error, "job not run");
+                delivery.completion.finish(Outcome::Failed(error.failure()));
+            }
+        }
+    }
+    clear
 }

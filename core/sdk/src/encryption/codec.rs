@@ -1,0 +1,418 @@
+//! Jobs in and out: the specification's form, and those that published SDKs write.
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ojs_model::json::{members, push_member, push_text, string};
+use ojs_model::unique::{Subject, UniquePolicy};
+use serde_json::Value;
+
+use super::blob;
+use super::keys::KeyProvider;
+use crate::dispatch::HandlerFailure;
+use crate::error::Error;
+
+const AES: &str = "binary/encrypted";
+const ENCODINGS: &str = "ojs.codec.encodings";
+const KEY_ID: &str = "ojs.codec.key_id";
+const NONCE: &str = "ojs.codec.nonce";
+const MARKER: &str = "ojs_encoded";
+/// The key that the server compares instead of hashing what never repeats (EI-001).
+const UNIQUE_KEY: &str = "ojs.unique_key";
+
+/// Members of `meta` that say "encrypted", name the key, and hold the nonce: ours, and those of published SDKs.
+const MARKERS: &[&str] = &[MARKER, "_encrypted", "ojs.encryption.encrypted"];
+const KEY_IDS: &[&str] = &[KEY_ID, "_encryption_key_id", "ojs_key_id", "ojs.encryption.key_id"];
+const NONCES: &[&str] = &[NONCE, "ojs_nonce", "ojs.encryption.nonce"];
+
+/// In which form jobs are written. All are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// The specification's.
+    #[default]
+    Spec,
+    /// That of the published SDKs for Rust, Ruby and Java: the nonce before the ciphertext.
+    InlineNonce,
+    /// That of the published SDKs for Python and JavaScript: the nonce in `meta`.
+    DetachedNonce,
+}
+
+/// Why arguments cannot be read. A worker answers with it instead of running the handler.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CodecError {
+    /// A key that this worker does not have, yet: tried again.
+    #[error("the arguments are encrypted with the key '{0}', which is not known here")]
+    UnknownKey(String),
+    /// The key is another one of the same name, or somebody has touched the job.
+    #[error("the arguments do not belong to the key '{0}', or were changed")]
+    AuthFailed(String),
+    /// Not in a form that can be read.
+    #[error("the arguments are marked as encrypted, but {0}")]
+    Malformed(String),
+}
+
+impl CodecError {
+    pub(crate) fn failure(&self) -> HandlerFailure {
+        let (code, retryable) = match self {
+            Self::UnknownKey(_) => ("x_codec_unknown_key", true),
+            Self::AuthFailed(_) => ("x_codec_auth_failed", false),
+            Self::Malformed(_) => ("x_codec_malformed", false),
+        };
+        HandlerFailure { code: code.to_owned(), retryable, ..HandlerFailure::error("DecryptionError", self.to_string()) }
+    }
+}
+
+/// Encrypts requests and decrypts jobs, as JSON text. Cheap to clone.
+#[derive(Clone)]
+pub struct Codec {
+    keys: Arc<dyn KeyProvider>,
+    form: Form,
+}
+
+type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
+
+fn find<'a>(members: &Members<'a>, name: &str) -> Option<&'a str> {
+    members.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+}
+
+impl Codec {
+    /// A codec with these keys, writing the specification's form.
+    pub fn new(keys: impl KeyProvider) -> Self {
+        Self { keys: Arc::new(keys), form: Form::Spec }
+    }
+
+    /// Writes another form, for workers that do not read the specification's.
+    #[must_use]
+    pub fn with_form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// An enqueue request, or a workflow or schedule with jobs in it, with all arguments encrypted. What is encrypted stays as it is,
+    /// and so does what is no request: the server says best what is wrong with it.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] when there is no current key.
+    pub fn encode(&self, text: &str) -> Result<Option<String>, Error> {
+        let Ok(given) = members(text) else { return Ok(None) };
+        let mut out = String::with_capacity(text.len() + 256);
+        out.push('{');
+        let job = find(&given, "type").and(find(&given, "args")).filter(|args| args.starts_with('['));
+        let sealed = match job.filter(|_| !is_encoded(&given)) {
+            Some(args) => Some(self.seal(args, &given)?),
+            None => None,
+        };
+        let mut changed = sealed.is_some();
+        for (name, value) in &given {
+            match (name.as_ref(), &sealed) {
+                ("args", Some((args, _))) => push_member(&mut out, name, args),
+                ("meta", Some(_)) => {}
+                ("jobs" | "steps" | "callbacks" | "job_template", _) => {
+                    let inside = self.inside(value)?;
+                    changed |= inside.is_some();
+                    push_member(&mut out, name, inside.as_deref().unwrap_or(value));
+                }
+                _ => push_member(&mut out, name, value),
+            }
+        }
+        if let Some((_, meta)) = &sealed {
+            push_member(&mut out, "meta", meta);
+        }
+        out.push('}');
+        Ok(changed.then_some(out))
+    }
+
+    /// The same for a list of requests, or for requests by name.
+    fn inside(&self, text: &str) -> Result<Option<String>, Error> {
+        if text.starts_with('[') {
+            let Ok(list) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(text) else { return Ok(None) };
+            let parts = list.into_iter().map(|raw| Ok(self.encode(raw.get())?.map_or(Cow::Borrowed(raw.get()), Cow::Owned)));
+            return Ok(Some(format!("[{}]", parts.collect::<Result<Vec<_>, Error>>()?.join(","))));
+        }
+        if let Some(whole) = self.encode(text)? {
+            return Ok(Some(whole));
+        }
+        let Ok(given) = members(text) else { return Ok(None) };
+        let mut out = String::from("{");
+        for (name, value) in given {
+            push_member(&mut out, &name, self.encode(value)?.as_deref().unwrap_or(value));
+        }
+        out.push('}');
+        Ok(Some(out))
+    }
+
+    /// The `args` and the `meta` of an encrypted job.
+    fn seal(&self, args: &str, job: &Members<'_>) -> Result<(String, String), Error> {
+        let none = || Error::validation("encryption", "x_codec_no_current_key: there is no current key to encrypt new jobs with");
+        let id = self.keys.current_key_id().ok_or_else(none)?;
+        let key = self.keys.key(&id).ok_or_else(none)?;
+        let failed = || Error::validation("encryption", "the system gave no random numbers");
+        let sealed = blob::seal(&key, args.as_bytes()).ok_or_else(failed)?;
+        let data = STANDARD.encode(match self.form {
+            Form::Spec => sealed.versioned(),
+            Form::InlineNonce => sealed.inline(),
+            Form::DetachedNonce => sealed.text,
+        });
+        let args = match self.form {
+            Form::Spec => format!(r#"[{{"{MARKER}":true,"encoding":"{AES}","data":"{data}"}}]"#),
+            Form::InlineNonce | Form::DetachedNonce => format!(r#"["{data}"]"#),
+        };
+        let mut meta = String::from("{");
+        for (name, value) in plain_meta(job) {
+            push_member(&mut meta, &name, value);
+        }
+        push_member(&mut meta, MARKER, "true");
+        push_member(&mut meta, ENCODINGS, &format!(r#"["{AES}"]"#));
+        push_text(&mut meta, KEY_ID, &id);
+        if self.form == Form::DetachedNonce {
+            push_text(&mut meta, NONCE, &STANDARD.encode(sealed.nonce));
+        }
+        if let Some(key) = unique_key(job) {
+            push_text(&mut meta, UNIQUE_KEY, &key);
+        }
+        meta.push('}');
+        Ok((args, meta))
+    }
+
+    /// A job as its handler sees it; `None` when it is not encrypted.
+    ///
+    /// # Errors
+    /// Why its arguments cannot be read.
+    pub fn decode(&self, text: &str) -> Result<Option<String>, CodecError> {
+        let Ok(given) = members(text) else { return Ok(None) };
+        let Some(found) = Found::of(&given) else { return Ok(None) };
+        let args = self.open(&found)?;
+        let mut out = String::with_capacity(text.len());
+        out.push('{');
+        for (name, value) in &given {
+            match name.as_ref() {
+                "args" => push_member(&mut out, name, &args),
+                "meta" => push_member(&mut out, name, &clear_meta(&given)),
+                _ => push_member(&mut out, name, value),
+            }
+        }
+        out.push('}');
+        Ok(Some(out))
+    }
+
+    fn open(&self, found: &Found) -> Result<String, CodecError> {
+        let malformed = |why: &str| CodecError::Malformed(why.to_owned());
+        if let Some(other) = found.encodings.iter().find(|name| !matches!(name.as_str(), AES | "aes-256-gcm")) {
+            return Err(CodecError::Malformed(format!("their encoding '{other}' is not known here")));
+        }
+        let id = found.key_id.as_ref().ok_or_else(|| malformed("no key is named"))?;
+        let data = found.data.as_ref().ok_or_else(|| malformed("there is no data"))?;
+        let data = STANDARD.decode(data).map_err(|_| malformed("their data is no base64"))?;
+        let key = self.keys.key(id).ok_or_else(|| CodecError::UnknownKey(id.clone()))?;
+        let plain = match &found.nonce {
+            Some(nonce) => {
+                let nonce = STANDARD.decode(nonce).map_err(|_| malformed("their nonce is no base64"))?;
+                blob::open(&key, &nonce, &data)
+            }
+            None => blob::open_any(&key, &data),
+        };
+        let plain = String::from_utf8(plain.ok_or_else(|| CodecError::AuthFailed(id.clone()))?).unwrap_or_default();
+        match serde_json::from_str::<Vec<&serde_json::value::RawValue>>(&plain) {
+            Ok(_) => Ok(plain),
+            Err(_) => Err(malformed("what was encrypted is no JSON array")),
+        }
+    }
+}
+
+impl std::fmt::Debug for Codec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Codec").field("current_key_id", &self.keys.current_key_id()).field("form", &self.form).finish()
+    }
+}
+
+/// What an encrypted job says about its encryption.
+struct Found {
+    encodings: Vec<String>,
+    key_id: Option<String>,
+    nonce: Option<String>,
+    data: Option<String>,
+}
+
+impl Found {
+    fn of(job: &Members<'_>) -> Option<Self> {
+        let meta: Value = find(job, "meta").and_then(|meta| serde_json::from_str(meta).ok()).unwrap_or_default();
+        // Only what is short is parsed: one element, an object with a mark or a text.
+        let element = find(job, "args").filter(|args| meta.get(ENCODINGS).is_some() || args.contains(MARKER) || marked(&meta));
+        let element: Value =
+            element.and_then(|args| serde_json::from_str::<[Value; 1]>(args).ok()).map(|[one]| one).unwrap_or_default();
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let first = |names: &[&str]| names.iter().find_map(|name| text(meta.get(name)));
+        let encodings = match meta.get(ENCODINGS).and_then(Value::as_array) {
+            Some(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            // Written outermost first here.
+            None => element
+                .get("encoding")
+                .and_then(Value::as_str)
+                .map_or_else(Vec::new, |names| names.rsplit('+').map(str::to_owned).collect()),
+        };
+        let encrypted =
+            encodings.iter().any(|name| name == AES) || element.get(MARKER) == Some(&Value::Bool(true)) || marked(&meta);
+        encrypted.then(|| Self {
+            encodings,
+            key_id: first(KEY_IDS).or_else(|| text(element.pointer("/metadata/encryption_key_id"))),
+            nonce: first(NONCES),
+            data: text(element.get("data")).or_else(|| text(Some(&element))),
+        })
+    }
+}
+
+fn marked(meta: &Value) -> bool {
+    MARKERS
+        .iter()
+        .any(|name| matches!(meta.get(name), Some(Value::Bool(true))) || meta.get(name).and_then(Value::as_str) == Some("true"))
+}
+
+fn is_encoded(job: &Members<'_>) -> bool {
+    Found::of(job).is_some()
+}
+
+/// The members of `meta` that do not speak of encryption.
+fn plain_meta<'a>(job: &Members<'a>) -> Members<'a> {
+    let meta = find(job, "meta").and_then(|meta| members(meta).ok()).unwrap_or_default();
+    let codec = |name: &str| name == ENCODINGS || [MARKERS, KEY_IDS, NONCES].iter().any(|names| names.contains(&name));
+    meta.into_iter().filter(|(name, _)| !codec(name)).collect()
+}
+
+fn clear_meta(job: &Members<'_>) -> String {
+    let mut out = String::from("{");
+    for (name, value) in plain_meta(job) {
+        push_member(&mut out, &name, value);
+    }
+    out.push('}');
+    out
+}
+
+/// The key of the plain arguments: the encrypted ones never repeat. A policy that is wrong is the server's to refuse.
+fn unique_key(job: &Members<'_>) -> Option<String> {
+    let options = find(job, "options").and_then(|options| members(options).ok()).unwrap_or_default();
+    let either = |name: &str| find(&options, name).or_else(|| find(job, name));
+    let policy: Value = serde_json::from_str(either("unique")?).ok()?;
+    let meta = clear_meta(job);
+    if find(job, "meta").is_some_and(|meta| meta.contains(UNIQUE_KEY)) {
+        return None;
+    }
+    let (job_type, queue) = (find(job, "type").and_then(string)?, either("queue").and_then(string));
+    let subject = Subject {
+        job_type: &job_type,
+        queue: queue.as_deref().unwrap_or("default"),
+        args: find(job, "args")?,
+        meta: &meta,
+        given: None,
+    };
+    Some(UniquePolicy::parse(&policy, &subject).ok()?.key.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::{Key, Keys};
+    use super::*;
+
+    fn codec() -> Codec {
+        let key = Key::new(std::array::from_fn(|at| u8::try_from(at).unwrap()));
+        Codec::new(Keys::new("k-07", key).unwrap())
+    }
+
+    fn meta(text: &str) -> Value {
+        serde_json::from_str::<Value>(text).unwrap()["meta"].clone()
+    }
+
+    #[test]
+    fn a_request_comes_back_as_it_was() {
+        let text = r#"{"type":"card.charge","args":["4111",{"n":1.50}],"meta":{"tenant_id":"a"},"options":{"queue":"q"}}"#;
+        for form in [Form::Spec, Form::InlineNonce, Form::DetachedNonce] {
+            let codec = codec().with_form(form);
+            let encoded = codec.encode(text).unwrap().unwrap();
+            assert!(!encoded.contains("4111") && encoded.contains(r#""queue":"q""#), "{encoded}");
+            let said = meta(&encoded);
+            assert_eq!(
+                (&said[ENCODINGS][0], &said[KEY_ID], &said[MARKER]),
+                (&Value::from(AES), &Value::from("k-07"), &Value::from(true))
+            );
+            let clear = codec.decode(&encoded).unwrap().unwrap();
+            assert!(clear.contains(r#""args":["4111",{"n":1.50}]"#), "{clear}");
+            assert_eq!(meta(&clear), serde_json::json!({"tenant_id": "a"}));
+            assert_eq!(codec.encode(&encoded).unwrap(), None, "never twice");
+        }
+        assert_eq!(codec().decode(text).unwrap(), None);
+    }
+
+    #[test]
+    fn jobs_inside_of_workflows_batches_and_schedules() {
+        let job = r#"{"type":"a","args":["secret"]}"#;
+        for text in [
+            format!(r#"{{"jobs":[{job},{job}]}}"#),
+            format!(r#"{{"type":"chain","steps":[{job},{{"type":"group","jobs":[{job}]}}]}}"#),
+            format!(r#"{{"type":"batch","jobs":[{job}],"callbacks":{{"on_complete":{job}}}}}"#),
+            format!(r#"{{"name":"n","cron":"* * * * *","type":"a","args":["secret"],"job_template":{job}}}"#),
+        ] {
+            let encoded = codec().encode(&text).unwrap().unwrap();
+            let (plain, blobs) = (text.matches("secret").count(), encoded.matches(r#""data""#).count());
+            assert!(!encoded.contains("secret") && plain == blobs, "{encoded}");
+        }
+    }
+
+    #[test]
+    fn the_forms_of_published_sdks_are_read() {
+        let inline = "AAECAwQFBgcICQoLHCCjaKCXgn71IPr73YxWDuy7pRiLWTFeAlaY2FezhTysthty6i4dZS6RrMg=";
+        let bare = "HCCjaKCXgn71IPr73YxWDuy7pRiLWTFeAlaY2FezhTysthty6i4dZS6RrMg=";
+        let spec = "AQABAgMEBQYHCAkKCxwgo2igl4J+9SD6+92MVg7su6UYi1kxXgJWmNhXs4U8rLYbcuouHWUukazI";
+        let nonce = "AAECAwQFBgcICQoL";
+        for (args, meta) in [
+            (
+                format!(r#"{{"ojs_encoded":true,"encoding":"{AES}","data":"{spec}"}}"#),
+                r#"{"ojs.codec.key_id":"k-07"}"#.to_owned(),
+            ),
+            (format!(r#"{{"ojs_encoded":true,"data":"{spec}","metadata":{{"encryption_key_id":"k-07"}}}}"#), "{}".to_owned()),
+            (format!(r#""{inline}""#), format!(r#"{{"{ENCODINGS}":["{AES}"],"{KEY_ID}":"k-07"}}"#)),
+            (format!(r#""{bare}""#), format!(r#"{{"{ENCODINGS}":["{AES}"],"{KEY_ID}":"k-07","{NONCE}":"{nonce}"}}"#)),
+            (format!(r#""{inline}""#), r#"{"ojs_encoded":true,"ojs.codec.key_id":"k-07"}"#.to_owned()),
+            (format!(r#""{inline}""#), r#"{"_encrypted":true,"_encryption_key_id":"k-07"}"#.to_owned()),
+            (format!(r#""{bare}""#), format!(r#"{{"ojs_encoded":"true","ojs_key_id":"k-07","ojs_nonce":"{nonce}"}}"#)),
+            (
+                format!(r#""{bare}""#),
+                format!(r#"{{"ojs.encryption.encrypted":true,"ojs.encryption.key_id":"k-07","ojs.encryption.nonce":"{nonce}"}}"#),
+            ),
+        ] {
+            let text = format!(r#"{{"id":"x","args":[{args}],"meta":{meta}}}"#);
+            let clear = codec().decode(&text).unwrap().unwrap();
+            assert_eq!(clear, r#"{"id":"x","args":["user@example.com",{"n":1}],"meta":{}}"#, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        let codec = codec();
+        let encoded = codec.encode(r#"{"type":"a","args":[1]}"#).unwrap().unwrap();
+        let cases = [
+            (encoded.replace("k-07", "k-99"), "x_codec_unknown_key", true),
+            (encoded.replace(r#""data":"A"#, r#""data":"B"#), "x_codec_auth_failed", false),
+            (encoded.replace(r#"["binary/encrypted"]"#, r#"["zstd/plain","binary/encrypted"]"#), "x_codec_malformed", false),
+            (encoded.replace(r#""data":""#, r#""data":"!"#), "x_codec_malformed", false),
+            (encoded.replace(KEY_ID, "other"), "x_codec_malformed", false),
+        ];
+        for (text, code, retryable) in cases {
+            let failure = codec.decode(&text).unwrap_err().failure();
+            assert_eq!((failure.code.as_str(), failure.retryable), (code, retryable), "{text}");
+        }
+        let other = Codec::new(Keys::new("k-07", Key::new([1; 32])).unwrap());
+        assert_eq!(other.decode(&encoded), Err(CodecError::AuthFailed("k-07".to_owned())));
+    }
+
+    #[test]
+    fn the_unique_key_is_that_of_the_plain_arguments() {
+        let text = r#"{"type":"ei.a","args":["u1"],"options":{"unique":{"keys":["type","args"]}}}"#;
+        let key = |text: &str| meta(&codec().encode(text).unwrap().unwrap())[UNIQUE_KEY].clone();
+        let subject = Subject { job_type: "ei.a", queue: "default", args: r#"["u1"]"#, meta: "{}", given: None };
+        let expected = UniquePolicy::parse(&serde_json::json!({"keys": ["type", "args"]}), &subject).unwrap().key.to_string();
+        assert_eq!(key(text), Value::from(expected));
+        assert_eq!(key(text), key(text));
+        assert_ne!(key(text), key(&text.replace("u1", "u2")));
+        assert_eq!(key(r#"{"type":"a","args":[]}"#), Value::Null);
+    }
+}
