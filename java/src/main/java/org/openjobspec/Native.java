@@ -37,7 +37,8 @@ final class Native {
     static final StructLayout CLIENT_OPTIONS = MemoryLayout.structLayout(
             JAVA_INT.withName("size"), JAVA_INT.withName("max_sends"), JAVA_LONG.withName("timeout_ms"),
             JAVA_LONG.withName("connect_timeout_ms"), SLICE.withName("auth_token"), ADDRESS.withName("headers"),
-            JAVA_LONG.withName("header_slices"), SLICE.withName("ca_file"), SLICE.withName("cert_file"), SLICE.withName("key_file"));
+            JAVA_LONG.withName("header_slices"), SLICE.withName("ca_file"), SLICE.withName("cert_file"), SLICE.withName("key_file"),
+            SLICE.withName("encryption_keys"));
 
     static final StructLayout WORKER_OPTIONS = MemoryLayout.structLayout(
             JAVA_INT.withName("size"), JAVA_INT.withName("concurrency"), ADDRESS.withName("queues"), JAVA_LONG.withName("queue_count"),
