@@ -49,7 +49,8 @@ for package in "$@"; do
     rails)
       for gem in railties activerecord activejob pg sqlite3; do
         ruby -e 'Gem::Specification.find_by_name(ARGV[0])' "$gem" 2>/dev/null || missing+=("ruby-$gem")
-      done ;;
+      done
+      ruby -e 'Gem::Specification.find_by_name("puma")' 2>/dev/null || missing+=(puma) ;;
     go) go_there || missing+=(golang-go) ;;
     java)
       command -v mvn >/dev/null || missing+=(maven)

@@ -17,5 +17,6 @@ Gem::Specification.new do |spec|
   spec.add_dependency "ojs-adapter-activerecord", OJS::VERSION
   spec.add_dependency "railties", ">= 6.1"
   spec.add_development_dependency "pg"
+  spec.add_development_dependency "puma"
   spec.add_development_dependency "sqlite3"
 end
