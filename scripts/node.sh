@@ -27,6 +27,14 @@ if ! cmp -s node/package-lock.json "$stamp"; then
   (cd node && npm ci --no-audit --no-fund --silent)
   cp node/package-lock.json "$stamp"
 fi
+# The adapters' frameworks and drivers. better-sqlite3 is compiled: its binaries are not in the registry, but the headers of Node.js are here.
+stamp=node/adapters/node_modules/.lock
+if ! cmp -s node/adapters/package-lock.json "$stamp"; then
+  headers=$(node -p 'require("node:path").resolve(process.execPath, "../..")')
+  [ -e "$headers/include/node/node_api.h" ] && export npm_config_nodedir="$headers"
+  (cd node/adapters && npm_config_build_from_source=true npm ci --no-audit --no-fund --silent)
+  cp node/adapters/package-lock.json "$stamp"
+fi
 # What is outside of the package (tests/seeds, examples) finds it by its name.
 mkdir -p node_modules/@openjobspec
 ln -sfn ../../node node_modules/@openjobspec/sdk

@@ -293,7 +293,8 @@ class Outbox {
     if (connection.database) return connection.database();
     const { database, databaseUrl } = this.#settings;
     if (databaseUrl !== undefined) return { key: databaseUrl, kind: 'postgresql' };
-    if (database !== undefined) return connectionOf(database).database();
+    const place = database === undefined ? undefined : connectionOf(database).database?.();
+    if (place !== undefined) return place;
     throw new OJSOutboxError('how does the relay reach this database? Say database or databaseUrl, or run `ojs relay` and say relay: false');
   }
 

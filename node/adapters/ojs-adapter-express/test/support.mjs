@@ -26,10 +26,23 @@ export async function eventually(probe) {
   }
 }
 
+const cleaning = new WeakMap();
+
+/** Done after the test, the last one first (`t.after` does the first one first, and would drop databases that are in use). */
+export function defer(t, work) {
+  if (!cleaning.has(t)) {
+    cleaning.set(t, []);
+    t.after(async () => {
+      for (const each of cleaning.get(t).reverse()) await each();
+    });
+  }
+  cleaning.get(t).push(work);
+}
+
 /** A folder, removed after the test. */
 export function folder(t) {
   const made = mkdtempSync(path.join(tmpdir(), 'ojs-adapter-'));
-  t.after(() => rmSync(made, { recursive: true }));
+  defer(t, () => rmSync(made, { recursive: true }));
   return made;
 }
 
@@ -45,7 +58,7 @@ export async function postgres(t) {
     await client.query(sql).finally(() => client.end());
   };
   await admin(`CREATE DATABASE ${name}`);
-  t.after(() => admin(`DROP DATABASE ${name} WITH (FORCE)`));
+  defer(t, () => admin(`DROP DATABASE ${name} WITH (FORCE)`));
   url.pathname = `/${name}`;
   return url.href;
 }
@@ -54,7 +67,7 @@ export async function postgres(t) {
 export async function server(t, options) {
   const running = await OJSServer.start(options);
   const client = new OJSClient(running.url);
-  t.after(async () => {
+  defer(t, async () => {
     await client.close();
     await running.stop();
   });
@@ -105,7 +118,7 @@ const USERS = 'CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT NOT NULL)'
 
 async function withKnex(t, config) {
   const db = instrument(knex({ useNullAsDefault: true, ...config }));
-  t.after(() => db.destroy());
+  defer(t, () => db.destroy());
   await db.raw(USERS);
   return {
     db,
@@ -140,7 +153,7 @@ export const DRIVERS = {
     const url = await postgres(t);
     const db = new pg.Pool({ connectionString: url, max: 4 });
     db.on('error', () => {}); // connections that a test has cut
-    t.after(() => db.end());
+    defer(t, () => db.end());
     await db.query(USERS);
     return {
       db, url,
@@ -157,7 +170,7 @@ export const DRIVERS = {
 
   async 'better-sqlite3'(t, outbox) {
     const db = new Sqlite(path.join(folder(t), 'app.db'));
-    t.after(() => db.close());
+    defer(t, () => db.close());
     db.exec(USERS);
     return {
       db,
@@ -180,7 +193,14 @@ export async function shop(t, driver, { migrate = true, ...options } = {}) {
   const made = await DRIVERS[driver](t, () => outbox);
   // Closed before the database goes.
   outbox = new Outbox({ url: running.url, database: made.db, pollInterval: 50, ...options });
-  t.after(() => outbox.close(0));
+  defer(t, () => outbox.close(0));
   if (migrate) await outbox.migrate();
   return { ...running, ...made, outbox };
+}
+
+/** Something to wait for: `await signal.promise` until `signal.set(value)`. */
+export function signal() {
+  let set;
+  const promise = new Promise((resolve) => { set = resolve; });
+  return { promise, set };
 }
