@@ -96,10 +96,13 @@ def suites() -> list[Suite]:
         Suite("node-build", "build", [*built, "scripts/node.sh"], needs=("build",), after=("python-build",), minutes=15),
         Suite("node-types", "lint", ["node", "node/node_modules/typescript/bin/tsc", "--noEmit", "-p", "node/test/types"], needs=("node-build",)),
         Suite("node", "node", ["node", "--test", "--test-reporter=tap", *node_tests], needs=("node-build",)),
+        *(Suite(f"adapter-{name}", "node", postgres + ["node", "--test", "--test-reporter=tap", *node_adapter_tests(name)], needs=("node-build",))
+          for name in ("express", "nestjs")),
         Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build", "java", "go")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=15),
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=15),
         Suite("go", "go", [*built, "scripts/go.sh", "test"], needs=("build",), minutes=15),
+        Suite("adapter-go", "go", postgres + [*built, "scripts/go.sh", "adapters"], needs=("go",), minutes=15),
         Suite("ruby-format", "lint", cargo + ["fmt", "--manifest-path", "bindings/ruby/Cargo.toml", "--check", "--", "--color", "never"]),
         # A workspace of its own, which compiles the core once more.
         Suite("ruby-build", "build", ["scripts/ruby.sh"], needs=("build",), after=("node-build",), places=2, minutes=25),
@@ -113,11 +116,14 @@ def suites() -> list[Suite]:
         Suite("wire", "rust", postgres + tests("--test=e2e", "--test=wire"), needs=("build",), after=("clippy",), minutes=15),
         Suite("faults", "rust", postgres + tests("--test=kill9", "--test=scenarios"), needs=("build",), after=("clippy",), minutes=15),
         Suite("doctests", "rust", tests("--doc"), needs=("build",), after=("clippy",), minutes=15),
-        Suite("pytest", "python", postgres + [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "python/tests", *shared], needs=("python-build",)),
+        Suite("pytest", "python", postgres + [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", f"--junitxml={LOGS / 'pytest.xml'}",
+                                  "python/tests", *shared], needs=("python-build",)),
         *(Suite(f"adapter-{name}", "python",
                 postgres + [str(PYTHON), "-m", "pytest", "-q", "-c", f"python/adapters/ojs-adapter-{name}/pyproject.toml",
                             f"python/adapters/ojs-adapter-{name}/tests"], needs=("python-build",))
           for name in ("django", "sqlalchemy", "flask", "fastapi")),
+        # Reads what the suites of the languages leave behind.
+        Suite("parity", "docs", ["python3", "scripts/parity.py", "check"], needs=("rust", "wire", "pytest", "node", "ruby", "go", "java")),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build", "java")),
     ]
     if CONFORMANCE.is_dir():
@@ -134,6 +140,11 @@ def suites() -> list[Suite]:
                           ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "sqlite", "--slow",
                            "--cases", str(CONFORMANCE)], needs=("build",)))
     return all_
+
+
+def node_adapter_tests(name: str) -> list[str]:
+    """The test files of an adapter for Node.js."""
+    return [str(path.relative_to(ROOT)) for path in sorted((ROOT / "node" / "adapters" / f"ojs-adapter-{name}" / "test").glob("*.test.mjs"))]
 
 
 def test_names() -> list[str]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The Go module as users get it.
+"""The Go module, and its adapters, as users get them.
 
-    go_module.py pack DIR VERSION    writes it into DIR in the form of a module proxy (GOPROXY=file://DIR)
+    go_module.py pack DIR VERSION    writes them into DIR in the form of a module proxy (GOPROXY=file://DIR)
     go_module.py install VERSION     packs it, gets it into an empty project, and runs the programs of its README there
 
 scripts/go.sh has put the library and the headers in place before. Python 3.10, standard library only.
@@ -19,22 +19,37 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GO = ROOT / "go"
 MODULE = re.search(r"^module (\S+)$", (GO / "go.mod").read_text(), re.MULTILINE)[1]
-PROGRAM = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```go\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+# Others are run by go/adapters/tests, which has the drivers.
+PROGRAM = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?(?<!<!-- with drivers -->\n)(?<!<!-- as printed -->\n)```go\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE = 30
 
 
 def pack(folder: Path, version: str) -> None:
+    """The module and its adapters. Modules inside of a module are no part of it."""
+    inner = [path.parent for path in GO.rglob("go.mod") if path.parent != GO]
+    text = (GO / "go.mod").read_text()
+    write(folder, MODULE, version, text, GO, [path for path in GO.rglob("*") if not any(path.is_relative_to(other) for other in inner)])
+    for place in inner:
+        if place.name.startswith("ojs-adapter-"):
+            # Here it takes the package from this checkout; elsewhere, the version that was packed with it.
+            text = (place / "go.mod").read_text().replace(f"{MODULE} v0.0.0", f"{MODULE} v{version}")
+            text = re.sub(r"\nreplace .*\n", "", text)
+            write(folder, f"{MODULE}/{place.relative_to(GO)}", version, text, place, list(place.rglob("*")))
+
+
+def write(folder: Path, module: str, version: str, text: str, home: Path, paths: list[Path]) -> None:
     """`@v/list`, and the information, go.mod and zip of one version."""
-    place = folder / MODULE / "@v"
+    place = folder / module / "@v"
     place.mkdir(parents=True)
     (place / "list").write_text(f"v{version}\n")
     (place / f"v{version}.info").write_text(f'{{"Version":"v{version}"}}')
-    (place / f"v{version}.mod").write_text((GO / "go.mod").read_text())
+    (place / f"v{version}.mod").write_text(text)
     with zipfile.ZipFile(place / f"v{version}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        prefix = f"{MODULE}@v{version}"
-        for path in sorted(GO.rglob("*")):
-            if path.is_file() and not path.name.endswith("_test.go") and not path.name.startswith(".new"):
-                archive.write(path, f"{prefix}/{path.relative_to(GO)}")
+        prefix = f"{module}@v{version}"
+        archive.writestr(f"{prefix}/go.mod", text)
+        for path in sorted(paths):
+            if path.is_file() and path.name != "go.mod" and not path.name.endswith("_test.go") and not path.name.startswith(".new"):
+                archive.write(path, f"{prefix}/{path.relative_to(home)}")
         archive.write(ROOT / "LICENSE", f"{prefix}/LICENSE")
 
 

@@ -257,3 +257,14 @@ func (s *shop) users() (count int) {
 	must(s, s.pool.QueryRowContext(s.ctx, "SELECT count(*) FROM users").Scan(&count))
 	return count
 }
+
+// sentTo is the type of the only job on a server.
+func sentTo(t *testing.T, server string) string {
+	t.Helper()
+	client, err := ojs.NewClient(server)
+	must(t, err)
+	defer client.Close()
+	found := (&shop{T: t, ctx: t.Context(), client: client}).sent(1)
+	equal(t, len(found), 1, "jobs")
+	return found[0].Type
+}
