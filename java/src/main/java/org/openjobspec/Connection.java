@@ -40,6 +40,11 @@ final class Connection {
         return answer.body();
     }
 
+    /** Where it leads; empty with a transport of the user's own. */
+    String url() {
+        return engine == null ? "" : engine.url();
+    }
+
     /** For a worker. */
     NativeClient engine() {
         checkOpen();

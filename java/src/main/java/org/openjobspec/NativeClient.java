@@ -39,8 +39,10 @@ final class NativeClient {
                    String certFile, String keyFile) {}
 
     private final MemorySegment handle;
+    private final String url;
 
     NativeClient(String url, Options given) {
+        this.url = url;
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment options = Native.options(memory, Native.CLIENT_OPTIONS, INIT);
             member("max_sends").set(options, 0L, given.maxSends());
@@ -66,6 +68,10 @@ final class NativeClient {
 
     private static VarHandle member(String name) {
         return Native.member(Native.CLIENT_OPTIONS, name);
+    }
+
+    String url() {
+        return url;
     }
 
     MemorySegment handle() {

@@ -181,6 +181,14 @@ public sealed class OJSException extends RuntimeException {
         }
     }
 
+    /** The outbox cannot take a job as the database or the transaction is. */
+    public static final class Outbox extends OJSException {
+        /** For adapters; {@code cause} may be null. */
+        public Outbox(String message, Throwable cause) {
+            super(message, About.code("outbox"), cause);
+        }
+    }
+
     /** An enqueue middleware did not call {@code next}: the job was dropped on purpose. */
     public static final class NotEnqueued extends OJSException {
         NotEnqueued(String message) {

@@ -12,7 +12,9 @@ record WorkerSettings(OJSClient client, OJSClient.Builder connection, List<Strin
     /** The form of the core. Without types it runs all. */
     NativeWorker.Options options(List<String> types) {
         return new NativeWorker.Options(concurrency, queues, types, workerId, Durations.millis("heartbeatInterval", heartbeatInterval),
-                Durations.millis("visibilityTimeout", visibilityTimeout), Durations.millis("gracePeriod", gracePeriod),
+                Durations.millis("visibilityTimeout", visibilityTimeout),
+                // To the engine, zero means that nothing was said.
+                gracePeriod == null ? 0 : Math.max(1, Durations.millis("gracePeriod", gracePeriod)),
                 Durations.millis("pollInterval", pollInterval), !releaseOnShutdown, labels);
     }
 

@@ -68,6 +68,8 @@ class NativeTest {
         assertEquals(members("ojs_slice"), members(Native.SLICE));
         assertEquals(members("ojs_client_options"), members(Native.CLIENT_OPTIONS));
         assertEquals(members("ojs_worker_options"), members(Native.WORKER_OPTIONS));
+        assertEquals(members("ojs_relay_options"), members(NativeRelay.OPTIONS));
+        assertEquals(members("ojs_request"), members(NativeMailbox.REQUEST));
         assertEquals(members("ojs_cancellation"), members(NativeWorker.CANCELLATION));
     }
 
@@ -75,6 +77,7 @@ class NativeTest {
     void theLibraryAgreesAboutSizes() {
         assertEquals(Native.CLIENT_OPTIONS.byteSize(), NativeClient.optionsSize());
         assertEquals(Native.WORKER_OPTIONS.byteSize(), NativeWorker.optionsSize());
+        assertEquals(NativeRelay.OPTIONS.byteSize(), NativeRelay.optionsSize());
     }
 
     @Test

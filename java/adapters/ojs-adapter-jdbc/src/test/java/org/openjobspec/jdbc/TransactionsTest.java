@@ -1,0 +1,320 @@
+package org.openjobspec.jdbc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.openjobspec.jdbc.Databases.arrived;
+import static org.openjobspec.jdbc.Databases.eventually;
+
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.openjobspec.Job;
+import org.openjobspec.JobRequest;
+import org.openjobspec.OJSClient;
+import org.openjobspec.OJSException;
+import org.openjobspec.OJSServer;
+import org.openjobspec.Outbox;
+import org.openjobspec.RequestContext;
+import org.openjobspec.jdbc.Databases.Kind;
+
+/** Transactions of plain JDBC, on each database, against a server. */
+class TransactionsTest {
+    private static final String USERS = "CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT NOT NULL)";
+
+    private OJSServer server;
+    private OJSClient client;
+    private HikariDataSource pool;
+    private OjsJdbc ojs;
+
+    private void open(Kind kind) throws SQLException {
+        server = OJSServer.start();
+        client = OJSClient.connect(server.url());
+        pool = Databases.pool(kind.url());
+        Databases.run(pool, USERS);
+        ojs = OjsJdbc.builder(client, pool).relaySettings(relay -> relay.pollInterval(Duration.ofMillis(50))).build();
+        ojs.migrate();
+        ojs.start();
+    }
+
+    @AfterEach
+    void close() {
+        if (ojs != null) ojs.stop(Duration.ZERO);
+        if (pool != null) pool.close();
+        if (client != null) client.close();
+        if (server != null) server.close();
+    }
+
+    private Connection begin() throws SQLException {
+        Connection connection = pool.getConnection();
+        connection.setAutoCommit(false);
+        return connection;
+    }
+
+    private static void insert(Connection connection, int id) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO users (id, email) VALUES (" + id + ", 'ada@example.com')");
+        }
+    }
+
+    private long users() throws SQLException {
+        return Databases.number(pool, "SELECT count(*) FROM users");
+    }
+
+    /** The arguments of the jobs on the server. What came first was committed first, so a last job says that nothing else comes. */
+    private List<Object> arguments(int count) {
+        return arrived(client, "default", count).stream().map(job -> job.get("args")).toList();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fa001TheJobIsSentAfterTheCommitOnly(Kind kind) throws Exception {
+        open(kind);
+        try (Connection connection = begin()) {
+            insert(connection, 7);
+            Job job = ojs.enqueueAfterCommit(connection, JobRequest.of("email.welcome", 7).queue("mail").priority(3).meta("k", "50 % ?"));
+            // What a later commit brings is there, so the relay has looked: this one has not been sent.
+            if (kind == Kind.POSTGRESQL) {
+                ojs.inTransaction(other -> ojs.enqueueAfterCommit(other, "other", 1));
+            }
+            assertThrows(OJSException.NotFound.class, () -> client.getJob(job.id()));
+            connection.commit();
+            ojs.committed(connection);
+            Map<String, Object> sent = arrived(client, "mail", 1).getFirst();
+            assertEquals(List.of(job.id(), "email.welcome", List.of(7L), 3L, Map.of("k", "50 % ?")),
+                    List.of(sent.get("id"), sent.get("type"), sent.get("args"), sent.get("priority"), sent.get("meta")));
+        }
+        assertEquals(1, users());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fa002ARollbackTakesTheJobAlong(Kind kind) throws Exception {
+        open(kind);
+        try (Connection connection = begin()) {
+            insert(connection, 1);
+            ojs.enqueueAfterCommit(connection, "a", 1);
+            connection.rollback();
+        }
+        assertThrows(ArithmeticException.class, () -> ojs.inTransaction(connection -> {
+            insert(connection, 2);
+            ojs.enqueueAfterCommit(connection, "a", 2);
+            return 1 / (int) (users() * 0);
+        }));
+        ojs.inTransaction(connection -> ojs.enqueueAfterCommit(connection, "a", 3));
+        assertEquals(List.of(List.of(3L)), arguments(1));
+        assertEquals(0, users());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fa002SavepointsAreWithinTheOutermostTransaction(Kind kind) throws Exception {
+        open(kind);
+        ojs.inTransaction(connection -> {
+            ojs.enqueueAfterCommit(connection, "a", "outer");
+            Savepoint kept = connection.setSavepoint();
+            ojs.enqueueAfterCommit(connection, "a", "released");
+            connection.releaseSavepoint(kept);
+            Savepoint undone = connection.setSavepoint();
+            ojs.enqueueAfterCommit(connection, "a", "undone");
+            Savepoint nested = connection.setSavepoint();
+            ojs.enqueueAfterCommit(connection, "a", "within what is undone");
+            connection.releaseSavepoint(nested);
+            connection.rollback(undone);
+            return ojs.enqueueAfterCommit(connection, "a", "last");
+        });
+        try (Connection connection = begin()) {
+            Savepoint released = connection.setSavepoint();
+            ojs.enqueueAfterCommit(connection, "a", "released in what is rolled back");
+            connection.releaseSavepoint(released);
+            connection.rollback();
+        }
+        ojs.inTransaction(connection -> ojs.enqueueAfterCommit(connection, "a", "end"));
+        assertEquals(List.of(List.of("outer"), List.of("released"), List.of("last"), List.of("end")), arguments(4));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fa003WhatIsCommittedWhileTheServerIsAwayIsSentLaterAndOnce(Kind kind) throws Exception {
+        open(kind);
+        ojs.stop(Duration.ZERO);
+        try (OJSServer other = OJSServer.start(); OJSClient later = OJSClient.connect(other.url())) {
+            String address = other.url().substring("http://".length());
+            other.close();
+            try (OjsJdbc away = OjsJdbc.builder(later, pool).sameDatabase(false).relaySettings(relay -> relay.pollInterval(Duration.ofMillis(20))).build()) {
+                for (int n = 0; n < 3; n++) {
+                    int number = n;
+                    away.inTransaction(connection -> away.enqueueAfterCommit(connection, "a", number));
+                }
+                eventually(() -> away.relay().status().heldUp() > 0);
+                assertEquals(0, away.relay().status().sent());
+                try (OJSServer back = OJSServer.start("memory:", address)) {
+                    assertEquals(List.of(0L, 1L, 2L), arrived(later, "default", 3).stream().map(job -> ((List<?>) job.get("args")).getFirst()).toList());
+                    // The last one confirmed: sent, not failed, no second copy.
+                    eventually(() -> Databases.number(pool, "SELECT count(*) FROM ojs_outbox WHERE status = 'sent'") == 3);
+                    assertEquals(0L, later.queues().stats("default").get("available"));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fa003TheEndFlushesAndTheNextProcessSendsTheRest(Kind kind) throws Exception {
+        open(kind);
+        ojs.stop(Duration.ZERO);
+        OjsJdbc silent = OjsJdbc.builder(client, pool).relay(false).build();
+        silent.inTransaction(connection -> silent.enqueueAfterCommit(connection, "a", 1));
+        assertEquals(null, silent.relay());
+        ojs.start().close();
+        assertEquals(List.of(List.of(1L)), arguments(1));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void faR002TheRelaySendsInBatchesInTheOrderOfTheRows(Kind kind) throws Exception {
+        open(kind);
+        ojs.inTransaction(connection -> {
+            for (int n = 0; n < 250; n++) ojs.enqueueAfterCommit(connection, "a", n);
+            return null;
+        });
+        eventually(() -> ojs.relay().status().sent() == 250);
+        List<Map<String, Object>> first = arrived(client, "default", 100);
+        assertEquals(List.of(List.of(0L), List.of(99L)), List.of(first.getFirst().get("args"), first.getLast().get("args")));
+        assertTrue(ojs.relay().status().leading());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void withoutATransactionItIsSentAtOnce(Kind kind) throws Exception {
+        open(kind);
+        try (Connection connection = pool.getConnection()) {
+            assertTrue(connection.getAutoCommit());
+            ojs.enqueueAfterCommit(connection, "a", 1);
+            assertEquals(List.of(List.of(1L)), arguments(1));
+        }
+        ojs.enqueue("a", 2);
+        ojs.enqueueBulk(List.of(JobRequest.of("a", 3), JobRequest.of("a", 4)));
+        assertEquals(List.of(List.of(2L), List.of(3L), List.of(4L)), arguments(3));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aReadOnlyTransactionSaysWhatToDo(Kind kind) throws Exception {
+        open(kind);
+        try (Connection connection = kind == Kind.SQLITE ? java.sql.DriverManager.getConnection(pool.getJdbcUrl() + "?open_mode=1") : begin()) {
+            if (kind == Kind.POSTGRESQL) { // by SQL, which JDBC does not know of
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute("SET TRANSACTION READ ONLY");
+                }
+            }
+            OJSException.Outbox refused = assertThrows(OJSException.Outbox.class, () -> ojs.enqueueAfterCommit(connection, "a", 1));
+            assertTrue(refused.getMessage().contains("read-write"), refused.getMessage());
+            assertEquals("outbox", refused.code());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aMissingTableSaysWhatToDo(Kind kind) throws Exception {
+        open(kind);
+        OjsJdbc elsewhere = OjsJdbc.builder(client, pool).table("nowhere").relay(false).build();
+        OJSException.Outbox missing = assertThrows(OJSException.Outbox.class, () ->
+                elsewhere.inTransaction(connection -> elsewhere.enqueueAfterCommit(connection, "a", 1)));
+        assertTrue(missing.getMessage().contains("migrate(connection)"), missing.getMessage());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aConnectionGivenBackInMidTransactionTakesItsJobsAlong(Kind kind) throws Exception {
+        open(kind);
+        try (Connection connection = begin()) {
+            ojs.enqueueAfterCommit(connection, "a", 1);
+        } // the pool rolls back
+        ojs.inTransaction(connection -> ojs.enqueueAfterCommit(connection, "a", 2));
+        assertEquals(List.of(List.of(2L)), arguments(1));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void twoDatabasesHaveTwoOutboxes(Kind kind) throws Exception {
+        open(kind);
+        Kind otherKind = kind == Kind.SQLITE ? Kind.POSTGRESQL : Kind.SQLITE;
+        try (HikariDataSource second = Databases.pool(otherKind.url()); OjsJdbc other = OjsJdbc.builder(client, second).build()) {
+            other.migrate();
+            other.start();
+            assertThrows(IllegalStateException.class, () -> ojs.inTransaction(connection -> {
+                ojs.enqueueAfterCommit(connection, "a", "first database");
+                other.inTransaction(inner -> other.enqueueAfterCommit(inner, "a", "second database"));
+                throw new IllegalStateException("the first alone is rolled back");
+            }));
+            assertEquals(List.of(List.of("second database")), arguments(1));
+            ojs.inTransaction(connection -> ojs.enqueueAfterCommit(connection, "a", "end"));
+            assertEquals(List.of(List.of("end")), arguments(1));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void faR001TheRequestsContextIsInTheJob(Kind kind) throws Exception {
+        open(kind);
+        try (var scope = RequestContext.bind(Map.of("tenant_id", "acme"))) {
+            ojs.inTransaction(connection -> ojs.enqueueAfterCommit(connection, "a", 1));
+            ojs.enqueue("a", 2);
+        }
+        for (Map<String, Object> job : arrived(client, "default", 2)) assertEquals(Map.of("tenant_id", "acme"), job.get("meta"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsWrongIsRefusedInTheTransaction(Kind kind) throws Exception {
+        open(kind);
+        client.use("drop", (request, next) -> request.type().equals("drop") ? null : next.enqueue(request));
+        assertThrows(OJSException.Validation.class, () -> ojs.inTransaction(connection -> {
+            insert(connection, 1);
+            return ojs.enqueueAfterCommit(connection, JobRequest.of("a").option("delay_until", "+5"));
+        }));
+        assertThrows(OJSException.NotEnqueued.class, () -> ojs.inTransaction(connection -> ojs.enqueueAfterCommit(connection, "drop")));
+        assertEquals(0, users());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatWasEnqueuedIsSeenBeforeARollback(Kind kind) throws Exception {
+        open(kind);
+        try (Connection connection = begin()) {
+            Job job = ojs.enqueueAfterCommit(connection, JobRequest.of("email.welcome", 7).queue("mail"));
+            Job seen = ojs.outbox().staged(connection).getFirst();
+            assertEquals(List.of(job.id(), "email.welcome", List.of(7L), "mail"), List.of(seen.id(), seen.type(), seen.args(), seen.queue()));
+            connection.rollback();
+            assertEquals(List.of(), ojs.outbox().staged(connection));
+        }
+    }
+
+    @Test
+    void jobsAndApplicationNeverShareOneSqliteFile() throws Exception {
+        open(Kind.SQLITE);
+        try (OJSClient same = OJSClient.connect("sqlite:" + pool.getJdbcUrl().substring("jdbc:sqlite:".length())); Connection connection = begin()) {
+            Outbox outbox = new Outbox(same);
+            assertTrue(assertThrows(OJSException.Validation.class, () -> outbox.enqueueAfterCommit(connection, "a")).getMessage().contains("a file of their own"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void rowsByPlainSqlAreSentToo(Kind kind) throws Exception {
+        open(kind);
+        Databases.run(pool, "INSERT INTO " + Outbox.TABLE + " (job_type, job_args, job_options) VALUES ('a', '[1]', '{}')");
+        assertEquals(List.of(List.of(1L)), arguments(1));
+        eventually(() -> ojs.relay().status().sent() == 1);
+    }
+}

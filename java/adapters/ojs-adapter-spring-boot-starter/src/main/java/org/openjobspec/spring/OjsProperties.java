@@ -1,0 +1,45 @@
+package org.openjobspec.spring;
+
+import java.time.Duration;
+import java.util.List;
+import org.openjobspec.Outbox;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * {@code ojs.*} (framework adapters, section 5.2).
+ *
+ * @param url the server, or an engine in this process: {@code http://host:8080}, {@code sqlite:jobs.db}; without it {@code OJS_URL}
+ * @param authToken the bearer token; without it {@code OJS_AUTH_TOKEN}
+ */
+@ConfigurationProperties("ojs")
+public record OjsProperties(String url, String authToken, @DefaultValue OutboxSettings outbox, @DefaultValue WorkerSettings worker) {
+    /**
+     * {@code ojs.outbox.*}.
+     *
+     * @param enabled whether jobs are rows of the application's database; without it they are held in memory until the commit, and a
+     *     process that dies there loses them
+     * @param tableName the table
+     * @param pollInterval between looks of the relay when nobody wakes it
+     * @param batchSize most jobs in one request
+     * @param retention how long rows are kept after they were sent
+     * @param relay whether this application relays; else run {@code ojs relay run}
+     * @param relayUrl PostgreSQL's URL for the relay, {@code jdbc:postgresql://…?user=…&password=…}; without it that of the data source
+     * @param migrate whether the table is made at the start when it is missing
+     * @param sameDatabase whether the server keeps its jobs in the application's database; without it that is found out
+     */
+    public record OutboxSettings(@DefaultValue("true") boolean enabled, @DefaultValue(Outbox.TABLE) String tableName, @DefaultValue("1s") Duration pollInterval,
+                                 @DefaultValue("100") int batchSize, @DefaultValue("24h") Duration retention, @DefaultValue("true") boolean relay,
+                                 String relayUrl, @DefaultValue("false") boolean migrate, Boolean sameDatabase) {}
+
+    /**
+     * {@code ojs.worker.*}.
+     *
+     * @param enabled whether methods with {@link OjsHandler} are worked in this process
+     * @param queues in order of preference
+     * @param concurrency handlers at a time
+     * @param gracePeriod how long running handlers may finish when the application stops
+     */
+    public record WorkerSettings(@DefaultValue("true") boolean enabled, @DefaultValue("default") List<String> queues,
+                                 @DefaultValue("10") int concurrency, @DefaultValue("25s") Duration gracePeriod) {}
+}

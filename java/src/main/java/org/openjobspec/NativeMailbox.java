@@ -1,0 +1,112 @@
+package org.openjobspec;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
+
+/** {@code ojs_transport}: the library puts requests in, a thread of Java takes them out and has them answered. */
+final class NativeMailbox {
+    static final StructLayout REQUEST = MemoryLayout.structLayout(
+            JAVA_LONG.withName("ticket"), ADDRESS.withName("method"), ADDRESS.withName("path"), ADDRESS.withName("body"));
+
+    private static final System.Logger LOG = System.getLogger("org.openjobspec");
+    private static final long WAIT_MS = 60_000;
+
+    private static final MethodHandle NEW = Native.function("ojs_transport_new", ADDRESS, ADDRESS);
+    private static final MethodHandle PULL = Native.function("ojs_transport_pull", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
+    private static final MethodHandle REPLY = Native.function("ojs_transport_reply", ADDRESS, ADDRESS, JAVA_LONG, JAVA_SHORT, Native.SLICE);
+    private static final MethodHandle FAIL = Native.function("ojs_transport_fail", ADDRESS, ADDRESS, JAVA_LONG, Native.SLICE);
+    private static final MethodHandle CLOSE = Native.function("ojs_transport_close", null, ADDRESS);
+    private static final MethodHandle FREE = Native.function("ojs_transport_free", null, ADDRESS);
+
+    /** One request as it came. */
+    private record Request(long ticket, String method, String path, byte[] body) {}
+
+    private final MemorySegment handle;
+    private final Thread thread;
+
+    /** Has requests answered by the transport, on the executor. */
+    NativeMailbox(String name, Transport transport, Executor executor) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment out = memory.allocate(ADDRESS);
+            Native.raise(() -> (MemorySegment) NEW.invokeExact(out));
+            handle = Native.owned(out.get(ADDRESS, 0), FREE);
+        }
+        thread = Thread.ofPlatform().daemon().name(name).start(() -> serve(transport, executor));
+    }
+
+    MemorySegment handle() {
+        return handle;
+    }
+
+    private void serve(Transport transport, Executor executor) {
+        try {
+            while (true) {
+                Request request = pull();
+                if (request != null) executor.execute(() -> answer(transport, request));
+            }
+        } catch (OJSException.Closed e) {
+            // The end.
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "requests of the engine are not answered any more", e);
+            close();
+        }
+    }
+
+    private Request pull() {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment request = memory.allocate(REQUEST);
+            Native.raise(() -> (MemorySegment) PULL.invokeExact(handle, WAIT_MS, request));
+            long ticket = (long) Native.member(REQUEST, "ticket").get(request, 0L);
+            if (ticket == 0) return null;
+            return new Request(ticket, text(memory, request, "method"), text(memory, request, "path"), bytes(memory, request, "body"));
+        }
+    }
+
+    private static byte[] bytes(Arena memory, MemorySegment request, String member) {
+        return Native.taken(memory, (MemorySegment) Native.member(REQUEST, member).get(request, 0L));
+    }
+
+    private static String text(Arena memory, MemorySegment request, String member) {
+        return new String(bytes(memory, request, member), StandardCharsets.UTF_8);
+    }
+
+    private void answer(Transport transport, Request request) {
+        try (Arena memory = Arena.ofConfined()) {
+            try {
+                Transport.Answer answer = transport.request(request.method(), request.path(), request.body());
+                MemorySegment body = Native.slice(memory, answer.body());
+                Native.raise(() -> (MemorySegment) REPLY.invokeExact(handle, request.ticket(), (short) answer.status(), body));
+            } catch (Throwable e) {
+                MemorySegment message = Native.slice(memory, e.toString());
+                Native.raise(() -> (MemorySegment) FAIL.invokeExact(handle, request.ticket(), message));
+            }
+        }
+    }
+
+    /** Requests that wait fail, and so do those to come. */
+    void close() {
+        Native.plain(() -> {
+            CLOSE.invokeExact(handle);
+            return null;
+        });
+    }
+
+    /** Closes it, and returns when nothing is being answered any more, at the latest after five seconds. */
+    void end() {
+        close();
+        try {
+            thread.join(5_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package org.openjobspec;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A job runs if, and only if, the transaction that enqueued it commits (framework adapters, section 6).
+ *
+ * <p>The job is a row, written by the application's own connection in the transaction that is open there; savepoints that are rolled
+ * back take their jobs along. A {@link Relay} sends what is committed. Where the server keeps its jobs in the application's own
+ * PostgreSQL the row is the job itself, and no relay is needed: that is found out once, by asking both.
+ *
+ * {@snippet :
+ * Outbox outbox = new Outbox(client);
+ * connection.setAutoCommit(false);
+ * insertUser(connection, 7);
+ * outbox.enqueueAfterCommit(connection, "email.welcome", 7);
+ * connection.commit();
+ * }
+ *
+ * <p>A connection in auto-commit mode has no transaction: the row is there at once. PostgreSQL and SQLite. Threads may share one.
+ */
+public final class Outbox {
+    /** The table, as the specification names it. */
+    public static final String TABLE = "ojs_outbox";
+    /** Tells the nodes of a server on the same database, after a commit; without it they look ten times a second. */
+    public static final String NOTIFY = "NOTIFY ojs_ready, '+'";
+
+    /** PostgreSQL's {@code read_only_sql_transaction}. */
+    private static final String READ_ONLY = "25006";
+    /** Its {@code undefined_table}. */
+    private static final String UNDEFINED_TABLE = "42P01";
+
+    private final OJSClient client;
+    private final String table;
+    private final SameDatabase same;
+
+    /** Rows in the table {@code ojs_outbox}, or the server's own where it shares the database. */
+    public Outbox(OJSClient client) {
+        this(client, TABLE, null);
+    }
+
+    /** The same with another table; {@code sameDatabase} says whether the server shares the database, null finds out. */
+    public Outbox(OJSClient client, String table, Boolean sameDatabase) {
+        this.client = client;
+        this.table = table;
+        this.same = new SameDatabase(client, sameDatabase);
+    }
+
+    /** The statements that make the tables, or add to a table made by the specification's DDL what it lacks. */
+    public static List<String> migration(String database, String table) {
+        return NativeOutbox.migration(database, table);
+    }
+
+    /** Makes the table on this connection, or adds what it lacks: for a migration. */
+    public void migrate(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String sql : migration(databaseOf(connection), table)) statement.execute(sql);
+        }
+    }
+
+    /** {@code postgresql} or {@code sqlite}; refuses others. */
+    public static String databaseOf(Connection connection) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        return switch (product) {
+            case "PostgreSQL" -> "postgresql";
+            case "SQLite" -> "sqlite";
+            default -> throw new OJSException.Validation("no outbox in " + product + ": the database must be PostgreSQL or SQLite");
+        };
+    }
+
+    /** Sends a job if, and only if, the outermost transaction of this connection commits. The job has its id already. */
+    public Job enqueueAfterCommit(Connection connection, String type, Object... args) throws SQLException {
+        return enqueueAfterCommit(connection, JobRequest.of(type, args));
+    }
+
+    /** The same with the arguments in a list. */
+    public Job enqueueAfterCommit(Connection connection, String type, List<?> args) throws SQLException {
+        return enqueueAfterCommit(connection, JobRequest.of(type, args));
+    }
+
+    /** The same for a job with options: {@code JobRequest.of("email.welcome", 7).queue("mail")}. */
+    public Job enqueueAfterCommit(Connection connection, JobRequest request) throws SQLException {
+        if (connection.isReadOnly()) throw readOnly(null);
+        Staged staged = stage(connection, request);
+        write(connection, staged);
+        return staged.job();
+    }
+
+    /**
+     * Runs the client's enqueue middleware, now, and makes the row of what comes out. What is wrong with the job is thrown now, inside
+     * the transaction; {@link OJSException.NotEnqueued} when a middleware dropped it.
+     */
+    public Staged stage(Connection connection, JobRequest request) throws SQLException {
+        String database = databaseOf(connection);
+        if (database.equals("sqlite")) refuseSharedFile(connection);
+        boolean inEngine = sharesDatabase(connection);
+        List<Staged> found = new ArrayList<>();
+        client.through(RequestContext.completed(request), changed -> {
+            found.add(row(changed, database, inEngine));
+            return found.getLast().job();
+        });
+        if (found.isEmpty()) throw new OJSException.NotEnqueued("a middleware dropped the job");
+        return found.getLast();
+    }
+
+    /** Two copies of SQLite, the engine's and the driver's, that open one file in one process destroy it. */
+    private void refuseSharedFile(Connection connection) throws SQLException {
+        String engine = client.connection().url();
+        String application = connection.getMetaData().getURL();
+        if (!engine.startsWith("sqlite:") || application == null || !application.startsWith("jdbc:sqlite:")) return;
+        if (file(engine.substring("sqlite:".length())).equals(file(application.substring("jdbc:sqlite:".length())))) {
+            throw new OJSException.Validation("jobs and application share one SQLite file, which two copies of SQLite would destroy: give the jobs a file of their own");
+        }
+    }
+
+    private static Path file(String name) {
+        return Path.of(name.split("\\?", 2)[0].replaceFirst("^file:", "")).toAbsolutePath().normalize();
+    }
+
+    private Staged row(JobRequest request, String database, boolean inEngine) {
+        byte[] body = Json.bytes(request.toJson());
+        Map<String, Object> row = Members.of(inEngine ? NativeOutbox.stageInEngine(body) : NativeOutbox.stage(body, database, table));
+        Map<String, Object> job = new LinkedHashMap<>(Members.of(Json.parse(body)));
+        if (job.remove("options") instanceof Map<?, ?> options) options.forEach((name, value) -> job.put((String) name, value));
+        job.put("id", row.get("id"));
+        return new Staged(new Job(job), Members.text(row, "sql"), Members.list(row, "params").stream().map(String.class::cast).toList());
+    }
+
+    private void write(Connection connection, Staged staged) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(staged.sql())) {
+            for (int i = 0; i < staged.params().size(); i++) statement.setString(i + 1, staged.params().get(i));
+            statement.execute();
+        } catch (SQLException e) {
+            boolean missing = UNDEFINED_TABLE.equals(e.getSQLState()) || String.valueOf(e.getMessage()).contains("no such table: " + table);
+            if (READ_ONLY.equals(e.getSQLState())) throw readOnly(e);
+            if (missing) throw new OJSException.Outbox("there is no table " + table + " in this database: run migrate(connection) in a migration", e);
+            throw e;
+        }
+    }
+
+    private static OJSException.Outbox readOnly(SQLException cause) {
+        return new OJSException.Outbox("the transaction is read-only and cannot hold a job: make it read-write, or send the job at once (enqueue)", cause);
+    }
+
+    /** Whether the server keeps its jobs in this connection's database. */
+    public boolean sharesDatabase(Connection connection) throws SQLException {
+        return databaseOf(connection).equals("postgresql") && same.test(connection);
+    }
+
+    /** The jobs not sent yet that this connection sees, its own transaction's included: for tests, which then roll back. */
+    public List<Job> staged(Connection connection) throws SQLException {
+        String sql = sharesDatabase(connection)
+                ? "SELECT id, type, args, options FROM ojs_jobs WHERE body IS NULL ORDER BY seq"
+                : "SELECT job_id, job_type, job_args, job_options FROM " + table + " WHERE status <> 'sent' ORDER BY id";
+        List<Job> jobs = new ArrayList<>();
+        try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
+            while (rows.next()) {
+                Map<String, Object> job = new LinkedHashMap<>(rows.getString(4) == null ? Map.of() : Members.of(Json.parse(rows.getString(4))));
+                job.put("id", rows.getString(1));
+                job.put("type", rows.getString(2));
+                job.put("args", Json.parse(rows.getString(3)));
+                jobs.add(new Job(job));
+            }
+        }
+        return jobs;
+    }
+}

@@ -1,0 +1,73 @@
+package org.openjobspec;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.openjobspec.Support.Bench;
+import org.openjobspec.Support.Kind;
+
+/** What needs no database; the others are in adapters/ojs-adapter-jdbc. */
+class OutboxTest {
+    @Test
+    void aRequestsHeadersBecomeMetadata() {
+        Map<String, String> headers = new HashMap<>(Map.of("X-Request-ID", "r-1", "traceparent", "00-1-2-01", "X-OJS-Tenant", "acme", "Accept-Language", "cs-CZ;q=0.9, en"));
+        assertEquals(Map.of("ojs.context.user_id", "7", "ojs.context.request_id", "r-1", "traceparent", "00-1-2-01", "tenant_id", "acme",
+                "ojs.context.locale", "cs-CZ"), RequestContext.ofRequest(headers::get, 7, null));
+        assertEquals("other", RequestContext.ofRequest(headers::get, null, "other").get("tenant_id"));
+        headers.clear();
+        headers.put("Accept-Language", "*");
+        assertEquals(Map.of(), RequestContext.ofRequest(headers::get, null, null));
+    }
+
+    @Test
+    void theContextEndsWithItsScopeAndGoesWithPropagatedWork() throws Exception {
+        CompletableFuture<Map<String, Object>> elsewhere = new CompletableFuture<>();
+        try (var outer = RequestContext.bind(Map.of("tenant_id", "a", "traceparent", ""))) {
+            try (var inner = RequestContext.bind(Map.of("tenant_id", "b"))) {
+                assertEquals(Map.of("tenant_id", "b"), RequestContext.current());
+                Thread.ofVirtual().start(RequestContext.propagated(() -> elsewhere.complete(RequestContext.current())));
+            }
+            assertEquals(Map.of("tenant_id", "a"), RequestContext.current());
+            JobRequest own = JobRequest.of("a").meta("tenant_id", "mine");
+            assertEquals(Map.of("tenant_id", "mine"), RequestContext.completed(own).meta());
+        }
+        assertEquals(Map.of("tenant_id", "b"), elsewhere.get());
+        assertEquals(Map.of(), RequestContext.current());
+    }
+
+    @Test
+    void aWorkerBindsWhatTheJobCarries() {
+        try (Bench bench = new Bench(Kind.MEMORY)) {
+            List<Object> seen = Collections.synchronizedList(new ArrayList<>());
+            bench.worker().use("context", RequestContext::restored).register("a", ctx -> seen.add(RequestContext.current())).start();
+            bench.completed(bench.job("a").meta("tenant_id", "acme").meta("other", 1).enqueue());
+            assertEquals(List.of(Map.of("tenant_id", "acme")), seen);
+        }
+    }
+
+    @Test
+    void urlsOfJdbcBecomeThoseOfPostgres() {
+        assertEquals("postgresql://app:p%40s%20s@db:5433/shop?sslmode=require",
+                Relay.url("jdbc:postgresql://db:5433/shop?ApplicationName=x&sslmode=require", "app", "p@s s"));
+        assertEquals("postgresql://me:x@localhost/shop", Relay.url("jdbc:postgresql:shop?user=me&password=x", null, null));
+        assertEquals("postgresql://localhost/shop", Relay.url("jdbc:postgresql:///shop", null, null));
+        assertThrows(OJSException.Validation.class, () -> Relay.url("jdbc:mysql://db/shop", null, null));
+        assertThrows(OJSException.Validation.class, () -> Relay.postgresql(null, "sqlite:app.db"));
+    }
+
+    @Test
+    void theTableIsTheSpecificationsOne() {
+        String made = String.join(";", Outbox.migration("postgresql", Outbox.TABLE));
+        for (String column : List.of("job_type", "job_args", "job_options", "status", "created_at", "sent_at", "error")) assertTrue(made.contains(column), made);
+        assertThrows(OJSException.Validation.class, () -> Outbox.migration("oracle", Outbox.TABLE));
+        assertThrows(OJSException.Validation.class, () -> Outbox.migration("sqlite", "no table"));
+    }
+}
