@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def documented() -> set[str]:
     """The names in the tables of the page."""
-    return set(re.findall(r"^\| ([\w@/-]+) \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE)) - {"crate", "package"}
+    return set(re.findall(r"^\| ([\w@/.-]+) \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE)) - {"crate", "package"}
 
 
 def allowed_licences() -> set[str]:
@@ -60,6 +60,9 @@ def main() -> int:
     direct |= set(re.findall(r"<dependency>\s*<groupId>[^<]*</groupId>\s*<artifactId>([^<]+)</artifactId>", (ROOT / "java" / "pom.xml").read_text()))
     gemspecs = "".join(path.read_text() for path in (ROOT / "ruby").glob("adapters/*/*.gemspec"))
     direct |= {name for name in re.findall(r'add_(?:development_)?dependency "([\w-]+)"', gemspecs) if not name.startswith("ojs")}
+    for module in (ROOT / "go").rglob("go.mod"):
+        required = re.findall(r"^\s+(\S+) v\S+$", module.read_text(), re.MULTILINE)
+        direct |= {re.sub(r"^github\.com/|/v\d+$", "", path) for path in required if "/openjobspec/" not in path}
     package = json.loads((ROOT / "node" / "package.json").read_text())
     direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
     single = exceptions()
