@@ -17,8 +17,9 @@ module OJS
     TABLE = "ojs_outbox"
     # How drivers write places for parameters, by default.
     STYLES = { "postgresql" => "numeric_dollar", "sqlite" => "qmark" }.freeze
-    # A row to be written in the transaction the job belongs to: the job, which has its id already, statement and parameters.
-    Staged = Struct.new(:job, :sql, :params)
+    # A row to be written in the transaction the job belongs to: the job, which has its id already, statement and parameters; and the
+    # request that the relay will send.
+    Staged = Struct.new(:job, :sql, :params, :request)
 
     # +postgresql+ or +sqlite+.
     attr_reader :database
@@ -49,11 +50,11 @@ module OJS
     # the transaction; NotEnqueuedError when a middleware dropped it. Takes what JobRequest.of takes.
     def stage(job)
       staged = nil
-      @client.through(JobRequest.of(job)) do |request|
-        body = request.to_h
+      @client.through(JobRequest.of(job)) do |changed|
+        body = changed.to_h
         id, sql, params = row(Wire.dump(body))
-        envelope = { **body, **body.fetch(:options, {}), id: id }.except(:options)
-        staged = Staged.new(Job.new(Wire.load(Wire.dump(envelope))), sql, params)
+        request = Wire.load(Wire.dump({ **body, id: id }))
+        staged = Staged.new(Job.new({ **request, **request.fetch("options", {}) }.except("options")), sql, params, request)
         staged.job
       end
       staged or raise NotEnqueuedError.new("a middleware dropped the job", code: "not_enqueued")

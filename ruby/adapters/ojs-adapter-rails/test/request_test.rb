@@ -50,6 +50,25 @@ class TransactionalTest < ActionDispatch::IntegrationTest
   include Support
   self.use_transactional_tests = true
 
+  def test_jobs_kept_by_ojs_testing_are_there_after_the_commit_and_can_be_run
+    File.write(ENV.fetch("NOTES"), "")
+    worker = OJS::RailsAdapter::Commands.worker
+    OJS::Testing.fake do |jobs|
+      post "/users", params: { user: { email: "ada@example.com" } }
+      post "/failing", params: { user: { email: "bob@example.com" } }
+      User.transaction do
+        User.transaction(requires_new: true) { OJS.enqueue_after_commit("nested") }
+        User.transaction(requires_new: true) { OJS.enqueue_after_commit("lost").then { raise ActiveRecord::Rollback } }
+        jobs.refute_enqueued("nested")
+      end
+      OJS.enqueue_after_commit("at.once")
+      assert_equal %w[email.welcome nested at.once], jobs.enqueued.map { |request| request["type"] }
+      jobs.drain(worker, raise_errors: false)
+      assert_equal ["email ada@example.com "], File.readlines(ENV.fetch("NOTES"), chomp: true)
+    end
+    assert_empty OJS.staged
+  end
+
   2.times do |number|
     define_method("test_staged_jobs_are_seen_without_a_commit_and_gone_with_the_test_#{number}") do
       OJS.configure { |config| config.url = "http://127.0.0.1:1" }

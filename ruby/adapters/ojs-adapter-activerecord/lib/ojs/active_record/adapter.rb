@@ -18,6 +18,8 @@ module OJS
       return @client.enqueue_request(request) if connection.nil?
 
       outbox = outbox_of(connection)
+      return pretend(connection, outbox, request) if Transport.sinks.any?
+
       staged = outbox.stage(request)
       write(connection, staged)
       tell_after_commit(connection, outbox)
@@ -62,6 +64,16 @@ module OJS
     def shared?(connection)
       same = @lock.synchronize { @same[Databases.address(connection.pool)] ||= SameDatabase.new(@client, @configuration.same_database) }
       same.shared? { |sql| connection.transaction(requires_new: true) { connection.select_value(sql, "OJS") } }
+    end
+
+    # While OJS::Testing keeps jobs in memory: no row, the job goes there with the commit. A transaction that the test itself holds open
+    # around everything counts for nothing, as in Rails.
+    def pretend(connection, outbox, request)
+      return @client.enqueue_request(request) unless connection.current_transaction.joinable?
+
+      staged = outbox.stage(request)
+      connection.add_transaction_record(OnCommit.new(connection, pretend: true) { @client.request("POST", "/jobs", staged.request) })
+      staged.job
     end
 
     def write(connection, staged)
