@@ -1,7 +1,4 @@
-//! `tests/vectors/vectors.json`: what goes over the wire for what a user says, and which error an answer becomes. Decided here, by
-//! the core; the language packages must do the same. `OJS_WRITE=1 cargo test -p ojs-abi --test vectors` writes `body` and `error`.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a failed unwrap is a failed test")]
-use std::path::Path;
+//! Requests, workflows and schedules on the wire, and the errors that answers become.
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -84,32 +81,18 @@ fn error(case: &Value) -> Value {
            "status": object["status"], "hint": object.get("hint"), "details": object.get("details")})
 }
 
-#[tokio::test]
-async fn the_vectors_are_what_the_core_does() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/vectors.json");
-    let committed: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    let mut made = committed.clone();
-    for case in made["requests"].as_array_mut().unwrap() {
+/// Fills in what is expected.
+pub async fn make(vectors: &mut Value) {
+    for case in vectors["requests"].as_array_mut().unwrap() {
         case["body"] = sent(case).await;
     }
-    for case in made["workflows"].as_array_mut().unwrap() {
+    for case in vectors["workflows"].as_array_mut().unwrap() {
         case["body"] = workflow(case).await;
     }
-    for case in made["crons"].as_array_mut().unwrap() {
+    for case in vectors["crons"].as_array_mut().unwrap() {
         case["body"] = cron(case).await;
     }
-    for case in made["answers"].as_array_mut().unwrap() {
+    for case in vectors["answers"].as_array_mut().unwrap() {
         case["error"] = error(case);
-    }
-    if std::env::var_os("OJS_WRITE").is_some() {
-        std::fs::write(&path, format!("{made:#}\n")).unwrap();
-        return;
-    }
-    for kind in ["requests", "workflows", "crons", "answers"] {
-        let (committed, made) = (committed[kind].as_array().unwrap(), made[kind].as_array().unwrap());
-        assert!(!committed.is_empty());
-        for (committed, made) in committed.iter().zip(made) {
-            assert_eq!(committed, made, "{kind}: run with OJS_WRITE=1 and look at the difference");
-        }
     }
 }
