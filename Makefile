@@ -61,8 +61,9 @@ bench: python build ## Measure against ceilings and rivals, all in one run (abou
 	@scripts/setup.sh redis-server postgresql
 	@cargo run --release --locked -p ojs-bench -- all
 
-soak: build ## The long forms: kill -9 and the model for 200 rounds, claims beside two million jobs (over an hour)
-	@scripts/setup.sh postgresql
+soak: build ## The long forms: kill -9 and the model for 200 rounds, a million jobs per language, claims beside two million (hours)
+	@scripts/setup.sh postgresql node ruby java go
+	@OJS_SOAK_JOBS=$${OJS_SOAK_JOBS:-1000000} scripts/soak.sh
 	@OJS_FAULT_ROUNDS=$${OJS_FAULT_ROUNDS:-200} OJS_FAULT_NODE_ROUNDS=$${OJS_FAULT_NODE_ROUNDS:-5} OJS_FAULT_NODE_JOBS=$${OJS_FAULT_NODE_JOBS:-100000} \
 		cargo test --release --locked -p ojs-tests --test kill9 -- --nocapture
 	@OJS_MODEL_ROUNDS=$${OJS_MODEL_ROUNDS:-200} cargo test --release --locked -p ojs-engine --test store model::

@@ -39,6 +39,6 @@ case $what in
       (cd "$(dirname "$spec")" && gem build --quiet "$(basename "$spec")" && mv ojs-*.gem "$place/")
     done
     ls "$place"/ojs-*.gem ;;
-  test) exec ruby -Iruby/lib -Iruby/test ruby/test/all.rb ;;
+  test) exec ruby -Iruby/lib -Iruby/test ruby/test/all.rb --verbose ;;
   *) echo "ruby.sh: there is no '$what'; see its head" >&2; exit 2 ;;
 esac
