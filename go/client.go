@@ -38,6 +38,7 @@ func NewClient(url string, options ...ClientOption) (*Client, error) {
 func connect(url string, settings connection) (*Client, error) {
 	settings.authToken = cmp.Or(settings.authToken, os.Getenv("OJS_AUTH_TOKEN"))
 	settings.caFile = cmp.Or(settings.caFile, os.Getenv("OJS_TLS_CA_FILE"))
+	settings.encryptionKeys = cmp.Or(settings.encryptionKeys, os.Getenv("OJS_ENCRYPTION_KEYS"))
 	if settings.transport != nil {
 		native, err := newNativeClientFor(settings.transport)
 		return newClient(native, ""), err

@@ -9,6 +9,10 @@
 //	})
 //	err = worker.Run(ctx) // until SIGTERM
 //
+// A job that shall run if, and only if, a database transaction commits is written by the transaction itself, see [NewOutbox]:
+//
+//	job, err := ojs.EnqueueAfterCommit(ctx, tx, "email.welcome", ojs.Args{user.ID})
+//
 // Transport, fetching, leases, heartbeats, retries and the embedded engine are native code, which is linked statically and needs cgo. What
 // runs in Go is what belongs there: handlers in goroutines, contexts, middleware, errors. Package ojstest helps to test.
 package ojs

@@ -103,6 +103,7 @@ func newNativeClient(url string, s connection) (*nativeClient, error) {
 	C.ojs_client_options_init(&options)
 	options.auth_token = lend(s.authToken)
 	options.ca_file, options.cert_file, options.key_file = lend(s.caFile), lend(s.certFile), lend(s.keyFile)
+	options.encryption_keys = lend(s.encryptionKeys)
 	options.timeout_ms, options.connect_timeout_ms = millis(s.timeout), millis(s.connectTimeout)
 	options.max_sends = C.uint32_t(s.maxSends)
 	headers := make([]C.ojs_slice, 0, len(s.headers))

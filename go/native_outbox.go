@@ -20,6 +20,18 @@ type outboxRow struct {
 	Params []any // Texts and nil.
 }
 
+// encrypted is an enqueue request as a row shall hold it: with its arguments encrypted, where the client does so. The relay has no key.
+func (c *nativeClient) encrypted(request []byte) ([]byte, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.ptr == nil {
+		return nil, &Error{Class: ErrClosed, Code: "closed", Message: "the client is closed"}
+	}
+	var out *C.ojs_buf
+	err := takeError(C.ojs_outbox_encrypted(c.ptr, bytesOf(request), &out))
+	return takeBuf(out), err
+}
+
 // stageRow makes the row of an enqueue request.
 func stageRow(request []byte, dialect, table string) (row outboxRow, err error) {
 	var out *C.ojs_buf

@@ -8,6 +8,7 @@ import (
 // connection is how a server is reached.
 type connection struct {
 	authToken, caFile, certFile, keyFile string
+	encryptionKeys                       string
 	headers                              []string // name, value, name, value …
 	timeout, connectTimeout              time.Duration
 	maxSends                             int
@@ -66,6 +67,12 @@ func WithMaxSends(n int) ConnectionOption { return func(c *connection) { c.maxSe
 
 // WithCAFile trusts the certificates in a PEM file.
 func WithCAFile(path string) ConnectionOption { return func(c *connection) { c.caFile = path } }
+
+// WithEncryptionKeys encrypts the arguments of jobs before they leave the process, and decrypts them in workers: "name:key,name:key", the key
+// for new jobs first, each 64 hexadecimal characters or base64 of 32 bytes. Without it $OJS_ENCRYPTION_KEYS counts.
+func WithEncryptionKeys(keys string) ConnectionOption {
+	return func(c *connection) { c.encryptionKeys = keys }
+}
 
 // WithClientCert shows the server a certificate of the client's, PEM files.
 func WithClientCert(certFile, keyFile string) ConnectionOption {

@@ -148,7 +148,10 @@ func (o *Outbox) startRelay(ctx context.Context) error {
 	if o.options.SeparateRelay || o.relay != nil || o.closed {
 		return nil
 	}
-	relay, err := StartRelay(ctx, o.client, o.options)
+	options := o.options
+	// With a database it has been done, and would wait for transactions that write just now.
+	options.Migrate = options.Migrate && options.Database == nil
+	relay, err := StartRelay(ctx, o.client, options)
 	o.relay = relay
 	return err
 }
@@ -263,15 +266,20 @@ func (o *Outbox) write(ctx context.Context, tx Transaction, request JobRequest) 
 		if err != nil {
 			return nil, plainError(err)
 		}
+		job, err := stagedJob(body)
+		if err != nil {
+			return nil, err
+		}
+		if body, err = o.client.native.encrypted(body); err != nil {
+			return nil, err
+		}
 		if inEngine {
 			row, err = stageRowInEngine(body)
 		} else {
 			row, err = stageRow(body, o.options.Dialect, o.options.Table)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return stagedJob(row.ID, body)
+		job.ID = row.ID
+		return job, err
 	})
 	if err != nil {
 		return nil, err
@@ -312,7 +320,7 @@ func isDropped(err error) bool {
 }
 
 // stagedJob is the job as it will be, out of its request.
-func stagedJob(id string, body []byte) (*Job, error) {
+func stagedJob(body []byte) (*Job, error) {
 	var wire struct {
 		Options struct {
 			Queue       string
@@ -330,7 +338,7 @@ func stagedJob(id string, body []byte) (*Job, error) {
 		return nil, err
 	}
 	job.Raw = nil // It is a request.
-	job.ID, job.Queue, job.Priority = id, cmp.Or(wire.Options.Queue, "default"), wire.Options.Priority
+	job.Queue, job.Priority = cmp.Or(wire.Options.Queue, "default"), wire.Options.Priority
 	job.Tags, job.ScheduledAt, job.ExpiresAt = wire.Options.Tags, wire.Options.ScheduledAt, wire.Options.ExpiresAt
 	return job, nil
 }

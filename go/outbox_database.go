@@ -82,11 +82,11 @@ func (o *Outbox) Staged(ctx context.Context, tx Transaction) ([]Job, error) {
 		if row[5] != "" {
 			options["queue"], _ = json.Marshal(row[5])
 		}
-		body, err := encode(Obj{"type": row[1], "args": json.RawMessage(row[2]), "meta": options["meta"], "options": options})
+		body, err := encode(Obj{"id": row[0], "type": row[1], "args": json.RawMessage(row[2]), "meta": options["meta"], "options": options})
 		if err != nil {
 			return nil, err
 		}
-		job, err := stagedJob(row[0], body)
+		job, err := stagedJob(body)
 		if err != nil {
 			return nil, err
 		}

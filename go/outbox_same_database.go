@@ -46,12 +46,20 @@ func (s *sameDatabase) known() bool {
 
 func (s *sameDatabase) holds(ctx context.Context) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.decided && !time.Now().Before(s.askAt) {
-		s.shared, s.decided = s.find(ctx)
+	shared, ask := s.shared, !s.decided && !time.Now().Before(s.askAt)
+	if ask {
+		// Others go on with what is known.
 		s.askAt = time.Now().Add(samePatience)
 	}
-	return s.shared
+	s.mu.Unlock()
+	if !ask {
+		return shared
+	}
+	shared, decided := s.find(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shared, s.decided = shared, decided
+	return shared
 }
 
 func (s *sameDatabase) find(ctx context.Context) (shared, decided bool) {

@@ -40,7 +40,7 @@ func TestFA003FAR002AServerThatIsAwayLosesNothing(t *testing.T) {
 			next, err := ojs.NewClient(ojstest.NewServer(t))
 			must(t, err)
 			defer next.Close()
-			relay, err := ojs.StartRelay(s.ctx, next, ojs.OutboxOptions{Dialect: s.dialect, DB: s.pool, URL: s.url})
+			relay, err := ojs.StartRelay(s.ctx, next, ojs.OutboxOptions{Dialect: s.dialect, DB: s.pool, URL: s.url, Migrate: true})
 			must(t, err)
 			s.client = next
 			if found := numbersOf(t, s.sent(5)); !slices.Equal(found, []int{0, 1, 2, 3, 4}) {
