@@ -93,7 +93,10 @@ export class Outbox {
   staged(connection?: TransactionHandle): Promise<{ type: string; args: any[]; options: any; id: string }[]>;
   /** The relay of a database in this process. */
   relay(database?: DatabaseHandle): Relay;
-  /** Starts the relays of the databases that are known: rows that an earlier process left are sent then. The first commit does so, too. */
+  /**
+   * Starts the relay of the database that the outbox was given, else of every Knex that was instrumented: rows that an earlier process left are
+   * sent then. The first commit starts it as well.
+   */
   start(): Promise<this>;
   /** Has the relays look now. */
   wake(): void;

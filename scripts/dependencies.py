@@ -63,8 +63,9 @@ def main() -> int:
     for module in (ROOT / "go").rglob("go.mod"):
         required = re.findall(r"^\s+(\S+) v\S+$", module.read_text(), re.MULTILINE)
         direct |= {re.sub(r"^github\.com/|/v\d+$", "", path) for path in required if "/openjobspec/" not in path}
-    package = json.loads((ROOT / "node" / "package.json").read_text())
-    direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
+    for file in (ROOT / "node" / "package.json", *(ROOT / "node" / "adapters").glob("ojs-adapter-*/package.json")):
+        package = json.loads(file.read_text())
+        direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
     single = exceptions()
     known, allowed = documented(), allowed_licences()
     unexplained = [f"{name} has no line in docs/dependencies.md" for name in sorted(direct - known)]

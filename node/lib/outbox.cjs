@@ -116,11 +116,14 @@ class Outbox {
     return this.#relayOf(connectionOf(database));
   }
 
-  /** Starts the relays of the databases that are known: rows that an earlier process left are sent then. The first commit does so, too. */
+  /**
+   * Starts the relay of the database that the outbox was given, else of every Knex that was instrumented: rows that an earlier process left are
+   * sent then. The first commit starts it as well.
+   */
   async start() {
     const { enabled, relay, database } = this.#settings;
     if (!enabled || !relay) return this;
-    for (const handle of new Set([...(database === undefined ? [] : [database]), ...instrumented])) {
+    for (const handle of database === undefined ? instrumented : [database]) {
       const connection = connectionOf(handle);
       if (!(await this.#inEngine(connection))) await this.#relayOf(connection).start();
     }

@@ -42,8 +42,8 @@ class SameDatabase {
     let ours;
     try {
       ours = await query(binding.sameDatabaseIdentity());
-    } catch {
-      return false; // the role may not ask: jobs go through the outbox
+    } catch (error) {
+      return error.code === '42501' ? false : undefined; // the role may not ask; else there is no database now
     }
     if (ours === null || ours === undefined) return undefined;
     try {

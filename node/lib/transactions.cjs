@@ -16,9 +16,15 @@ let names = 0;
  * not be awaited. Returns the instance.
  */
 function instrument(db) {
+  if (instrumented.has(db)) return db;
   if (!isKnex(db) || db.isTransaction) throw new OJSOutboxError('instrument(db) takes a Knex instance');
   connectionOf(db); // says what it does not know
   instrumented.add(db);
+  const { destroy } = db;
+  db.destroy = (...given) => {
+    instrumented.delete(db);
+    return destroy.apply(db, given);
+  };
   hook(db.client, db);
   return db;
 }
