@@ -1,0 +1,54 @@
+// The handlers of an application, found by their decorator, and the worker that runs them.
+import { SetMetadata } from '@nestjs/common';
+import { OJSValidationError, OJSWorker } from '@openjobspec/sdk';
+import { requestContext } from '@openjobspec/sdk/outbox';
+
+const HANDLER = 'ojs:handler';
+
+/** Method decorator: the method handles jobs of this type. It gets the `JobContext`; what it returns is the result. */
+export const OjsHandler = (type) => SetMetadata(HANDLER, type);
+
+/** Starts a worker with the application where there are handlers, and stops it before anything that they use. */
+export class OjsWorkerHost {
+  #ojs;
+  #options;
+  #discovery;
+  #scanner;
+
+  constructor(ojs, { worker = {} }, discovery, scanner) {
+    this.#ojs = ojs;
+    this.#options = worker;
+    this.#discovery = discovery;
+    this.#scanner = scanner;
+  }
+
+  /** Called by Nest. */
+  async onApplicationBootstrap() {
+    if (this.#options === false) return;
+    const handlers = this.#handlers();
+    if (handlers.length === 0) return;
+    const worker = new OJSWorker({ client: this.#ojs.client, ...this.#options });
+    worker.use('ojs-request-context', requestContext.restored);
+    for (const [type, handler] of handlers) worker.register(type, handler);
+    this.worker = await worker.start();
+  }
+
+  /** Called by Nest: running handlers may finish, for as long as the worker's `shutdownTimeout`. */
+  async beforeApplicationShutdown() {
+    await this.worker?.stop();
+  }
+
+  #handlers() {
+    return this.#discovery.getProviders().concat(this.#discovery.getControllers()).flatMap((wrapper) => {
+      const { metatype, instance } = wrapper;
+      const prototype = typeof metatype === 'function' ? metatype.prototype : undefined;
+      if (!prototype) return [];
+      const found = this.#scanner.getAllMethodNames(prototype).map((name) => [Reflect.getMetadata(HANDLER, prototype[name]), name])
+        .filter(([type]) => type !== undefined);
+      if (found.length > 0 && !wrapper.isDependencyTreeStatic()) {
+        throw new OJSValidationError(`${metatype.name} has handlers of jobs and belongs to a request: a job comes without one, so make it a singleton`);
+      }
+      return found.map(([type, name]) => [type, (ctx) => instance[name](ctx)]);
+    });
+  }
+}
