@@ -122,6 +122,8 @@ def suites() -> list[Suite]:
                 postgres + [str(PYTHON), "-m", "pytest", "-q", "-c", f"python/adapters/ojs-adapter-{name}/pyproject.toml",
                             f"python/adapters/ojs-adapter-{name}/tests"], needs=("python-build",))
           for name in ("django", "sqlalchemy", "flask", "fastapi")),
+        Suite("panics", "c", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/parity"],
+              needs=("python-build", "node-build", "ruby-build")),
         # Reads what the suites of the languages leave behind.
         Suite("parity", "docs", ["python3", "scripts/parity.py", "check"], needs=("rust", "wire", "pytest", "node", "ruby", "go", "java")),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build", "java")),
