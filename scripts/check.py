@@ -101,6 +101,7 @@ def suites() -> list[Suite]:
         Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build", "java", "go")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=15),
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=15),
+        Suite("adapter-java", "java", postgres + [*built, "scripts/java.sh", "adapters"], needs=("java",), minutes=15),
         Suite("go", "go", [*built, "scripts/go.sh", "test"], needs=("build",), minutes=15),
         Suite("adapter-go", "go", postgres + [*built, "scripts/go.sh", "adapters"], needs=("go",), minutes=15),
         Suite("ruby-format", "lint", cargo + ["fmt", "--manifest-path", "bindings/ruby/Cargo.toml", "--check", "--", "--color", "never"]),

@@ -57,7 +57,9 @@ def main() -> int:
     crates += [p for p in more if p["id"] not in {known["id"] for known in crates}]
     requirements = (ROOT / "python" / "requirements-dev.txt").read_text()
     direct |= {match[1] for match in re.finditer(r"^([\w-]+)[=<>]", requirements, re.MULTILINE)}
-    direct |= set(re.findall(r"<dependency>\s*<groupId>[^<]*</groupId>\s*<artifactId>([^<]+)</artifactId>", (ROOT / "java" / "pom.xml").read_text()))
+    for file in (ROOT / "java" / "pom.xml", *(ROOT / "java" / "adapters").glob("**/pom.xml")):
+        found = re.findall(r"<dependency>\s*<groupId>([^<]*)</groupId>\s*<artifactId>([^<]+)</artifactId>", file.read_text())
+        direct |= {name for group, name in found if group != "org.openjobspec"}
     gemspecs = "".join(path.read_text() for path in (ROOT / "ruby").glob("adapters/*/*.gemspec"))
     direct |= {name for name in re.findall(r'add_(?:development_)?dependency "([\w-]+)"', gemspecs) if not name.startswith("ojs")}
     for module in (ROOT / "go").rglob("go.mod"):

@@ -4,6 +4,8 @@
 #     java.sh                 build
 #     java.sh test            build, run the tests, install into the local Maven repository, and run examples/java, a project that uses
 #                             the two jars as anybody does
+#     java.sh adapters        build, and run the tests of java/adapters; wanted besides: a PostgreSQL server, named by OJS_TEST_POSTGRES
+#                             (postgres-fixture -- scripts/java.sh adapters)
 #
 # PROFILE=debug takes the debug profile. Wanted: a JDK 22 or later and Maven (setup.sh java).
 set -euo pipefail
@@ -11,6 +13,7 @@ cd "$(dirname "$0")/.."
 export PATH="$HOME/.cargo/bin:$PATH"
 
 what=${1:-build}
+case $what in build | test | adapters) ;; *) echo "java.sh [build | test | adapters]" >&2; exit 2 ;; esac
 profile=${PROFILE:-release}
 JAVA_HOME=$(scripts/jdk.sh)
 export JAVA_HOME
@@ -39,26 +42,40 @@ MAVEN_OPTS="$MAVEN_OPTS $retries"
 maven() { mvn --batch-mode --quiet --no-transfer-progress "-Dojs.platform=$platform" "$@"; }
 
 version=$(sed -n 's|^  <version>\(.*\)</version>$|\1|p' java/pom.xml)
-if [ "$what" != test ]; then
+if [ "$what" = build ]; then
   (cd java && maven -DskipTests package)
   echo "java/target/ojs-$version.jar, java/target/ojs-$version-$platform.jar"
   exit 0
 fi
 
-rm -rf java/target/surefire-reports
 # The totals come from the reports, also when tests have failed.
-(cd java && maven install) || status=$?
-python3 - java/target/surefire-reports <<'PY'
+tally() { # folders of reports
+  python3 - "$@" <<'PY'
 import pathlib
 import sys
 import xml.etree.ElementTree as tree
 
-suites = [tree.parse(path).getroot() for path in sorted(pathlib.Path(sys.argv[1]).glob("TEST-*.xml"))]
+suites = [tree.parse(path).getroot() for folder in sys.argv[1:] for path in sorted(pathlib.Path(folder).glob("TEST-*.xml"))]
 total = {name: sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")}
 failed = total["failures"] + total["errors"]
 # On a line of its own: Maven ends with the codes of a terminal, wherever it runs.
 print(f"\n{total['tests'] - failed - total['skipped']} passed, {failed} failed, {total['skipped']} skipped", flush=True)
 PY
+}
+
+if [ "$what" = adapters ]; then
+  reports=(java/adapters/ojs-adapter-{jdbc,spring-boot-starter}/target/surefire-reports)
+  rm -rf "${reports[@]}"
+  # With OJS_BUILT it has been installed, and others may be using it at this moment.
+  [ -n "${OJS_BUILT:-}" ] || (cd java && maven -Dmaven.test.skip=true install)
+  (cd java/adapters && maven --fail-at-end install) || status=$?
+  tally "${reports[@]}"
+  exit "${status:-0}"
+fi
+
+rm -rf java/target/surefire-reports
+(cd java && maven install) || status=$?
+tally java/target/surefire-reports
 [ "${status:-0}" -eq 0 ] || exit "$status"
 
 printf '\n-- examples/java, in an empty folder\n'

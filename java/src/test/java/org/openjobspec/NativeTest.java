@@ -89,6 +89,9 @@ class NativeTest {
     void oneVersionForAll() throws IOException {
         String cargo = first("^version = \"(.*)\"$", "Cargo.toml");
         assertEquals(cargo, first("^  <version>(.*)</version>$", "java/pom.xml"));
+        assertEquals(cargo, first("^  <version>(.*)</version>$", "java/adapters/pom.xml"));
+        assertEquals(cargo, first("^    <version>(.*)</version>$", "java/adapters/ojs-adapter-jdbc/pom.xml"));
+        assertEquals(cargo, first("^    <version>(.*)</version>$", "java/adapters/ojs-adapter-spring-boot-starter/pom.xml"));
         assertEquals(cargo, first("<ojs.version>(.*)</ojs.version>", "examples/java/pom.xml"));
         assertEquals(cargo, first("^      <version>(.*)</version>$", "java/README.md"));
     }

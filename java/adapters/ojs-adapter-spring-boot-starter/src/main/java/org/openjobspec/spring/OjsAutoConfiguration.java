@@ -92,7 +92,7 @@ public class OjsAutoConfiguration {
         @Bean
         FilterRegistrationBean<OjsRequestFilter> ojsRequestFilterRegistration(OjsRequestFilter filter) {
             FilterRegistrationBean<OjsRequestFilter> registration = new FilterRegistrationBean<>(filter);
-            registration.setOrder(Ordered.LOWEST_PRECEDENCE - 100);
+            registration.setOrder(Ordered.LOWEST_PRECEDENCE);
             return registration;
         }
     }
