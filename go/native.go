@@ -35,6 +35,16 @@ func bytesOf(b []byte) C.ojs_slice {
 	return C.ojs_slice{ptr: (*C.uint8_t)(unsafe.SliceData(b)), len: C.size_t(len(b))}
 }
 
+// lender lends strings to C inside of structures. Unpin ends it.
+type lender struct{ runtime.Pinner }
+
+func (l *lender) text(s string) C.ojs_slice {
+	if s != "" {
+		l.Pin(unsafe.StringData(s))
+	}
+	return text(s)
+}
+
 // goBytes copies what C lends.
 func goBytes(s C.ojs_slice) []byte {
 	return []byte(unsafe.String((*byte)(s.ptr), int(s.len)))
@@ -91,27 +101,21 @@ type nativeClient struct {
 }
 
 func newNativeClient(url string, s connection) (*nativeClient, error) {
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	lend := func(s string) C.ojs_slice {
-		if s != "" {
-			pins.Pin(unsafe.StringData(s))
-		}
-		return text(s)
-	}
+	var lend lender
+	defer lend.Unpin()
 	var options C.ojs_client_options
 	C.ojs_client_options_init(&options)
-	options.auth_token = lend(s.authToken)
-	options.ca_file, options.cert_file, options.key_file = lend(s.caFile), lend(s.certFile), lend(s.keyFile)
-	options.encryption_keys = lend(s.encryptionKeys)
+	options.auth_token = lend.text(s.authToken)
+	options.ca_file, options.cert_file, options.key_file = lend.text(s.caFile), lend.text(s.certFile), lend.text(s.keyFile)
+	options.encryption_keys = lend.text(s.encryptionKeys)
 	options.timeout_ms, options.connect_timeout_ms = millis(s.timeout), millis(s.connectTimeout)
 	options.max_sends = C.uint32_t(s.maxSends)
 	headers := make([]C.ojs_slice, 0, len(s.headers))
 	for _, part := range s.headers {
-		headers = append(headers, lend(part))
+		headers = append(headers, lend.text(part))
 	}
 	if len(headers) > 0 {
-		pins.Pin(&headers[0])
+		lend.Pin(&headers[0])
 		options.headers, options.header_slices = &headers[0], C.size_t(len(headers))
 	}
 	c := &nativeClient{}
@@ -143,21 +147,28 @@ func (c *nativeClient) call(ctx context.Context, method, path string, body []byt
 }
 
 func (c *nativeClient) submit(method, path string, body []byte, wait *time.Duration, answer chan reply) error {
+	waitMS := C.int64_t(-1)
+	if wait != nil {
+		waitMS = C.int64_t(wait.Milliseconds())
+	}
+	return c.with(func(p *C.ojs_client) error {
+		handle := cgo.NewHandle(answer)
+		err := takeError(C.ojs_go_call(p, text(method), text(path), bytesOf(body), waitMS, C.uintptr_t(handle)))
+		if err != nil {
+			handle.Delete()
+		}
+		return err
+	})
+}
+
+// with runs f on the client unless it was closed.
+func (c *nativeClient) with(f func(*C.ojs_client) error) error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if c.ptr == nil {
 		return &Error{Class: ErrClosed, Code: "closed", Message: "the client is closed"}
 	}
-	waitMS := C.int64_t(-1)
-	if wait != nil {
-		waitMS = C.int64_t(wait.Milliseconds())
-	}
-	handle := cgo.NewHandle(answer)
-	err := takeError(C.ojs_go_call(c.ptr, text(method), text(path), bytesOf(body), waitMS, C.uintptr_t(handle)))
-	if err != nil {
-		handle.Delete()
-	}
-	return err
+	return f(c.ptr)
 }
 
 // close flushes and frees it. Calls under way end by themselves.
@@ -188,25 +199,17 @@ type nativeWorker struct {
 }
 
 func newNativeWorker(c *nativeClient, s workerSettings, types []string) (*nativeWorker, error) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	if c.ptr == nil {
-		return nil, &Error{Class: ErrClosed, Code: "closed", Message: "the client is closed"}
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
+	var lend lender
+	defer lend.Unpin()
 	list := func(texts []string) (*C.ojs_slice, C.size_t) {
 		if len(texts) == 0 {
 			return nil, 0
 		}
 		slices := make([]C.ojs_slice, len(texts))
 		for i, s := range texts {
-			if s != "" {
-				pins.Pin(unsafe.StringData(s))
-			}
-			slices[i] = text(s)
+			slices[i] = lend.text(s)
 		}
-		pins.Pin(&slices[0])
+		lend.Pin(&slices[0])
 		return &slices[0], C.size_t(len(slices))
 	}
 	var options C.ojs_worker_options
@@ -215,18 +218,12 @@ func newNativeWorker(c *nativeClient, s workerSettings, types []string) (*native
 	options.queues, options.queue_count = list(s.queues)
 	options.types, options.type_count = list(types)
 	options.labels, options.label_count = list(s.labels)
-	if s.id != "" {
-		pins.Pin(unsafe.StringData(s.id))
-		options.worker_id = text(s.id)
-	}
+	options.worker_id = lend.text(s.id)
 	options.heartbeat_ms, options.visibility_ms = millis(s.heartbeat), millis(s.visibility)
 	options.grace_ms, options.poll_ms = millis(s.grace), millis(s.poll)
 	options.keep_on_shutdown = C.bool(s.keepOnShutdown)
 	w := &nativeWorker{}
-	if err := takeError(C.ojs_worker_new(c.ptr, &options, &w.ptr)); err != nil {
-		return nil, err
-	}
-	return w, nil
+	return w, c.with(func(p *C.ojs_client) error { return takeError(C.ojs_worker_new(p, &options, &w.ptr)) })
 }
 
 // with runs f on the worker unless it was freed.

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"sync"
 	"time"
-	"unsafe"
 )
 
 // outboxRow is a statement to be run by the application, and the id that its job will have.
@@ -22,13 +21,8 @@ type outboxRow struct {
 
 // encrypted is an enqueue request as a row shall hold it: with its arguments encrypted, where the client does so. The relay has no key.
 func (c *nativeClient) encrypted(request []byte) ([]byte, error) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	if c.ptr == nil {
-		return nil, &Error{Class: ErrClosed, Code: "closed", Message: "the client is closed"}
-	}
 	var out *C.ojs_buf
-	err := takeError(C.ojs_outbox_encrypted(c.ptr, bytesOf(request), &out))
+	err := c.with(func(p *C.ojs_client) error { return takeError(C.ojs_outbox_encrypted(p, bytesOf(request), &out)) })
 	return takeBuf(out), err
 }
 
@@ -81,34 +75,20 @@ type nativeRelay struct {
 
 // startNativeRelay reads the database itself when there is a URL, and by the mailbox when there is not.
 func startNativeRelay(c *nativeClient, o OutboxOptions, host *mailbox) (*nativeRelay, error) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	if c.ptr == nil {
-		return nil, &Error{Class: ErrClosed, Code: "closed", Message: "the client is closed"}
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	lend := func(s string) C.ojs_slice {
-		if s != "" {
-			pins.Pin(unsafe.StringData(s))
-		}
-		return text(s)
-	}
+	var lend lender
+	defer lend.Unpin()
 	var options C.ojs_relay_options
 	C.ojs_relay_options_init(&options)
 	options.batch_size = C.uint32_t(o.BatchSize)
 	options.poll_interval_ms, options.retention_ms = millis(o.PollInterval), millis(o.Retention)
-	options.table, options.migrate = lend(o.Table), C.bool(o.Migrate)
+	options.table, options.migrate = lend.text(o.Table), C.bool(o.Migrate)
 	if host == nil {
-		options.url = lend(o.URL)
+		options.url = lend.text(o.URL)
 	} else {
-		options.host, options.database = host.ptr, lend(o.Dialect)
+		options.host, options.database = host.ptr, lend.text(o.Dialect)
 	}
 	r := &nativeRelay{}
-	if err := takeError(C.ojs_relay_start(c.ptr, &options, &r.ptr)); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, c.with(func(p *C.ojs_client) error { return takeError(C.ojs_relay_start(p, &options, &r.ptr)) })
 }
 
 func (r *nativeRelay) wake() {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,24 +36,41 @@ func textRows(ctx context.Context, from any, query string) (found [][]string, er
 	if err != nil {
 		return nil, err
 	}
+	values, err := readRows(rows)
+	for _, row := range values {
+		texts := make([]string, len(row))
+		for i, value := range row {
+			if value != nil {
+				texts[i] = fmt.Sprint(value)
+			}
+		}
+		found = append(found, texts)
+	}
+	return found, err
+}
+
+// readRows reads all rows, as JSON can have them, and closes them.
+func readRows(rows *sql.Rows) ([][]any, error) {
 	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {
 		return nil, err
 	}
+	found := [][]any{}
 	for rows.Next() {
-		row, places := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		row, places := make([]any, len(columns)), make([]any, len(columns))
 		for i := range row {
 			places[i] = &row[i]
 		}
 		if err := rows.Scan(places...); err != nil {
 			return nil, err
 		}
-		texts := make([]string, len(row))
 		for i, value := range row {
-			texts[i] = value.String
+			if raw, ok := value.([]byte); ok {
+				row[i] = string(raw)
+			}
 		}
-		found = append(found, texts)
+		found = append(found, row)
 	}
 	return found, rows.Err()
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 )
@@ -133,7 +132,6 @@ func finish(ctx context.Context, connection *sql.Conn, wrong error) error {
 }
 
 func runStatement(ctx context.Context, connection *sql.Conn, statement relayStatement) (found [][]any, err error) {
-	found = [][]any{}
 	for i, value := range statement.Params {
 		if number, ok := value.(json.Number); ok {
 			if statement.Params[i], err = number.Int64(); err != nil {
@@ -143,31 +141,11 @@ func runStatement(ctx context.Context, connection *sql.Conn, statement relayStat
 	}
 	if !statement.reads() && !strings.Contains(statement.SQL, "RETURNING") {
 		_, err := connection.ExecContext(ctx, statement.SQL, statement.Params...)
-		return found, err
+		return [][]any{}, err
 	}
 	rows, err := connection.QueryContext(ctx, statement.SQL, statement.Params...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		row, places := make([]any, len(columns)), make([]any, len(columns))
-		for i := range row {
-			places[i] = &row[i]
-		}
-		if err := rows.Scan(places...); err != nil {
-			return nil, err
-		}
-		for i, value := range row {
-			if raw, ok := value.([]byte); ok {
-				row[i] = string(raw)
-			}
-		}
-		found = append(found, row)
-	}
-	return found, errors.Join(rows.Err(), rows.Close())
+	return readRows(rows)
 }
