@@ -13,8 +13,8 @@ export interface ConnectionLike {
   execute(sql: string, params?: (string | null)[]): unknown;
 }
 /**
- * A connection or transaction of the application: a client of pg, a transaction of Knex, a better-sqlite3 database, the client of an
- * interactive transaction of Prisma, or a {@link ConnectionLike}. Known by what it can do, so none of these packages is needed.
+ * A connection or transaction of the application: a client of pg, a transaction of Knex, a better-sqlite3 database, or a
+ * {@link ConnectionLike} for any other driver. Known by what it can do, so none of these packages is needed.
  */
 export type TransactionHandle = ConnectionLike | object | ((...args: any[]) => any);
 /** What connections come from: a pg Pool or Client, a Knex, a better-sqlite3 database. */

@@ -86,6 +86,7 @@ def run(snippet: Snippet, ojs: Path, url: str) -> str:
         packages = Path(folder, "node_modules", "@openjobspec")
         packages.mkdir(parents=True)
         (packages / "sdk").symlink_to(ROOT / "node")
+        (packages.parent / "better-sqlite3").symlink_to(ROOT / "node" / "adapters" / "node_modules" / "better-sqlite3")
         process = subprocess.Popen(command(snippet, ojs), cwd=folder, env=environment(ojs, url), text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         clock = threading.Timer(PATIENCE, process.kill)

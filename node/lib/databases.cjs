@@ -79,7 +79,6 @@ const isPgPool = (it) => typeof it?.connect === 'function' && typeof it.query ==
 const isPgClient = (it) => typeof it?.query === 'function' && it.connectionParameters !== undefined;
 const isKnex = (it) => typeof it === 'function' && typeof it.raw === 'function' && it.client?.config !== undefined;
 const isSqlite = (it) => typeof it?.prepare === 'function' && typeof it.inTransaction === 'boolean';
-const isPrisma = (it) => typeof it?.$executeRawUnsafe === 'function';
 const isOwn = (it) => typeof it?.execute === 'function' && (it.database === 'postgresql' || it.database === 'sqlite');
 
 /** Writes through a pool or client of pg. */
@@ -133,16 +132,6 @@ function ofSqlite(it) {
   };
 }
 
-/** Writes through the client that Prisma hands to an interactive transaction. */
-function ofPrisma(it) {
-  const kind = it._activeProvider === 'sqlite' ? 'sqlite' : 'postgresql';
-  const style = kind === 'sqlite' ? 'qmark' : 'numeric_dollar';
-  return {
-    handle: it, style, kind, transaction: typeof it.$transaction !== 'function' || it.$connect === undefined,
-    execute: (sql, params = []) => (/^\s*SELECT/i.test(sql) ? it.$queryRawUnsafe(sql, ...params) : it.$executeRawUnsafe(sql, ...params)),
-  };
-}
-
 /** Writes through whatever has `{ database, execute(sql, params) }`. */
 function ofOwn(it) {
   const style = it.style ?? (it.database === 'sqlite' ? 'qmark' : 'numeric_dollar');
@@ -154,9 +143,8 @@ function connectionOf(it) {
   if (isKnex(it)) return ofKnex(it);
   if (isPgPool(it) || isPgClient(it)) return { kind: 'postgresql', ...ofPg(it) };
   if (isSqlite(it)) return ofSqlite(it);
-  if (isPrisma(it)) return ofPrisma(it);
   if (isOwn(it)) return ofOwn(it);
-  throw new OJSOutboxError('this is no connection that the outbox knows: there are pg, Knex, better-sqlite3, Prisma, and any object '
+  throw new OJSOutboxError('this is no connection that the outbox knows: there are pg, Knex, better-sqlite3, and any object '
     + "{ database: 'postgresql', execute: (sql, params) => … }");
 }
 

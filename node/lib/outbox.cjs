@@ -62,17 +62,15 @@ class Outbox {
    * `transaction()` and of an instrumented Knex: they wait before they commit, and a failure that nobody looks at rolls them back.
    */
   enqueueAfterCommit(type, args, { transaction: named, ...options } = {}) {
-    return this.#afterCommit(named, () => new JobRequest(type, args, options));
+    return this.#afterCommit(named, [new JobRequest(type, args, options)], ([job]) => job);
   }
 
   /** The same for many jobs; in the order of the list. */
-  async enqueueBulkAfterCommit(jobs, { transaction: named } = {}) {
-    const staged = [];
-    for (const job of jobs) staged.push(await this.#afterCommit(named, () => JobRequest.of(job)));
-    return staged;
+  enqueueBulkAfterCommit(jobs, { transaction: named } = {}) {
+    return this.#afterCommit(named, [...jobs].map((job) => JobRequest.of(job)), (staged) => staged);
   }
 
-  /** Stages a job on a connection: a pg client, a transaction of Knex, a better-sqlite3 database, Prisma's client of a transaction, … */
+  /** Stages a job on a connection: a pg client, a transaction of Knex, a better-sqlite3 database, `{ database, execute }`. */
   add(connection, type, args, options = {}) {
     return this.enqueueAfterCommit(type, args, { ...options, transaction: connection });
   }
@@ -154,19 +152,22 @@ class Outbox {
     return this.#settings.database;
   }
 
-  #afterCommit(named, make) {
+  #afterCommit(named, requests, answer) {
     const scope = named === undefined ? this.#ambient() : scopes.get(named);
-    const connection = named === undefined ? scope?.connection : (scope?.connection ?? connectionOf(named));
-    if (!connection?.transaction) return this.#now(make());
-    if (!this.#settings.enabled) return this.#held(scope, make());
-    if (connection.sync) return Promise.resolve(this.#writeNow(connection, scope, make()));
+    const connection = scope?.connection ?? (named === undefined ? undefined : connectionOf(named));
+    if (!connection?.transaction) return Promise.all(requests.map((request) => this.#now(request))).then(answer);
+    if (!this.#settings.enabled) return this.#held(scope, requests, answer);
+    if (connection.sync) return Promise.resolve(answer(requests.map((request) => this.#writeNow(connection, scope, request))));
     const work = async () => {
-      const request = make();
       const inEngine = await this.#inEngine(connection);
-      const row = await this.stage(request, { database: connection.kind, style: connection.style, inEngine });
-      await this.#write(connection, row);
+      const jobs = [];
+      for (const request of requests) {
+        const row = await this.stage(request, { database: connection.kind, style: connection.style, inEngine });
+        await this.#write(connection, row);
+        jobs.push(row.job);
+      }
       this.#afterwards(connection, scope, inEngine);
-      return row.job;
+      return answer(jobs);
     };
     return scope ? scope.track(work) : work();
   }
@@ -185,14 +186,14 @@ class Outbox {
   }
 
   /** Without a table the job waits in memory for the commit: a crash in between loses it. */
-  #held(scope, request) {
+  #held(scope, requests, answer) {
     if (scope === undefined) {
       throw new OJSOutboxError('without an outbox a job waits for the end of transaction(), or of an instrumented Knex; there is none here');
     }
-    context.completed(request);
+    requests.forEach((request) => context.completed(request));
     return scope.track(async () => {
-      scope.afterCommit(() => this.#now(request));
-      return Job.from(request.toJSON());
+      for (const request of requests) scope.afterCommit(() => this.#now(request));
+      return answer(requests.map((request) => Job.from(request.toJSON())));
     });
   }
 
@@ -253,8 +254,11 @@ class Outbox {
     const relay = this.#relayOf(connection);
     if (scope?.state === 'open' && !isSqlite(connection.handle)) scope.afterCommit(this.#waker(relay));
     else if (connection.handle.executionPromise) connection.handle.executionPromise.then(() => relay.wake(), () => {});
-    // Nobody tells of this commit: it is likely over in the next turn, and found by the relay's own look when it is not.
-    else setImmediate(() => relay.wake());
+    else {
+      // Nobody tells of this commit: it is likely over in the next turn, and found by the relay's own look when it is not.
+      relay.start().catch(() => {}); // a close() right after the commit shall flush it
+      setImmediate(() => relay.wake());
+    }
   }
 
   /** The same function for the same relay: it is woken once. */

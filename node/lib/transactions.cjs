@@ -20,12 +20,13 @@ function instrument(db) {
   if (!isKnex(db) || db.isTransaction) throw new OJSOutboxError('instrument(db) takes a Knex instance');
   connectionOf(db); // says what it does not know
   instrumented.add(db);
-  const { destroy } = db;
-  db.destroy = (...given) => {
+  const { client } = db;
+  const { destroy } = client;
+  client.destroy = (...given) => {
     instrumented.delete(db);
-    return destroy.apply(db, given);
+    return destroy.apply(client, given);
   };
-  hook(db.client, db);
+  hook(client, db);
   return db;
 }
 

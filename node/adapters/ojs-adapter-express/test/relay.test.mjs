@@ -72,6 +72,14 @@ test('the relay waits for the lock of a transaction in this thread without holdi
   assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
 });
 
+test('close() right after a commit flushes it', async (t) => {
+  const { url, sent } = await server(t);
+  const { db, outbox } = await shop(t, { url, pollInterval: '1h' });
+  db.transaction(() => { outbox.enqueueAfterCommit('a', [1]); })();
+  await outbox.close();
+  assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
+});
+
 test('two databases at once: each job goes with its own transaction', async (t) => {
   const { url, sent } = await server(t);
   const make = async () => instrument(knex({ client: 'pg', connection: await postgres(t), pool: { min: 0 } }));

@@ -29,7 +29,7 @@ for (const driver of Object.keys(DRIVERS)) {
         outbox.enqueueAfterCommit('a', [1]);
         throw new Error('the payment was refused');
       }), /refused/);
-      await transaction(function* () { // eslint-disable-line require-yield
+      await transaction(function* () {
         outbox.enqueueAfterCommit('a', [2]);
       });
       assert.deepEqual(argsOf(await sent(1)), [2]);
@@ -59,7 +59,7 @@ for (const driver of Object.keys(DRIVERS)) {
     test('a savepoint that was committed goes with the outermost transaction', async (t) => {
       const { outbox, transaction, nested, sent } = await shop(t, driver);
       await assert.rejects(transaction(function* (tx) {
-        yield nested(tx, function* () { // eslint-disable-line require-yield
+        yield nested(tx, function* () {
           outbox.enqueueAfterCommit('a', [1]);
         });
         throw new Error('back');
@@ -67,6 +67,22 @@ for (const driver of Object.keys(DRIVERS)) {
       await outbox.enqueueAfterCommit('a', [2]);
       await outbox.close();
       assert.deepEqual(argsOf(await sent(1)), [2]);
+    });
+
+    test('many jobs at once, in the order of the list, or none', async (t) => {
+      const { outbox, transaction, sent } = await shop(t, driver);
+      const jobs = (from) => [0, 1, 2].map((number) => ({ type: 'a', args: [from + number], queue: 'default' }));
+      await assert.rejects(transaction(function* () {
+        outbox.enqueueBulkAfterCommit(jobs(0));
+        throw new Error('back');
+      }), /back/);
+      await assert.rejects(transaction(function* () {
+        outbox.enqueueBulkAfterCommit([...jobs(3), { type: 'a', args: [], id: 'none' }]);
+      }), { name: 'OJSValidationError' });
+      await transaction(function* () {
+        outbox.enqueueBulkAfterCommit(jobs(6));
+      });
+      assert.deepEqual((await sent(3)).map(({ args }) => args[0]), [6, 7, 8]);
     });
 
     test('outside of a transaction a job is sent at once', async (t) => {
@@ -79,19 +95,19 @@ for (const driver of Object.keys(DRIVERS)) {
 
     test('a read-only transaction, and a table that is not there: errors that say what to do', async (t) => {
       const { outbox, readOnly, transaction, sent } = await shop(t, driver);
-      await assert.rejects(readOnly(function* () { // eslint-disable-line require-yield
+      await assert.rejects(readOnly(function* () {
         outbox.enqueueAfterCommit('a', [1]);
       }), (error) => error instanceof OJSOutboxError && error.code === 'read_only_transaction' && /enqueue\(\)/.test(error.message) && error.cause !== undefined);
       const bare = await shop(t, driver, { table: 'other_outbox' });
       const missing = await shop(t, driver, { migrate: false });
-      await assert.rejects(missing.transaction(function* () { // eslint-disable-line require-yield
+      await assert.rejects(missing.transaction(function* () {
         missing.outbox.enqueueAfterCommit('a', [1]);
       }), (error) => error instanceof OJSOutboxError && error.code === 'no_outbox_table' && /migrate/.test(error.message));
       // A table of another name, and the first database still works: two databases, two relays.
-      await bare.transaction(function* () { // eslint-disable-line require-yield
+      await bare.transaction(function* () {
         bare.outbox.enqueueAfterCommit('a', [2]);
       });
-      await transaction(function* () { // eslint-disable-line require-yield
+      await transaction(function* () {
         outbox.enqueueAfterCommit('a', [3]);
       });
       assert.deepEqual([argsOf(await bare.sent(1)), argsOf(await sent(1))], [[2], [3]]);
@@ -129,7 +145,7 @@ for (const driver of Object.keys(DRIVERS)) {
       }), /a test rolls back/);
       assert.deepEqual((await seen).map(({ type, args }) => [type, args]), [['a', [0]]]);
       assert.deepEqual(await outbox.staged(), []);
-      await transaction(function* () { // eslint-disable-line require-yield
+      await transaction(function* () {
         for (let number = 1; number <= 5; number += 1) outbox.enqueueAfterCommit('a', [number]);
       });
       assert.equal((await outbox.staged()).length, 5);
@@ -143,13 +159,13 @@ for (const driver of Object.keys(DRIVERS)) {
     test('without an outbox jobs wait in memory for the commit', async (t) => {
       const { outbox, transaction, nested, sent } = await shop(t, driver, { enabled: false });
       await requestContext.run({ tenant_id: 'acme' }, async () => {
-        await assert.rejects(transaction(function* () { // eslint-disable-line require-yield
+        await assert.rejects(transaction(function* () {
           outbox.enqueueAfterCommit('a', [1]);
           throw new Error('back');
         }), /back/);
         await transaction(function* (tx) {
           outbox.enqueueAfterCommit('a', [2]);
-          yield nested(tx, function* () { // eslint-disable-line require-yield
+          yield nested(tx, function* () {
             outbox.enqueueAfterCommit('a', [3]);
           });
         });
