@@ -32,6 +32,7 @@
 //! | [`worker`] | [`Worker`]: handlers, and the driver below them |
 //! | [`middleware`] | layers around enqueueing and around handlers |
 //! | [`workflow`] | chains, groups, batches |
+//! | [`request_context`] | what a web request hands on to its jobs |
 //! | `outbox` | jobs that are sent if the transaction commits (feature `outbox`) |
 //! | [`encryption`] | arguments that only producers and workers can read |
 //! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
@@ -56,6 +57,7 @@ pub mod outbox;
 mod policy;
 mod queue;
 mod request;
+pub mod request_context;
 pub mod testing;
 pub mod transport;
 pub mod worker;

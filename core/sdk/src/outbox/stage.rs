@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::database::Value;
 use super::dialect::{Dialect, Sql, Style, Table, bind};
+use super::same_database;
 use crate::client::Client;
 use crate::encryption::Codec;
 use crate::error::Error;
@@ -146,14 +147,29 @@ impl Client {
     /// # Errors
     /// As [`stage`], and whatever a layer refuses.
     pub async fn stage(&self, request: JobRequest, dialect: Dialect, table: &Table) -> Result<Option<Staged>, Error> {
+        let table = table.clone();
+        self.staged(request, move |text| stage(text, dialect, &table)).await
+    }
+
+    /// The same as a row of the engine's own table, where it shares the application's PostgreSQL ([`same_database`]).
+    ///
+    /// # Errors
+    /// As [`same_database::stage`], and whatever a layer refuses.
+    pub async fn stage_in_engine(&self, request: JobRequest) -> Result<Option<Staged>, Error> {
+        self.staged(request, same_database::stage).await
+    }
+
+    async fn staged(
+        &self,
+        request: JobRequest,
+        row: impl Fn(&[u8]) -> Result<Staged, Error> + Send + Sync + 'static,
+    ) -> Result<Option<Staged>, Error> {
         let id = request.id.clone().unwrap_or_else(|| JobId::now_v7().to_string());
         let request = request.with_id(id.clone());
         let place = Arc::new(Mutex::new(None));
-        let (slot, table, codec) = (Arc::clone(&place), table.clone(), self.transport().codec().cloned());
+        let (slot, codec) = (Arc::clone(&place), self.transport().codec().cloned());
         let terminal: Terminal = Arc::new(move |request: JobRequest| {
-            let staged = request
-                .to_json()
-                .and_then(|text| Ok((stage(&encrypted(text.as_bytes(), codec.as_ref())?, dialect, &table)?, text)));
+            let staged = request.to_json().and_then(|text| Ok((row(&encrypted(text.as_bytes(), codec.as_ref())?)?, text)));
             let answer = staged.and_then(|(staged, text)| {
                 *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(staged);
                 // What the layers see on the way out: the job as it will be sent.

@@ -1,0 +1,225 @@
+//! Jobs, now or with the transaction; and the relay behind it.
+use std::sync::Arc;
+use std::time::Duration;
+
+use ojs::outbox::{Dialect, PostgresOutbox, Relay, RelayOptions, RelayStatus, Store, Style, Table, Value, same_database};
+use ojs::request_context;
+use ojs::{Client, Job, JobRequest};
+use tokio::sync::{Mutex, OnceCell};
+use tokio_postgres::Transaction;
+use tokio_postgres::types::{ToSql, Type};
+
+use crate::layer::OjsLayer;
+
+/// Why a job was not enqueued.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdapterError {
+    /// The job is wrong, a middleware refused it, or the server did.
+    #[error(transparent)]
+    Ojs(#[from] ojs::Error),
+    /// The row could not be written: the transaction cannot be committed any more.
+    #[error("the job's row was not written: {0}")]
+    Database(#[from] tokio_postgres::Error),
+    /// The relay's database or tables cannot be used as they are set up.
+    #[error("outbox: {0}")]
+    Setup(String),
+}
+
+/// Jobs for an application on PostgreSQL. Cheap to clone: keep one, and put [`layer`](Self::layer) around the routes.
+#[derive(Clone, Debug)]
+pub struct Ojs {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    client: Client,
+    table: Table,
+    /// Whether the server keeps its jobs in the application's database: given, or asked once.
+    same: OnceCell<bool>,
+    relay: Mutex<Option<Relay>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("table", &self.table.name())
+            .field("same_database", &self.same.get())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Settings of an [`Ojs`].
+#[derive(Debug)]
+#[must_use]
+pub struct OjsBuilder {
+    client: Client,
+    table: Table,
+    same: OnceCell<bool>,
+}
+
+impl OjsBuilder {
+    /// Another table than `ojs_outbox`.
+    ///
+    /// # Errors
+    /// It is no plain name.
+    pub fn table(mut self, name: &str) -> Result<Self, AdapterError> {
+        self.table = Table::new(name)?;
+        Ok(self)
+    }
+
+    /// Says whether the server keeps its jobs in the application's own database; otherwise both are asked once.
+    pub fn same_database(mut self, same: bool) -> Self {
+        self.same = OnceCell::new_with(Some(same));
+        self
+    }
+
+    /// Ready.
+    ///
+    /// # Errors
+    /// The client has been used already, or has a layer named `request_context`.
+    pub fn build(self) -> Result<Ojs, AdapterError> {
+        self.client.use_middleware("request_context", request_context::carry)?;
+        let Self { client, table, same } = self;
+        Ok(Ojs { shared: Arc::new(Shared { client, table, same, relay: Mutex::new(None) }) })
+    }
+}
+
+impl Ojs {
+    /// Settings, step by step.
+    pub fn builder(client: Client) -> OjsBuilder {
+        OjsBuilder { client, table: Table::default(), same: OnceCell::new() }
+    }
+
+    /// With the defaults.
+    ///
+    /// # Errors
+    /// As [`OjsBuilder::build`].
+    pub fn new(client: Client) -> Result<Self, AdapterError> {
+        Self::builder(client).build()
+    }
+
+    /// The client, for everything else.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.shared.client
+    }
+
+    /// Puts the request's context around handlers, and this into reach of them.
+    #[must_use]
+    pub fn layer(&self) -> OjsLayer {
+        OjsLayer::new(self.clone())
+    }
+
+    /// Sends a job now, whatever becomes of any transaction.
+    ///
+    /// # Errors
+    /// As [`Client::enqueue`].
+    pub async fn enqueue(&self, request: JobRequest) -> Result<Job, AdapterError> {
+        let job = self.shared.client.enqueue_request(request).await?;
+        Ok(job.ok_or(ojs::Error::NotEnqueued)?)
+    }
+
+    /// Sends many jobs now, in one request: all are stored or none.
+    ///
+    /// # Errors
+    /// As [`Client::enqueue_batch`]; a layer that drops one of them has dropped it without an error.
+    pub async fn enqueue_bulk(&self, requests: impl IntoIterator<Item = JobRequest>) -> Result<Vec<Job>, AdapterError> {
+        Ok(self.shared.client.enqueue_batch(requests).await?.into_iter().flatten().collect())
+    }
+
+    /// Sends a job if, and only if, the outermost transaction commits. The row is written at once; a savepoint that is rolled back takes
+    /// it along. Returns the id that the job will have.
+    ///
+    /// # Errors
+    /// [`AdapterError::Ojs`] for a job that no server would take: the transaction is as it was. [`AdapterError::Database`] when the row
+    /// cannot be written (no table, a transaction that only reads): the transaction cannot commit.
+    pub async fn enqueue_after_commit(&self, transaction: &Transaction<'_>, request: JobRequest) -> Result<String, AdapterError> {
+        let shared = &self.shared;
+        let in_engine = shared.shares_database(transaction).await;
+        let staged = if in_engine {
+            shared.client.stage_in_engine(request).await?
+        } else {
+            shared.client.stage(request, Dialect::Postgres, &shared.table).await?
+        };
+        let staged = staged.ok_or(ojs::Error::NotEnqueued)?;
+        let (sql, values) = staged.statement(Style::Dollar);
+        let texts: Vec<Option<&str>> =
+            values.iter().map(|value| if let Value::Text(text) = value { Some(text.as_str()) } else { None }).collect();
+        let typed: Vec<(&(dyn ToSql + Sync), Type)> = texts.iter().map(|text| (text as _, Type::TEXT)).collect();
+        transaction.query_typed(&sql, &typed).await?;
+        Ok(staged.job_id)
+    }
+
+    /// Commits, and has the relay look at once instead of within its interval.
+    ///
+    /// # Errors
+    /// Those of the commit.
+    pub async fn commit(&self, transaction: Transaction<'_>) -> Result<(), tokio_postgres::Error> {
+        transaction.commit().await?;
+        self.wake().await;
+        Ok(())
+    }
+
+    // --- the relay ---
+
+    /// Starts the relay in this process, unless it runs: it reads the outbox of the database at `url`. With `migrate` the tables are made
+    /// first. Any number of processes may do so; one sends.
+    ///
+    /// # Errors
+    /// [`AdapterError::Setup`] for a URL that is none, and for tables that cannot be made.
+    pub async fn start_relay(&self, url: &str, migrate: bool) -> Result<(), AdapterError> {
+        let mut relay = self.shared.relay.lock().await;
+        if relay.is_none() {
+            let setup = |error: ojs::outbox::DatabaseError| AdapterError::Setup(error.to_string());
+            let store = Store::new(self.shared.table.clone(), PostgresOutbox::new(url).map_err(setup)?);
+            if migrate {
+                store.migrate().await.map_err(setup)?;
+            }
+            *relay = Some(Relay::start(self.shared.client.clone(), store, RelayOptions::default()));
+        }
+        Ok(())
+    }
+
+    /// Says that a transaction has committed.
+    pub async fn wake(&self) {
+        self.shared.relay.lock().await.iter().for_each(Relay::wake);
+    }
+
+    /// What the relay has done so far; `None` when it does not run here.
+    pub async fn relay_status(&self) -> Option<RelayStatus> {
+        self.shared.relay.lock().await.as_ref().map(Relay::status)
+    }
+
+    /// Sends what is committed, for at most `grace`, and ends the relay: behind `axum::serve(…).with_graceful_shutdown(…)`.
+    pub async fn stop(&self, grace: Duration) {
+        let relay = self.shared.relay.lock().await.take();
+        if let Some(relay) = relay {
+            relay.stop(grace).await;
+        }
+    }
+}
+
+impl Shared {
+    /// Whether the server keeps its jobs in this transaction's database. A server that does not answer is asked again next time.
+    async fn shares_database(&self, transaction: &Transaction<'_>) -> bool {
+        let found = self.same.get_or_try_init(|| async {
+            // NULL, and no error, where there is no such table: the transaction stays usable.
+            let ours = transaction
+                .query_one(same_database::IDENTITY, &[])
+                .await
+                .ok()
+                .and_then(|row| row.try_get::<_, Option<String>>(0).ok()?);
+            let Some(ours) = ours else { return Ok(false) };
+            let health = self.client.health().await?;
+            Ok::<_, ojs::Error>(health.pointer("/backend/id").and_then(|id| id.as_str()) == Some(ours.as_str()))
+        });
+        match found.await {
+            Ok(same) => *same,
+            Err(error) => {
+                tracing::info!(%error, "jobs go through the outbox for now: the server did not say where it keeps them");
+                false
+            }
+        }
+    }
+}

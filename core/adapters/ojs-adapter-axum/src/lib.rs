@@ -1,0 +1,8 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod enqueue;
+mod layer;
+
+pub use enqueue::{AdapterError, Ojs, OjsBuilder};
+pub use layer::{OjsLayer, OjsMissing, OjsService};
