@@ -3,7 +3,7 @@ package org.openjobspec;
 /**
  * What a relay has done since it was started.
  *
- * @param leading whether this one sends; among many relays of one table, one does
+ * @param leading whether this one sends now; among many relays of one table, one does, and none while there is nothing to send
  * @param sent jobs that the server took
  * @param deduplicated jobs that the server had already
  * @param refused answers of the server that a job is wrong
