@@ -26,6 +26,7 @@ func TestVectors(t *testing.T) {
 			Args       json.RawMessage
 			Options    map[string]json.RawMessage
 			Body       map[string]any
+			Text       string
 		}
 		Workflows []struct {
 			Name     string
@@ -84,6 +85,9 @@ func TestVectors(t *testing.T) {
 			must(t, json.Unmarshal(received, &sent))
 			delete(sent, "id")
 			same(t, sent, vector.Body, "body")
+			if vector.Text != "" {
+				equal(t, string(received), vector.Text, "text")
+			}
 		})
 	}
 	sent := func(t *testing.T) (body any) {

@@ -61,6 +61,7 @@ class VectorsTest < Minitest::Test
       sent = JSON.parse(listener.received)
       sent.delete("id")
       assert_equal request["body"], sent
+      assert_equal request["text"], listener.received.force_encoding(Encoding::UTF_8) if request["text"]
     end
   end
 

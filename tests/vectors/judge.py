@@ -154,8 +154,11 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", "application/openjobspec+json")
         self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        try:
+            self.end_headers()
+            self.wfile.write(body)
+        except ConnectionError:
+            pass  # a worker that has been told to stop now does not wait for the answer
 
     def log_message(self, format: str, *args: Any) -> None:
         pass

@@ -22,6 +22,7 @@ class Listener(ThreadingHTTPServer):
     status = 200
     answer: Any = None
     received: Any = None
+    text = ""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -31,7 +32,8 @@ class Handler(BaseHTTPRequestHandler):
         server = self.server
         assert isinstance(server, Listener)
         length = int(self.headers.get("content-length", 0))
-        server.received = json.loads(self.rfile.read(length)) if length else None
+        server.text = self.rfile.read(length).decode()
+        server.received = json.loads(server.text) if length else None
         body = json.dumps(server.answer).encode()
         self.send_response(server.status)
         self.send_header("content-type", "application/openjobspec+json")
@@ -67,6 +69,7 @@ def test_request(listener: Listener, client: ojs.Client, case: dict[str, Any]) -
     client.enqueue(case["type"], case["args"], **case["options"])
     listener.received.pop("id", None)
     assert listener.received == case["body"]
+    assert case["text"] in (None, listener.text)
 
 
 def built(tree: dict[str, Any]) -> Any:

@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.OffsetDateTime;
@@ -64,6 +65,7 @@ class VectorsTest {
             Map<String, Object> sent = new HashMap<>(Members.of(Json.parse(received)));
             sent.remove("id");
             assertEquals(plain(vector.get("body")), plain(sent));
+            if (vector.get("text") != null) assertEquals(vector.get("text"), new String(received, StandardCharsets.UTF_8));
         }));
     }
 
