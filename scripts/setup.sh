@@ -32,6 +32,9 @@ fi
 # Debian keeps the server programs out of PATH.
 postgresql_there() { compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || command -v postgres >/dev/null; }
 
+# Where Node.js itself lies: its own installation brings them, Debian's has them in a package of their own.
+node_headers_there() { local node; node=$(command -v node) && [ -e "$(dirname "$(dirname "$(readlink -f "$node")")")/include/node/node_api.h" ]; }
+
 # Read by the crate that makes Ruby's functions known to Rust.
 libclang_there() { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || ldconfig -p 2>/dev/null | grep -q 'libclang[-.]'; }
 
@@ -40,7 +43,11 @@ go_there() { local go; for go in go /usr/local/go/bin/go; do "$go" version 2>/de
 
 for package in "$@"; do
   case $package in
-    node) command -v node >/dev/null || missing+=(nodejs); command -v npm >/dev/null || missing+=(npm) ;;
+    node)
+      command -v node >/dev/null || missing+=(nodejs); command -v npm >/dev/null || missing+=(npm)
+      # The adapters' tests compile better-sqlite3.
+      command -v g++ >/dev/null || missing+=(g++)
+      node_headers_there || missing+=(libnode-dev) ;;
     ruby)
       command -v ruby >/dev/null || missing+=(ruby)
       ruby -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null || missing+=(ruby-dev)
