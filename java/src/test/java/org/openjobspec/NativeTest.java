@@ -32,7 +32,7 @@ class NativeTest {
 
     /** Members of a structure in the header, `name: kind`. */
     private static List<String> members(String structure) throws IOException {
-        Matcher whole = Pattern.compile("typedef struct \\{([^}]*)\\} " + structure + ";").matcher(header("ojs.h"));
+        Matcher whole = Pattern.compile("typedef struct \\{((?:(?!\n\\}).)*)\n\\} " + structure + ";", Pattern.DOTALL).matcher(header("ojs.h"));
         assertTrue(whole.find(), "the header has no " + structure);
         List<String> members = new ArrayList<>();
         Matcher member = Pattern.compile("^ +((?:const )?\\w+) (\\*?)(\\w+);", Pattern.MULTILINE).matcher(whole.group(1));
