@@ -39,11 +39,11 @@ module Support
     OJS::Worker.new(client, **options).tap { |worker| (@workers ||= []) << worker }
   end
 
-  # The first true value of a block, within a time.
+  # The first true value of a block, within a time; +what+ may be called for what it then says.
   def eventually(what = "the condition", patience: PATIENCE)
     ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + patience
     until (value = yield)
-      flunk "#{what}: not within #{patience} s" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > ends
+      flunk "#{what.respond_to?(:call) ? what.call : what}: not within #{patience} s" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > ends
       sleep 0.005
     end
     value
@@ -54,6 +54,19 @@ module Support
     job = nil
     eventually("#{states.join(" or ")}, is #{job&.state}") { states.include?((job = client.get_job(id)).state) }
     job
+  end
+
+  # So many jobs, once they are on the server of `client`, in order; no more.
+  def sent(count, queue: "default")
+    stats = nil
+    eventually(-> { "#{count} jobs in #{queue}, there is #{stats}" }) do
+      stats = client.queue_stats(queue)
+      stats = stats.fetch("stats", stats)
+      stats["available"].to_i >= count
+    end
+    jobs = client.request("POST", "/workers/fetch", { queues: [queue], count: 1000, worker_id: "test" })["jobs"]
+    assert_equal count, jobs.size, jobs.inspect
+    jobs.map { |job| OJS::Job.new(job) }
   end
 
   # What a queue gives, or a failure instead of waiting for ever.

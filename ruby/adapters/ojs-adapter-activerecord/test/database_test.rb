@@ -28,6 +28,17 @@ module DatabaseTest
     assert_equal [["email.welcome", [1]]], sent(1, queue: "mail").map { |job| [job.type, job.args] }
   end
 
+  def test_a_schema_of_its_own
+    return if sqlite?
+
+    User.connection.execute("CREATE SCHEMA IF NOT EXISTS tenant")
+    ActiveRecord::Base.establish_connection(database.settings(app).merge(schema_search_path: "tenant, pg_catalog"))
+    User.connection.create_ojs_outbox
+    User.transaction { after_commit([1]) }
+    assert_equal 1, User.connection.select_value("SELECT count(*) FROM tenant.ojs_outbox")
+    assert_equal [[1]], sent(1).map(&:args)
+  end
+
   def test_without_prepared_statements
     ActiveRecord::Base.establish_connection(database.settings(app).merge(prepared_statements: false))
     User.transaction { after_commit(["it's", "$1", "%s", "\\", "ü"]) }

@@ -100,19 +100,6 @@ module Databases
       OJS.adapter.relay
     end
 
-    # So many jobs, once they are on the server, in order.
-    def sent(count, queue: "default")
-      stats = nil
-      eventually("#{count} jobs, there is #{stats}; #{relay.status}") do
-        stats = client.queue_stats(queue)
-        stats = stats.fetch("stats", stats)
-        stats["available"].to_i >= count
-      end
-      jobs = client.request("POST", "/workers/fetch", { queues: [queue], count: 1000, worker_id: "test" })["jobs"]
-      assert_equal count, jobs.size, jobs.inspect
-      jobs.map { |job| OJS::Job.new(job) }
-    end
-
     # The relay has looked at everything there is: what is not sent then is never sent.
     def settle
       2.times do

@@ -77,19 +77,6 @@ module ShopTest
 
   attr_reader :client
 
-  # So many jobs, once they are on the server, in order.
-  def sent(count, queue: "default")
-    stats = nil
-    eventually("#{count} jobs, there is #{stats}") do
-      stats = client.queue_stats(queue)
-      stats = stats.fetch("stats", stats)
-      stats["available"].to_i >= count
-    end
-    jobs = client.request("POST", "/workers/fetch", { queues: [queue], count: 100, worker_id: "test" })["jobs"]
-    assert_equal count, jobs.size, jobs.inspect
-    jobs.map { |job| OJS::Job.new(job) }
-  end
-
   # The relay has looked at everything there is.
   def settle
     2.times do
@@ -109,7 +96,7 @@ module ShopTest
   # So many lines that jobs have left.
   def notes(count)
     lines = nil
-    eventually("#{count} lines, there are #{lines}") { (lines = File.readlines(ENV.fetch("NOTES"), chomp: true)).size >= count }
+    eventually(-> { "#{count} lines, there are #{lines}" }) { (lines = File.readlines(ENV.fetch("NOTES"), chomp: true)).size >= count }
     lines
   end
 end
