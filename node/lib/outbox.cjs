@@ -110,8 +110,8 @@ class Outbox {
   // --- the relay ---
 
   /** The relay of a database in this process. */
-  relay(database = this.#default()) {
-    return this.#relayOf(connectionOf(database));
+  relay(database) {
+    return this.#relayOf(database === undefined ? this.#home() : connectionOf(database));
   }
 
   /**
@@ -119,10 +119,9 @@ class Outbox {
    * sent then. The first commit starts it as well.
    */
   async start() {
-    const { enabled, relay, database } = this.#settings;
+    const { enabled, relay, database, databaseUrl } = this.#settings;
     if (!enabled || !relay) return this;
-    for (const handle of database === undefined ? instrumented : [database]) {
-      const connection = connectionOf(handle);
+    for (const connection of (database ?? databaseUrl) === undefined ? [...instrumented].map(connectionOf) : [this.#home()]) {
       if (!(await this.#inEngine(connection))) await this.#relayOf(connection).start();
     }
     return this;
@@ -150,6 +149,12 @@ class Outbox {
   #default() {
     if (this.#settings.database === undefined) throw new OJSOutboxError('which database? Name it here, or as `database` of the outbox');
     return this.#settings.database;
+  }
+
+  /** Where the relay works when nobody says where. */
+  #home() {
+    const { database, databaseUrl } = this.#settings;
+    return database === undefined && databaseUrl !== undefined ? { kind: 'postgresql' } : connectionOf(this.#default());
   }
 
   #afterCommit(named, requests, answer) {

@@ -4,7 +4,7 @@
 const { setTimeout: pause } = require('node:timers/promises');
 const binding = require('./native.cjs');
 const { OJSClient } = require('./client.cjs');
-const { OJSValidationError, native } = require('./errors.cjs');
+const { OJSClosedError, OJSValidationError, native } = require('./errors.cjs');
 const { millis } = require('./durations.cjs');
 const { loop } = require('./loop.cjs');
 const { TransportServer } = require('./transport.cjs');
@@ -124,6 +124,7 @@ class Relay {
 class Host {
   #open;
   #connection;
+  #closed = false;
   #last = Promise.resolve();
 
   constructor(open) {
@@ -161,16 +162,18 @@ class Host {
     const until = Date.now() + LOCK.patience;
     for (;;) {
       try {
+        if (this.#closed) throw new OJSClosedError('the relay has been stopped', { code: 'closed' });
         this.#connection ??= this.#open();
         return perform(this.#connection, statements);
       } catch (error) {
-        if (!/^SQLITE_(BUSY|LOCKED)/.test(error.code) || Date.now() > until) throw error;
+        if (!/^SQLITE_(BUSY|LOCKED)/.test(error.code) || Date.now() > until || this.#closed) throw error;
         await pause(LOCK.pause);
       }
     }
   }
 
   close() {
+    this.#closed = true;
     this.mailbox.close();
     this.#connection?.close();
     this.#connection = undefined;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
 import knex from 'knex';
 import pg from 'pg';
@@ -77,6 +78,28 @@ test('close() right after a commit flushes it', async (t) => {
   const { db, outbox } = await shop(t, { url, pollInterval: '1h' });
   db.transaction(() => { outbox.enqueueAfterCommit('a', [1]); })();
   await outbox.close();
+  assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
+});
+
+test('any other driver: an object that executes, and a URL for the relay', async (t) => {
+  const { url, sent } = await server(t);
+  const databaseUrl = await postgres(t);
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  defer(t, () => client.end());
+  const outbox = new Outbox({ url, databaseUrl, pollInterval: 50 });
+  defer(t, () => outbox.close(0));
+  await outbox.start();
+  assert.equal(outbox.relay().running, true);
+  const own = { database: 'postgresql', execute: async (sql, params) => (await client.query(sql, params)).rows };
+  await outbox.migrate(own);
+  await client.query('BEGIN');
+  await outbox.add(own, 'a', ['lost']);
+  await client.query('ROLLBACK');
+  await client.query('BEGIN');
+  await outbox.add(own, 'a', [1], { meta: { k: 'v' } });
+  assert.deepEqual((await outbox.staged(own)).map(({ args, options }) => [args, options]), [[[1], { meta: { k: 'v' } }]]);
+  await client.query('COMMIT');
   assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
 });
 
@@ -170,7 +193,7 @@ test('a process that ends by itself has flushed its outbox', async (t) => {
     const outbox = new Outbox({ url: process.env.OJS_URL, database: db, pollInterval: '1h' });
     await outbox.start();
     db.transaction(() => { outbox.enqueueAfterCommit('a', [1]); })();`;
-  execFileSync(process.execPath, ['--input-type=module', '-e', code, db.name], { env: { ...process.env, OJS_URL: url }, cwd: import.meta.dirname, timeout: 20_000 });
+  execFileSync(process.execPath, ['--input-type=module', '-e', code, db.name], { env: { ...process.env, OJS_URL: url }, cwd: fileURLToPath(new URL('.', import.meta.url)), timeout: 20_000 });
   assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
 });
 
