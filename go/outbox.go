@@ -5,6 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -123,12 +125,19 @@ func NewOutbox(ctx context.Context, client *Client, options OutboxOptions) (*Out
 
 func (o *Outbox) migrate(ctx context.Context) error {
 	statements, err := o.Migration()
+	if err != nil {
+		return err
+	}
+	if o.options.Dialect == PostgreSQL {
+		// Together they are one transaction. Processes that start at the same time take turns: IF NOT EXISTS alone does not make them.
+		statements = []string{"SELECT pg_advisory_xact_lock(1869247233);" + strings.Join(statements, ";\n")}
+	}
 	for _, statement := range statements {
-		if err == nil {
-			_, err = o.options.Database.ExecContext(ctx, statement)
+		if _, err := o.options.Database.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("ojs: the tables of the outbox could not be made: %w", err)
 		}
 	}
-	return err
+	return nil
 }
 
 // Migration is the statements that make the tables, or add to tables made by the specification's DDL what they lack: for migration tools.
@@ -295,6 +304,7 @@ func (o *Outbox) write(ctx context.Context, tx Transaction, request JobRequest) 
 
 // settle tells the transaction what became of its job. It returns the error.
 func (o *Outbox) settle(tx Transaction, err error) error {
+	// A pool, *sql.DB or DB: the row is committed.
 	if _, autocommit := tx.(interface{ SetMaxOpenConns(int) }); autocommit && err == nil {
 		o.Wake()
 	}

@@ -143,6 +143,31 @@ func TestAConnectionThatGoesBackInMidTransaction(t *testing.T) {
 	s.nothingElse()
 }
 
+// Processes that start at the same time make the tables once.
+func TestManyMakeTheTablesAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, driver := range drivers {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, driver, ojs.OutboxOptions{})
+			_, err := s.pool.ExecContext(s.ctx, "DROP TABLE ojs_outbox")
+			must(t, err)
+			made := make(chan error)
+			for range 8 {
+				go func() {
+					options := ojs.OutboxOptions{Dialect: s.dialect, DB: s.pool, SeparateRelay: true, Migrate: true}
+					_, err := ojs.NewOutbox(s.ctx, s.client, options)
+					made <- err
+				}()
+			}
+			for range 8 {
+				must(t, <-made)
+			}
+			equal(t, len(ojstest.Staged(t, s.outbox, s.pool, "")), 0, "rows")
+		})
+	}
+}
+
 // One connection is enough: the relay holds none while nothing is to be sent.
 func TestAPoolOfOneConnection(t *testing.T) {
 	t.Parallel()
