@@ -75,6 +75,8 @@ enum What {
     Python,
     /// The PostgreSQL store beside River and graphile-worker: burn-down, with producers, single requests.
     Postgres,
+    /// The outbox's relay: rows a second, commit to handler, take-over, cost of a staged job.
+    Relay,
     /// Claims in a store full of scheduled and finished jobs, SQLite and PostgreSQL.
     Depth,
     /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
@@ -139,6 +141,9 @@ fn run(options: &Options) -> Result<()> {
     }
     if wanted(What::Depth) {
         scenario::depth::run(&plan, options.deep, &mut report)?;
+    }
+    if wanted(What::Relay) {
+        scenario::relay::run(&plan, &mut report)?;
     }
     let postgres = if wanted(What::Postgres) { scenario::postgres::run(&plan, &mut report) } else { Ok(()) };
     let python = if wanted(What::Python) { scenario::python::run(&plan, &mut report) } else { Ok(()) };

@@ -9,6 +9,7 @@ pub mod latency;
 pub mod parse;
 pub mod postgres;
 pub mod python;
+pub mod relay;
 pub mod rust;
 
 use std::path::PathBuf;
