@@ -62,7 +62,7 @@ pub async fn make(vectors: &mut Value) {
     let judge = Judge::start();
     let worker =
         judge.worker(WorkerOptions::new(["outcomes"]).worker_id("vectors").heartbeat_interval(Duration::from_millis(20)));
-    worker.register("vector", |ctx| does(ctx)).unwrap();
+    worker.register("vector", does).unwrap();
     let handle = worker.start();
     let found = judge.found("outcomes");
     handle.shutdown(Some(Duration::ZERO)).await;
