@@ -36,7 +36,7 @@ public final class Databases {
         public String url() {
             String name = "ojs_java_" + ProcessHandle.current().pid() + "_" + NAMES.incrementAndGet();
             try {
-                if (this == SQLITE) return "jdbc:sqlite:" + folder().resolve(name + ".db");
+                if (this == SQLITE) return "jdbc:sqlite:" + folder().resolve(name + ".db") + "?journal_mode=WAL&busy_timeout=" + PATIENCE.toMillis();
                 URI server = postgres();
                 String base = "jdbc:postgresql://" + server.getHost() + ":" + server.getPort() + "/";
                 String login = "?user=" + server.getUserInfo().split(":")[0];
@@ -72,10 +72,6 @@ public final class Databases {
         config.setJdbcUrl(jdbcUrl);
         config.setMaximumPoolSize(2);
         config.setConnectionTimeout(PATIENCE.toMillis());
-        if (jdbcUrl.startsWith("jdbc:sqlite:")) {
-            config.addDataSourceProperty("journal_mode", "WAL");
-            config.addDataSourceProperty("busy_timeout", "20000");
-        }
         return new HikariDataSource(config);
     }
 

@@ -224,7 +224,7 @@ class TransactionsTest {
     @EnumSource
     void aReadOnlyTransactionSaysWhatToDo(Kind kind) throws Exception {
         open(kind);
-        try (Connection connection = kind == Kind.SQLITE ? java.sql.DriverManager.getConnection(pool.getJdbcUrl() + "?open_mode=1") : begin()) {
+        try (Connection connection = kind == Kind.SQLITE ? java.sql.DriverManager.getConnection(pool.getJdbcUrl() + "&open_mode=1") : begin()) {
             if (kind == Kind.POSTGRESQL) { // by SQL, which JDBC does not know of
                 try (Statement statement = connection.createStatement()) {
                     statement.execute("SET TRANSACTION READ ONLY");
