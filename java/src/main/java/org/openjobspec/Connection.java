@@ -5,8 +5,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** How a client's requests get out: over the engine, over a transport of the user's, or, while a test wants that, into its fake. */
 final class Connection {
-    private final NativeClient engine;
     private final Transport transport;
+    private NativeClient engine;
+    private NativeMailbox mailbox;
     private volatile boolean closed;
 
     Connection(NativeClient engine) {
@@ -42,14 +43,15 @@ final class Connection {
 
     /** Where it leads; empty with a transport of the user's own. */
     String url() {
-        return engine == null ? "" : engine.url();
+        return transport == null ? engine.url() : "";
     }
 
-    /** For a worker. */
-    NativeClient engine() {
+    /** For a worker or a relay, whose requests the engine makes: over the user's transport they go by way of a mailbox. */
+    synchronized NativeClient engine() {
         checkOpen();
         if (engine == null) {
-            throw new OJSException.Validation("a worker needs a server or an embedded engine; a client with a transport of its own has none");
+            mailbox = new NativeMailbox("ojs-transport", transport, Async.EXECUTOR);
+            engine = new NativeClient(mailbox);
         }
         return engine;
     }
@@ -58,9 +60,10 @@ final class Connection {
         if (closed) throw new OJSException.Closed("the client is closed", OJSException.About.code("closed"));
     }
 
-    void close() {
+    synchronized void close() {
         if (closed) return;
         closed = true;
         if (engine != null) engine.close();
+        if (mailbox != null) mailbox.close();
     }
 }

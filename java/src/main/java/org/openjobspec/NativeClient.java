@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class NativeClient {
     private static final MethodHandle INIT = Native.quick("ojs_client_options_init", null, ADDRESS);
     private static final MethodHandle NEW = Native.function("ojs_client_new", ADDRESS, Native.SLICE, ADDRESS, ADDRESS);
+    private static final MethodHandle OVER = Native.function("ojs_client_over", ADDRESS, ADDRESS, ADDRESS);
     private static final MethodHandle CALL =
             Native.function("ojs_client_call", ADDRESS, ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
     private static final MethodHandle CALL_ASYNC =
@@ -57,6 +58,17 @@ final class NativeClient {
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment address = Native.slice(memory, url);
             Native.raise(() -> (MemorySegment) NEW.invokeExact(address, options, out));
+            handle = Native.owned(out.get(ADDRESS, 0), FREE);
+        }
+    }
+
+    /** A client whose requests go into the mailbox. */
+    NativeClient(NativeMailbox mailbox) {
+        url = "";
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment out = memory.allocate(ADDRESS);
+            MemorySegment box = mailbox.handle();
+            Native.raise(() -> (MemorySegment) OVER.invokeExact(box, out));
             handle = Native.owned(out.get(ADDRESS, 0), FREE);
         }
     }

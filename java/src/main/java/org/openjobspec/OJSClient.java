@@ -363,7 +363,7 @@ public final class OJSClient implements AutoCloseable {
             return this;
         }
 
-        /** Replaces the network, for tests. A worker needs the engine and takes no such client: see {@link OJSTesting}. */
+        /** Replaces the network, for workers and relays with this client, too. Requests come on any thread, and many at a time. */
         public Builder transport(Transport instead) {
             transport = instead;
             return this;

@@ -1,5 +1,6 @@
 package org.openjobspec;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -123,7 +124,12 @@ public final class Outbox {
     }
 
     private static Path file(String name) {
-        return Path.of(name.split("\\?", 2)[0].replaceFirst("^file:", "")).toAbsolutePath().normalize();
+        Path path = Path.of(name.split("\\?", 2)[0].replaceFirst("^file:", "")).toAbsolutePath().normalize();
+        try {
+            return path.toRealPath();
+        } catch (IOException e) { // it is not there yet
+            return path;
+        }
     }
 
     private Staged row(JobRequest request, String database, boolean inEngine) {

@@ -1,6 +1,9 @@
 package org.openjobspec;
 
-/** How requests reach a server, when it is not by the engine: for tests, through {@link OJSClient.Builder#transport}. */
+/**
+ * How requests reach a server, when it is not by the engine: {@link OJSClient.Builder#transport}. What it throws means that there was no
+ * answer; a worker asks again.
+ */
 @FunctionalInterface
 public interface Transport {
     /**

@@ -9,7 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.openjobspec.Support.PATIENCE;
 import static org.openjobspec.Support.eventually;
 
+import java.io.IOException;
 import java.math.BigInteger;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -24,6 +29,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.openjobspec.Support.Bench;
@@ -369,6 +375,35 @@ class WorkerTest {
                 return false;
             }
         });
+    }
+
+    @Test
+    void aWorkerOverATransportOfTheProgramsOwn() throws Exception {
+        AtomicInteger lost = new AtomicInteger();
+        try (HttpClient http = HttpClient.newHttpClient(); OJSClient client = OJSClient.builder().transport((method, path, body) -> {
+            if (path.startsWith("/workers/") && lost.incrementAndGet() == 1) throw new IllegalStateException("lost on the way");
+            return sent(http, method, path, body);
+        }).build()) {
+            String queue = Support.unique("queue");
+            try (OJSWorker worker = OJSWorker.builder().client(client).queues(queue).build()) {
+                worker.register("a", ctx -> ctx.arg(0, int.class) + 1).start();
+                Job job = client.job("a", 41).queue(queue).enqueue();
+                assertEquals(42L, eventually(() -> client.getJob(job.id()).result()));
+                assertTrue(lost.get() > 1, "the worker asks again");
+            }
+        }
+    }
+
+    private static Transport.Answer sent(HttpClient http, String method, String path, byte[] body) {
+        String where = Support.server() + (path.startsWith("/ojs/") ? path : "/ojs/v1" + path);
+        HttpRequest request = HttpRequest.newBuilder(URI.create(where)).header("content-type", "application/openjobspec+json")
+                .method(method, HttpRequest.BodyPublishers.ofByteArray(body)).build();
+        try {
+            HttpResponse<byte[]> answer = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+            return new Transport.Answer(answer.statusCode(), answer.body());
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @ParameterizedTest
