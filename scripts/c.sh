@@ -56,18 +56,20 @@ out=$target/c/tests
 mkdir -p "$out"
 step() { printf '\n-- %s\n' "$1"; shift; "$@"; }
 
-step "C11, shared" cc -std=c11 -g "${warnings[@]}" "${include[@]}" tests/c/test_ojs.c -o "$out/shared" "${shared[@]}"
-"$out/shared"
-step "C++17, shared" c++ -std=c++17 -g "${warnings[@]}" "${include[@]}" -x c++ tests/c/test_ojs.c -x none -o "$out/cpp" "${shared[@]}"
-"$out/cpp"
-step "C11, static, address and leak sanitizer" cc -std=c11 -g -fsanitize=address,undefined -fno-omit-frame-pointer "${warnings[@]}" "${include[@]}" \
-  tests/c/test_ojs.c -o "$out/asan" "${static[@]}"
-ASAN_OPTIONS=detect_leaks=1 "$out/asan"
-if command -v valgrind >/dev/null; then
-  # Definite leaks only: the runtime and thread-locals stay reachable until the end.
-  step "valgrind" valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \
-    --fair-sched=yes "$out/shared"
-fi
+for test in ojs outbox; do
+  step "$test: C11, shared" cc -std=c11 -g "${warnings[@]}" "${include[@]}" "tests/c/test_$test.c" -o "$out/$test-shared" "${shared[@]}" -lpthread
+  "$out/$test-shared"
+  step "$test: C++17, shared" c++ -std=c++17 -g "${warnings[@]}" "${include[@]}" -x c++ "tests/c/test_$test.c" -x none -o "$out/$test-cpp" "${shared[@]}" -lpthread
+  "$out/$test-cpp"
+  step "$test: C11, static, address and leak sanitizer" cc -std=c11 -g -fsanitize=address,undefined -fno-omit-frame-pointer "${warnings[@]}" \
+    "${include[@]}" "tests/c/test_$test.c" -o "$out/$test-asan" "${static[@]}"
+  ASAN_OPTIONS=detect_leaks=1 "$out/$test-asan"
+  if command -v valgrind >/dev/null; then
+    # Definite leaks only: the runtime and thread-locals stay reachable until the end.
+    step "$test: valgrind" valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+      --show-leak-kinds=definite --fair-sched=yes "$out/$test-shared"
+  fi
+done
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 for example in examples/c/*.c; do
   name=$(basename "$example" .c)

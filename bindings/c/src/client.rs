@@ -12,7 +12,7 @@ use ojs_abi::runtime;
 use serde_json::value::RawValue;
 
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{boxed, ojs_buf, ojs_slice, options, put, strings};
+use crate::slice::{ojs_buf, ojs_slice, options, put, put_new, strings};
 
 /// A connection to a server, or to an engine in this process. Free with ojs_client_free().
 pub struct ojs_client {
@@ -114,7 +114,7 @@ pub extern "C" fn ojs_client_new(
             return Err(AbiError::invalid("url is empty: give http://host:8080, sqlite:jobs.db or memory:"));
         }
         let link = Connection::to_url(url, connect_options(options)?);
-        put(out, Box::into_raw(Box::new(ojs_client { link })));
+        put_new(out, ojs_client { link });
         Ok(())
     })
 }
@@ -168,9 +168,7 @@ pub extern "C" fn ojs_client_call(
 
 fn answer(call: Call, out: *mut *mut ojs_buf) -> Result<(), AbiError> {
     let body = runtime::handle()?.block_on(call.run())?;
-    if !out.is_null() {
-        put(out, boxed(body));
-    }
+    put_new(out, ojs_buf::new(body));
     Ok(())
 }
 

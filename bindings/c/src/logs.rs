@@ -6,7 +6,7 @@ use ojs_abi::logs;
 use serde_json::json;
 
 use crate::error::{enter, ojs_error};
-use crate::slice::{boxed, ojs_buf, put};
+use crate::slice::{ojs_buf, put, put_new};
 
 /// Collects log records up to a level: 0 off, 1 error, 2 warn, 3 info, 4 debug, 5 trace. Off until it is called.
 #[unsafe(no_mangle)]
@@ -25,9 +25,7 @@ pub extern "C" fn ojs_logs_pull(max: usize, wait_ms: u64, out: *mut *mut ojs_buf
         let (records, lost) = logs::pull(max, Duration::from_millis(wait_ms));
         let records: Vec<_> =
             records.into_iter().map(|r| json!({"level": r.level, "target": r.target, "text": r.text})).collect();
-        if !out.is_null() {
-            put(out, boxed(json!({"lost": lost, "records": records}).to_string()));
-        }
+        put_new(out, ojs_buf::new(json!({"lost": lost, "records": records}).to_string()));
         Ok(())
     })
 }

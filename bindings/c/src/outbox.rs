@@ -9,11 +9,11 @@ use ojs_abi::runtime;
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{boxed, ojs_buf, ojs_slice, options, put};
+use crate::slice::{ojs_buf, ojs_slice, options, put, put_new};
 use crate::transport::ojs_transport;
 
-fn json(value: &impl serde::Serialize) -> Result<*mut ojs_buf, AbiError> {
-    Ok(boxed(serde_json::to_vec(value).map_err(|e| AbiError::System(e.to_string()))?))
+fn json(value: &impl serde::Serialize) -> Result<ojs_buf, AbiError> {
+    Ok(ojs_buf::new(serde_json::to_vec(value).map_err(|e| AbiError::System(e.to_string()))?))
 }
 
 /// The statements that make the tables of an outbox, or add what they lack: a JSON array of texts. `database` is `postgresql` or
@@ -23,7 +23,7 @@ fn json(value: &impl serde::Serialize) -> Result<*mut ojs_buf, AbiError> {
 pub extern "C" fn ojs_outbox_migration(database: ojs_slice, table: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_outbox_migration", || {
-        put(out, json(&outbox::migration(database.text("database")?, table.text("table")?)?)?);
+        put_new(out, json(&outbox::migration(database.text("database")?, table.text("table")?)?)?);
         Ok(())
     })
 }
@@ -40,7 +40,7 @@ pub extern "C" fn ojs_outbox_encrypted(
     put(out, ptr::null_mut());
     enter("ojs_outbox_encrypted", || {
         let text = outbox::encrypted(&given(client, "client")?.link, request.bytes("request")?)?.into_owned();
-        put(out, boxed(text));
+        put_new(out, ojs_buf::new(text));
         Ok(())
     })
 }
@@ -79,7 +79,7 @@ pub extern "C" fn ojs_outbox_stage_in_engine(
 fn staged(export: &'static str, out: *mut *mut ojs_buf, make: impl FnOnce() -> Result<Row, AbiError>) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter(export, || {
-        put(out, json(&make()?)?);
+        put_new(out, json(&make()?)?);
         Ok(())
     })
 }
@@ -178,7 +178,7 @@ pub extern "C" fn ojs_relay_start(
             migrate: given.migrate,
         };
         let core = runtime::handle()?.block_on(Relay::start(link, &table, source(&given)?, settings))?;
-        put(out, Box::into_raw(Box::new(ojs_relay { core })));
+        put_new(out, ojs_relay { core });
         Ok(())
     })
 }
@@ -197,7 +197,7 @@ pub extern "C" fn ojs_relay_wake(relay: Option<&ojs_relay>) {
 pub extern "C" fn ojs_relay_status(relay: Option<&ojs_relay>, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_relay_status", || {
-        put(out, json(&given(relay, "relay")?.core.status())?);
+        put_new(out, json(&given(relay, "relay")?.core.status())?);
         Ok(())
     })
 }

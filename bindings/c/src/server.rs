@@ -8,7 +8,7 @@ use ojs_abi::runtime;
 use ojs_abi::server::Server;
 
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{ojs_slice, put};
+use crate::slice::{ojs_slice, put, put_new};
 
 /// A listening server. Free with ojs_server_free().
 pub struct ojs_server {
@@ -32,7 +32,7 @@ pub extern "C" fn ojs_server_start(
         let (store, listen) = (store.text("store")?, listen.text("listen")?);
         let core = runtime::handle()?.block_on(Server::start(store, listen, test_mode))?;
         let server = ojs_server { owner: Owner::current(), url: core.url().to_owned(), core: Mutex::new(Some(core)) };
-        put(out, Box::into_raw(Box::new(server)));
+        put_new(out, server);
         Ok(())
     })
 }

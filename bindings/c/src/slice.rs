@@ -87,6 +87,13 @@ pub(crate) fn put<T>(out: *mut T, value: T) {
     }
 }
 
+/// Hands an object to C, which frees it; NULL throws it away.
+pub(crate) fn put_new<T>(out: *mut *mut T, object: T) {
+    if !out.is_null() {
+        put(out, Box::into_raw(Box::new(object)));
+    }
+}
+
 /// Writes the value with this index into a list, which has room for it.
 pub(crate) fn put_at<T>(list: *mut T, at: usize, value: T) {
     // SAFETY: as above; a list that is handed in has room for as many as the caller was told, and `at` is below that.
@@ -117,9 +124,16 @@ pub(crate) fn options<T: Copy>(given: *const T, defaults: T, name: &str) -> Resu
 /// Bytes that came out of the library. Free with ojs_buf_free().
 pub struct ojs_buf(pub(crate) Bytes);
 
-/// Hands bytes to C.
-pub(crate) fn boxed(bytes: impl Into<Bytes>) -> *mut ojs_buf {
-    Box::into_raw(Box::new(ojs_buf(bytes.into())))
+impl ojs_buf {
+    /// Bytes of ours.
+    pub(crate) fn new(bytes: impl Into<Bytes>) -> Self {
+        Self(bytes.into())
+    }
+
+    /// Bytes whose owner has looked whether there is anywhere to put them.
+    pub(crate) fn leaked(bytes: impl Into<Bytes>) -> *mut Self {
+        Box::into_raw(Box::new(Self::new(bytes)))
+    }
 }
 
 /// The bytes; none of NULL.

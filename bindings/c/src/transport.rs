@@ -9,7 +9,7 @@ use ojs_abi::host_transport::HostTransport;
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{boxed, ojs_buf, ojs_slice, put};
+use crate::slice::{ojs_buf, ojs_slice, put, put_new};
 
 /// A mailbox: the library puts requests in, the program takes them out and replies. Free with ojs_transport_free().
 pub struct ojs_transport {
@@ -38,7 +38,7 @@ const NO_REQUEST: ojs_request = ojs_request { ticket: 0, method: ptr::null_mut()
 pub extern "C" fn ojs_transport_new(out: *mut *mut ojs_transport) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_transport_new", || {
-        put(out, Box::into_raw(Box::new(ojs_transport { core: HostTransport::new() })));
+        put_new(out, ojs_transport { core: HostTransport::new() });
         Ok(())
     })
 }
@@ -57,8 +57,16 @@ pub extern "C" fn ojs_transport_pull(
             return Err(AbiError::invalid("out is NULL: the request would be lost"));
         }
         if let Some(request) = given(transport, "transport")?.core.pull(Duration::from_millis(wait_ms))? {
-            let body = request.body.map_or(ptr::null_mut(), boxed);
-            put(out, ojs_request { ticket: request.ticket, method: boxed(request.method), path: boxed(request.path), body });
+            let body = request.body.map_or(ptr::null_mut(), ojs_buf::leaked);
+            put(
+                out,
+                ojs_request {
+                    ticket: request.ticket,
+                    method: ojs_buf::leaked(request.method),
+                    path: ojs_buf::leaked(request.path),
+                    body,
+                },
+            );
         }
         Ok(())
     })
@@ -116,7 +124,7 @@ pub extern "C" fn ojs_client_over(transport: Option<&ojs_transport>, out: *mut *
     put(out, ptr::null_mut());
     enter("ojs_client_over", || {
         let core = Arc::clone(&given(transport, "transport")?.core);
-        put(out, Box::into_raw(Box::new(ojs_client { link: Connection::over(core) })));
+        put_new(out, ojs_client { link: Connection::over(core) });
         Ok(())
     })
 }

@@ -18,7 +18,7 @@ use ojs_abi::worker::{Lengths, heartbeat};
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{boxed, ojs_buf, ojs_slice, options, put, put_at, strings};
+use crate::slice::{ojs_buf, ojs_slice, options, put, put_at, put_new, strings};
 
 /// There is one lane: a job that was pulled is begun.
 pub(crate) const LANE: usize = 0;
@@ -181,7 +181,7 @@ pub extern "C" fn ojs_worker_new(
         let options = worker_options(&given)?;
         let host = HostDispatch::new(&[LaneKind::EventLoop], routes, options.concurrency);
         let worker = ojs_worker { owner: Owner::current(), link, host, options, handle: OnceLock::new() };
-        put(out, Box::into_raw(Box::new(worker)));
+        put_new(out, worker);
         Ok(())
     })
 }
@@ -290,7 +290,7 @@ pub extern "C" fn ojs_worker_pull(
         }
         match worker.pull(usize::try_from(max).unwrap_or(usize::MAX), wait(wait_ms))? {
             Pull::Jobs(jobs) => {
-                put(frame, boxed(self::frame::pack_jobs(&jobs)?));
+                put_new(frame, ojs_buf::new(self::frame::pack_jobs(&jobs)?));
                 put(status, ojs_pull::Jobs);
             }
             Pull::TimedOut => {}
