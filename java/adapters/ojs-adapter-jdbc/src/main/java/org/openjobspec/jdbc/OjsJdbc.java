@@ -127,7 +127,7 @@ public final class OjsJdbc implements AutoCloseable {
     public void committed(Connection connection) {
         try {
             if (!outbox.sharesDatabase(connection)) {
-                start();
+                start(connection); // another one could be waited for in vain
                 if (relay != null) relay.wake();
                 return;
             }
@@ -156,18 +156,22 @@ public final class OjsJdbc implements AutoCloseable {
     }
 
     /** Starts the relay of this process, unless it runs, is not wanted, or the server shares the database. The first commit does so too. */
-    public synchronized OjsJdbc start() {
+    public OjsJdbc start() {
         if (relay != null || !relayWanted) return this;
         try (Connection connection = dataSource.getConnection()) {
-            if (outbox.sharesDatabase(connection)) return this;
-            Relay made = Outbox.databaseOf(connection).equals("sqlite") ? Relay.sqlite(client, dataSource::getConnection)
-                    : Relay.postgresql(client, relayUrl != null ? relayUrl : Relay.url(connection.getMetaData().getURL(), null, null));
-            settings.accept(made);
-            relay = made.start();
+            start(connection);
         } catch (SQLException e) {
             throw new IllegalStateException("the relay cannot reach the database: " + e.getMessage(), e);
         }
         return this;
+    }
+
+    private synchronized void start(Connection connection) throws SQLException {
+        if (relay != null || !relayWanted || outbox.sharesDatabase(connection)) return;
+        Relay made = Outbox.databaseOf(connection).equals("sqlite") ? Relay.sqlite(client, dataSource::getConnection)
+                : Relay.postgresql(client, relayUrl != null ? relayUrl : Relay.url(connection.getMetaData().getURL(), null, null));
+        settings.accept(made);
+        relay = made.start();
     }
 
     /** The relay of this process; null before {@link #start}. */

@@ -9,6 +9,8 @@ import org.openjobspec.Job;
 import org.openjobspec.JobRequest;
 import org.openjobspec.OJSException;
 import org.openjobspec.jdbc.OjsJdbc;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.support.SQLStateSQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -99,7 +101,8 @@ public class OjsTemplate {
         try {
             return work.in(connection);
         } catch (SQLException e) {
-            throw new SQLStateSQLExceptionTranslator().translate(task, null, e);
+            DataAccessException translated = new SQLStateSQLExceptionTranslator().translate(task, null, e);
+            throw translated != null ? translated : new UncategorizedSQLException(task, null, e);
         } finally {
             DataSourceUtils.releaseConnection(connection, dataSource);
         }
