@@ -160,19 +160,17 @@ class Outbox {
   #afterCommit(named, requests, answer) {
     const scope = named === undefined ? this.#ambient() : scopes.get(named);
     const connection = scope?.connection ?? (named === undefined ? undefined : connectionOf(named));
+    if (scope?.state === 'rolled back') throw scope.over;
     if (!connection?.transaction) return Promise.all(requests.map((request) => this.#now(request))).then(answer);
     if (!this.#settings.enabled) return this.#held(scope, requests, answer);
-    if (connection.sync) return Promise.resolve(answer(requests.map((request) => this.#writeNow(connection, scope, request))));
+    if (connection.sync) return Promise.resolve(answer(this.#writeNow(connection, scope, requests)));
     const work = async () => {
       const inEngine = await this.#inEngine(connection);
-      const jobs = [];
-      for (const request of requests) {
-        const row = await this.stage(request, { database: connection.kind, style: connection.style, inEngine });
-        await this.#write(connection, row);
-        jobs.push(row.job);
-      }
+      const rows = [];
+      for (const request of requests) rows.push(await this.stage(request, { database: connection.kind, style: connection.style, inEngine }));
+      for (const row of rows) await this.#write(connection, row);
       this.#afterwards(connection, scope, inEngine);
-      return answer(jobs);
+      return answer(rows.map(({ job }) => job));
     };
     return scope ? scope.track(work) : work();
   }
@@ -203,14 +201,26 @@ class Outbox {
   }
 
   /** better-sqlite3: its transaction is over when its function returns, so what is wrong is thrown here and now. */
-  #writeNow(connection, scope, request) {
+  #writeNow(connection, scope, requests) {
+    const rows = requests.map((request) => this.#stageNow(context.completed(request), connection.style));
+    try {
+      for (const { sql, params } of rows) connection.execute(sql, params);
+    } catch (error) {
+      throw explained(error, this.table);
+    }
+    this.#afterwards(connection, scope, false);
+    return rows.map(({ job }) => job);
+  }
+
+  /** The row, made before this returns: no enqueue middleware may wait for anything before it calls next(). */
+  #stageNow(request, style) {
     let found;
     let failure;
     let open = true;
-    const out = OJSClient.through(this.client, context.completed(request), (changed) => {
+    const out = OJSClient.through(this.client, request, (changed) => {
       if (!open) throw new OJSOutboxError('the enqueue middleware came too late');
       try {
-        found = this.#row(changed, 'sqlite', connection.style, false);
+        found = this.#row(changed, 'sqlite', style, false);
       } catch (error) {
         failure = { error };
         throw error;
@@ -224,18 +234,14 @@ class Outbox {
       throw new OJSNotEnqueuedError('an enqueue middleware dropped the job, or waited for something before next(): a transaction of better-sqlite3 cannot wait',
         { code: 'not_enqueued' });
     }
-    try {
-      connection.execute(found.sql, found.params);
-    } catch (error) {
-      throw explained(error, this.table);
-    }
-    this.#afterwards(connection, scope, false);
-    return found.job;
+    return found;
   }
 
   #row(request, database, style, inEngine) {
     const body = request.toJSON();
-    const text = json.stringify(body);
+    const plain = json.stringify(body);
+    const { connection } = OJSClient.transportOf(this.client);
+    const text = connection ? native(() => binding.outboxEncrypted(connection, plain)) : plain;
     const { id, sql, params } = native(() => (inEngine ? binding.outboxStageInEngine(text, style) : binding.outboxStage(text, database, this.table, style)));
     const { options, ...rest } = body;
     return { job: Job.from({ ...rest, ...options, id }), sql, params: params.map((value) => value ?? null) };

@@ -47,6 +47,11 @@ class TransactionScope {
     return this.#state;
   }
 
+  /** What is said to code that comes after the end. */
+  get over() {
+    return new OJSOutboxError(`the transaction is ${this.#state}: enqueue the job before it ends`, { code: 'transaction_over' });
+  }
+
   /** Whether jobs are being staged. */
   get busy() {
     return this.#pending.size > 0;
@@ -59,7 +64,7 @@ class TransactionScope {
 
   /** Staging that the transaction waits for. */
   track(work) {
-    if (this.#state !== 'open') throw new OJSOutboxError(`the transaction is ${this.#state}: enqueue the job before it ends`, { code: 'transaction_over' });
+    if (this.#state !== 'open') throw this.over;
     const staging = new Staging((resolve, reject) => work().then(resolve, reject));
     this.#pending.add(staging);
     staging.peek(() => this.#pending.delete(staging), (error) => {

@@ -27,6 +27,15 @@ impl From<Row> for OutboxRow {
     }
 }
 
+/// An enqueue request as a row shall hold it: with its arguments encrypted, where the connection does so. The relay has no key.
+#[napi]
+pub fn outbox_encrypted(connection: &Connection, request: String) -> napi::Result<String> {
+    gate::enter("outboxEncrypted", || {
+        let text = outbox::encrypted(&connection.core, request.as_bytes())?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    })
+}
+
 /// The row of an outbox for the JSON text of an enqueue request.
 #[napi]
 pub fn outbox_stage(request: String, database: String, table: String, style: String) -> napi::Result<OutboxRow> {

@@ -3,29 +3,17 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import Sqlite from 'better-sqlite3';
 import knex from 'knex';
 import pg from 'pg';
 import { OJSClient, OJSServer } from '@openjobspec/sdk';
 import { Outbox, instrument } from '@openjobspec/sdk/outbox';
+import { eventually, signal } from '../../../test/support.mjs';
 
-/** Longest time a test waits for something that takes milliseconds. Reached only by failures. */
-export const PATIENCE = 20_000;
+export { eventually, signal };
+
 let names = 0;
-
-/** The first true value of `probe`. */
-export async function eventually(probe) {
-  const until = Date.now() + PATIENCE;
-  for (;;) {
-    const value = await probe();
-    if (value) return value;
-    if (Date.now() > until) throw new Error(`not within ${PATIENCE} ms: ${probe}`);
-    await pause(2);
-  }
-}
-
 const cleaning = new WeakMap();
 
 /** Done after the test, the last one first (`t.after` does the first one first, and would drop databases that are in use). */
@@ -85,18 +73,11 @@ export async function server(t, options) {
 }
 
 /** Generators are written once and run with drivers that wait and with one that cannot: they yield functions. */
+const resume = (run, { error, value }) => (error === undefined ? run.next(value) : run.throw(error));
 const waiting = (steps) => async (tx) => {
   const run = steps(tx);
   let step = run.next();
-  while (!step.done) {
-    let outcome;
-    try {
-      outcome = { value: await step.value() };
-    } catch (error) {
-      outcome = { error };
-    }
-    step = 'error' in outcome ? run.throw(outcome.error) : run.next(outcome.value);
-  }
+  while (!step.done) step = resume(run, await (async () => step.value())().then((value) => ({ value }), (error) => ({ error })));
   return step.value;
 };
 const atOnce = (steps) => (tx) => {
@@ -109,7 +90,7 @@ const atOnce = (steps) => (tx) => {
     } catch (error) {
       outcome = { error };
     }
-    step = 'error' in outcome ? run.throw(outcome.error) : run.next(outcome.value);
+    step = resume(run, outcome);
   }
   return step.value;
 };
@@ -196,11 +177,4 @@ export async function shop(t, driver, { migrate = true, ...options } = {}) {
   defer(t, () => outbox.close(0));
   if (migrate) await outbox.migrate();
   return { ...running, ...made, outbox };
-}
-
-/** Something to wait for: `await signal.promise` until `signal.set(value)`. */
-export function signal() {
-  let set;
-  const promise = new Promise((resolve) => { set = resolve; });
-  return { promise, set };
 }
