@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use magnus::{Error, RString, Ruby};
 use ojs::transport::{ConnectOptions, ResendPolicy};
-use ojs_abi::connection::Connection as Core;
+use ojs_abi::connection::{Connection as Core, encryption};
 use ojs_abi::error::AbiError;
+use ojs_abi::outbox;
 use serde::Deserialize;
 
 use crate::gate;
@@ -30,6 +31,7 @@ struct Settings {
     max_sends: Option<u32>,
     ca_file: Option<String>,
     client_cert: Option<(String, String)>,
+    encryption_keys: Option<String>,
 }
 
 impl Connection {
@@ -46,6 +48,7 @@ impl Connection {
                 ResendPolicy { max_sends: given.max_sends.unwrap_or(options.resend.max_sends).max(1), ..options.resend };
             options.tls_ca_file = given.ca_file.map(Into::into);
             options.tls_client_cert = given.client_cert.map(|(cert, key)| (cert.into(), key.into()));
+            options.encryption = encryption(given.encryption_keys.as_deref())?;
             Ok(Self { core: Core::to_url(&url, options) })
         })
     }
@@ -53,6 +56,13 @@ impl Connection {
     /// Over a transport written in Ruby.
     pub fn over(transport: &HostTransport) -> Self {
         Self { core: Core::over(transport.core.clone()) }
+    }
+
+    /// An enqueue request as a row of an outbox shall hold it: encrypted where this connection does so.
+    pub fn encrypted(ruby: &Ruby, this: &Self, request: RString) -> Result<RString, Error> {
+        let request = text::bytes(request);
+        let text = gate::held(ruby, "Connection.encrypted", || outbox::encrypted(&this.core, &request))?;
+        Ok(text::utf8(ruby, &text))
     }
 
     /// One call; returns the body of a 2xx answer. With `wait` the server may hold its answer back for so many seconds, and the

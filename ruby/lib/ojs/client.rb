@@ -16,11 +16,13 @@ module OJS
     # Runs around every enqueue, see MiddlewareChain.
     attr_reader :middleware
 
-    # Lengths of time are seconds or text such as "5s". +client_cert+ is a certificate file and a key file.
+    # Lengths of time are seconds or text such as "5s". +client_cert+ is a certificate file and a key file. +encryption_keys+ (else
+    # OJS_ENCRYPTION_KEYS) encrypts the arguments of jobs, and decrypts them in workers: <tt>{ "k-2" => 32 bytes }</tt>, or
+    # <tt>name:key,name:key</tt>; the first key is the one for new jobs.
     def initialize(url = nil, transport: nil, auth_token: nil, headers: nil, timeout: nil, connect_timeout: nil, max_sends: nil,
-                   ca_file: nil, client_cert: nil)
+                   ca_file: nil, client_cert: nil, encryption_keys: nil)
       options = { auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout, max_sends: max_sends,
-                  ca_file: ca_file, client_cert: client_cert }.compact
+                  ca_file: ca_file, client_cert: client_cert, encryption_keys: encryption_keys }.compact
       @transport = Transport.new(url, transport, options)
       @middleware = MiddlewareChain.new(MiddlewareChain::ENQUEUE_ORDER)
     end

@@ -3,7 +3,7 @@
 module OJS
   # What OJS.configure sets: the options of Client, by name, and how jobs join transactions.
   class Configuration
-    attr_accessor :url, :auth_token, :headers, :timeout, :connect_timeout, :max_sends, :ca_file, :client_cert, :transport
+    attr_accessor :url, :auth_token, :headers, :timeout, :connect_timeout, :max_sends, :ca_file, :client_cert, :transport, :encryption_keys
 
     # Whose transactions jobs join: +:active_record+ (gem ojs-adapter-activerecord), or an object of your own; none by default.
     attr_accessor :adapter
@@ -24,7 +24,7 @@ module OJS
     # A client with these settings.
     def client
       Client.new(url, transport: transport, auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout,
-                      max_sends: max_sends, ca_file: ca_file, client_cert: client_cert)
+                      max_sends: max_sends, ca_file: ca_file, client_cert: client_cert, encryption_keys: encryption_keys)
     end
 
     # Options for a Relay.

@@ -78,6 +78,8 @@ module OJS
     private
 
     def row(request)
+      # The relay has no key.
+      request = @client.transport.encrypted(request)
       in_engine? ? Native.outbox_stage_in_engine(request, @style) : Native.outbox_stage(request, database, table, @style)
     end
   end

@@ -13,7 +13,7 @@ module OJS
   #   end
   #   client = OJS::Client.new(transport: Mock.new)
   class Transport
-    OPTIONS = %i[auth_token headers timeout connect_timeout max_sends ca_file client_cert].freeze
+    OPTIONS = %i[auth_token headers timeout connect_timeout max_sends ca_file client_cert encryption_keys].freeze
 
     class << self
       # Active fakes, the newest last; see OJS::Testing.
@@ -31,10 +31,17 @@ module OJS
         unknown = options.keys - OPTIONS
         raise ValidationError, "unknown option #{unknown.join(", ")}; there are #{OPTIONS.join(", ")}" unless unknown.empty?
 
-        given = { auth_token: env("OJS_AUTH_TOKEN"), ca_file: env("OJS_TLS_CA_FILE") }.merge(options.compact)
+        given = { auth_token: env("OJS_AUTH_TOKEN"), ca_file: env("OJS_TLS_CA_FILE"), encryption_keys: env("OJS_ENCRYPTION_KEYS") }
+        given.merge!(options.compact)
+        given[:encryption_keys] = key_text(given[:encryption_keys])
         given[:headers] = given.fetch(:headers, {}).map { |name, value| [name.to_s, value.to_s] }
         %i[timeout connect_timeout].each { |name| given[name] = Durations.seconds(name, given[name]) }
         Native::Connection.new(url || default_url, Wire.dump(given.compact))
+      end
+
+      # Keys as the core reads them: name:key,name:key.
+      def key_text(keys)
+        keys.respond_to?(:to_hash) ? keys.to_hash.map { |name, key| "#{name}:#{[key].pack("m0")}" }.join(",") : keys
       end
 
       # Status and text of the body, in whatever form a transport of the user's own gave them.
@@ -86,6 +93,11 @@ module OJS
       return Wire.load(text) if (200..299).cover?(status) || (status == 422 && text.include?('"items"'))
 
       raise Native.error_of(status, text)
+    end
+
+    # An enqueue request, as JSON, as a row of an outbox shall hold it.
+    def encrypted(text)
+      @connection ? @connection.encrypted(text) : text
     end
 
     def close
