@@ -46,6 +46,11 @@ final class Connection {
         return transport == null ? engine.url() : "";
     }
 
+    /** A request as a row of an outbox shall hold it; a transport of the user's own has no keys. */
+    byte[] encrypted(byte[] request) {
+        return transport == null ? NativeOutbox.encrypted(engine, request) : request;
+    }
+
     /** For a worker or a relay, whose requests the engine makes: over the user's transport they go by way of a mailbox. */
     synchronized NativeClient engine() {
         checkOpen();

@@ -24,7 +24,7 @@ public final class Fake implements AutoCloseable {
 
     private static NativeClient engine() {
         return new NativeClient("memory:ojs-testing-" + ENGINES.incrementAndGet(),
-                new NativeClient.Options(0, 0, 0, null, List.of(), null, null, null));
+                new NativeClient.Options(0, 0, 0, null, List.of(), null, null, null, null));
     }
 
     /** Takes the place of a connection. */

@@ -37,7 +37,7 @@ final class NativeClient {
 
     /** How to connect; null and 0 are the defaults. */
     record Options(int maxSends, long timeoutMs, long connectTimeoutMs, String authToken, List<String> headers, String caFile,
-                   String certFile, String keyFile) {}
+                   String certFile, String keyFile, String encryptionKeys) {}
 
     private final MemorySegment handle;
     private final String url;
@@ -55,6 +55,7 @@ final class NativeClient {
             Native.set(options, Native.CLIENT_OPTIONS, "ca_file", memory, given.caFile());
             Native.set(options, Native.CLIENT_OPTIONS, "cert_file", memory, given.certFile());
             Native.set(options, Native.CLIENT_OPTIONS, "key_file", memory, given.keyFile());
+            Native.set(options, Native.CLIENT_OPTIONS, "encryption_keys", memory, given.encryptionKeys());
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment address = Native.slice(memory, url);
             Native.raise(() -> (MemorySegment) NEW.invokeExact(address, options, out));

@@ -13,6 +13,7 @@ final class NativeOutbox {
     /** JDBC writes parameters as question marks. */
     private static final String STYLE = "qmark";
 
+    private static final MethodHandle ENCRYPTED = Native.function("ojs_outbox_encrypted", ADDRESS, ADDRESS, Native.SLICE, ADDRESS);
     private static final MethodHandle STAGE = Native.function("ojs_outbox_stage", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
     private static final MethodHandle STAGE_IN_ENGINE = Native.function("ojs_outbox_stage_in_engine", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
     private static final MethodHandle MIGRATION = Native.function("ojs_outbox_migration", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
@@ -30,6 +31,16 @@ final class NativeOutbox {
             MemorySegment out = memory.allocate(ADDRESS);
             Native.raise(() -> call.make(memory, out));
             return Json.parse(Native.taken(memory, out.get(ADDRESS, 0)));
+        }
+    }
+
+    /** The request as a row shall hold it: with its arguments encrypted, where the client does so. */
+    static byte[] encrypted(NativeClient client, byte[] request) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment out = memory.allocate(ADDRESS);
+            MemorySegment connection = client.handle();
+            Native.raise(() -> (MemorySegment) ENCRYPTED.invokeExact(connection, Native.slice(memory, request), out));
+            return Native.taken(memory, out.get(ADDRESS, 0));
         }
     }
 

@@ -297,6 +297,7 @@ public final class OJSClient implements AutoCloseable {
         private int maxSends;
         private Path certificate;
         private Path key;
+        private String encryptionKeys = environment("OJS_ENCRYPTION_KEYS", null);
         private Transport transport;
 
         private Builder() {}
@@ -363,6 +364,15 @@ public final class OJSClient implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Encrypts the arguments of jobs before they leave the process, and decrypts them in workers: {@code name:key,name:key}, the key for
+         * new jobs first, each 64 hexadecimal characters or base64 of 32 bytes. Without it {@code OJS_ENCRYPTION_KEYS}.
+         */
+        public Builder encryptionKeys(String keys) {
+            encryptionKeys = keys;
+            return this;
+        }
+
         /** Replaces the network, for workers and relays with this client, too. Requests come on any thread, and many at a time. */
         public Builder transport(Transport instead) {
             transport = instead;
@@ -375,7 +385,8 @@ public final class OJSClient implements AutoCloseable {
             String certFile = certificate == null ? null : certificate.toString();
             String keyFile = key == null ? null : key.toString();
             return new OJSClient(new Connection(new NativeClient(url, new NativeClient.Options(maxSends, Durations.millis("timeout", timeout),
-                    Durations.millis("connectTimeout", connectTimeout), authToken, headers, caFile, certFile, keyFile))));
+                    Durations.millis("connectTimeout", connectTimeout), authToken, headers, caFile, certFile, keyFile,
+                    encryptionKeys))));
         }
     }
 }

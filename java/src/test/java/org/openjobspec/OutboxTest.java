@@ -1,6 +1,7 @@
 package org.openjobspec;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -50,6 +51,20 @@ class OutboxTest {
             bench.worker().use("context", RequestContext::restored).register("a", ctx -> seen.add(RequestContext.current())).start();
             bench.completed(bench.job("a").meta("tenant_id", "acme").meta("other", 1).enqueue());
             assertEquals(List.of(Map.of("tenant_id", "acme")), seen);
+        }
+    }
+
+    @Test
+    void argumentsAreReadByThoseWithTheKeyAlone() {
+        String key = "k1:" + "0f".repeat(32);
+        String url = Kind.MEMORY.url();
+        try (OJSClient sealed = OJSClient.builder().url(url).encryptionKeys(key).build(); OJSClient plain = OJSClient.connect(url);
+             OJSWorker worker = OJSWorker.of(sealed)) {
+            assertTrue(new String(sealed.connection().encrypted(Json.bytes(JobRequest.of("a", "secret").toJson()))).contains("k1"));
+            String id = sealed.enqueue("a", "secret").id();
+            assertFalse(plain.getJob(id).toString().contains("secret"));
+            worker.register("a", ctx -> ctx.arg(0, String.class).length()).start();
+            assertEquals(6L, Support.eventually(() -> plain.getJob(id).result()));
         }
     }
 

@@ -66,11 +66,11 @@ public final class Databases {
         return org.openjobspec.Relay.url(jdbcUrl, null, null);
     }
 
-    /** A pool of two connections. */
+    /** A pool of three connections: a transaction, the relay, and one to spare. */
     public static HikariDataSource pool(String jdbcUrl) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(jdbcUrl);
-        config.setMaximumPoolSize(2);
+        config.setMaximumPoolSize(3);
         config.setConnectionTimeout(PATIENCE.toMillis());
         return new HikariDataSource(config);
     }
