@@ -6,16 +6,11 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import * as sdk from '@openjobspec/sdk';
+import { CLASSES } from './support.mjs';
 
 // The package's own reader: JSON.parse would round long integers.
 const json = createRequire(import.meta.url)('../lib/json.cjs');
 const { requests, workflows, crons, answers } = json.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8'));
-
-/** Class names by the number all languages share. */
-const CLASSES = {
-  1: 'OJSAPIError', 2: 'OJSDuplicateError', 3: 'OJSNotFoundError', 4: 'OJSQueuePausedError', 5: 'OJSRateLimitError',
-  6: 'OJSInvalidStateTransitionError', 7: 'OJSPayloadTooLargeError', 8: 'OJSInvalidRequestError', 9: 'OJSAuthenticationError',
-};
 
 let server;
 let client;

@@ -9,16 +9,12 @@ import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as sdk from '@openjobspec/sdk';
-import { PATIENCE, eventually } from './support.mjs';
+import { CLASSES, PATIENCE, eventually } from './support.mjs';
 
 // The package's own reader: JSON.parse would round long integers.
 const json = createRequire(import.meta.url)('../lib/json.cjs');
 const folder = new URL('../../tests/vectors/', import.meta.url);
 const { outcomes, lives, policies, keys, chains } = json.parse(readFileSync(new URL('vectors.json', folder), 'utf8'));
-const CLASSES = {
-  1: 'OJSAPIError', 2: 'OJSDuplicateError', 3: 'OJSNotFoundError', 4: 'OJSQueuePausedError', 5: 'OJSRateLimitError',
-  6: 'OJSInvalidStateTransitionError', 7: 'OJSPayloadTooLargeError', 8: 'OJSInvalidRequestError', 9: 'OJSAuthenticationError',
-};
 
 let process_;
 let judge;

@@ -2,16 +2,14 @@
 
 # The vectors of workers, chains, policies and keys. tests/vectors/judge.py is the server that workers talk to.
 require "net/http"
-require_relative "support"
+require_relative "vectors_test"
 
 class WorkerVectorsTest < Minitest::Test
   include Support
 
   FOLDER = File.join(ROOT, "tests/vectors")
   VECTORS = JSON.parse(File.read(File.join(FOLDER, "vectors.json")))
-  CLASSES = { 1 => OJS::APIError, 2 => OJS::DuplicateError, 3 => OJS::NotFoundError, 4 => OJS::QueuePausedError, 5 => OJS::RateLimitError,
-              6 => OJS::InvalidStateTransitionError, 7 => OJS::PayloadTooLargeError, 8 => OJS::InvalidRequestError,
-              9 => OJS::AuthenticationError }.freeze
+  CLASSES = VectorsTest::CLASSES
 
   class << self
     # The address of the server; it ends with its standard input, that is with this process.
