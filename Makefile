@@ -42,7 +42,8 @@ go: setup ## Build the C library into the Go package in go/ (scripts/go.sh pack 
 
 demo: python ## See it work: real jobs, retries, a dead letter and its replay; then jobs that cross languages
 	@.venv/bin/python examples/demo/demo.py
-	@cargo build --locked --release -p ojs-node -p ojs-c
+	@scripts/setup.sh node ruby java go
+	@cargo build --locked --release -p ojs-node -p ojs-c -p ojs-ruby
 	@OJS_BUILT=1 $(MAKE) --no-print-directory node ruby java go
 	@.venv/bin/python examples/demo/languages.py
 

@@ -222,6 +222,11 @@ export interface ConnectionOptions {
   caFile?: string;
   /** The client's own certificate, PEM files. */
   clientCert?: { cert: string; key: string };
+  /**
+   * Encrypts the arguments of jobs, and decrypts them in workers: names and keys of 32 bytes, or `name:key,name:key` (hexadecimal or
+   * base64). The first key is the one for new jobs. Without it `OJS_ENCRYPTION_KEYS`.
+   */
+  encryptionKeys?: Record<string, Uint8Array> | string;
   /** Replaces the network. */
   transport?: Transport;
 }

@@ -104,12 +104,8 @@ def suites() -> list[Suite]:
         Suite("adapter-java", "java", postgres + [*built, "scripts/java.sh", "adapters"], needs=("java",), minutes=15),
         Suite("go", "go", [*built, "scripts/go.sh", "test"], needs=("build",), minutes=15),
         Suite("adapter-go", "go", postgres + [*built, "scripts/go.sh", "adapters"], needs=("go",), minutes=15),
-        Suite("ruby-format", "lint", cargo + ["fmt", "--manifest-path", "bindings/ruby/Cargo.toml", "--check", "--", "--color", "never"]),
-        # A workspace of its own, which compiles the core once more.
-        Suite("ruby-build", "build", ["scripts/ruby.sh"], needs=("build",), after=("node-build",), places=2, minutes=25),
-        Suite("ruby-clippy", "lint", ["cargo", "clippy", *release, "--manifest-path", "bindings/ruby/Cargo.toml", "--target-dir", str(TARGET),
-                                      "--", "-D", "warnings"], needs=("ruby-build",), minutes=15),
-        Suite("ruby", "ruby", ["env", "OJS_RUBY_BUILT=1", "scripts/ruby.sh", "test"], needs=("build", "ruby-build")),
+        Suite("ruby-build", "build", [*built, "scripts/ruby.sh"], needs=("build",)),
+        Suite("ruby", "ruby", [*built, "scripts/ruby.sh", "test"], needs=("ruby-build",)),
         *(Suite(f"adapter-{name}", "ruby", postgres + ["ruby", f"ruby/adapters/ojs-adapter-{name}/test/all.rb"], needs=("ruby-build",))
           for name in ("activerecord", "rails")),
         Suite("rust", "rust", postgres + tests("--lib", "--bins", *(f"--test={name}" for name in others)),
@@ -270,6 +266,13 @@ def report(suite: Suite) -> None:
         print("\n".join(f"    | {line}" for line in tail), flush=True)
 
 
+def telling(suite: Suite) -> list[str]:
+    """The lines of a log that most likely say what went wrong: whoever sees only the end of a run sees them."""
+    lines = [line.strip() for line in suite.log.read_text(errors="replace").splitlines()]
+    found = [line for line in lines if re.search(r"(?i)^not ok|\bfail(ed|ure)\b|\berror\b|panicked", line) and not re.match(r"(?i)ok\b|.* 0 failed", line)]
+    return (found or lines)[-8:]
+
+
 def summary(plan: list[Suite], seconds: float) -> int:
     """The table and the closing line; returns the exit status."""
     print(f"\n{'suite':<20} {'result':<8} {'passed':>7} {'failed':>7} {'time':>9}")
@@ -277,6 +280,9 @@ def summary(plan: list[Suite], seconds: float) -> int:
         print(f"{suite.name:<20} {suite.state:<8} {suite.passed:>7} {suite.failed:>7} {suite.seconds:>7.1f} s  {suite.note}")
     if not CONFORMANCE.is_dir():
         print("conformance          absent: no ../shared/conformance beside this repository")
+    for suite in plan:
+        if suite.state == "failed":
+            print(f"\n{suite.name}: {suite.note or 'failed'}\n" + "\n".join(f"    {line[:200]}" for line in telling(suite)))
     passed, failed = sum(s.passed for s in plan), sum(s.failed for s in plan)
     print(f"\nlogs in {LOGS.relative_to(ROOT)}, {seconds / 60:.1f} minutes\n{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0

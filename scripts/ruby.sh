@@ -5,7 +5,7 @@
 #     ruby.sh test        build, then run the gem's tests, the shared vectors and the seed examples
 #     ruby.sh gem DIR     build the distribution profile, and the gem files, the adapters' too, into DIR
 #
-# PROFILE=debug takes the debug profile. OJS_RUBY_BUILT=1: it has been built a moment ago.
+# PROFILE=debug takes the debug profile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$HOME/.cargo/bin:$PATH"
@@ -15,8 +15,8 @@ profile=${PROFILE:-release}
 if [ "$what" = gem ]; then profile=dist; fi
 target=${CARGO_TARGET_DIR:-$PWD/target}
 case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
-# A workspace of its own (it needs Ruby's headers), in the same target directory.
-[ -n "${OJS_RUBY_BUILT:-}" ] || cargo build --locked --manifest-path bindings/ruby/Cargo.toml --target-dir "$target" "${flags[@]}"
+# OJS_BUILT: the whole workspace has been built a moment ago; this package alone has other features and would be compiled anew.
+[ -n "${OJS_BUILT:-}" ] || cargo build --locked -p ojs-ruby "${flags[@]}"
 
 case $(uname -s) in
   Darwin) library=libojs_ruby.dylib extension=bundle ;;

@@ -10,14 +10,20 @@ const { loop } = require('./loop.cjs');
 /** What takes the place of every connection while a test wants that; see testing.cjs. */
 const sinks = [];
 
-const SETTINGS = ['url', 'auth', 'headers', 'timeout', 'connectTimeout', 'retryConfig', 'caFile', 'clientCert'];
+const SETTINGS = ['url', 'auth', 'headers', 'timeout', 'connectTimeout', 'retryConfig', 'caFile', 'clientCert', 'encryptionKeys'];
 
 /** `OJS_URL`, else a server on this machine. */
 const defaultUrl = () => process.env.OJS_URL || process.env.OJS_BACKEND_URL || 'http://localhost:8080';
 
+/** Keys as the core reads them, `name:key,name:key`. */
+function keyText(keys) {
+  if (keys === undefined || typeof keys === 'string') return keys || undefined;
+  return Object.entries(keys).map(([name, key]) => `${name}:${Buffer.from(key).toString('base64')}`).join(',');
+}
+
 /** A connection of the core; nothing is opened before its first call. */
 function connect({ url = defaultUrl(), auth = process.env.OJS_AUTH_TOKEN, headers = {}, timeout, connectTimeout, retryConfig,
-  caFile = process.env.OJS_TLS_CA_FILE, clientCert } = {}) {
+  caFile = process.env.OJS_TLS_CA_FILE, clientCert, encryptionKeys = process.env.OJS_ENCRYPTION_KEYS } = {}) {
   return native(() => new binding.Connection(String(url), {
     auth: auth || undefined,
     headers: Object.entries(headers).flat().map(String),
@@ -27,6 +33,7 @@ function connect({ url = defaultUrl(), auth = process.env.OJS_AUTH_TOKEN, header
     caFile: caFile || undefined,
     certFile: clientCert?.cert,
     keyFile: clientCert?.key,
+    encryptionKeys: keyText(encryptionKeys),
   }));
 }
 

@@ -1,6 +1,7 @@
 """Encrypted arguments: what the handler sees, and what nobody else does (EI-012, EI-013)."""
 
 import json
+import queue
 import sqlite3
 
 import pytest
@@ -17,18 +18,20 @@ def store(tmp_path):
     return f"sqlite:{tmp_path}/jobs.db"
 
 
-def work_one(client, *, fail=False):
-    """The arguments that a handler saw, and the job afterwards."""
-    seen = []
-    worker = ojs.Worker(client=client, concurrency=1)
+def work_one(client):
+    """The arguments and the metadata that a handler saw."""
+    seen = queue.SimpleQueue()
+    worker = ojs.Worker(client, concurrency=1)
 
     @worker.register("card.charge")
     def charge(ctx):
-        seen.append((ctx.args, dict(ctx.meta or {})))
-        worker.stop()
+        seen.put((ctx.args, dict(ctx.meta or {})))
 
     worker.start()
-    return seen
+    try:
+        return seen.get(timeout=20)
+    finally:
+        worker.stop()
 
 
 def test_the_handler_sees_what_the_server_does_not(store):
@@ -36,7 +39,7 @@ def test_the_handler_sees_what_the_server_does_not(store):
         job = client.enqueue("card.charge", [SECRET, {"n": 1.5}], meta={"tenant_id": "acme"})
         stored = client.get_job(job.id)
         assert SECRET not in json.dumps(stored.to_dict()) and stored.meta["ojs.codec.key_id"] == "k-2"
-        assert work_one(client) == [([SECRET, {"n": 1.5}], {"tenant_id": "acme"})]
+        assert work_one(client) == ([SECRET, {"n": 1.5}], {"tenant_id": "acme"})
         assert client.get_job(job.id).state == "completed"
 
 
@@ -44,7 +47,7 @@ def test_jobs_under_an_older_key_are_read(store):
     with ojs.Client(store, encryption_keys={"k-1": KEYS["k-1"]}) as before:
         before.enqueue("card.charge", [SECRET])
     with ojs.Client(store, encryption_keys=KEYS) as client:
-        assert work_one(client)[0][0] == [SECRET]
+        assert work_one(client)[0] == [SECRET]
 
 
 def test_the_environment_names_the_keys(store, monkeypatch):
@@ -58,7 +61,7 @@ def test_unique_jobs_are_compared_in_the_clear(store):
     with ojs.Client(store, encryption_keys=KEYS) as client:
         policy = ojs.UniquePolicy(keys=["type", "args"])
         first = client.enqueue("ei.a", ["u1"], unique=policy)
-        with pytest.raises(ojs.OJSDuplicateError) as refused:
+        with pytest.raises(ojs.DuplicateJobError) as refused:
             client.enqueue("ei.a", ["u1"], unique=policy)
         assert first.id in json.dumps(refused.value.details)
         client.enqueue("ei.a", ["u2"], unique=policy)
@@ -72,7 +75,7 @@ def test_the_outbox_holds_ciphertext_and_the_relay_no_key(store, tmp_path):
     with ojs.Client(store, encryption_keys=KEYS) as client:
         outbox = Outbox(client, database="sqlite")
         with app:
-            job = outbox.add(app, "card.charge", [SECRET], queue="default")
+            job = outbox.add(app, "card.charge", [SECRET])
         rows = app.execute("SELECT job_args FROM ojs_outbox").fetchall()
         assert "ojs_encoded" in rows[0][0]
         assert not any(SECRET.encode() in file.read_bytes() for file in tmp_path.iterdir())
@@ -81,7 +84,7 @@ def test_the_outbox_holds_ciphertext_and_the_relay_no_key(store, tmp_path):
         pass
     with ojs.Client(store, encryption_keys=KEYS) as client:
         assert client.get_job(job.id).args == json.loads(rows[0][0])
-        assert work_one(client)[0][0] == [SECRET]
+        assert work_one(client)[0] == [SECRET]
 
 
 @pytest.mark.parametrize("keys", ["nonsense", "k:short", {"k": b"short"}])

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 use ojs::transport::{ConnectOptions, ResendPolicy};
-use ojs_abi::connection::Connection as Core;
+use ojs_abi::connection::{Connection as Core, encryption};
 use ojs_abi::error::AbiError;
 
 use crate::gate;
@@ -32,6 +32,8 @@ pub struct ConnectionOptions {
     pub cert_file: Option<String>,
     /// Its key.
     pub key_file: Option<String>,
+    /// Keys that encrypt arguments: `name:key,name:key`.
+    pub encryption_keys: Option<String>,
 }
 
 /// A connection, opened by its first call.
@@ -110,6 +112,7 @@ fn connect_options(given: ConnectionOptions) -> std::result::Result<ConnectOptio
     options.timeout = millis("timeout", given.timeout)?.unwrap_or(options.timeout);
     options.connect_timeout = millis("connectTimeout", given.connect_timeout)?.unwrap_or(options.connect_timeout);
     options.resend = ResendPolicy { max_sends: given.max_sends.unwrap_or(options.resend.max_sends).max(1), ..options.resend };
+    options.encryption = encryption(given.encryption_keys.as_deref())?;
     options.tls_ca_file = given.ca_file.map(Into::into);
     options.tls_client_cert = given.cert_file.zip(given.key_file).map(|(cert, key)| (cert.into(), key.into()));
     Ok(options)

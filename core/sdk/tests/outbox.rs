@@ -468,3 +468,15 @@ async fn a_sequence_that_gives_out_stocks_is_refused() {
     until("it says so", || async { relay.status().error.is_some_and(|error| error.contains("CACHE 10")) }).await;
     relay.stop(PATIENCE).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_start_together_make_the_tables_once() {
+    let database = ojs_postgres_fixture::database();
+    let all = (0..8).map(|_| {
+        let store = Store::new(Table::default(), PostgresOutbox::new(database.url()).unwrap());
+        tokio::spawn(async move { store.migrate().await })
+    });
+    for one in all.collect::<Vec<_>>() {
+        one.await.unwrap().unwrap();
+    }
+}

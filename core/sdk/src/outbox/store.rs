@@ -54,6 +54,9 @@ pub struct Parked {
     pub error: String,
 }
 
+/// A number that all SDKs share.
+const MIGRATION_LOCK: &str = "DO $$ BEGIN PERFORM pg_advisory_xact_lock(1869247233); END $$";
+
 type Result<T> = std::result::Result<T, DatabaseError>;
 
 impl Store {
@@ -67,7 +70,12 @@ impl Store {
     /// # Errors
     /// The database refuses.
     pub async fn migrate(&self) -> Result<()> {
-        let statements = self.database.dialect().migration(&self.table);
+        let dialect = self.database.dialect();
+        let mut statements = dialect.migration(&self.table);
+        if dialect == Dialect::Postgres {
+            // Together they are one transaction. Processes that start at the same time take turns: IF NOT EXISTS does not make them.
+            statements = vec![format!("{MIGRATION_LOCK};\n{}", statements.join(";\n"))];
+        }
         self.database.run(statements.into_iter().map(|sql| Statement { sql, params: Vec::new() }).collect()).await?;
         Ok(())
     }
