@@ -12,7 +12,7 @@
 //    who is sure that nobody uses the object any more.
 // 6. Callbacks run on threads of the library. They must return, and must not unwind or longjmp out.
 // 7. Nothing is started before the first call that needs it. The library handles no signals (its own threads block SIGPIPE), writes
-//    nothing to the terminal, and reads no environment. After a fork, connections over HTTP work on in the child; workers, servers and embedded engines do not.
+//    nothing to the terminal, and reads no environment but OJS_FAULT_PANIC, by which tests make it panic. After a fork, connections over HTTP work on in the child; workers, servers and embedded engines do not.
 
 
 #ifndef OJS_H

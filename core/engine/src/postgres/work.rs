@@ -180,13 +180,9 @@ impl Work {
 
     /// Hands over what this transaction, committed by now, has leased and ended.
     pub fn remember(&self, leased: &mut Leased) {
-        for (row, is_leased) in self.written() {
-            if is_leased {
-                leased.lease(row, self.filed.get(&row.seq).copied());
-            } else {
-                leased.end(row.id);
-            }
-        }
+        self.written().filter(|(_, is_leased)| !is_leased).for_each(|(row, _)| leased.end(row.id));
+        let claims = self.written().filter(|(_, is_leased)| *is_leased);
+        leased.lease(claims.map(|(row, _)| (row, self.filed.get(&row.seq).copied())));
     }
 
     /// Jobs that this transaction has changed, and whether they are leased now.

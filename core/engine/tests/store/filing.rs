@@ -89,6 +89,25 @@ async fn a_heartbeat_takes_a_job_out_of_its_batch() {
 }
 
 #[tokio::test]
+async fn a_job_that_another_node_took_back_is_not_lost_with_its_next_batch() {
+    let b = Bench::postgres().await;
+    let other = second_node(&b).await;
+    let id = b.job().await;
+    let first = b.claim(1).await.remove(0);
+    b.advance(seconds(3)).await;
+    assert_eq!(number(&b, "SELECT count(*) FROM ojs_claims").await, 0, "the batch of the first claim is taken apart");
+    // This node does not hear of it: it still remembers the job, and that batch.
+    other.settle(id, Some(first.row.lease), Outcome::Release(0)).await.unwrap();
+    let neighbour = b.job().await;
+    let both = b.claim(2).await;
+    assert_eq!(both.len(), 2);
+    b.ack(both.iter().find(|job| job.row.id == neighbour).unwrap()).await.unwrap();
+    assert_eq!(number(&b, "SELECT count(*) FROM ojs_active").await, 1, "still filed, or indexed");
+    b.advance(seconds(31)).await;
+    assert_ne!(b.state(id).await, JobState::Active, "its lease has run out");
+}
+
+#[tokio::test]
 async fn a_claim_of_the_version_before_is_found_by_its_deadline() {
     let b = Bench::postgres().await;
     let id = b.job().await;
