@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ojs::outbox::{Dialect, PostgresOutbox, Relay, RelayOptions, Store, Style, Table, Value, stage};
+use ojs::outbox::{Dialect, PostgresOutbox, Relay, RelayOptions, Store, Style, Table, stage};
 use ojs::{Client, Worker};
 use tokio::sync::mpsc;
 use tokio_postgres::NoTls;
@@ -248,9 +248,7 @@ impl Drop for Process {
 async fn insert(transaction: &tokio_postgres::Transaction<'_>) -> Result<String> {
     let request = format!(r#"{{"type":"bench.noop","args":[{}]}}"#, payload());
     let staged = stage(request.as_bytes(), Dialect::Postgres, &Table::default())?;
-    let (sql, values) = staged.statement(Style::Dollar);
-    let texts: Vec<Option<&str>> =
-        values.iter().map(|value| if let Value::Text(text) = value { Some(text.as_str()) } else { None }).collect();
+    let (sql, texts) = staged.texts(Style::Dollar);
     let typed: Vec<(&(dyn ToSql + Sync), Type)> = texts.iter().map(|text| (text as _, Type::TEXT)).collect();
     transaction.query_typed(&sql, &typed).await?;
     Ok(staged.job_id)

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ojs::outbox::same_database;
 use ojs::outbox::{Dialect, HostDatabase, PostgresOutbox, Relay as Core, RelayOptions, RelayStatus, Staged, Store, Style, Table};
-use ojs::outbox::{Value, same_database};
 use ojs::transport::Transport;
 use serde::Serialize;
 
@@ -91,13 +91,8 @@ pub fn stage_in_engine(request: &[u8], paramstyle: &str) -> Result<Row, AbiError
 }
 
 fn row(staged: &Staged, style: Style) -> Row {
-    let (sql, values) = staged.statement(style);
-    let params = values.into_iter().map(|value| match value {
-        Value::Text(text) => Some(text),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Null => None,
-    });
-    Row { id: staged.job_id.clone(), sql, params: params.collect() }
+    let (sql, params) = staged.texts(style);
+    Row { id: staged.job_id.clone(), sql, params }
 }
 
 /// Where a relay reads.
@@ -112,6 +107,20 @@ pub enum Source {
         /// Where the host waits for statements.
         host: Arc<HostTransport>,
     },
+}
+
+impl Source {
+    /// By the URL of a PostgreSQL database, or through the host's driver.
+    ///
+    /// # Errors
+    /// Neither is given, or both.
+    pub fn of(url: Option<&str>, database: &str, host: Option<&Arc<HostTransport>>) -> Result<Self, AbiError> {
+        match (url, host) {
+            (Some(url), None) => Ok(Self::Postgres(url.to_owned())),
+            (None, Some(host)) => Ok(Self::Host { database: database.to_owned(), host: Arc::clone(host) }),
+            _ => Err(AbiError::invalid("a relay needs a PostgreSQL URL or the program's own database, one of them: url or host")),
+        }
+    }
 }
 
 /// Settings that a host may leave to the defaults.

@@ -147,14 +147,8 @@ pub struct ojs_relay {
 fn source(given: &ojs_relay_options) -> Result<Source, AbiError> {
     // SAFETY: rule 2 of the header: borrowed for the call, NULL or alive.
     let host = unsafe { given.host.as_ref() };
-    match (given.url.string("url")?, host) {
-        (Some(url), None) => Ok(Source::Postgres(url)),
-        (None, Some(host)) => {
-            let database = given.database.string("database")?.unwrap_or_else(|| "sqlite".to_owned());
-            Ok(Source::Host { database, host: Arc::clone(&host.core) })
-        }
-        _ => Err(AbiError::invalid("a relay needs a PostgreSQL URL or the program's own database, one of them: url or host")),
-    }
+    let (url, database) = (given.url.text("url")?, given.database.string("database")?);
+    Source::of(Some(url).filter(|url| !url.is_empty()), database.as_deref().unwrap_or("sqlite"), host.map(|host| &host.core))
 }
 
 /// Starts a relay that sends over the client.

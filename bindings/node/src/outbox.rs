@@ -133,15 +133,11 @@ impl Relay {
         host: Option<&HostTransport>,
     ) -> napi::Result<()> {
         let RelaySettings { table, database, url, poll_interval, batch_size, retention, migrate } = settings;
-        let source = match (url, host) {
-            (Some(url), _) => Source::Postgres(url),
-            (None, Some(host)) => Source::Host { database, host: Arc::clone(&host.core) },
-            (None, None) => return Err(napi::Error::from_reason("a relay needs a URL or a host".to_owned())),
-        };
-        let settings = gate::enter("Relay.start", || {
+        let (source, settings) = gate::enter("Relay.start", || {
+            let source = Source::of(url.as_deref(), &database, host.map(|host| &host.core))?;
             let batch_size = batch_size.and_then(|size| usize::try_from(size).ok());
             let (poll_interval, retention) = (millis("pollInterval", poll_interval)?, millis("retention", retention)?);
-            Ok(Settings { poll_interval, batch_size, retention, migrate })
+            Ok((source, Settings { poll_interval, batch_size, retention, migrate }))
         })?;
         let (place, connection) = (Arc::clone(&self.core), Arc::clone(&connection.core));
         replies.submit("Relay.start", ticket, async move {

@@ -2,7 +2,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ojs_abi::error::AbiError;
 use ojs_abi::outbox::{self, Relay as Core, Row, Settings, Source};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -72,11 +71,7 @@ impl Relay {
             migrate,
         };
         let (connection, name) = (Arc::clone(&connection.core), name.to_owned());
-        let source = match (url, host) {
-            (Some(url), None) => Ok(Source::Postgres(url.to_owned())),
-            (None, Some(host)) => Ok(Source::Host { database: database.to_owned(), host: Arc::clone(&host.core) }),
-            _ => Err(AbiError::invalid("a relay needs a PostgreSQL URL or the host's database, one of them")),
-        };
+        let source = Source::of(url, database, host.map(|host| &host.core));
         let core = gate::wait(py, "Relay", async move { Core::start(connection, &name, source?, settings).await })?;
         Ok(Self { core })
     }

@@ -70,13 +70,7 @@ impl Relay {
     pub fn new(ruby: &Ruby, connection: &Connection, settings: String, host: Option<&HostTransport>) -> Result<Self, Error> {
         let (table, source, settings) = gate::held(ruby, "Relay.new", || {
             let given: Settings = text::settings(&settings)?;
-            let source = match (given.url, host) {
-                (Some(url), _) => Source::Postgres(url),
-                (None, Some(host)) => Source::Host { database: given.database, host: Arc::clone(&host.core) },
-                (None, None) => {
-                    return Err(AbiError::invalid("a relay needs the URL of a PostgreSQL database, or a host that reads"));
-                }
-            };
+            let source = Source::of(given.url.as_deref(), &given.database, host.map(|host| &host.core))?;
             let settings = outbox::Settings {
                 poll_interval: length("poll_interval", given.poll_interval)?,
                 batch_size: given.batch_size,

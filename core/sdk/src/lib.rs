@@ -51,6 +51,7 @@ pub mod encryption;
 mod error;
 mod job;
 mod json;
+mod members;
 pub mod middleware;
 #[cfg(feature = "outbox")]
 pub mod outbox;

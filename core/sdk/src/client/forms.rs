@@ -1,15 +1,11 @@
 //! Workflows and cron jobs in every form in use: builders, and the packages of other languages, write the shortest one.
-use std::borrow::Cow;
-
 use bytes::Bytes;
 use ojs_model::json::{members, push_member, push_text, string};
 use serde_json::value::RawValue;
 
 use super::spelling;
 use crate::error::Error;
-
-/// Members of a JSON object, in order, as they are written.
-type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
+use crate::members::{Members, find};
 
 /// The union of the published forms: `type`, `name`, and steps with ids; those of a group or batch under `jobs` too. What is none of
 /// the three, or has more than one form already, stays as it is.
@@ -137,10 +133,6 @@ fn object<'a>(what: &'static str, body: &'a Bytes) -> Result<&'a str, Error> {
 
 fn read<'a>(what: &'static str, text: &'a str) -> Result<Members<'a>, Error> {
     members(text).map_err(|error| Error::validation(what, format!("must be a JSON object: {error}")))
-}
-
-fn find<'a>(members: &Members<'a>, wanted: &str) -> Option<&'a str> {
-    members.iter().find(|(name, value)| name == wanted && *value != "null").map(|(_, value)| *value)
 }
 
 #[cfg(test)]

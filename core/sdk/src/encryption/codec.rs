@@ -12,6 +12,7 @@ use super::blob;
 use super::keys::KeyProvider;
 use crate::dispatch::HandlerFailure;
 use crate::error::Error;
+use crate::members::{Members, find};
 
 const AES: &str = "binary/encrypted";
 const ENCODINGS: &str = "ojs.codec.encodings";
@@ -70,12 +71,6 @@ pub struct Codec {
     form: Form,
 }
 
-type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
-
-fn find<'a>(members: &Members<'a>, name: &str) -> Option<&'a str> {
-    members.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
-}
-
 impl Codec {
     /// A codec with these keys, writing the specification's form.
     pub fn new(keys: impl KeyProvider) -> Self {
@@ -104,14 +99,20 @@ impl Codec {
             None => None,
         };
         let mut changed = sealed.is_some();
+        // A group comes as steps and, the same again, as jobs.
+        let mut before: Option<(&str, Option<String>)> = None;
         for (name, value) in &given {
             match (name.as_ref(), &sealed) {
                 ("args", Some((args, _))) => push_member(&mut out, name, args),
                 ("meta", Some(_)) => {}
                 ("jobs" | "steps" | "callbacks" | "job_template", _) => {
-                    let inside = self.inside(value)?;
+                    let inside = match before.take() {
+                        Some((same, inside)) if same == *value => inside,
+                        _ => self.inside(value)?,
+                    };
                     changed |= inside.is_some();
                     push_member(&mut out, name, inside.as_deref().unwrap_or(value));
+                    before = Some((*value, inside));
                 }
                 _ => push_member(&mut out, name, value),
             }

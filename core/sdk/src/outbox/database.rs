@@ -26,6 +26,14 @@ impl Value {
         }
     }
 
+    pub(super) fn into_text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Integer(number) => Some(number.to_string()),
+            Self::Null => None,
+        }
+    }
+
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

@@ -37,6 +37,13 @@ impl Staged {
         let statement = bind(&self.sql, style, &self.values);
         (statement.sql, statement.params)
     }
+
+    /// The same for drivers that take texts: that is what all the values are, or NULL.
+    #[must_use]
+    pub fn texts(&self, style: Style) -> (String, Vec<Option<String>>) {
+        let (sql, values) = self.statement(style);
+        (sql, values.into_iter().map(Value::into_text).collect())
+    }
 }
 
 #[derive(Deserialize)]

@@ -54,8 +54,7 @@ const SCHEMES: &str = if cfg!(feature = "embedded") {
 ///
 /// # Errors
 /// [`TransportErrorKind::Config`] for a URL or setting that cannot be used, [`TransportErrorKind::Open`] when the store cannot be opened.
-pub async fn connect(url: &str, options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
-    let mut options = options;
+pub async fn connect(url: &str, mut options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
     match options.encryption.take() {
         Some(codec) => Ok(Arc::new(Encrypted::new(open(url, options).await?, codec))),
         None => open(url, options).await,
