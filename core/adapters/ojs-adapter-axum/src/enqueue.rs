@@ -1,8 +1,8 @@
 //! Jobs, now or with the transaction; and the relay behind it.
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ojs::outbox::{Dialect, PostgresOutbox, Relay, RelayOptions, RelayStatus, Store, Style, Table, Value, same_database};
+use ojs::outbox::{Dialect, PostgresOutbox, Relay, RelayOptions, RelayStatus, Store, Style, Table, same_database};
 use ojs::request_context;
 use ojs::{Client, Job, JobRequest};
 use tokio::sync::{Mutex, OnceCell};
@@ -37,8 +37,13 @@ struct Shared {
     table: Table,
     /// Whether the server keeps its jobs in the application's database: given, or asked once.
     same: OnceCell<bool>,
+    /// When both were asked, without an answer.
+    asked: Mutex<Option<Instant>>,
     relay: Mutex<Option<Relay>>,
 }
+
+/// Until a server that did not answer is asked again, and a table that was not there is looked for again.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -81,7 +86,7 @@ impl OjsBuilder {
     pub fn build(self) -> Result<Ojs, AdapterError> {
         self.client.use_middleware("request_context", request_context::carry)?;
         let Self { client, table, same } = self;
-        Ok(Ojs { shared: Arc::new(Shared { client, table, same, relay: Mutex::new(None) }) })
+        Ok(Ojs { shared: Arc::new(Shared { client, table, same, asked: Mutex::new(None), relay: Mutex::new(None) }) })
     }
 }
 
@@ -143,9 +148,7 @@ impl Ojs {
             shared.client.stage(request, Dialect::Postgres, &shared.table).await?
         };
         let staged = staged.ok_or(ojs::Error::NotEnqueued)?;
-        let (sql, values) = staged.statement(Style::Dollar);
-        let texts: Vec<Option<&str>> =
-            values.iter().map(|value| if let Value::Text(text) = value { Some(text.as_str()) } else { None }).collect();
+        let (sql, texts) = staged.texts(Style::Dollar);
         let typed: Vec<(&(dyn ToSql + Sync), Type)> = texts.iter().map(|text| (text as _, Type::TEXT)).collect();
         transaction.query_typed(&sql, &typed).await?;
         Ok(staged.job_id)
@@ -201,24 +204,32 @@ impl Ojs {
 }
 
 impl Shared {
-    /// Whether the server keeps its jobs in this transaction's database. A server that does not answer is asked again next time.
+    /// Whether the server keeps its jobs in this transaction's database. A server that does not answer, and a table that is not there, are
+    /// looked for again after a while: not every transaction waits for a server that is away.
     async fn shares_database(&self, transaction: &Transaction<'_>) -> bool {
-        let found = self.same.get_or_try_init(|| async {
-            // NULL, and no error, where there is no such table: the transaction stays usable.
-            let ours = transaction
-                .query_one(same_database::IDENTITY, &[])
-                .await
-                .ok()
-                .and_then(|row| row.try_get::<_, Option<String>>(0).ok()?);
-            let Some(ours) = ours else { return Ok(false) };
-            let health = self.client.health().await?;
-            Ok::<_, ojs::Error>(health.pointer("/backend/id").and_then(|id| id.as_str()) == Some(ours.as_str()))
-        });
-        match found.await {
-            Ok(same) => *same,
+        if let Some(same) = self.same.get() {
+            return *same;
+        }
+        let mut asked = self.asked.lock().await;
+        if self.same.get().is_none() && asked.is_none_or(|at| at.elapsed() >= PATIENCE) {
+            let found = self.find(transaction).await;
+            *asked = Some(Instant::now());
+            if let Some(same) = found {
+                // Nobody else sets it: the lock is held.
+                let _ = self.same.set(same);
+            }
+        }
+        self.same.get().copied().unwrap_or(false)
+    }
+
+    async fn find(&self, transaction: &Transaction<'_>) -> Option<bool> {
+        // NULL, and no error, where there is no such table: the transaction stays usable.
+        let ours = transaction.query_one(same_database::IDENTITY, &[]).await.ok()?.try_get::<_, Option<String>>(0).ok()??;
+        match self.client.health().await {
+            Ok(health) => Some(health.pointer("/backend/id").and_then(|id| id.as_str()) == Some(ours.as_str())),
             Err(error) => {
                 tracing::info!(%error, "jobs go through the outbox for now: the server did not say where it keeps them");
-                false
+                None
             }
         }
     }

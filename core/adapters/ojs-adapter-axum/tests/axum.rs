@@ -1,6 +1,7 @@
 //! The adapter in a real application, on a real PostgreSQL.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a test")]
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -9,6 +10,7 @@ use axum::extract::{Path, State};
 use axum::http::{Request, StatusCode};
 use axum::routing::post;
 use ojs::request_context::{RequestContext, restore};
+use ojs::transport::{self, TransportError, TransportErrorKind};
 use ojs::worker::WorkerOptions;
 use ojs::{Client, JobRequest, Worker};
 use ojs_adapter_axum::{AdapterError, Ojs};
@@ -149,6 +151,28 @@ async fn a_server_in_the_same_database_gets_the_row_itself() {
     }
     let rows = app.query("SELECT 1 FROM ojs_jobs", &[]).await.unwrap();
     assert_eq!(rows.len(), 1, "no row of what was rolled back");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_away_is_not_asked_by_every_transaction() {
+    let shop = Shop::open().await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let away = transport::from_fn(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        async { Err(TransportError::new(TransportErrorKind::Connect, "away")) }
+    });
+    let ojs = Ojs::new(Client::new(away)).unwrap();
+    let mut client = shop.connect().await;
+    // What makes the server worth asking.
+    client.batch_execute("CREATE TABLE ojs_jobs (id uuid)").await.unwrap();
+    for job_type in ["a", "b", "c"] {
+        let transaction = client.transaction().await.unwrap();
+        stage(&ojs, &transaction, job_type).await;
+        shop.ojs.commit(transaction).await.unwrap();
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(shop.sent().await, ["a sent", "b sent", "c sent"], "through the outbox");
 }
 
 type Connection = Arc<Mutex<tokio_postgres::Client>>;
