@@ -2,14 +2,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node c ruby java go demo test bench lint fmt soak clean
+.PHONY: help setup build python node c ruby java go demo test bench bench-adapters bench-languages lint gen fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 help: ## This text
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 setup: ## Install what a bare Debian or Ubuntu machine lacks (quick when nothing is missing)
 	@scripts/setup.sh
@@ -48,24 +48,41 @@ demo: python ## See it work: real jobs, retries, a dead letter and its replay; t
 	@.venv/bin/python examples/demo/languages.py
 
 test: setup ## Everything: lints, all suites, conformance, documentation
-	@scripts/setup.sh postgresql pgbouncer faketime node ruby rails java go
+	@scripts/setup.sh postgresql mariadb pgbouncer faketime c node ruby rails java go
 	@python3 scripts/check.py
 
 lint: setup ## Formatting, clippy, mypy, tsc, layering: the checks without the tests
 	@scripts/setup.sh node ruby
 	@python3 scripts/check.py --only lint
 
+gen: ## Write what is generated: error classes, enumerations, options, frames (from xtask/schema.toml)
+	@cargo run --quiet --locked -p xtask -- gen
+
 fmt: ## Format all Rust
 	@cargo fmt --all
 
-bench: python build ## Measure against ceilings and rivals, all in one run (about twenty minutes)
+bench: python build ## Measure against ceilings and rivals, all in one run, and what a job costs a transaction (about half an hour)
 	@scripts/setup.sh redis-server postgresql
 	@cargo run --release --locked -p ojs-bench -- all
+	@$(MAKE) --no-print-directory bench-adapters
+
+bench-adapters: python ## What a job costs the application's transaction, per adapter (scripts/bench_adapters.py; OPTIONS="--only django,pgx")
+	@scripts/setup.sh postgresql node ruby rails java go
+	@cargo build --locked --release --workspace
+	@OJS_BUILT=1 $(MAKE) --no-print-directory node ruby java go
+	@CARGO_TARGET_DIR=$(TARGET) python3 scripts/bench_adapters.py $(OPTIONS)
+
+bench-languages: python ## Every language beside a rival of its own, and the cost of the boundary (benches/languages.py; OPTIONS="--jobs 20000 --runs 1" is quick)
+	@scripts/setup.sh redis-server postgresql node ruby sidekiq java go
+	@cargo build --locked --release --workspace
+	@OJS_BUILT=1 $(MAKE) --no-print-directory node ruby java go
+	@CARGO_TARGET_DIR=$(TARGET) python3 benches/languages.py $(OPTIONS)
 
 soak: build ## The long forms: kill -9 and the model for 200 rounds, a million jobs per language, claims beside two million (hours)
 	@scripts/setup.sh postgresql node ruby java go
 	@OJS_SOAK_JOBS=$${OJS_SOAK_JOBS:-1000000} scripts/soak.sh
 	@OJS_FAULT_ROUNDS=$${OJS_FAULT_ROUNDS:-200} OJS_FAULT_NODE_ROUNDS=$${OJS_FAULT_NODE_ROUNDS:-5} OJS_FAULT_NODE_JOBS=$${OJS_FAULT_NODE_JOBS:-100000} \
+		OJS_FAULT_NODE_SECONDS=$${OJS_FAULT_NODE_SECONDS:-120} \
 		cargo test --release --locked -p ojs-tests --test kill9 -- --nocapture
 	@OJS_MODEL_ROUNDS=$${OJS_MODEL_ROUNDS:-200} cargo test --release --locked -p ojs-engine --test store model::
 	@cargo run --release --locked -p ojs-bench -- depth --deep 1000000

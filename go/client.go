@@ -38,6 +38,9 @@ func NewClient(url string, options ...ClientOption) (*Client, error) {
 func connect(url string, settings connection) (*Client, error) {
 	settings.authToken = cmp.Or(settings.authToken, os.Getenv("OJS_AUTH_TOKEN"))
 	settings.caFile = cmp.Or(settings.caFile, os.Getenv("OJS_TLS_CA_FILE"))
+	if certFile, keyFile := os.Getenv("OJS_TLS_CERT_FILE"), os.Getenv("OJS_TLS_KEY_FILE"); settings.certFile == "" && certFile != "" && keyFile != "" {
+		settings.certFile, settings.keyFile = certFile, keyFile
+	}
 	settings.encryptionKeys = cmp.Or(settings.encryptionKeys, os.Getenv("OJS_ENCRYPTION_KEYS"))
 	if settings.transport != nil {
 		native, err := newNativeClientFor(settings.transport)

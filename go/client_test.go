@@ -2,6 +2,7 @@ package ojs_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -384,4 +386,30 @@ func TestCronAndLimits(t *testing.T) {
 		must(w, err)
 		equal(w, health["status"] != nil && manifest["specversion"] != nil, true, "health and manifest")
 	})
+}
+
+func TestAServerAsksForTheKeysOfAFile(t *testing.T) {
+	t.Parallel()
+	if _, err := ojs.StartServer("memory:", "0.0.0.0:0", ojs.WithInsecure(false)); !errors.Is(err, ojs.ErrValidation) {
+		t.Fatalf("it listens to everybody: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "keys.json")
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("secret")))
+	keys := `{"keys": [{"name": "shop", "roles": ["producer"], "created_at": "2026-01-01T00:00:00Z", "sha256": "` + sum + `"}]}`
+	must(t, os.WriteFile(file, []byte(keys), 0o600))
+	server, err := ojs.StartServer("memory:", "127.0.0.1:0", ojs.WithKeys(file), ojs.WithInsecure(false))
+	must(t, err)
+	defer server.Close()
+	stranger, err := ojs.NewClient(server.URL())
+	must(t, err)
+	defer stranger.Close()
+	if _, err := stranger.Enqueue(t.Context(), "a", nil); !errors.Is(err, ojs.ErrAuthentication) {
+		t.Fatalf("a stranger may enqueue: %v", err)
+	}
+	client, err := ojs.NewClient(server.URL(), ojs.WithAuthToken("secret"))
+	must(t, err)
+	defer client.Close()
+	job, err := client.Enqueue(t.Context(), "a", nil)
+	must(t, err)
+	equal(t, job.State, ojs.Available, "state")
 }

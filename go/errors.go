@@ -12,44 +12,88 @@ import (
 //	if errors.Is(err, ojs.ErrNotFound) { … }
 type Class int32
 
+//gen:go/classes.j2 (make gen; do not edit)
+
 const (
-	ErrAPI                    Class = 1  // The server answered with an error; the classes up to ErrAuthentication are kinds of it.
-	ErrDuplicate              Class = 2  // The job exists already: same id, or a unique policy said so.
-	ErrNotFound               Class = 3  // There is no such job, queue, workflow or schedule.
-	ErrQueuePaused            Class = 4  // The queue is paused and refuses jobs.
-	ErrRateLimited            Class = 5  // The request came too fast, or the queue is full.
-	ErrInvalidStateTransition Class = 6  // The job is in a state that does not allow the operation.
-	ErrPayloadTooLarge        Class = 7  // Larger than the server takes.
-	ErrInvalidRequest         Class = 8  // The server found the request wrong.
-	ErrAuthentication         Class = 9  // The token is missing, wrong, or not allowed to do this.
+	ErrAPI                    Class = 1  // The server answered, and the answer is an error.
+	ErrDuplicate              Class = 2  // The job exists already: same id, or a unique policy said so. A kind of ErrConflict.
+	ErrNotFound               Class = 3  // There is no such job, queue, workflow or schedule (any more). A kind of ErrAPI.
+	ErrQueuePaused            Class = 4  // The queue is paused and refuses jobs. A kind of ErrAPI.
+	ErrRateLimited            Class = 5  // The request came too fast, or the queue is full. A kind of ErrAPI.
+	ErrInvalidStateTransition Class = 6  // The job is in a state that does not allow the operation; current_state in the details names it. A kind of ErrConflict.
+	ErrPayloadTooLarge        Class = 7  // The job, its metadata, its result or the batch is larger than the server takes. A kind of ErrAPI.
+	ErrInvalidRequest         Class = 8  // The server found the request wrong; field in the details names the place. A kind of ErrAPI.
+	ErrAuthentication         Class = 9  // The token is missing, wrong, or not allowed to do this. A kind of ErrAPI.
+	ErrConflict               Class = 10 // The job's present state or another job is in the way. A kind of ErrAPI.
 	ErrConnection             Class = 20 // There was no OJS answer.
 	ErrTimeout                Class = 21 // There was no answer in time; the server may have acted. A kind of ErrConnection.
 	ErrValidation             Class = 30 // The request, an argument or a setting was found wrong before anything was sent.
-	ErrNotEnqueued            Class = 31 // A middleware dropped the job: it did not call next.
-	ErrMiddleware             Class = 32 // A chain was changed wrongly: unknown name, name taken, changed while in use.
-	ErrClosed                 Class = 40 // The client or worker was closed.
-	ErrForked                 Class = 41 // The object does not work in a forked child.
+	ErrNotEnqueued            Class = 31 // An enqueue middleware did not call next: the job was dropped on purpose.
+	ErrMiddleware             Class = 32 // A chain was used wrongly: unknown name, name taken, changed while in use, next called twice.
+	ErrOutbox                 Class = 33 // The outbox cannot be used as it is set up, or not here: the message says what to do.
+	ErrClosed                 Class = 40 // The client, worker or server was closed.
+	ErrForked                 Class = 41 // A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
 	ErrInternal               Class = 42 // A bug in OJS. Please report it.
 )
 
-var classNames = map[Class]string{
-	ErrAPI: "refused by the server", ErrDuplicate: "duplicate", ErrNotFound: "not found", ErrQueuePaused: "queue paused",
-	ErrRateLimited: "rate limited", ErrInvalidStateTransition: "invalid state transition", ErrPayloadTooLarge: "payload too large",
-	ErrInvalidRequest: "invalid request", ErrAuthentication: "authentication", ErrConnection: "connection", ErrTimeout: "time-out",
-	ErrValidation: "validation", ErrNotEnqueued: "not enqueued", ErrMiddleware: "middleware", ErrClosed: "closed", ErrForked: "forked",
-	ErrInternal: "internal",
+// about gives the words for a class, and what it is a kind of; 0 when of none.
+func (c Class) about() (words string, parent Class) {
+	switch c {
+	case ErrAPI:
+		return "refused by the server", 0
+	case ErrDuplicate:
+		return "duplicate", ErrConflict
+	case ErrNotFound:
+		return "not found", ErrAPI
+	case ErrQueuePaused:
+		return "queue paused", ErrAPI
+	case ErrRateLimited:
+		return "rate limited", ErrAPI
+	case ErrInvalidStateTransition:
+		return "invalid state transition", ErrConflict
+	case ErrPayloadTooLarge:
+		return "payload too large", ErrAPI
+	case ErrInvalidRequest:
+		return "invalid request", ErrAPI
+	case ErrAuthentication:
+		return "authentication", ErrAPI
+	case ErrConflict:
+		return "conflict", ErrAPI
+	case ErrConnection:
+		return "connection", 0
+	case ErrTimeout:
+		return "time-out", ErrConnection
+	case ErrValidation:
+		return "validation", 0
+	case ErrNotEnqueued:
+		return "not enqueued", 0
+	case ErrMiddleware:
+		return "middleware", 0
+	case ErrOutbox:
+		return "outbox", 0
+	case ErrClosed:
+		return "closed", 0
+	case ErrForked:
+		return "forked", 0
+	case ErrInternal:
+		return "internal", 0
+	}
+	return fmt.Sprintf("class %d", int32(c)), 0
 }
 
+//gen:end
+
 func (c Class) Error() string {
-	if name, known := classNames[c]; known {
-		return "ojs: " + name
-	}
-	return fmt.Sprintf("ojs: class %d", int32(c))
+	words, _ := c.about()
+	return "ojs: " + words
 }
 
 // is tells whether c is a kind of parent.
 func (c Class) is(parent Class) bool {
-	return c == parent || parent == ErrAPI && c > ErrAPI && c <= ErrAuthentication || parent == ErrConnection && c == ErrTimeout
+	for c != parent && c != 0 {
+		_, c = c.about()
+	}
+	return c == parent
 }
 
 // Error is every error of this package: a refusal of the server, a lost connection, a wrong argument.
@@ -158,9 +202,11 @@ var ErrRelease = errors.New("the job goes back to its queue")
 // CancelReason is why a handler should stop. It is an error: the cause of the context, see [context.Cause].
 type CancelReason uint32
 
+//gen:go/cancel_reasons.j2 (make gen; do not edit)
+
 const (
 	ErrCancelled CancelReason = 1 // The job was cancelled on the server.
-	ErrLeaseLost CancelReason = 2 // Another worker has the job by now.
+	ErrLeaseLost CancelReason = 2 // Another worker has the job by now, or it was answered before.
 	ErrTimedOut  CancelReason = 3 // The attempt's time is up.
 	ErrShutdown  CancelReason = 4 // The worker stops and its grace period is over.
 )
@@ -178,3 +224,5 @@ func (r CancelReason) Error() string {
 	}
 	return fmt.Sprintf("the job should stop (%d)", uint32(r))
 }
+
+//gen:end

@@ -9,9 +9,11 @@ import (
 // JobState is where a job is in its life.
 type JobState string
 
+//gen:go/job_states.j2 (make gen; do not edit)
+
 const (
 	Available JobState = "available" // A worker may take it.
-	Pending   JobState = "pending"   // It waits for ActivateJob.
+	Pending   JobState = "pending"   // It waits to be activated.
 	Scheduled JobState = "scheduled" // It waits for its time.
 	Active    JobState = "active"    // A worker has it.
 	Completed JobState = "completed" // It is done.
@@ -19,6 +21,8 @@ const (
 	Cancelled JobState = "cancelled" // It was cancelled.
 	Discarded JobState = "discarded" // It failed for good.
 )
+
+//gen:end
 
 // Job is a job as the server describes it.
 type Job struct {
@@ -92,28 +96,27 @@ func (j *Job) DecodeResult(into any) error {
 	return decode(j.Result, into)
 }
 
-// RetryPolicy is how often and when a failed job runs again. What is left out is decided by the server.
+//gen:go/policy.j2:RetryPolicy (make gen; do not edit)
+
+// RetryPolicy: what happens when a job fails, how often and when it runs again. What is left out is decided by the server.
 type RetryPolicy struct {
-	// MaxAttempts counts all runs, the first included.
+	// MaxAttempts: runs in all, the first included.
 	MaxAttempts int
-	// InitialInterval is the pause before the first retry.
+	// InitialInterval: pause before the first retry.
 	InitialInterval time.Duration
-	// BackoffCoefficient is the growth of the pause from one retry to the next.
+	// BackoffCoefficient: growth of the pause from one retry to the next.
 	BackoffCoefficient float64
-	// MaxInterval is the longest pause.
+	// MaxInterval: longest pause.
 	MaxInterval time.Duration
-	// Jitter spreads the pauses at random, so that jobs that failed together do not come back together. See [Bool].
+	// Jitter: spread the pauses at random, so that jobs that failed together do not come back together. See [Bool].
 	Jitter *bool
-	// NonRetryableErrors are types or codes of errors that end the job at once.
+	// NonRetryableErrors: error types or codes that end the job at once.
 	NonRetryableErrors []string
-	// OnExhaustion is where the job goes when all attempts have failed: "discard" or "dead_letter".
+	// OnExhaustion: where the job goes when all attempts have failed: "discard", "dead_letter".
 	OnExhaustion string
-	// BackoffStrategy is the formula of the pauses: "exponential", "linear", "constant", "none", "polynomial".
+	// BackoffStrategy: the formula of the pauses: "exponential", "linear", "constant", "none", "polynomial".
 	BackoffStrategy string
 }
-
-// Bool is a pointer to a value, for RetryPolicy.Jitter.
-func Bool(value bool) *bool { return &value }
 
 // MarshalJSON writes the policy as the wire has it.
 func (p RetryPolicy) MarshalJSON() ([]byte, error) {
@@ -126,13 +129,25 @@ func (p RetryPolicy) MarshalJSON() ([]byte, error) {
 		NonRetryableErrors []string `json:"non_retryable_errors,omitempty"`
 		OnExhaustion       string   `json:"on_exhaustion,omitempty"`
 		BackoffStrategy    string   `json:"backoff_strategy,omitempty"`
-	}{p.MaxAttempts, duration(p.InitialInterval), p.BackoffCoefficient, duration(p.MaxInterval), p.Jitter, p.NonRetryableErrors,
-		p.OnExhaustion, p.BackoffStrategy})
+	}{
+		p.MaxAttempts,
+		duration(p.InitialInterval),
+		p.BackoffCoefficient,
+		duration(p.MaxInterval),
+		p.Jitter,
+		p.NonRetryableErrors,
+		p.OnExhaustion,
+		p.BackoffStrategy,
+	})
 }
 
-// UniquePolicy is when two jobs count as the same, and what happens to the second.
+//gen:end
+
+//gen:go/policy.j2:UniquePolicy (make gen; do not edit)
+
+// UniquePolicy: when two jobs count as the same, and what happens to the second. What is left out is decided by the server.
 type UniquePolicy struct {
-	// Keys are what is compared: of "type", "queue", "args", "meta".
+	// Keys: what is compared: of type, queue, args, meta.
 	Keys []string
 	// ArgsKeys: only these members of the arguments count.
 	ArgsKeys []string
@@ -142,7 +157,7 @@ type UniquePolicy struct {
 	Period time.Duration
 	// States: only jobs in these states count.
 	States []JobState
-	// OnConflict is what happens to the second job: "reject", "replace", "replace_except_schedule", "ignore".
+	// OnConflict: what to do with the second job: "reject", "replace", "replace_except_schedule", "ignore".
 	OnConflict string
 }
 
@@ -155,39 +170,56 @@ func (p UniquePolicy) MarshalJSON() ([]byte, error) {
 		Period     duration   `json:"period,omitempty"`
 		States     []JobState `json:"states,omitempty"`
 		OnConflict string     `json:"on_conflict,omitempty"`
-	}{p.Keys, p.ArgsKeys, p.MetaKeys, duration(p.Period), p.States, p.OnConflict})
+	}{
+		p.Keys,
+		p.ArgsKeys,
+		p.MetaKeys,
+		duration(p.Period),
+		p.States,
+		p.OnConflict,
+	})
 }
+
+//gen:end
+
+// Bool is a pointer to a value, for RetryPolicy.Jitter.
+func Bool(value bool) *bool { return &value }
 
 // JobRequest is a job to be. Enqueue middleware gets it and may change it.
 type JobRequest struct {
 	Type string
 	// Args is an array (Args, any slice), or a single value, which becomes an array of one.
 	Args any
-	// ID is an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
-	ID string
-	// Meta is any JSON object that travels with the job.
-	Meta Obj
-	// Schema is the URI of the schema its arguments follow.
-	Schema string
-	// Queue is "default" when it is empty.
+	//gen:go/option_fields.j2 (make gen; do not edit)
+	// Queue: the queue; "default" when it is empty.
 	Queue string
-	// Priority is −100 to 100, higher first.
+	// Priority: −100 to 100, higher first.
 	Priority int
-	// Timeout is the most one run may take.
+	// Timeout: the most one run may take.
 	Timeout time.Duration
-	// VisibilityTimeout is how long a worker may be silent before the job is given to another.
+	// VisibilityTimeout: how long a worker may be silent before the job is given to another.
 	VisibilityTimeout time.Duration
-	// ScheduledAt: not before this time.
-	ScheduledAt time.Time
-	// ExpiresAt: the job is thrown away when it has not started by then.
-	ExpiresAt time.Time
-	// TotalTimeout is how long the job's whole life may take.
-	TotalTimeout time.Duration
-	// ResultTTL is how long the result is kept; nil leaves it to the server, 0 keeps none.
+	// ResultTTL: how long the result is kept (0 keeps none); nil leaves it to the server.
 	ResultTTL *time.Duration
-	Retry     *RetryPolicy
-	Unique    *UniquePolicy
-	Tags      []string
+	// ScheduledAt: do not run before this time.
+	ScheduledAt time.Time
+	// ExpiresAt: throw the job away when it has not started by then.
+	ExpiresAt time.Time
+	// TotalTimeout: how long the job's whole life may take.
+	TotalTimeout time.Duration
+	// Retry: what happens when it fails.
+	Retry *RetryPolicy
+	// Unique: what makes it a duplicate.
+	Unique *UniquePolicy
+	// Tags: words to find it by.
+	Tags []string
+	// ID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
+	ID string
+	// Meta: any JSON object that travels with the job.
+	Meta Obj
+	// Schema: URI of the schema its arguments follow.
+	Schema string
+	//gen:end
 	// Extra are more options, by their names on the wire.
 	Extra map[string]any
 }
@@ -222,6 +254,14 @@ func (r JobRequest) encode(dependsOn []string) ([]byte, error) {
 	return encode(wire{r.Type, argsOf(r.Args), r.ID, r.Meta, r.Schema, r.options(), dependsOn})
 }
 
+// wireSeconds is a length of time in whole seconds, rounded up.
+func wireSeconds(length *time.Duration) int64 {
+	if length == nil {
+		return 0
+	}
+	return int64(math.Ceil(length.Seconds()))
+}
+
 func (r JobRequest) options() map[string]any {
 	options := map[string]any{}
 	set := func(wanted bool, name string, value any) {
@@ -229,19 +269,19 @@ func (r JobRequest) options() map[string]any {
 			options[name] = value
 		}
 	}
+	//gen:go/option_set.j2 (make gen; do not edit)
 	set(r.Queue != "" && r.Queue != "default", "queue", r.Queue)
 	set(r.Priority != 0, "priority", r.Priority)
 	set(r.Timeout != 0, "timeout_ms", wireMillis(r.Timeout))
 	set(r.VisibilityTimeout != 0, "visibility_timeout_ms", wireMillis(r.VisibilityTimeout))
+	set(r.ResultTTL != nil, "result_ttl", wireSeconds(r.ResultTTL))
 	set(!r.ScheduledAt.IsZero(), "delay_until", r.ScheduledAt)
 	set(!r.ExpiresAt.IsZero(), "expires_at", r.ExpiresAt)
 	set(r.TotalTimeout != 0, "total_timeout", duration(r.TotalTimeout))
-	if r.ResultTTL != nil {
-		options["result_ttl"] = int64(math.Ceil(r.ResultTTL.Seconds()))
-	}
 	set(r.Retry != nil, "retry", r.Retry)
 	set(r.Unique != nil, "unique", r.Unique)
 	set(len(r.Tags) > 0, "tags", r.Tags)
+	//gen:end
 	for name, value := range r.Extra {
 		options[name] = value
 	}

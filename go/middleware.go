@@ -36,9 +36,13 @@ type MiddlewareChain[M any] struct {
 	wrong  error
 }
 
-// enqueueOrder are the layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section
-// 14). Layers with other names may stand anywhere.
+//gen:go/enqueue_order.j2 (make gen; do not edit)
+
+// enqueueOrder: the layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers
+// with other names may stand anywhere.
 var enqueueOrder = []string{"trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt"}
+
+//gen:end
 
 type layer[M any] struct {
 	name string

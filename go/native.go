@@ -351,9 +351,20 @@ type Server struct {
 }
 
 // StartServer opens a store ("memory:", "sqlite:jobs.db") and listens on an address ("127.0.0.1:8080"; port 0 takes a free one).
-func StartServer(store, listen string) (*Server, error) {
+// Without options anyone who reaches it may use it.
+func StartServer(store, listen string, options ...ServerOption) (*Server, error) {
+	given := serverSettings{insecure: true}
+	for _, option := range options {
+		option(&given)
+	}
+	var lend lender
+	defer lend.Unpin()
+	var native C.ojs_server_options
+	C.ojs_server_options_init(&native)
+	native.store, native.listen, native.keys = lend.text(store), lend.text(listen), lend.text(given.keys)
+	native.insecure = C.bool(given.insecure)
 	s := &Server{}
-	if err := takeError(C.ojs_server_start(text(store), text(listen), false, &s.ptr)); err != nil {
+	if err := takeError(C.ojs_server_start_with(&native, &s.ptr)); err != nil {
 		return nil, err
 	}
 	s.url = string(goBytes(C.ojs_server_url(s.ptr)))

@@ -79,6 +79,20 @@ func WithClientCert(certFile, keyFile string) ConnectionOption {
 	return func(c *connection) { c.certFile, c.keyFile = certFile, keyFile }
 }
 
+type serverSettings struct {
+	keys     string
+	insecure bool
+}
+
+// ServerOption is a setting of a server in this process.
+type ServerOption func(*serverSettings)
+
+// WithKeys asks everybody for a key of this file, which `ojs keys add` writes.
+func WithKeys(file string) ServerOption { return func(s *serverSettings) { s.keys = file } }
+
+// WithInsecure says whether the server may listen, without keys, where other machines reach it; true.
+func WithInsecure(allowed bool) ServerOption { return func(s *serverSettings) { s.insecure = allowed } }
+
 type workerOption func(*workerSettings)
 
 func (o workerOption) toWorker(s *workerSettings, _ *connection) { o(s) }
@@ -119,9 +133,9 @@ func WithLabels(labels ...string) WorkerOption {
 	return workerOption(func(s *workerSettings) { s.labels = labels })
 }
 
-// WithKeepOnShutdown lets unfinished jobs wait for the end of their leases when the worker stops, instead of giving them back.
-func WithKeepOnShutdown() WorkerOption {
-	return workerOption(func(s *workerSettings) { s.keepOnShutdown = true })
+// WithReleaseOnShutdown says whether the worker gives unfinished jobs back when it stops; true. Else they wait until their leases end.
+func WithReleaseOnShutdown(release bool) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.keepOnShutdown = !release })
 }
 
 // WithLogger gets a record for every job that failed; slog.Default() without it.
@@ -133,69 +147,79 @@ type enqueueOption func(*JobRequest)
 
 func (o enqueueOption) toJob(r *JobRequest) { o(r) }
 
-// WithQueue sends the job to a queue; "default" without it.
-func WithQueue(name string) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.Queue = name })
+//gen:go/option_functions.j2 (make gen; do not edit)
+
+// WithQueue: the queue; "default" without it.
+func WithQueue(queue string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Queue = queue })
 }
 
-// WithPriority is −100 to 100, higher first.
-func WithPriority(n int) EnqueueOption { return enqueueOption(func(r *JobRequest) { r.Priority = n }) }
+// WithPriority: −100 to 100, higher first.
+func WithPriority(n int) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Priority = n })
+}
 
-// WithTimeout is the most one run may take.
+// WithTimeout: the most one run may take.
 func WithTimeout(d time.Duration) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Timeout = d })
 }
 
-// WithDelay runs the job after this long, counted from the call of WithDelay.
+// WithResultTTL: how long the result is kept (0 keeps none).
+func WithResultTTL(d time.Duration) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.ResultTTL = &d })
+}
+
+// WithDelay: run after this long, counted from this call.
 func WithDelay(d time.Duration) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.ScheduledAt = time.Now().Add(d) })
 }
 
-// WithScheduledAt does not run the job before this time.
+// WithScheduledAt: do not run before this time.
 func WithScheduledAt(t time.Time) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.ScheduledAt = t })
 }
 
-// WithExpiresAt throws the job away when it has not started by then.
+// WithExpiresAt: throw the job away when it has not started by then.
 func WithExpiresAt(t time.Time) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.ExpiresAt = t })
 }
 
-// WithTotalTimeout limits the job's whole life.
+// WithTotalTimeout: how long the job's whole life may take.
 func WithTotalTimeout(d time.Duration) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.TotalTimeout = d })
 }
 
-// WithRetry says what happens when the job fails.
+// WithRetry: what happens when it fails.
 func WithRetry(policy RetryPolicy) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Retry = &policy })
 }
 
-// WithUnique says what makes the job a duplicate.
+// WithUnique: what makes it a duplicate.
 func WithUnique(policy UniquePolicy) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Unique = &policy })
 }
 
-// WithTags adds words to find the job by.
+// WithTags: words to find it by. Those of several calls add up.
 func WithTags(tags ...string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Tags = append(r.Tags, tags...) })
 }
 
-// WithMeta is a JSON object that travels with the job.
-func WithMeta(meta Obj) EnqueueOption { return enqueueOption(func(r *JobRequest) { r.Meta = meta }) }
-
-// WithSchema names the schema that the arguments follow.
-func WithSchema(uri string) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.Schema = uri })
+// WithID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
+func WithID(id string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.ID = id })
 }
 
-// WithID is an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
-func WithID(id string) EnqueueOption { return enqueueOption(func(r *JobRequest) { r.ID = id }) }
-
-// WithResultTTL is how long the result is kept; 0 keeps none.
-func WithResultTTL(d time.Duration) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.ResultTTL = &d })
+// WithMeta: any JSON object that travels with the job.
+func WithMeta(meta Obj) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Meta = meta })
 }
+
+// WithSchema: URI of the schema its arguments follow.
+func WithSchema(schema string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Schema = schema })
+}
+
+//gen:end
 
 // WithOption sets an option by its name on the wire.
 func WithOption(name string, value any) EnqueueOption {

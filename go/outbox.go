@@ -14,6 +14,7 @@ import (
 // The databases that an outbox may be in.
 const (
 	PostgreSQL = "postgresql" // 12 or later, with any driver that writes parameters as $1
+	MySQL      = "mysql"      // 8.0.13 or later, MariaDB 10.6 or later, with any driver of database/sql
 	SQLite     = "sqlite"     // 3.35 or later, with any driver of database/sql
 )
 
@@ -31,12 +32,13 @@ type OutboxDatabase interface {
 
 // OutboxOptions are the settings of an outbox and of a relay.
 type OutboxOptions struct {
-	// DB is the application's pool. SQLite needs it; with PostgreSQL it is needed for [Outbox.DB] and to find out whether the server
+	// DB is the application's pool. SQLite needs it; with PostgreSQL and MySQL it is needed for [Outbox.DB] and to find out whether the server
 	// shares the database.
 	DB *sql.DB
-	// Dialect is PostgreSQL or SQLite; PostgreSQL when there is a URL.
+	// Dialect is PostgreSQL, MySQL or SQLite; when there is a URL, what that names.
 	Dialect string
-	// URL is PostgreSQL's, "postgres://user@host/database": the relay in this process reads there, on a connection of its own.
+	// URL is PostgreSQL's, "postgres://user@host/database", or MySQL's, "mysql://user@host/database": the relay in this process reads
+	// there, on a connection of its own.
 	URL string
 	// Database is in place of DB, for adapters.
 	Database OutboxDatabase
@@ -51,7 +53,7 @@ type OutboxOptions struct {
 	Migrate bool
 	// PollInterval is how often the relay looks when nobody wakes it; 1 s without it.
 	PollInterval time.Duration
-	// BatchSize is the most rows in one request, 1 to 1000; 100 without it.
+	// BatchSize is the most rows in one request, 1 to 1000; 1000 without it.
 	BatchSize int
 	// Retention is how long rows are kept after they were sent; 24 h without it.
 	Retention time.Duration
@@ -61,20 +63,30 @@ func (o OutboxOptions) complete() (OutboxOptions, error) {
 	o.Table = cmp.Or(o.Table, "ojs_outbox")
 	if o.Dialect == "" && o.URL != "" {
 		o.Dialect = PostgreSQL
+		if isMySQL(o.URL) {
+			o.Dialect = MySQL
+		}
 	}
-	if o.Dialect != PostgreSQL && o.Dialect != SQLite {
-		return o, invalid("the outbox's Dialect must be ojs.PostgreSQL or ojs.SQLite, got %q", o.Dialect)
+	if o.Dialect != PostgreSQL && o.Dialect != MySQL && o.Dialect != SQLite {
+		return o, invalid("the outbox's Dialect must be ojs.PostgreSQL, ojs.MySQL or ojs.SQLite, got %q", o.Dialect)
 	}
 	if o.Dialect == SQLite && o.DB == nil {
 		return o, invalid("an outbox in SQLite needs OutboxOptions.DB: only the application's own SQLite may open the file in this process")
 	}
-	if o.Dialect == PostgreSQL && o.URL == "" && !o.SeparateRelay {
-		return o, invalid("the relay reads PostgreSQL by its URL: set OutboxOptions.URL, or SeparateRelay where `ojs relay run` does it")
+	if o.URL != "" && isMySQL(o.URL) != (o.Dialect == MySQL) {
+		return o, invalid("OutboxOptions.URL is of another database than Dialect says, %s", o.Dialect)
+	}
+	if o.Dialect != SQLite && o.URL == "" && !o.SeparateRelay {
+		return o, invalid("the relay reads PostgreSQL and MySQL by URL: set OutboxOptions.URL, or SeparateRelay where `ojs relay run` does it")
 	}
 	if o.Database == nil && o.DB != nil {
 		o.Database = sqlDatabase{o.DB}
 	}
 	return o, nil
+}
+
+func isMySQL(url string) bool {
+	return strings.HasPrefix(url, "mysql://") || strings.HasPrefix(url, "mariadb://")
 }
 
 // Outbox enqueues jobs with the transactions of one database: a job is sent if, and only if, the transaction commits. The row is written by
@@ -132,8 +144,18 @@ func (o *Outbox) migrate(ctx context.Context) error {
 		// Together they are one transaction. Processes that start at the same time take turns: IF NOT EXISTS alone does not make them.
 		statements = []string{"SELECT pg_advisory_xact_lock(1869247233);" + strings.Join(statements, ";\n")}
 	}
+	var database Transaction = o.options.Database
+	if o.options.DB != nil {
+		// MySQL's statements lead to one another: one session for all.
+		connection, err := o.options.DB.Conn(ctx)
+		if err != nil {
+			return fmt.Errorf("ojs: no connection to make the tables of the outbox with: %w", err)
+		}
+		defer connection.Close()
+		database = connection
+	}
 	for _, statement := range statements {
-		if _, err := o.options.Database.ExecContext(ctx, statement); err != nil {
+		if _, err := database.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("ojs: the tables of the outbox could not be made: %w", err)
 		}
 	}

@@ -78,7 +78,9 @@ func readRows(rows *sql.Rows) ([][]any, error) {
 // Staged are the jobs that are not sent yet as this transaction sees them, its own included: for tests, which roll back afterwards. Package
 // ojstest makes assertions of it.
 func (o *Outbox) Staged(ctx context.Context, tx Transaction) ([]Job, error) {
-	query := "SELECT job_id, job_type, CAST(job_args AS text), CAST(job_options AS text), NULL, NULL FROM " + o.options.Table +
+	// PostgreSQL's columns are JSON; those of the others are texts, and MySQL has another word for that.
+	cast := cmp.Or(map[string]string{MySQL: "CHAR"}[o.options.Dialect], "text")
+	query := "SELECT job_id, job_type, CAST(job_args AS " + cast + "), CAST(job_options AS " + cast + "), NULL, NULL FROM " + o.options.Table +
 		" WHERE status <> 'sent' ORDER BY id"
 	if o.same.known() {
 		query = "SELECT CAST(id AS text), type, CAST(args AS text), CAST(options AS text), CAST(meta AS text), queue" +
@@ -153,9 +155,10 @@ func writeError(err error, table string) error {
 		code = state.SQLState()
 	}
 	switch {
-	case code == "25006" || strings.Contains(message, "readonly database") || strings.Contains(message, "read-only"):
+	// MySQL's driver has its numbers in the text alone.
+	case code == "25006" || strings.Contains(message, "1792 (25006)") || strings.Contains(message, "readonly database") || strings.Contains(message, "read-only"):
 		ours.Code, ours.Hint = "read_only_transaction", "enqueue in a transaction that may write, or send the job now with Enqueue"
-	case code == "42P01" || strings.Contains(message, "no such table"):
+	case code == "42P01" || strings.Contains(message, "1146 (42s02)") || strings.Contains(message, "no such table"):
 		ours.Code, ours.Hint = "outbox_missing", "make the table: OutboxOptions.Migrate, Outbox.Migration, or `ojs relay migrate`"
 	case code == "25P02" || errors.Is(err, sql.ErrTxDone) || errors.Is(err, sql.ErrConnDone):
 		ours.Code, ours.Hint = "transaction_over", "an earlier statement has failed, or the transaction has ended: begin another one"

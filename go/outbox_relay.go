@@ -13,7 +13,7 @@ const relayGrace = 5 * time.Second
 // one; this is for programs that relay and do nothing else.
 type Relay struct {
 	native *nativeRelay
-	host   *sqliteHost // Nil with PostgreSQL.
+	host   *sqliteHost // Nil with PostgreSQL and MySQL.
 	stop   sync.Once
 	over   chan struct{}
 	err    error
@@ -36,7 +36,7 @@ type RelayStatus struct {
 	Error string `json:"error"`
 }
 
-// StartRelay starts a relay that sends with a client. It reads PostgreSQL by OutboxOptions.URL, on a connection of its own; SQLite by
+// StartRelay starts a relay that sends with a client. It reads PostgreSQL and MySQL by OutboxOptions.URL, on a connection of its own; SQLite by
 // OutboxOptions.DB, for a moment each time. The context limits the start only.
 func StartRelay(ctx context.Context, client *Client, options OutboxOptions) (*Relay, error) {
 	options.SeparateRelay = false

@@ -77,21 +77,18 @@ func performJSON(ctx context.Context, db *sql.DB, body []byte) ([]byte, error) {
 
 // runTogether runs all statements in one transaction and gives the rows of each. The connection is the pool's: it is held no longer than that.
 func runTogether(ctx context.Context, db *sql.DB, statements []relayStatement) (answers [][][]any, err error) {
-	connection, err := db.Conn(ctx)
+	begin := "BEGIN"
+	for _, statement := range statements {
+		if !statement.reads() {
+			begin = "BEGIN IMMEDIATE"
+		}
+	}
+	connection, err := beginOnIdle(ctx, db, begin)
 	if err != nil {
 		return nil, err
 	}
 	defer connection.Close()
-	writes := false
-	for _, statement := range statements {
-		writes = writes || !statement.reads()
-	}
-	if writes {
-		if err := beginImmediate(ctx, connection); err != nil {
-			return nil, err
-		}
-		defer func() { err = finish(ctx, connection, err) }()
-	}
+	defer func() { err = finish(ctx, connection, err) }()
 	for _, statement := range statements {
 		rows, err := runStatement(ctx, connection, statement)
 		if err != nil {
@@ -102,10 +99,30 @@ func runTogether(ctx context.Context, db *sql.DB, statements []relayStatement) (
 	return answers, nil
 }
 
-// beginImmediate waits for its turn to write: the connection may have no time-out of its own.
-func beginImmediate(ctx context.Context, connection *sql.Conn) error {
+// beginOnIdle begins on a connection of the pool. One that somebody has given back in the middle of a transaction would show rows that are
+// not committed: it is thrown away, and SQLite rolls back.
+func beginOnIdle(ctx context.Context, db *sql.DB, begin string) (*sql.Conn, error) {
+	for {
+		connection, err := db.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		err = beginInTurn(ctx, connection, begin)
+		if err == nil {
+			return connection, nil
+		}
+		if !strings.Contains(err.Error(), "within a transaction") {
+			_ = connection.Close()
+			return nil, err
+		}
+		discard(connection)
+	}
+}
+
+// beginInTurn waits for its turn to write: the connection may have no time-out of its own.
+func beginInTurn(ctx context.Context, connection *sql.Conn, begin string) error {
 	for end := time.Now().Add(sqlitePatience); ; {
-		_, err := connection.ExecContext(ctx, "BEGIN IMMEDIATE")
+		_, err := connection.ExecContext(ctx, begin)
 		if err == nil || !isBusy(err) || time.Now().After(end) {
 			return err
 		}
@@ -117,6 +134,11 @@ func beginImmediate(ctx context.Context, connection *sql.Conn) error {
 	}
 }
 
+// discard closes a connection instead of giving it back to its pool.
+func discard(connection *sql.Conn) {
+	_ = connection.Raw(func(any) error { return driver.ErrBadConn })
+}
+
 // finish commits, or rolls back when something went wrong.
 func finish(ctx context.Context, connection *sql.Conn, wrong error) error {
 	if wrong == nil {
@@ -125,7 +147,7 @@ func finish(ctx context.Context, connection *sql.Conn, wrong error) error {
 	if wrong != nil {
 		if _, err := connection.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); err != nil {
 			// Not with a transaction open may it go back to the pool.
-			_ = connection.Raw(func(any) error { return driver.ErrBadConn })
+			discard(connection)
 		}
 	}
 	return wrong

@@ -10,13 +10,17 @@ import (
 	"time"
 )
 
+//gen:go/outcomes.j2 (make gen; do not edit)
+
 // What an outcome says; the numbers of ojs_frame.h.
 const (
-	kindCompleted = iota
-	kindFailed
-	kindReleased
-	kindSnoozed
+	kindCompleted = 0 // Done; the payload is the result as JSON text, or empty.
+	kindFailed    = 1 // Failed; the payload is a JSON object: message, perhaps code, type, retryable, details, backtrace.
+	kindReleased  = 2 // Given back without counting an attempt; no payload.
+	kindSnoozed   = 3 // To run again after the delay, without counting a failure; no payload.
 )
+
+//gen:end
 
 // outcome is what the engine is told about a run.
 type outcome struct {
@@ -184,15 +188,42 @@ func backtrace(stack string) []string {
 	return found
 }
 
-// The layout of a frame: ojs_frame.h.
+//gen:go/frame.j2 (make gen; do not edit)
+
+// The layout of a frame; the numbers of ojs_frame.h.
 const (
-	frameHeader    = 16
-	frameOutcome   = 32
-	frameVersion   = 1
-	magicJobs      = 0x4A534A4F
-	magicOutcomes  = 0x4F534A4F
-	flagOfDeadline = 2
+	frameJobs     = 0x4A534A4F // "OJSJ"
+	frameOutcomes = 0x4F534A4F // "OJSO"
+	frameVersion  = 1
+
+	frameHeader  = 16
+	frameOutcome = 32
+
+	frameAtMagic     = 0
+	frameAtVersion   = 4
+	frameAtEntrySize = 6
+	frameAtCount     = 8
+	frameAtTotal     = 12
+
+	frameJobToken    = 0
+	frameJobEnvelope = 8
+	frameJobID       = 16
+	frameJobType     = 24
+	frameJobQueue    = 32
+	frameJobAttempt  = 40
+	frameJobFlags    = 44
+	frameJobDeadline = 48
+
+	frameFlagASCII    = 1 // Id, type, queue and envelope are ASCII.
+	frameFlagDeadline = 2 // It has a deadline.
+
+	frameOutcomeToken   = 0
+	frameOutcomeKind    = 8
+	frameOutcomePayload = 16
+	frameOutcomeDelay   = 24
 )
+
+//gen:end
 
 // packOutcomes makes a frame of outcomes.
 func packOutcomes(outcomes []outcome) []byte {
@@ -202,18 +233,18 @@ func packOutcomes(outcomes []outcome) []byte {
 	}
 	le := binary.LittleEndian
 	frame := make([]byte, frameHeader+len(outcomes)*frameOutcome, total)
-	le.PutUint32(frame, magicOutcomes)
-	le.PutUint16(frame[4:], frameVersion)
-	le.PutUint16(frame[6:], frameOutcome)
-	le.PutUint32(frame[8:], uint32(len(outcomes)))
-	le.PutUint32(frame[12:], uint32(total))
+	le.PutUint32(frame[frameAtMagic:], frameOutcomes)
+	le.PutUint16(frame[frameAtVersion:], frameVersion)
+	le.PutUint16(frame[frameAtEntrySize:], frameOutcome)
+	le.PutUint32(frame[frameAtCount:], uint32(len(outcomes)))
+	le.PutUint32(frame[frameAtTotal:], uint32(total))
 	for i, o := range outcomes {
 		entry := frame[frameHeader+i*frameOutcome:]
-		le.PutUint64(entry, o.token)
-		le.PutUint32(entry[8:], o.kind)
-		le.PutUint32(entry[16:], uint32(len(frame)))
-		le.PutUint32(entry[20:], uint32(len(o.payload)))
-		le.PutUint64(entry[24:], uint64(o.delay.Milliseconds()))
+		le.PutUint64(entry[frameOutcomeToken:], o.token)
+		le.PutUint32(entry[frameOutcomeKind:], o.kind)
+		le.PutUint32(entry[frameOutcomePayload:], uint32(len(frame)))
+		le.PutUint32(entry[frameOutcomePayload+4:], uint32(len(o.payload)))
+		le.PutUint64(entry[frameOutcomeDelay:], uint64(o.delay.Milliseconds()))
 		frame = append(frame, o.payload...)
 	}
 	return frame
@@ -233,10 +264,10 @@ type delivered struct {
 // readJobs reads a frame of jobs.
 func readJobs(frame []byte) ([]delivered, error) {
 	le := binary.LittleEndian
-	if len(frame) < frameHeader || le.Uint32(frame) != magicJobs {
+	if len(frame) < frameHeader || le.Uint32(frame[frameAtMagic:]) != frameJobs {
 		return nil, &Error{Class: ErrInternal, Code: "internal_error", Message: "the engine did not give a frame of jobs"}
 	}
-	size, count := int(le.Uint16(frame[6:])), int(le.Uint32(frame[8:]))
+	size, count := int(le.Uint16(frame[frameAtEntrySize:])), int(le.Uint32(frame[frameAtCount:]))
 	jobs := make([]delivered, count)
 	for i := range jobs {
 		entry := frame[frameHeader+i*size:]
@@ -244,10 +275,10 @@ func readJobs(frame []byte) ([]delivered, error) {
 			from := le.Uint32(entry[at:])
 			return frame[from : from+le.Uint32(entry[at+4:])]
 		}
-		jobs[i] = delivered{token: le.Uint64(entry), envelope: text(8), id: string(text(16)), jobType: string(text(24)), queue: string(text(32)),
-			attempt: int(le.Uint32(entry[40:])), left: -1}
-		if le.Uint32(entry[44:])&flagOfDeadline != 0 {
-			jobs[i].left = time.Duration(le.Uint64(entry[48:])) * time.Millisecond
+		jobs[i] = delivered{token: le.Uint64(entry[frameJobToken:]), envelope: text(frameJobEnvelope), id: string(text(frameJobID)),
+			jobType: string(text(frameJobType)), queue: string(text(frameJobQueue)), attempt: int(le.Uint32(entry[frameJobAttempt:])), left: -1}
+		if le.Uint32(entry[frameJobFlags:])&frameFlagDeadline != 0 {
+			jobs[i].left = time.Duration(le.Uint64(entry[frameJobDeadline:])) * time.Millisecond
 		}
 	}
 	return jobs, nil

@@ -19,7 +19,7 @@ import (
 )
 
 // patience is the longest a test waits for something that takes milliseconds. Reached only by failures.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // serverURL is a real server in a process of its own: $OJS_BIN, else the one built in this repository, else one in this process.
 var serverURL string

@@ -14,26 +14,39 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // WorkerState is where a worker is in its life.
 type WorkerState uint32
 
+//gen:go/worker_states.j2 (make gen; do not edit)
+
 const (
-	StateNew       WorkerState = iota // Not started.
-	StateRunning                      // Fetches and runs.
-	StateQuiet                        // Runs what it holds, fetches nothing.
-	StateTerminate                    // Finishes what it holds, then stops.
-	StateStopped                      // Over.
+	StateNew       WorkerState = 0 // Not started.
+	StateRunning   WorkerState = 1 // Fetches and runs.
+	StateQuiet     WorkerState = 2 // Runs what it holds, fetches nothing.
+	StateTerminate WorkerState = 3 // Finishes what it holds, then stops.
+	StateStopped   WorkerState = 4 // Over.
 )
 
 func (s WorkerState) String() string {
-	names := []string{"new", "running", "quiet", "terminate", "stopped"}
-	if int(s) < len(names) {
-		return names[s]
+	switch s {
+	case StateNew:
+		return "new"
+	case StateRunning:
+		return "running"
+	case StateQuiet:
+		return "quiet"
+	case StateTerminate:
+		return "terminate"
+	case StateStopped:
+		return "stopped"
 	}
 	return strconv.Itoa(int(s))
 }
+
+//gen:end
 
 // Worker fetches jobs and runs their handlers, each in a goroutine of its own.
 type Worker struct {
@@ -95,6 +108,13 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 	}
 	if settings.concurrency < 1 {
 		return nil, invalid("concurrency must be at least 1, got %d", settings.concurrency)
+	}
+	if text := os.Getenv("OJS_SHUTDOWN_TIMEOUT"); settings.grace == 0 && text != "" {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if err != nil || seconds < 0 {
+			return nil, invalid("OJS_SHUTDOWN_TIMEOUT must be a number of seconds, got %q", text)
+		}
+		settings.grace = max(time.Duration(seconds*float64(time.Second)), time.Millisecond)
 	}
 	if settings.logger == nil {
 		settings.logger = slog.Default()

@@ -298,7 +298,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 		worker.Register("long", wait)
 		w.start(worker)
 
-		slow := w.enqueue("slow", nil, once, ojs.WithTimeout(50*time.Millisecond))
+		slow := w.enqueue("slow", nil, once, ojs.WithTimeout(500*time.Millisecond))
 		failed := w.inState(slow, ojs.Discarded)
 		equal(w, failed.Error.Code, "timeout", "code of a job that took too long")
 		equal(w, receive(w, causes, "the end of time"), error(ojs.ErrTimedOut), "cause")

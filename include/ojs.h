@@ -49,21 +49,21 @@ enum ojs_class
  {
     // No error.
     OJS_CLASS_NONE = 0,
-    // The server answered with an error, of no class below.
+    // The server answered, and the answer is an error.
     OJS_CLASS_API = 1,
     // The job exists already: same id, or a unique policy said so.
     OJS_CLASS_DUPLICATE = 2,
-    // There is no such job, queue, workflow or schedule.
+    // There is no such job, queue, workflow or schedule (any more).
     OJS_CLASS_NOT_FOUND = 3,
     // The queue is paused and refuses jobs.
     OJS_CLASS_QUEUE_PAUSED = 4,
     // The request came too fast, or the queue is full.
     OJS_CLASS_RATE_LIMITED = 5,
-    // The job is in a state that does not allow the operation.
+    // The job is in a state that does not allow the operation; current_state in the details names it.
     OJS_CLASS_INVALID_STATE_TRANSITION = 6,
-    // Larger than the server takes.
+    // The job, its metadata, its result or the batch is larger than the server takes.
     OJS_CLASS_PAYLOAD_TOO_LARGE = 7,
-    // The server found the request wrong.
+    // The server found the request wrong; field in the details names the place.
     OJS_CLASS_INVALID_REQUEST = 8,
     // The token is missing, wrong, or not allowed to do this.
     OJS_CLASS_AUTHENTICATION = 9,
@@ -73,13 +73,13 @@ enum ojs_class
     OJS_CLASS_TIMEOUT = 21,
     // The request, an argument or a setting was found wrong before anything was sent.
     OJS_CLASS_VALIDATION = 30,
-    // A middleware dropped the job. Not in C.
+    // An enqueue middleware did not call next: the job was dropped on purpose.
     OJS_CLASS_NOT_ENQUEUED = 31,
-    // The object was closed.
+    // The client, worker or server was closed.
     OJS_CLASS_CLOSED = 40,
-    // The object does not work in a forked child.
+    // A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
     OJS_CLASS_FORKED = 41,
-    // A bug in OJS.
+    // A bug in OJS. Please report it.
     OJS_CLASS_INTERNAL = 42,
 };
 #ifndef __cplusplus
@@ -270,6 +270,22 @@ typedef void (*ojs_destroy_fn)(void *user_data);
 // Runs a job. What it leaves in `answer` counts; nothing means: done, without a result. `job` and `answer` live until it returns.
 typedef void (*ojs_handler_fn)(void *user_data, const ojs_job *job, const ojs_answer *answer);
 
+// Settings of a server. Fill with ojs_server_options_init(), then change.
+typedef struct {
+    // Set by ojs_server_options_init().
+    uint32_t size;
+    // Whether anyone who can connect can delete all jobs; false.
+    bool test_mode;
+    // Whether it may listen, without `keys`, where other machines reach it; true.
+    bool insecure;
+    // `sqlite:jobs.db`, `memory:` (the default).
+    ojs_slice store;
+    // `127.0.0.1:8080`; the default takes a free port.
+    ojs_slice listen;
+    // A file of keys, which `ojs keys add` writes: everybody is asked for one. Empty asks nobody.
+    ojs_slice keys;
+} ojs_server_options;
+
 // A request for the program to answer. Free its three buffers; `body` is NULL when it has none.
 typedef struct {
     // The reply goes by this; 0 when nothing came in time.
@@ -286,7 +302,7 @@ typedef struct {
 typedef struct {
     // Set by ojs_relay_options_init().
     uint32_t size;
-    // Most rows in one request; 100.
+    // Most rows in one request; 1,000.
     uint32_t batch_size;
     // How often it looks when nobody wakes it, in milliseconds; 1000.
     uint64_t poll_interval_ms;
@@ -550,6 +566,9 @@ ojs_cancel ojs_answer_cancelled(const ojs_answer *answer);
 // Extends the lease now; `verdict` is why the handler should stop.
 OJS_MUST_USE ojs_error *ojs_answer_heartbeat(const ojs_answer *answer, ojs_cancel *verdict);
 
+// Fills in the size and the defaults.
+void ojs_server_options_init(ojs_server_options *options);
+
 // Opens `store` (`sqlite:jobs.db`, `memory:`) and listens on `listen` (`127.0.0.1:8080`; port 0 takes a free one). In test mode
 // anyone who can connect can delete all jobs.
 OJS_MUST_USE
@@ -557,6 +576,9 @@ ojs_error *ojs_server_start(ojs_slice store,
                             ojs_slice listen,
                             bool test_mode,
                             ojs_server **out);
+
+// As ojs_server_start(), with settings; NULL takes the defaults.
+OJS_MUST_USE ojs_error *ojs_server_start_with(const ojs_server_options *server_options, ojs_server **out);
 
 // Where it listens: `http://127.0.0.1:8080`.
 ojs_slice ojs_server_url(const ojs_server *server);
@@ -595,7 +617,7 @@ void ojs_transport_free(ojs_transport *transport);
 // A client whose requests go to the mailbox. Free with ojs_client_free().
 OJS_MUST_USE ojs_error *ojs_client_over(const ojs_transport *transport, ojs_client **out);
 
-// The statements that make the tables of an outbox, or add what they lack: a JSON array of texts. `database` is `postgresql` or
+// The statements that make the tables of an outbox, or add what they lack: a JSON array of texts. `database` is `postgresql`, `mysql` or
 // `sqlite`, `table` a name, `ojs_outbox` in the specification.
 OJS_MUST_USE
 ojs_error *ojs_outbox_migration(ojs_slice database,

@@ -8,7 +8,8 @@ export type When = Date | string;
 /** Whatever JSON has a form for, and bigints for integers that a number cannot hold. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
 
-/** What happens when a job fails. What is left out is decided by the server. */
+// gen:node/policy.d.j2:RetryPolicy (make gen; do not edit)
+/** What happens when a job fails, how often and when it runs again. What is left out is decided by the server. */
 export interface RetryPolicy {
   /** Runs in all, the first included. */
   maxAttempts?: number;
@@ -27,10 +28,12 @@ export interface RetryPolicy {
   /** The formula of the pauses. */
   backoffStrategy?: 'exponential' | 'linear' | 'constant' | 'none' | 'polynomial';
 }
+// gen:end
 
-/** When two jobs count as the same, and what happens to the second. */
+// gen:node/policy.d.j2:UniquePolicy (make gen; do not edit)
+/** When two jobs count as the same, and what happens to the second. What is left out is decided by the server. */
 export interface UniquePolicy {
-  /** Of type, queue, args, meta. */
+  /** What is compared: of type, queue, args, meta. */
   keys?: readonly string[];
   /** Only these members of the arguments count. */
   argsKeys?: readonly string[];
@@ -43,7 +46,9 @@ export interface UniquePolicy {
   /** What to do with the second job. */
   onConflict?: 'reject' | 'replace' | 'replace_except_schedule' | 'ignore';
 }
+// gen:end
 
+// gen:node/options.d.j2 (make gen; do not edit)
 /** What may be said about a job besides its type and arguments. */
 export interface JobOptions {
   /** The queue; `default` when it is left out. */
@@ -54,6 +59,8 @@ export interface JobOptions {
   timeout?: Duration;
   /** How long a worker may be silent before the job is given to another. */
   visibilityTimeout?: Duration;
+  /** How long the result is kept (0 keeps none), in seconds. */
+  resultTtl?: number;
   /** Run after this long. */
   delay?: Duration;
   /** Do not run before this time. */
@@ -62,8 +69,6 @@ export interface JobOptions {
   expiresAt?: When;
   /** How long the job's whole life may take. */
   totalTimeout?: Duration;
-  /** How long the result is kept, in seconds. */
-  resultTtl?: number;
   /** What happens when it fails. */
   retry?: RetryPolicy;
   /** What makes it a duplicate. */
@@ -83,6 +88,7 @@ export interface EnqueueOptions extends JobOptions, CallOptions {
   /** URI of the schema its arguments follow. */
   schema?: string;
 }
+// gen:end
 
 /** The options of every call. */
 export interface CallOptions {
@@ -113,7 +119,26 @@ export class JobRequest {
   toJSON(): { type: string; args: unknown[]; [name: string]: unknown };
 }
 
-export type JobState = 'available' | 'pending' | 'scheduled' | 'active' | 'completed' | 'retryable' | 'cancelled' | 'discarded';
+// gen:node/job_states.d.j2 (make gen; do not edit)
+/** Where a job is in its life. */
+export type JobState =
+  /** A worker may take it. */
+  | 'available'
+  /** It waits to be activated. */
+  | 'pending'
+  /** It waits for its time. */
+  | 'scheduled'
+  /** A worker has it. */
+  | 'active'
+  /** It is done. */
+  | 'completed'
+  /** It failed and will run again. */
+  | 'retryable'
+  /** It was cancelled. */
+  | 'cancelled'
+  /** It failed for good. */
+  | 'discarded';
+// gen:end
 
 /** A job as the server describes it: its members by their names on the wire, the long ones in camel case as well. */
 export class Job<Args extends unknown[] = any[], Result = any> {
@@ -210,6 +235,8 @@ export interface ConnectionOptions {
   /** `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:`; without it `OJS_URL`, else `http://localhost:8080`. */
   url?: string;
   /** Bearer token; without it `OJS_AUTH_TOKEN`. */
+  authToken?: string;
+  /** The same. */
   auth?: string;
   headers?: Record<string, string>;
   /** For a whole call. */
@@ -217,6 +244,8 @@ export interface ConnectionOptions {
   /** For connecting. */
   connectTimeout?: Duration;
   /** How often a request that did not arrive is sent, the first time included. */
+  maxSends?: number;
+  /** The same. */
   retryConfig?: { maxAttempts?: number };
   /** Certificates to trust, a PEM file. */
   caFile?: string;
@@ -416,10 +445,22 @@ export interface DeadLetterFilter {
   until?: When;
 }
 
+/** A schedule. Further settings go by their names on the wire. */
+export interface CronEntry {
+  name: string;
+  /** Five fields, or six with seconds. */
+  expression: string;
+  /** Of the IANA, such as `Europe/Prague`; UTC without it. */
+  timezone?: string;
+  /** What happens while the job before is not over; `skip`. */
+  overlapPolicy?: 'skip' | 'allow' | 'cancel_previous' | 'enqueue';
+  job: JobLike;
+  enabled?: boolean;
+}
 export interface Cron {
   list(options?: CallOptions): Promise<any[]>;
   /** Enqueues `job` whenever `expression` matches; replaces a schedule of the same name. */
-  register(entry: { name: string; expression: string; timezone?: string; job: JobLike }, options?: CallOptions): Promise<any>;
+  register(entry: CronEntry, options?: CallOptions): Promise<any>;
   delete(name: string, options?: CallOptions): Promise<void>;
 }
 
@@ -433,6 +474,7 @@ export interface WorkerOptions extends ConnectionOptions {
   concurrency?: number;
   /** The longest pause between fetches, where a server cannot wake a worker. */
   pollInterval?: Duration;
+  /** Between heartbeats; 5 seconds. */
   heartbeatInterval?: Duration;
   /** How long a silent worker keeps a job; 30 seconds. */
   visibilityTimeout?: Duration;
@@ -514,7 +556,18 @@ export class JobContext<Args extends unknown[] = any[]> {
   /** Extends the lease now; the worker does so every few seconds by itself. False when the handler should stop. */
   heartbeat(): Promise<boolean>;
 }
-export type CancelReason = 'cancelled' | 'lease_lost' | 'timed_out' | 'shutdown';
+// gen:node/cancel_reasons.d.j2 (make gen; do not edit)
+/** Why a handler should stop. */
+export type CancelReason =
+  /** The job was cancelled on the server. */
+  | 'cancelled'
+  /** Another worker has the job by now, or it was answered before. */
+  | 'lease_lost'
+  /** The attempt's time is up. */
+  | 'timed_out'
+  /** The worker stops and its grace period is over. */
+  | 'shutdown';
+// gen:end
 
 /** A description of jobs that belong together. May be a step of another one. */
 export class Workflow {
@@ -561,7 +614,7 @@ export interface WorkflowStatus {
 export class OJSServer {
   private constructor();
   /** Opens the store and listens; port 0 takes a free one. Keeps the process alive until stop(). */
-  static start(options?: { store?: string; listen?: string; testMode?: boolean }): Promise<OJSServer>;
+  static start(options?: { store?: string; listen?: string; testMode?: boolean; keys?: string; insecure?: boolean }): Promise<OJSServer>;
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -620,6 +673,8 @@ export interface OJSErrorOptions {
 /** Base of all errors of this package. */
 export class OJSError extends Error {
   constructor(message: string, options?: OJSErrorOptions);
+  /** By what a server answered: `new OJSError(await response.json())`. */
+  constructor(body: object);
   /** Machine-readable code, as the server wrote it. */
   readonly code: string;
   /** Whether the same call may succeed later. */
@@ -633,15 +688,17 @@ export class OJSError extends Error {
   /** Number of the code in the catalogue of OJS errors, such as `OJS-3000`. */
   readonly numeric?: string;
 }
+// gen:node/classes.d.j2 (make gen; do not edit)
 /** The server answered, and the answer is an error. */
 export class OJSAPIError extends OJSError {}
 /** The job's present state or another job is in the way. */
 export class OJSConflictError extends OJSAPIError {}
 /** The job exists already: same id, or a unique policy said so. */
 export class OJSDuplicateError extends OJSConflictError {
+  /** The id of the job that was there first. */
   get existingJobId(): string | undefined;
 }
-/** The job is in a state that does not allow the operation. */
+/** The job is in a state that does not allow the operation; current_state in the details names it. */
 export class OJSInvalidStateTransitionError extends OJSConflictError {}
 /** There is no such job, queue, workflow or schedule (any more). */
 export class OJSNotFoundError extends OJSAPIError {}
@@ -651,7 +708,7 @@ export class OJSQueuePausedError extends OJSAPIError {}
 export class OJSRateLimitError extends OJSAPIError {}
 /** The job, its metadata, its result or the batch is larger than the server takes. */
 export class OJSPayloadTooLargeError extends OJSAPIError {}
-/** The server found the request wrong. */
+/** The server found the request wrong; field in the details names the place. */
 export class OJSInvalidRequestError extends OJSAPIError {}
 /** The token is missing, wrong, or not allowed to do this. */
 export class OJSAuthenticationError extends OJSAPIError {}
@@ -659,16 +716,19 @@ export class OJSAuthenticationError extends OJSAPIError {}
 export class OJSConnectionError extends OJSError {}
 /** There was no answer in time; the server may have acted. */
 export class OJSTimeoutError extends OJSConnectionError {}
-/** The request or setting was found wrong before anything was sent. */
+/** The request, an argument or a setting was found wrong before anything was sent. */
 export class OJSValidationError extends OJSError {}
-/** A chain was used wrongly: unknown name, name taken, changed after the start, next() called twice. */
-export class OJSMiddlewareError extends OJSError {}
-/** An enqueue middleware did not call next(): the job was dropped on purpose. */
+/** An enqueue middleware did not call next: the job was dropped on purpose. */
 export class OJSNotEnqueuedError extends OJSError {}
-/** The client or worker was closed. */
+/** A chain was used wrongly: unknown name, name taken, changed while in use, next called twice. */
+export class OJSMiddlewareError extends OJSError {}
+/** The outbox cannot be used as it is set up, or not here: the message says what to do. */
+export class OJSOutboxError extends OJSError {}
+/** The client, worker or server was closed. */
 export class OJSClosedError extends OJSError {}
 /** A bug in OJS. Please report it. */
 export class OJSInternalError extends OJSError {}
+// gen:end
 
 /** Throw it in a handler: the job fails for good, whatever its retry policy says. */
 export class NonRetryableError extends Error {

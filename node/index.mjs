@@ -5,8 +5,10 @@ export default sdk;
 export const {
   OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Workflow, chain, group, batch, json, setLogger, testing,
   version,
-  OJSError, OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
+  OJSError, NonRetryableError, Snooze, JobCancelledError,
+  // gen:node/exports.mjs.j2 (make gen; do not edit)
+  OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
   OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
-  OJSValidationError, OJSMiddlewareError, OJSNotEnqueuedError, OJSClosedError, OJSInternalError, NonRetryableError, Snooze,
-  JobCancelledError,
+  OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError, OJSInternalError,
+  // gen:end
 } = sdk;

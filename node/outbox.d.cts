@@ -3,7 +3,7 @@ import { OJSError } from './index.cjs';
 import type { CallOptions, ConnectionOptions, Duration, EnqueueOptions, ExecutionMiddleware, Job, JobLike, OJSClient } from './index.cjs';
 
 /** What says which database a statement is for. */
-export type DatabaseKind = 'postgresql' | 'sqlite';
+export type DatabaseKind = 'postgresql' | 'mysql' | 'sqlite';
 
 /** Any other driver's connection, inside a transaction. */
 export interface ConnectionLike {
@@ -26,7 +26,7 @@ export interface RelayOptions {
   table?: string;
   /** How often it looks when nobody wakes it; 1 s. */
   pollInterval?: Duration;
-  /** Most rows in one request, 1 to 1000; 100. */
+  /** Most rows in one request, 1 to 1000; 1000. */
   batchSize?: number;
   /** How long rows are kept after they were sent; 24 hours. */
   retention?: Duration;
@@ -34,7 +34,23 @@ export interface RelayOptions {
   migrate?: boolean;
 }
 
-export interface OutboxOptions extends Omit<RelayOptions, 'migrate'>, Pick<ConnectionOptions, 'url' | 'auth' | 'headers' | 'timeout' | 'transport'> {
+/** Settings of an adapter as the specification prints them, for what comes from a file. */
+export interface AdapterConfig {
+  ojs_url?: string;
+  /** `external`: jobs go through the outbox table. `database`: the server shares the application's PostgreSQL. Found out when it is left out. */
+  backend_type?: 'external' | 'database' | (string & {});
+  outbox?: OutboxConfig;
+}
+/** The settings of the outbox in there. */
+export interface OutboxConfig extends Omit<OutboxOptions, 'url' | 'client' | 'adapter' | 'outbox'> {
+  table_name?: string;
+  poll_interval?: Duration;
+  batch_size?: number;
+}
+
+export interface OutboxOptions extends AdapterConfig, Omit<RelayOptions, 'migrate'>, Pick<ConnectionOptions, 'url' | 'auth' | 'headers' | 'timeout' | 'transport'> {
+  /** The whole as the specification prints it: `{ ...config, database }` with what a file says. */
+  adapter?: AdapterConfig;
   /** The client that sends; without it one is made of `url`, `auth`, … */
   client?: OJSClient;
   /** The database whose transactions count, for calls that name none, and for `start()`. */
@@ -106,7 +122,7 @@ export class Outbox {
 
 /** Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends. */
 export class Relay {
-  /** `source` is the URL of a PostgreSQL database, or a function that opens a connection of better-sqlite3. */
+  /** `source` is the URL of a PostgreSQL, MySQL or MariaDB database, or a function that opens a connection of better-sqlite3. */
   constructor(client: OJSClient, source: string | (() => object), options?: RelayOptions);
   /** Starts it, unless it runs. It does not keep the process alive; before that ends by itself, it is flushed. */
   start(): Promise<this>;

@@ -2,8 +2,9 @@
 # Builds the C library into a prefix, target/c: include/, lib/ (shared, static), lib/pkgconfig/ojs.pc.
 #
 #     c.sh                build
-#     c.sh test           build, then compile the test program as C and C++ without a warning, and run it: linked to the shared
-#                         library, under ASan and LSan with the static one, under valgrind if it is there; and the examples
+#     c.sh test           build, then compile the test programs as C and C++ without a warning, and run them: linked to the shared
+#                         library, under ASan and LSan with the static one, under valgrind if it is there; and the examples.
+#                         Wanted: jsmn.h, which reads the vectors (setup.sh c)
 #     c.sh install DIR    build the distribution profile, install into DIR (for example /usr/local)
 #
 # PROFILE=debug takes the debug profile.
@@ -56,18 +57,20 @@ out=$target/c/tests
 mkdir -p "$out"
 step() { printf '\n-- %s\n' "$1"; shift; "$@"; }
 
-for test in ojs outbox; do
+vectors=tests/vectors/vectors.json
+for test in ojs outbox vectors worker_vectors; do
+  case $test in vectors) with=("$vectors") ;; worker_vectors) with=("$vectors" tests/vectors/judge.py) ;; *) with=() ;; esac
   step "$test: C11, shared" cc -std=c11 -g "${warnings[@]}" "${include[@]}" "tests/c/test_$test.c" -o "$out/$test-shared" "${shared[@]}" -lpthread
-  "$out/$test-shared"
+  "$out/$test-shared" "${with[@]}"
   step "$test: C++17, shared" c++ -std=c++17 -g "${warnings[@]}" "${include[@]}" -x c++ "tests/c/test_$test.c" -x none -o "$out/$test-cpp" "${shared[@]}" -lpthread
-  "$out/$test-cpp"
+  "$out/$test-cpp" "${with[@]}"
   step "$test: C11, static, address and leak sanitizer" cc -std=c11 -g -fsanitize=address,undefined -fno-omit-frame-pointer "${warnings[@]}" \
     "${include[@]}" "tests/c/test_$test.c" -o "$out/$test-asan" "${static[@]}"
-  ASAN_OPTIONS=detect_leaks=1 "$out/$test-asan"
+  ASAN_OPTIONS=detect_leaks=1 "$out/$test-asan" "${with[@]}"
   if command -v valgrind >/dev/null; then
     # Definite leaks only: the runtime and thread-locals stay reachable until the end.
     step "$test: valgrind" valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
-      --show-leak-kinds=definite --fair-sched=yes "$out/$test-shared"
+      --show-leak-kinds=definite --fair-sched=yes "$out/$test-shared" "${with[@]}"
   fi
 done
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig

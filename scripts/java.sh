@@ -4,8 +4,8 @@
 #     java.sh                 build
 #     java.sh test            build, run the tests, install into the local Maven repository, and run examples/java, a project that uses
 #                             the two jars as anybody does
-#     java.sh adapters        build, and run the tests of java/adapters; wanted besides: a PostgreSQL server, named by OJS_TEST_POSTGRES
-#                             (postgres-fixture -- scripts/java.sh adapters)
+#     java.sh adapters        build, and run the tests of java/adapters; wanted besides: servers of PostgreSQL and MariaDB, named by
+#                             OJS_TEST_POSTGRES and OJS_TEST_MYSQL (postgres-fixture -- mariadb-fixture scripts/java.sh adapters)
 #
 # PROFILE=debug takes the debug profile. Wanted: a JDK 22 or later and Maven (setup.sh java).
 set -euo pipefail

@@ -19,7 +19,7 @@ ALLOWED = {
     "ojs": {"ojs-model", "ojs-engine"},
     "ojs-abi": {"ojs-model", "ojs-engine", "ojs"},
 }
-OURS = {*ALLOWED, "ojs-adapter-axum", "ojs-cli", "ojs-python", "ojs-node", "ojs-c", "ojs-ruby", "ojs-tests", "ojs-postgres-fixture", "ojs-bench"}
+OURS = {*ALLOWED, "ojs-adapter-axum", "ojs-cli", "ojs-python", "ojs-node", "ojs-c", "ojs-ruby", "ojs-tests", "ojs-mariadb-fixture", "ojs-postgres-fixture", "ojs-bench", "xtask"}
 
 
 def tree(crate: str, *arguments: str) -> set[str]:

@@ -5,7 +5,7 @@
     parity.py check     fails when the table is another one, and when a named test has not passed in the latest run of its suite
 
 What ran is read from what the suites of check.py leave behind: target/test-logs and the reports of Maven. A null stands for a behaviour
-that a language has no test of: it is shown as a dash. Python 3.10, standard library only.
+that a language has no test of: it is shown as a dash, and its `why` below the table. Python 3.10, standard library only.
 """
 import json
 import re
@@ -58,6 +58,10 @@ def table(data: dict) -> str:
             rows.append(f"| **{area}** |{' |' * len(languages)}")
         marks = ("✓" if entry["tests"][language] else "–" for language in languages)
         rows.append(f"| {entry['behaviour']} | {' | '.join(marks)} |")
+    dashes = [(entry, language) for entry in data["behaviours"] for language in languages if entry["tests"][language] is None]
+    if dashes:
+        rows += ["", "The dashes:", ""]
+        rows += [f"- {languages[language]}, {entry['behaviour']}: {entry['why'][language]}." for entry, language in dashes]
     return "\n".join(rows)
 
 

@@ -14,6 +14,16 @@ if ! cmp -s python/requirements-dev.txt "$stamp"; then
     .venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt
     cp python/requirements-dev.txt "$stamp"
 fi
-# maturin is in .venv already: no build environment has to be fetched. It is cargo that decides whether there is work.
-PATH="$PWD/.venv/bin:$PATH" .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable python
+if [ "$(uname -s)" = Linux ]; then
+  # cargo itself, not maturin behind pip: the first build takes minutes, and cargo shows how far it is.
+  # OJS_BUILT: the whole workspace has been built a moment ago; this package alone has other features and would be compiled anew.
+  [ -n "${OJS_BUILT:-}" ] || cargo build --locked --release -p ojs-python
+  # A new file, not new content in the old one: a process may have that one loaded.
+  strip -S -o python/.native "${CARGO_TARGET_DIR:-target}/release/lib_native.so"
+  mv python/.native python/openjobspec/_native.abi3.so
+  PATH="$PWD/.venv/bin:$PATH" .venv/bin/python scripts/editable.py
+else
+  # maturin is in .venv already: no build environment has to be fetched. It is cargo that decides whether there is work.
+  PATH="$PWD/.venv/bin:$PATH" .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable python
+fi
 .venv/bin/python -c 'import openjobspec; print("openjobspec", openjobspec.__version__, "in .venv")'

@@ -3,7 +3,8 @@
 #
 #     setup.sh [package…]     further Debian packages that are wanted: those named as the command they bring (redis-server), and
 #                             postgresql, the server programs (tests and benchmarks start a server of their own), node, with npm,
-#                             ruby, with its headers and the libclang that reads them, rails (tests of Ruby's adapters), go
+#                             mariadb, likewise, ruby, with its headers and the libclang that reads them, rails (tests of Ruby's adapters), go,
+#                             c, what the tests of the C library read JSON with
 #
 # Wanted: a C compiler and make (SQLite, ring), git, Python 3.10 or newer with venv, Rust as rust-toolchain.toml says.
 set -euo pipefail
@@ -54,14 +55,20 @@ for package in "$@"; do
       ruby -e 'require "minitest"' 2>/dev/null || missing+=(ruby-minitest)
       libclang_there || missing+=(libclang-dev) ;;
     rails)
-      for gem in railties activerecord activejob pg sqlite3; do
+      for gem in railties activerecord activejob mysql2 pg sqlite3; do
         ruby -e 'Gem::Specification.find_by_name(ARGV[0])' "$gem" 2>/dev/null || missing+=("ruby-$gem")
       done
       ruby -e 'Gem::Specification.find_by_name("puma")' 2>/dev/null || missing+=(puma) ;;
+    # Tests of the C library read JSON with it.
+    c) [ -e /usr/include/jsmn.h ] || missing+=(libjsmn-dev) ;;
+    # Debian names the package of a command of Ruby's otherwise.
+    sidekiq) command -v sidekiq >/dev/null || missing+=(ruby-sidekiq) ;;
     go) go_there || missing+=(golang-go) ;;
     java)
       command -v mvn >/dev/null || missing+=(maven)
       scripts/jdk.sh >/dev/null 2>&1 || missing+=(jdk) ;;
+    # In /usr/sbin.
+    mariadb) [ -x /usr/sbin/mariadbd ] || command -v mariadbd >/dev/null || missing+=(mariadb-server) ;;
     postgresql) postgresql_there || missing+=(postgresql) ;;
     # In /usr/sbin, which is not on everybody's PATH.
     pgbouncer) [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer) ;;
@@ -101,6 +108,9 @@ if [ "${#missing[@]}" -gt 0 ]; then
     "${missing[@]}" >/dev/null
   if [[ " ${missing[*]} " == *" pgbouncer "* && -d /run/systemd/system ]]; then
     as_root systemctl disable --quiet --now pgbouncer || true
+  fi
+  if [[ " ${missing[*]} " == *" mariadb-server "* && -d /run/systemd/system ]]; then
+    as_root systemctl disable --quiet --now mariadb || true
   fi
 fi
 

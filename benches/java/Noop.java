@@ -2,20 +2,16 @@ import com.github.kagkarlsson.scheduler.Scheduler;
 import com.github.kagkarlsson.scheduler.task.TaskInstance;
 import com.github.kagkarlsson.scheduler.task.helper.OneTimeTask;
 import com.github.kagkarlsson.scheduler.task.helper.Tasks;
+import com.sun.management.OperatingSystemMXBean;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.Callable;
+import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
@@ -25,17 +21,17 @@ import org.openjobspec.OJSWorker;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * Handlers that do nothing, in one Java process: this package embedded (durable and in memory) and over HTTP, and db-scheduler on
- * PostgreSQL, all in one run, in turns. {@code benches/java/run.sh} prepares and starts it.
+ * Handlers that do nothing, in one Java process: {@code ojs URL}, this package; {@code db-scheduler URL}, its rival on PostgreSQL. Prints one
+ * line of JSON; languages.py says what it is compared with. {@code benches/java/run.sh} prepares and starts it.
  *
  * <p>The jobs are enqueued before the clock starts; it runs from the start of the worker to the last handler. Every run ends with an exact
- * check: each number once. A run that fails it prints no figure. Medians; compare the ratios, not the figures.
+ * check: each number once.
  */
 public class Noop {
     static final int JOBS = Integer.getInteger("jobs", 20_000);
-    static final int RUNS = Integer.getInteger("runs", 3);
     static final int THREADS = Integer.getInteger("threads", 10);
-    static final String TEXT = "x".repeat(150);
+    static final String TEXT = "x".repeat(Integer.getInteger("payload", 150));
+    static final OperatingSystemMXBean SYSTEM = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
     /** Counts each number once. */
     static final class Tally {
@@ -47,13 +43,19 @@ public class Noop {
             left.countDown();
         }
 
-        double rate(long began) throws InterruptedException {
+        /** Runs what starts the worker, waits for the last job, prints the figures. */
+        void measure(Runnable start) throws InterruptedException {
+            long cpu = SYSTEM.getProcessCpuTime();
+            long began = System.nanoTime();
+            start.run();
             left.await();
-            return JOBS / ((System.nanoTime() - began) / 1e9);
+            double seconds = (System.nanoTime() - began) / 1e9;
+            double micros = (SYSTEM.getProcessCpuTime() - cpu) / 1e3;
+            System.out.printf(Locale.ROOT, "{\"jobs_per_second\": %.0f, \"cpu_us\": %.3f}%n", JOBS / seconds, micros / JOBS);
         }
     }
 
-    static double ojs(String url) throws Exception {
+    static void ojs(String url) throws Exception {
         try (var client = OJSClient.connect(url); var worker = OJSWorker.builder().client(client).concurrency(THREADS).build()) {
             for (int from = 0; from < JOBS; from += 1000) {
                 client.enqueueBatch(IntStream.range(from, Math.min(from + 1000, JOBS)).mapToObj(n -> JobRequest.of("bench.noop", n, TEXT)).toList());
@@ -63,35 +65,10 @@ public class Noop {
                 tally.ran(ctx.arg(0, int.class));
                 return null;
             });
-            long began = System.nanoTime();
-            worker.start();
-            double rate = tally.rate(began);
+            tally.measure(worker::start);
             worker.stop();
             Object completed = client.queues().stats("default").get("completed");
             if (!completed.equals((long) JOBS)) throw new AssertionError(completed + " completed");
-            return rate;
-        }
-    }
-
-    static double embedded() throws Exception {
-        Path file = Files.createTempDirectory("bench").resolve("jobs.db");
-        return ojs("sqlite:" + file);
-    }
-
-    static int engines;
-
-    static double memory() throws Exception {
-        return ojs("memory:bench-" + engines++);
-    }
-
-    static double http() throws Exception {
-        Path file = Files.createTempDirectory("bench").resolve("jobs.db");
-        Process server = new ProcessBuilder(System.getProperty("ojs"), "server", "--store", "sqlite:" + file, "--listen", "127.0.0.1:0", "--log-level", "error")
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        try {
-            return ojs(server.inputReader().readLine().replace("listening on ", "").strip());
-        } finally {
-            server.destroy();
         }
     }
 
@@ -104,9 +81,8 @@ public class Noop {
             create index on scheduled_tasks (priority desc, execution_time asc);""";
 
     /** Its documentation's advice for throughput: lock-and-fetch, on PostgreSQL by SKIP LOCKED. */
-    static double dbScheduler() throws Exception {
+    static void dbScheduler(URI url) throws Exception {
         PGSimpleDataSource source = new PGSimpleDataSource();
-        URI url = URI.create(System.getProperty("postgres"));
         source.setServerNames(new String[] {url.getHost()});
         source.setPortNumbers(new int[] {url.getPort()});
         source.setUser(url.getUserInfo());
@@ -125,31 +101,16 @@ public class Noop {
         for (int from = 0; from < JOBS; from += 1000) {
             scheduler.scheduleBatch(IntStream.range(from, Math.min(from + 1000, JOBS)).<TaskInstance<?>>mapToObj(n -> task.instance(Integer.toString(n), TEXT)), now);
         }
-        long began = System.nanoTime();
-        scheduler.start();
-        double rate = tally.rate(began);
+        tally.measure(scheduler::start);
         scheduler.stop();
         pool.close();
-        return rate;
     }
 
     public static void main(String[] args) throws Exception {
-        Map<String, Callable<Double>> all = new LinkedHashMap<>();
-        all.put("OJS, embedded, sqlite (durable)", Noop::embedded);
-        all.put("OJS, embedded, memory", Noop::memory);
-        all.put("OJS, server over HTTP, sqlite", Noop::http);
-        if (System.getProperty("postgres") != null) all.put("db-scheduler, PostgreSQL", Noop::dbScheduler);
-        Map<String, List<Double>> rates = new LinkedHashMap<>();
-        for (int run = 0; run < RUNS; run++) {
-            for (var one : all.entrySet()) rates.computeIfAbsent(one.getKey(), _ -> new ArrayList<>()).add(one.getValue().call());
+        switch (args[0]) {
+            case "ojs" -> ojs(args[1]);
+            case "db-scheduler" -> dbScheduler(URI.create(args[1]));
+            default -> throw new IllegalArgumentException(args[0]);
         }
-        double rival = median(rates.getOrDefault("db-scheduler, PostgreSQL", List.of(Double.NaN)));
-        System.out.printf("%d jobs, %d at a time, medians of %d%n", JOBS, THREADS, RUNS);
-        rates.forEach((name, list) -> System.out.printf("%-34s %,10.0f jobs/s   %5.1f x%n", name, median(list), median(list) / rival));
-    }
-
-    static double median(List<Double> rates) {
-        double[] sorted = rates.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-        return sorted[sorted.length / 2];
     }
 }

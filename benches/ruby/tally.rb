@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-# Which jobs have run, and how long it took from the first to the last. The same for all that are compared.
+require "json"
+
+# Which jobs have run, and how long it took. The same for all that are compared.
 class Tally
   def initialize(jobs)
     @jobs = jobs
@@ -8,6 +10,11 @@ class Tally
     @ran = 0
     @lock = Mutex.new
     @done = ConditionVariable.new
+  end
+
+  # The worker starts now. Without it the clock starts with the first job.
+  def begin
+    @began = now
   end
 
   def ran(number)
@@ -26,9 +33,9 @@ class Tally
     raise "not each job once" unless @seen.each_byte.all?(1)
   end
 
-  # Jobs in a second.
-  def rate
-    @jobs / (@ended - @began)
+  # What languages.py reads.
+  def line(cpu)
+    JSON.generate({ jobs_per_second: @jobs / (@ended - @began), cpu_us: cpu * 1e6 / @jobs })
   end
 
   private

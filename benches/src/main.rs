@@ -47,6 +47,15 @@ struct Options {
     /// Scheduled, and finished, jobs in the store of `depth`.
     #[arg(long, default_value_t = 100_000)]
     deep: usize,
+    /// Jobs of a run of `noop`.
+    #[arg(long, default_value_t = 100_000)]
+    jobs: usize,
+    /// Handlers at a time in `noop`.
+    #[arg(long, default_value_t = load::noop::MANY_SLOTS)]
+    concurrency: usize,
+    /// The server, or the store, of `noop`.
+    #[arg(long, default_value = "memory:")]
+    url: String,
     /// Writes everything that was measured to this file, every run included [default: target/bench/WHAT.json].
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -82,6 +91,9 @@ enum What {
     /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
     #[value(hide = true)]
     Profile,
+    /// One run of Rust handlers, as one line of JSON: for `languages.py`.
+    #[value(hide = true)]
+    Noop,
     /// Serves the ceiling: an HTTP server that answers at once. Used by the other scenarios.
     #[value(hide = true)]
     Echo,
@@ -91,6 +103,9 @@ fn main() -> ExitCode {
     let options = Options::parse();
     if options.what == What::Echo {
         return finish(scenario::echo::serve());
+    }
+    if options.what == What::Noop {
+        return finish(scenario::rust::noop(&options.url, options.concurrency, options.jobs));
     }
     finish(run(&options))
 }

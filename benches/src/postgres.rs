@@ -91,6 +91,12 @@ impl Postgres {
         ask(database.url(), include_str!("sql/dearest.sql"))
     }
 
+    /// Does at once what the server would do later by itself after many changes, so that it is not done in the middle of a measurement.
+    pub fn settle(database: &Database) -> Result<()> {
+        // Not in one message: that would be one transaction, in which there is no VACUUM.
+        ["VACUUM (ANALYZE)", "CHECKPOINT"].iter().try_for_each(|statement| tell(database.url(), statement).map(drop))
+    }
+
     fn ask(&self, query: &str) -> Result<String> {
         ask(&self.server.url(), query)
     }
@@ -109,17 +115,22 @@ impl Postgres {
 
 /// The text that the last of some statements gives.
 fn ask(url: &str, statements: &str) -> Result<String> {
+    let row = tell(url, statements)?.iter().rev().find_map(|answer| match answer {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    });
+    row.ok_or_else(|| format!("no answer to {statements}").into())
+}
+
+/// Runs some statements, on a connection of their own.
+fn tell(url: &str, statements: &str) -> Result<Vec<SimpleQueryMessage>> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
         let connection = tokio::spawn(connection);
         let answers = client.simple_query(statements).await?;
-        let row = answers.iter().rev().find_map(|answer| match answer {
-            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-            _ => None,
-        });
         drop(client);
         connection.await??;
-        row.ok_or_else(|| format!("no answer to {statements}").into())
+        Ok(answers)
     })
 }
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, relay, stats, workers, workflows,
+    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, relay, stats,
+    workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -67,6 +68,8 @@ pub enum Command {
     Keys(keys::Keys),
     /// Send what applications have put into their outbox.
     Relay(relay::RelayArgs),
+    /// Decrypt arguments for people who may see them.
+    CodecServer(codec_server::CodecServer),
     /// Bring a store to the schema of this version.
     Migrate(migrate::Migrate),
     /// Print the completion script of a shell.
@@ -89,6 +92,7 @@ SIGTERM or SIGINT: no new connections, answers what it has read, closes the stor
 Examples:
   ojs server                                         127.0.0.1:8080, jobs in ./ojs.db
   ojs server --store sqlite:/var/lib/ojs/jobs.db
+  ojs server --store postgres://ojs@db/ojs                any number of servers on one database
   ojs server --store 'sqlite:jobs.db?durability=relaxed'   faster; a power cut may lose the last moments
   ojs server --listen 0.0.0.0:8080 --keys ojs-keys.json      for other machines: `ojs keys add` makes the keys
   ojs server --store memory: --listen 127.0.0.1:0    for tests: nothing is kept, any free port";
@@ -99,7 +103,7 @@ pub struct ServerArgs {
     /// Address and port to listen on; port 0 takes any free one.
     #[arg(long, value_name = "ADDRESS", env = "OJS_LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: String,
-    /// Where jobs are kept: `sqlite:PATH`, or `memory:` (gone when the server stops).
+    /// Where jobs are kept: `sqlite:PATH`, `postgres://USER@HOST/DATABASE` (for several servers), or `memory:` (gone when the server stops).
     #[arg(long, value_name = "URL", env = "OJS_STORE", default_value = "sqlite:ojs.db")]
     pub store: String,
     /// Ask everybody for a key of this file (`ojs keys add`). Changes of the file take effect within two seconds.
@@ -108,6 +112,9 @@ pub struct ServerArgs {
     /// Listen on other addresses than loopback without keys: whoever reaches the server can do everything.
     #[arg(long, env = "OJS_INSECURE", conflicts_with = "keys", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
     pub insecure: bool,
+    /// Where dashboards have encrypted arguments decrypted (`ojs codec-server`): the manifest tells them.
+    #[arg(long, value_name = "URL", env = "OJS_CODEC_SERVER_URL")]
+    pub codec_server_url: Option<String>,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,

@@ -46,6 +46,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Doctor(doctor) => command::doctor::run(doctor, cli.remote.connect().await?).await,
         Command::Keys(keys) => command::keys::run(keys, cli.remote.output()),
         Command::Relay(args) => command::relay::run(args, cli.remote).await,
+        Command::CodecServer(args) => command::codec_server::run(args).await,
         Command::Migrate(migrate) => command::migrate::run(migrate, cli.remote.output()).await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "ojs", &mut std::io::stdout());

@@ -1,21 +1,17 @@
 //! `ojs server`: opens the engine, listens, and leaves politely.
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::exit;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use ojs_engine::access::Access;
-use ojs_engine::{Engine, EngineOptions, Server, StoreUrl};
+use ojs_engine::{Engine, EngineOptions, Server, StoreUrl, listening_advice};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
 
 use crate::args::ServerArgs;
 use crate::failure::Failure;
 use crate::log;
-
-/// How often the file of keys is looked at.
-const KEYS_EVERY: Duration = Duration::from_secs(1);
 
 /// Serves until SIGTERM or SIGINT.
 ///
@@ -28,6 +24,7 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     let keys = args.keys.as_ref().map(|path| Access::open(path).map(Arc::new)).transpose()?;
     let mut options = EngineOptions::new(store);
     options.test_mode = args.test_mode;
+    options.codec_server_url.clone_from(&args.codec_server_url);
 
     // Before the first line is printed: who reads it may send a signal at once.
     let signals = Signals::install()?;
@@ -58,35 +55,19 @@ fn announce(address: SocketAddr) {
     let _ = writeln!(stdout, "listening on http://{address}").and_then(|()| stdout.flush());
 }
 
-/// Reads the keys again on SIGHUP, and when the file has changed. A file that cannot be read changes nothing.
-fn watch_keys(access: Arc<Access>) -> Result<(), Failure> {
+/// Reads the keys again on SIGHUP, and when the file has changed.
+pub fn watch_keys(access: Arc<Access>) -> Result<(), Failure> {
     let mut hangup = signal(SignalKind::hangup())
         .map_err(|error| Failure::usage(format!("cannot catch signals: {error}"), "check the limits of this process"))?;
+    let told = Arc::new(Notify::new());
+    let teller = Arc::clone(&told);
     tokio::spawn(async move {
-        let mut known = stamp(access.path());
-        loop {
-            let told = tokio::select! {
-                _ = hangup.recv() => true,
-                () = tokio::time::sleep(KEYS_EVERY) => false,
-            };
-            let found = stamp(access.path());
-            if !told && found == known {
-                continue;
-            }
-            known = found;
-            match access.reload() {
-                Ok(keys) => tracing::info!(keys, "keys read again"),
-                Err(error) => tracing::error!(%error, "the keys stay as they were"),
-            }
+        while hangup.recv().await.is_some() {
+            teller.notify_one();
         }
     });
+    tokio::spawn(async move { access.follow(&told).await });
     Ok(())
-}
-
-/// Time and size of a file: what changes when it is replaced.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let about = std::fs::metadata(path).ok()?;
-    Some((about.modified().ok()?, about.len()))
 }
 
 fn warn_of_exposure(address: SocketAddr, args: &ServerArgs) {
@@ -103,24 +84,20 @@ fn warn_of_exposure(address: SocketAddr, args: &ServerArgs) {
     }
 }
 
-fn cannot_listen(address: &str, error: &std::io::Error) -> Failure {
-    let advice = match error.kind() {
-        ErrorKind::AddrInUse => "another process listens there: stop it, or choose another port (port 0 takes any free one)",
-        ErrorKind::PermissionDenied => "ports below 1024 need privileges: choose a higher one, or put a proxy in front",
-        ErrorKind::AddrNotAvailable => "no interface of this machine has that address: 127.0.0.1 always works, 0.0.0.0 means all",
-        _ => "use ADDRESS:PORT, for example 127.0.0.1:8080 or [::1]:8080",
-    };
-    Failure::usage(format!("cannot listen on {address}: {error}"), advice)
+/// Why an address cannot be listened on, and what to do.
+pub fn cannot_listen(address: &str, error: &std::io::Error) -> Failure {
+    Failure::usage(format!("cannot listen on {address}: {error}"), listening_advice(error))
 }
 
 /// The signals that end the server.
-struct Signals {
+pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    fn install() -> Result<Self, Failure> {
+    /// Catches both.
+    pub fn install() -> Result<Self, Failure> {
         let catch = |kind| {
             signal(kind)
                 .map_err(|error| Failure::usage(format!("cannot catch signals: {error}"), "check the limits of this process"))
@@ -137,7 +114,7 @@ impl Signals {
     }
 
     /// Ready at the first signal. From then on the second one ends the process with the status a shell expects.
-    async fn first(mut self) {
+    pub async fn first(mut self) {
         let number = self.next().await;
         tracing::info!(signal = number, "draining; signal again to stop at once");
         tokio::spawn(async move { exit(128 + self.next().await) });

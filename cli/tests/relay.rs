@@ -15,7 +15,7 @@ use ojs_tests::ServerProcess;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn ojs(server: &ServerProcess, app: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ojs"));

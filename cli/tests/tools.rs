@@ -182,7 +182,10 @@ async fn health_and_manifest_are_told() {
     assert!(health.contains("ok") && health.contains("sqlite"), "{health}");
     let manifest = says(&server, &["manifest"]).await;
     assert!(manifest.contains("x-worker-exchange") && manifest.contains("conformance level"), "{manifest}");
-    assert_eq!(json_of(&server, &["manifest"]).await["specversion"], "1.0");
+    let manifest = json_of(&server, &["manifest"]).await;
+    assert_eq!((&manifest["specversion"], manifest.get("codec_server_url")), (&json!("1.0"), None));
+    let server = ServerProcess::start("memory", &["--codec-server-url", "https://codec.example.com"]).await;
+    assert_eq!(json_of(&server, &["manifest"]).await["codec_server_url"], "https://codec.example.com");
 }
 
 #[tokio::test]

@@ -6,13 +6,15 @@ const { pathToFileURL } = require('node:url');
 const { parseArgs } = require('node:util');
 const { OJSServer, OJSWorker, version } = require('../index.cjs');
 
-const USAGE = `usage: ojs server [--listen ADDRESS] [--store URL] [--test-mode]
+const USAGE = `usage: ojs server [--listen ADDRESS] [--store URL] [--keys FILE | --insecure] [--test-mode]
        ojs worker FILE[:NAME] [--url URL] [--queues A,B] [--concurrency N]
        ojs --version
 
 server  a job server in this process
   --listen ADDRESS   address and port; port 0 takes any free one (OJS_LISTEN, 127.0.0.1:8080)
   --store URL        sqlite:PATH, postgres://…, or memory: (OJS_STORE, sqlite:ojs.db)
+  --keys FILE        ask everybody for a key of this file (OJS_KEYS; ojs keys add)
+  --insecure         listen on other addresses than loopback without keys (OJS_INSECURE)
   --test-mode        anyone who can connect can delete all jobs
 worker  the OJSWorker that a module exports as 'worker', as default, or under NAME
 `;
@@ -30,7 +32,9 @@ async function server(options) {
   });
   const store = options.store ?? process.env.OJS_STORE ?? 'sqlite:ojs.db';
   const listen = options.listen ?? process.env.OJS_LISTEN ?? '127.0.0.1:8080';
-  const running = await OJSServer.start({ store, listen, testMode: options['test-mode'] });
+  const keys = options.keys ?? process.env.OJS_KEYS;
+  const insecure = options.insecure || /^(1|true|yes|on|y|t)$/i.test(process.env.OJS_INSECURE ?? '');
+  const running = await OJSServer.start({ store, listen, testMode: options['test-mode'], keys, insecure });
   process.stdout.write(`listening on ${running.url}\n`);
   await stopped;
   await running.stop();
@@ -58,7 +62,7 @@ async function main() {
   const flag = { type: 'boolean', default: false };
   let parsed;
   try {
-    parsed = parseArgs({ allowPositionals: true, options: { listen: text, store: text, 'test-mode': flag, url: text, queues: text,
+    parsed = parseArgs({ allowPositionals: true, options: { listen: text, store: text, 'test-mode': flag, keys: text, insecure: flag, url: text, queues: text,
       concurrency: text, version: flag, help: { ...flag, short: 'h' } } });
   } catch (error) {
     throw new Usage(error.message);

@@ -195,8 +195,8 @@ class Cron extends Part {
   }
 
   /** Enqueues `job` whenever `expression` matches; replaces a schedule of the same name. */
-  async register({ name, expression, timezone, job }, options) {
-    const body = { name, expression, job_template: JobRequest.of(job), ...(timezone === undefined ? {} : { timezone }) };
+  async register({ job, overlapPolicy, ...entry }, options) {
+    const body = { ...entry, job_template: JobRequest.of(job), ...(overlapPolicy === undefined ? {} : { overlap_policy: overlapPolicy }) };
     const answer = await this.call('POST', '/cron', body, options);
     return answer.cron ?? answer;
   }

@@ -4,8 +4,10 @@ const { Job } = require('./job.cjs');
 const { JobCancelledError } = require('./errors.cjs');
 const json = require('./json.cjs');
 
+// gen:node/cancel_reasons.j2 (make gen; do not edit)
 /** By number of the core. */
 const REASONS = ['cancelled', 'lease_lost', 'timed_out', 'shutdown'];
+// gen:end
 
 /** What the worker may do with a context and a handler may not. */
 let inside;

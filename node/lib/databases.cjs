@@ -10,7 +10,7 @@ const { OJSOutboxError } = require('./outbox_error.cjs');
 /** A database as the relay sees it: with connections of its own. */
 class Database {
   /**
-   * @param kind `postgresql` or `sqlite`; @param key the same for all that name the same one; @param source a URL, or a function that
+   * @param kind `postgresql`, `mysql` or `sqlite`; @param key the same for all that name the same one; @param source a URL, or a function that
    * opens it; @param client makes a connection of pg that is not connected yet.
    */
   constructor(kind, key, { source, client } = {}) {
@@ -35,15 +35,18 @@ class Database {
   }
 }
 
-/** What a URL says of PostgreSQL. */
-function postgresUrl({ host, port, user, password, database, ssl }) {
+function login({ user, password }) {
   if (typeof password === 'function') {
     throw new OJSOutboxError('the relay needs a password that does not change: say databaseUrl, or run `ojs relay` and say relay: false');
   }
-  const login = encodeURIComponent(user ?? '') + (password ? `:${encodeURIComponent(password)}` : '');
+  return encodeURIComponent(user ?? '') + (password ? `:${encodeURIComponent(password)}` : '');
+}
+
+/** What a URL says of PostgreSQL. */
+function postgresUrl({ host, port, user, password, database, ssl }) {
   const place = encodeURIComponent(host || '/var/run/postgresql').replaceAll('%3A', ':') + (port ? `:${port}` : '');
   const tls = ssl ? `?sslmode=${ssl.rejectUnauthorized === false ? 'require' : 'verify-full'}` : '';
-  return `postgresql://${login}@${place}/${encodeURIComponent(database ?? '')}${tls}`;
+  return `postgresql://${login({ user, password })}@${place}/${encodeURIComponent(database ?? '')}${tls}`;
 }
 
 /** PostgreSQL as pg's classes name it. */
@@ -54,6 +57,15 @@ function postgres(client) {
     source: () => postgresUrl(settings),
     client: () => new client.constructor(settings),
   });
+}
+
+/** MySQL or MariaDB as the settings of mysql2 name it. */
+function mysql({ host = 'localhost', port = 3306, user, password, database, socketPath, ssl }) {
+  const query = new URLSearchParams();
+  if (socketPath) query.set('socket', socketPath);
+  if (ssl) query.set('ssl-mode', ssl.rejectUnauthorized === false ? 'REQUIRED' : 'VERIFY_IDENTITY');
+  const place = `@${host}:${port}/${encodeURIComponent(database ?? '')}${query.size > 0 ? `?${query}` : ''}`;
+  return new Database('mysql', `mysql://${user}${place}`, { source: () => `mysql://${login({ user, password })}${place}` });
 }
 
 /** An SQLite file; `Driver` is better-sqlite3. */
@@ -75,11 +87,15 @@ function once(owner, make) {
   return database;
 }
 
+/** Databases that an outbox may be in, and Knex's drivers for them. */
+const KINDS = ['postgresql', 'mysql', 'sqlite'];
+const KNEX = { pg: 'postgresql', mysql2: 'mysql', 'better-sqlite3': 'sqlite' };
+
 const isPgPool = (it) => typeof it?.connect === 'function' && typeof it.query === 'function' && 'totalCount' in it;
 const isPgClient = (it) => typeof it?.query === 'function' && it.connectionParameters !== undefined;
 const isKnex = (it) => typeof it === 'function' && typeof it.raw === 'function' && it.client?.config !== undefined;
 const isSqlite = (it) => typeof it?.prepare === 'function' && typeof it.inTransaction === 'boolean';
-const isOwn = (it) => typeof it?.execute === 'function' && (it.database === 'postgresql' || it.database === 'sqlite');
+const isOwn = (it) => typeof it?.execute === 'function' && KINDS.includes(it.database);
 
 /** Writes through a pool or client of pg. */
 function ofPg(it) {
@@ -95,22 +111,22 @@ function ofPg(it) {
 function ofKnex(it) {
   const { client } = it;
   const { driver, connectionSettings, driverName } = client;
-  if (driverName !== 'pg' && driverName !== 'better-sqlite3') {
-    throw new OJSOutboxError(`no outbox through Knex's client '${client.config.client}': there is one with 'pg' and with 'better-sqlite3'`);
+  if (!Object.hasOwn(KNEX, driverName)) {
+    throw new OJSOutboxError(`no outbox through Knex's client '${client.config.client}': there is one with 'pg', 'mysql2' and 'better-sqlite3'`);
   }
   const make = () => {
     if (driverName === 'better-sqlite3') return sqlite(driver, connectionSettings.filename);
     if (Object.keys(connectionSettings ?? {}).length === 0) {
       throw new OJSOutboxError('the connection of this Knex is a function, which the relay cannot call: say databaseUrl');
     }
-    return postgres(new driver.Client(connectionSettings));
+    return driverName === 'mysql2' ? mysql(connectionSettings) : postgres(new driver.Client(connectionSettings));
   };
   return {
     handle: it, style: 'qmark', transaction: it.isTransaction === true, database: () => once(client.config, make),
-    kind: driverName === 'pg' ? 'postgresql' : 'sqlite',
+    kind: KNEX[driverName],
     execute: async (sql, params = []) => {
       const answer = await it.raw(sql, params);
-      return answer?.rows ?? answer;
+      return driverName === 'mysql2' ? answer[0] : answer?.rows ?? answer;
     },
   };
 }
@@ -134,7 +150,7 @@ function ofSqlite(it) {
 
 /** Writes through whatever has `{ database, execute(sql, params) }`. */
 function ofOwn(it) {
-  const style = it.style ?? (it.database === 'sqlite' ? 'qmark' : 'numeric_dollar');
+  const style = it.style ?? (it.database === 'postgresql' ? 'numeric_dollar' : 'qmark');
   return { handle: it, style, kind: it.database, transaction: true, execute: async (sql, params) => it.execute(sql, params) };
 }
 

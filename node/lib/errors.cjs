@@ -3,8 +3,12 @@
 
 /** Base of all errors of this package. */
 class OJSError extends Error {
-  constructor(message, { code = 'internal_error', retryable = false, status = 0, details, hint, requestId, numeric, cause } = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+  /** By message and members, or by what a server answered: `new OJSError(await response.json())`. */
+  constructor(given, options = {}) {
+    const body = typeof given === 'object' && given !== null ? given.error ?? given : undefined;
+    const { code = 'internal_error', retryable = false, status = 0, details, hint, numeric, cause } = body ?? options;
+    const requestId = body === undefined ? options.requestId : body.request_id;
+    super(body === undefined ? given : body.message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.retryable = retryable;
     this.status = status;
@@ -19,32 +23,69 @@ class OJSError extends Error {
   }
 }
 
+// gen:node/classes.j2 (make gen; do not edit)
+/** The server answered, and the answer is an error. */
 class OJSAPIError extends OJSError {}
+/** The job's present state or another job is in the way. */
 class OJSConflictError extends OJSAPIError {}
+/** The job exists already: same id, or a unique policy said so. */
 class OJSDuplicateError extends OJSConflictError {
   /** The id of the job that was there first. */
   get existingJobId() {
     return this.details?.existing_job_id;
   }
 }
+/** The job is in a state that does not allow the operation; current_state in the details names it. */
 class OJSInvalidStateTransitionError extends OJSConflictError {}
+/** There is no such job, queue, workflow or schedule (any more). */
 class OJSNotFoundError extends OJSAPIError {}
+/** The queue is paused and refuses jobs. */
 class OJSQueuePausedError extends OJSAPIError {}
+/** The request came too fast, or the queue is full. */
 class OJSRateLimitError extends OJSAPIError {}
+/** The job, its metadata, its result or the batch is larger than the server takes. */
 class OJSPayloadTooLargeError extends OJSAPIError {}
+/** The server found the request wrong; field in the details names the place. */
 class OJSInvalidRequestError extends OJSAPIError {}
+/** The token is missing, wrong, or not allowed to do this. */
 class OJSAuthenticationError extends OJSAPIError {}
+/** There was no OJS answer. */
 class OJSConnectionError extends OJSError {}
+/** There was no answer in time; the server may have acted. */
 class OJSTimeoutError extends OJSConnectionError {}
+/** The request, an argument or a setting was found wrong before anything was sent. */
 class OJSValidationError extends OJSError {
   constructor(message, options) {
     super(message, { code: 'invalid_argument', ...options });
   }
 }
-class OJSMiddlewareError extends OJSError {}
-class OJSNotEnqueuedError extends OJSError {}
-class OJSClosedError extends OJSError {}
+/** An enqueue middleware did not call next: the job was dropped on purpose. */
+class OJSNotEnqueuedError extends OJSError {
+  constructor(message, options) {
+    super(message, { code: 'not_enqueued', ...options });
+  }
+}
+/** A chain was used wrongly: unknown name, name taken, changed while in use, next called twice. */
+class OJSMiddlewareError extends OJSError {
+  constructor(message, options) {
+    super(message, { code: 'middleware', ...options });
+  }
+}
+/** The outbox cannot be used as it is set up, or not here: the message says what to do. */
+class OJSOutboxError extends OJSError {
+  constructor(message, options) {
+    super(message, { code: 'outbox', ...options });
+  }
+}
+/** The client, worker or server was closed. */
+class OJSClosedError extends OJSError {
+  constructor(message, options) {
+    super(message, { code: 'closed', ...options });
+  }
+}
+/** A bug in OJS. Please report it. */
 class OJSInternalError extends OJSError {}
+// gen:end
 
 /** Throw it in a handler: the job fails for good, whatever its retry policy says. */
 class NonRetryableError extends Error {
@@ -85,7 +126,8 @@ class JobCancelledError extends Error {
   }
 }
 
-// By number of the core's table (`ErrorClass` in bindings/abi).
+// gen:node/class_table.j2 (make gen; do not edit)
+/** By number of the core's table (`ErrorClass` in bindings/abi). */
 const CLASSES = {
   1: OJSAPIError,
   2: OJSDuplicateError,
@@ -103,6 +145,14 @@ const CLASSES = {
   40: OJSClosedError,
   42: OJSInternalError,
 };
+
+/** All classes by name. */
+const named = {
+  OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
+  OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
+  OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError, OJSInternalError,
+};
+// gen:end
 
 /** The error that the core describes. */
 function fromText(text) {
@@ -132,10 +182,7 @@ function native(call) {
 
 module.exports = {
   public: {
-    OJSError, OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
-    OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
-    OJSValidationError, OJSMiddlewareError, OJSNotEnqueuedError, OJSClosedError, OJSInternalError, NonRetryableError, Snooze,
-    JobCancelledError,
+    OJSError, ...named, NonRetryableError, Snooze, JobCancelledError,
   },
   fromText,
   fromNative,

@@ -31,11 +31,28 @@ function wrapArgs(args) {
 const plain = (_name, value) => value;
 const list = (_name, value) => [...value];
 
+// gen:node/options.j2 (make gen; do not edit)
+/** How each member of RetryPolicy is written, in the order of the wire. */
 const RETRY = {
-  max_attempts: plain, initial_interval: durationText, backoff_coefficient: plain, max_interval: durationText, jitter: plain,
-  non_retryable_errors: list, on_exhaustion: plain, backoff_strategy: plain,
+  max_attempts: plain,
+  initial_interval: durationText,
+  backoff_coefficient: plain,
+  max_interval: durationText,
+  jitter: plain,
+  non_retryable_errors: list,
+  on_exhaustion: plain,
+  backoff_strategy: plain,
 };
-const UNIQUE = { keys: list, args_keys: list, meta_keys: list, period: durationText, states: list, on_conflict: plain };
+
+/** How each member of UniquePolicy is written, in the order of the wire. */
+const UNIQUE = {
+  keys: list,
+  args_keys: list,
+  meta_keys: list,
+  period: durationText,
+  states: list,
+  on_conflict: plain,
+};
 
 /** How each option is written, in the order of the wire. `to` is its name there, where that is another one. */
 const OPTIONS = {
@@ -54,6 +71,7 @@ const OPTIONS = {
   unique: { write: (_name, value) => policy('unique', UNIQUE, value) },
   tags: { write: list },
 };
+// gen:end
 
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

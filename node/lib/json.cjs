@@ -1,18 +1,35 @@
 'use strict';
 // JSON in which integers survive: those that a number cannot hold are bigints, in both directions.
 const { randomUUID } = require('node:crypto');
-const { OJSValidationError } = require('./errors.cjs');
+const { types } = require('node:util');
+const { OJSError, OJSValidationError } = require('./errors.cjs');
 
-const LONG = /\d{16}/;
+/** So many digits may be more than a number holds. */
+const LONG = 16;
 // A string, or a number; strings are matched so that digits in them are left alone.
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 // Bigints pass through the engine's JSON as strings that begin with this. Nobody can guess it, so no other string does.
 const MARK = `~${randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
 
+const digit = (code) => code >= 48 && code <= 57;
+
+/** Whether a text has that many digits in a row. They cover every 16th place: only those are looked at, and the digits around them. */
+function long(text) {
+  for (let at = LONG - 1; at < text.length; at += LONG) {
+    if (!digit(text.charCodeAt(at))) continue;
+    let from = at;
+    let to = at + 1;
+    while (from > 0 && digit(text.charCodeAt(from - 1))) from -= 1;
+    while (to < text.length && digit(text.charCodeAt(to))) to += 1;
+    if (to - from >= LONG) return true;
+  }
+  return false;
+}
+
 /** The value of a JSON text. */
 function parse(text) {
-  if (!LONG.test(text)) return JSON.parse(text);
+  if (!long(text)) return JSON.parse(text);
   let found = false;
   const marked = text.replace(TOKEN, (token) => {
     if (token[0] === '"' || /[.eE]/.test(token) || Number.isSafeInteger(Number(token))) return token;
@@ -26,20 +43,38 @@ function parse(text) {
 
 /** JSON text of a value; throws OJSValidationError for values that JSON has no form for. */
 function stringify(value) {
-  let bigints = false;
-  const replace = (_key, member) => {
-    if (typeof member !== 'bigint') return member;
-    bigints = true;
-    return `${MARK}${member}`;
-  };
   let text;
+  let bigints = false;
   try {
-    text = plain(value) ?? JSON.stringify(value, replace);
+    text = plain(value);
+    if (text === undefined || /null|\{\}/.test(text)) {
+      // What JavaScript writes as null or {} may be neither: looked at member by member, which is slower.
+      text = JSON.stringify(value, function exact(key, member) {
+        if (typeof member === 'bigint') {
+          bigints = true;
+          return `${MARK}${member}`;
+        }
+        const lost = lossy(this, key, member);
+        if (lost) throw unserializable(lost);
+        return member;
+      });
+    }
   } catch (error) {
-    throw unserializable(error.message, error);
+    throw error instanceof OJSError ? error : unserializable(error.message, error);
   }
   if (text === undefined) throw unserializable(`a ${typeof value} has no JSON form`);
   return bigints ? text.replaceAll(MARKED, '$1') : text;
+}
+
+/** What would be lost of a member that JavaScript writes as null or {}, or nothing. Properties that are functions are left out, as always. */
+function lossy(holder, key, member) {
+  if (typeof member === 'number' && !Number.isFinite(member)) return `${member} has no JSON form`;
+  if (Array.isArray(holder) && (typeof member === 'function' || typeof member === 'symbol')) return `a ${typeof member} has no JSON form`;
+  if (types.isDate(holder[key]) && member === null) return 'an invalid Date has no JSON form';
+  if (types.isPromise(member)) return 'a Promise has no JSON form: await it';
+  if (types.isMap(member)) return 'a Map has no JSON form: pass Object.fromEntries(map)';
+  if (types.isSet(member)) return 'a Set has no JSON form: pass [...set]';
+  return undefined;
 }
 
 /** The fast way; undefined when the value holds bigints (or has no form at all). */

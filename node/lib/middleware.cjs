@@ -4,11 +4,13 @@ const { OJSMiddlewareError } = require('./errors.cjs');
 
 const wrong = (message) => new OJSMiddlewareError(message, { code: 'middleware' });
 
+// gen:node/enqueue_order.j2 (make gen; do not edit)
 /**
- * The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers with
- * other names may stand anywhere.
+ * The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers
+ * with other names may stand anywhere.
  */
 const ENQUEUE_ORDER = ['trace_inject', 'auth', 'validate', 'unique', 'rate_limit', 'encrypt'];
+// gen:end
 
 class MiddlewareChain {
   #layers = [];

@@ -5,10 +5,11 @@
 const binding = require('./native.cjs');
 const context = require('./request_context.cjs');
 const { OJSClient } = require('./client.cjs');
-const { connectionOf, isSqlite } = require('./databases.cjs');
+const { connectionOf, isKnex, isSqlite } = require('./databases.cjs');
 const { OJSNotEnqueuedError, OJSValidationError, native } = require('./errors.cjs');
 const { Job, JobRequest } = require('./job.cjs');
 const { OJSOutboxError, explained } = require('./outbox_error.cjs');
+const { spelled } = require('./outbox_settings.cjs');
 const { Relay, TABLE } = require('./relay.cjs');
 const { SameDatabase } = require('./same_database.cjs');
 const { instrument, instrumented, scopes, transaction } = require('./transactions.cjs');
@@ -29,7 +30,7 @@ class Outbox {
   #same = new Map();
 
   constructor(options = {}) {
-    const given = typeof options === 'string' ? { url: options } : options;
+    const given = typeof options === 'string' ? { url: options } : spelled(options);
     const unknown = Object.keys(given).find((name) => !KNOWN.includes(name));
     if (unknown) throw new OJSValidationError(`unknown setting '${unknown}'; there are ${KNOWN.join(', ')}`);
     const { client, database, databaseUrl, enabled = true, table = TABLE, relay = true, sameDatabase, pollInterval, batchSize, retention,
@@ -76,7 +77,7 @@ class Outbox {
   }
 
   /** Runs the client's enqueue middleware, now, and makes the row of what comes out, to be written by whatever means: `{ job, sql, params }`. */
-  async stage(job, { database, style = database === 'sqlite' ? 'qmark' : 'numeric_dollar', inEngine = false } = {}) {
+  async stage(job, { database, style = database === 'postgresql' ? 'numeric_dollar' : 'qmark', inEngine = false } = {}) {
     let found;
     const request = context.completed(JobRequest.of(job));
     const out = await OJSClient.through(this.client, request, (changed) => (found = this.#row(changed, database, style, inEngine)).job);
@@ -94,7 +95,12 @@ class Outbox {
   /** Makes the table, or adds what it lacks. */
   async migrate(database = this.#default()) {
     const connection = connectionOf(database);
-    for (const statement of migration(connection.kind, this.table)) await connection.execute(statement);
+    const run = async ({ execute }) => {
+      for (const statement of migration(connection.kind, this.table)) await execute(statement);
+    };
+    // MySQL's statements lead to one another: one session for all, not whichever the pool has.
+    if (connection.kind === 'mysql' && isKnex(database) && !database.isTransaction) await database.transaction((trx) => run(connectionOf(trx)));
+    else await run(connection);
   }
 
   /** The jobs that are not sent yet, as this connection sees them, its own transaction's included: for tests. */
@@ -154,7 +160,7 @@ class Outbox {
   /** Where the relay works when nobody says where. */
   #home() {
     const { database, databaseUrl } = this.#settings;
-    return database === undefined && databaseUrl !== undefined ? { kind: 'postgresql' } : connectionOf(this.#default());
+    return database === undefined && databaseUrl !== undefined ? { kind: kindOf(databaseUrl) } : connectionOf(this.#default());
   }
 
   #afterCommit(named, requests, answer) {
@@ -300,7 +306,7 @@ class Outbox {
     let relay = this.#relays.get(database.key);
     if (relay === undefined) {
       this.#checkFile(connection);
-      const source = database.kind === 'postgresql' && databaseUrl !== undefined ? databaseUrl : database.source();
+      const source = database.kind !== 'sqlite' && databaseUrl !== undefined ? databaseUrl : database.source();
       relay = new Relay(this.client, source, { table: this.table, ...relayOptions });
       this.#relays.set(database.key, relay);
     }
@@ -310,7 +316,7 @@ class Outbox {
   #placeOf(connection) {
     if (connection.database) return connection.database();
     const { database, databaseUrl } = this.#settings;
-    if (databaseUrl !== undefined) return { key: databaseUrl, kind: 'postgresql' };
+    if (databaseUrl !== undefined) return { key: databaseUrl, kind: kindOf(databaseUrl) };
     const place = database === undefined ? undefined : connectionOf(database).database?.();
     if (place !== undefined) return place;
     throw new OJSOutboxError('how does the relay reach this database? Say database or databaseUrl, or run `ojs relay` and say relay: false');
@@ -327,6 +333,8 @@ class Outbox {
     }
   }
 }
+
+const kindOf = (url) => (/^(mysql|mariadb):/.test(url) ? 'mysql' : 'postgresql');
 
 /** A row as it was read: drivers decode PostgreSQL's JSON themselves. */
 function seen({ type, args, options, id }) {

@@ -4,10 +4,16 @@ const { JobCancelledError, NonRetryableError, OJSValidationError, Snooze } = req
 const { inside } = require('./context.cjs');
 const json = require('./json.cjs');
 
+// gen:node/outcomes.j2 (make gen; do not edit)
+/** Done; the payload is the result as JSON text, or empty. */
 const COMPLETED = 0;
+/** Failed; the payload is a JSON object: message, perhaps code, type, retryable, details, backtrace. */
 const FAILED = 1;
+/** Given back without counting an attempt; no payload. */
 const RELEASED = 2;
+/** To run again after the delay, without counting a failure; no payload. */
 const SNOOZED = 3;
+// gen:end
 
 /** The server keeps no more frames. */
 const FRAMES = 50;

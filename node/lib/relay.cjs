@@ -35,11 +35,11 @@ class Relay {
   #starting;
   #parts = [];
 
-  /** @param source the URL of a PostgreSQL database, or a function that opens a connection of better-sqlite3. */
-  constructor(client, source, { table = TABLE, pollInterval = 1000, batchSize = 100, retention = '24h', migrate = false } = {}) {
+  /** @param source the URL of a PostgreSQL, MySQL or MariaDB database, or a function that opens a connection of better-sqlite3. */
+  constructor(client, source, { table = TABLE, pollInterval = 1000, batchSize = 1000, retention = '24h', migrate = false } = {}) {
     const url = typeof source === 'string' ? source : undefined;
-    if (typeof source !== 'function' && !/^postgres(ql)?:\/\//.test(url ?? '')) {
-      throw new OJSValidationError(`a relay reads PostgreSQL by URL, and SQLite through a function that opens it; got '${String(source)}'`);
+    if (typeof source !== 'function' && !/^(postgres(ql)?|mysql|mariadb):\/\//.test(url ?? '')) {
+      throw new OJSValidationError(`a relay reads PostgreSQL and MySQL by URL, and SQLite through a function that opens it; got '${String(source)}'`);
     }
     this.#client = client;
     this.#source = source;

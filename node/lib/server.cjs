@@ -8,10 +8,10 @@ class OJSServer {
   #core = new binding.Server();
   #alive;
 
-  /** Opens the store and listens; port 0 takes a free one. Keeps the process alive until stop(). */
-  static async start({ store = 'memory:', listen = '127.0.0.1:0', testMode = false } = {}) {
+  /** Opens the store and listens; port 0 takes a free one. Keeps the process alive until stop(). `keys`: a file of keys to ask for. */
+  static async start({ store = 'memory:', listen = '127.0.0.1:0', testMode = false, keys, insecure = true } = {}) {
     const server = new OJSServer();
-    server.url = await loop().call((replies, ticket) => server.#core.start(replies, ticket, store, listen, testMode));
+    server.url = await loop().call((replies, ticket) => server.#core.start(replies, ticket, store, listen, testMode, keys, insecure));
     server.#alive = setInterval(() => {}, 0x7fffffff);
     return server;
   }

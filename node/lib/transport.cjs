@@ -10,7 +10,13 @@ const { loop } = require('./loop.cjs');
 /** What takes the place of every connection while a test wants that; see testing.cjs. */
 const sinks = [];
 
-const SETTINGS = ['url', 'auth', 'headers', 'timeout', 'connectTimeout', 'retryConfig', 'caFile', 'clientCert', 'encryptionKeys'];
+const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig', 'caFile', 'clientCert', 'encryptionKeys'];
+
+/** Refuses names that nobody knows; `more` are those of whoever connects. */
+function checkSettings(given, more = []) {
+  const unknown = Object.keys(given).find((name) => !SETTINGS.includes(name) && name !== 'transport');
+  if (unknown) throw new OJSValidationError(`unknown setting '${unknown}'; there are ${[...more, ...SETTINGS, 'transport'].join(', ')}`);
+}
 
 /** `OJS_URL`, else a server on this machine. */
 const defaultUrl = () => process.env.OJS_URL || process.env.OJS_BACKEND_URL || 'http://localhost:8080';
@@ -21,15 +27,20 @@ function keyText(keys) {
   return Object.entries(keys).map(([name, key]) => `${name}:${Buffer.from(key).toString('base64')}`).join(',');
 }
 
+/** The client's certificate that the environment names, if it names both files. */
+function ownCert({ OJS_TLS_CERT_FILE: cert, OJS_TLS_KEY_FILE: key } = process.env) {
+  return cert && key ? { cert, key } : undefined;
+}
+
 /** A connection of the core; nothing is opened before its first call. */
-function connect({ url = defaultUrl(), auth = process.env.OJS_AUTH_TOKEN, headers = {}, timeout, connectTimeout, retryConfig,
-  caFile = process.env.OJS_TLS_CA_FILE, clientCert, encryptionKeys = process.env.OJS_ENCRYPTION_KEYS } = {}) {
+function connect({ url = defaultUrl(), auth = process.env.OJS_AUTH_TOKEN, authToken = auth, headers = {}, timeout, connectTimeout, retryConfig,
+  maxSends = retryConfig?.maxAttempts, caFile = process.env.OJS_TLS_CA_FILE, clientCert = ownCert(), encryptionKeys = process.env.OJS_ENCRYPTION_KEYS } = {}) {
   return native(() => new binding.Connection(String(url), {
-    auth: auth || undefined,
+    auth: authToken || undefined,
     headers: Object.entries(headers).flat().map(String),
     timeout: millis('timeout', timeout),
     connectTimeout: millis('connectTimeout', connectTimeout),
-    maxSends: retryConfig?.maxAttempts,
+    maxSends,
     caFile: caFile || undefined,
     certFile: clientCert?.cert,
     keyFile: clientCert?.key,
@@ -54,9 +65,7 @@ async function ask(custom, { method, path, body, signal }) {
 class Transport {
   /** @param custom the user's own transport, else there is a connection of the core. */
   constructor({ transport: custom, ...options } = {}) {
-    for (const name of Object.keys(options)) {
-      if (!SETTINGS.includes(name)) throw new OJSValidationError(`unknown setting '${name}'; there are ${SETTINGS.join(', ')}, transport`);
-    }
+    checkSettings(options);
     this.custom = custom;
     this.connection = custom ? undefined : connect(options);
   }
@@ -135,4 +144,4 @@ class TransportServer {
   }
 }
 
-module.exports = { Transport, TransportServer, connect, sinks };
+module.exports = { checkSettings, Transport, TransportServer, connect, sinks };

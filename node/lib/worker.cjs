@@ -12,13 +12,19 @@ const logs = require('./logs.cjs');
 const { MiddlewareChain, compose } = require('./middleware.cjs');
 const outcomes = require('./outcome.cjs');
 const { onSignals } = require('./signals.cjs');
-const { Transport, TransportServer } = require('./transport.cjs');
+const { Transport, TransportServer, checkSettings } = require('./transport.cjs');
 
+/** Settings beside those of a connection. */
+const SETTINGS = ['client', 'queues', 'concurrency', 'pollInterval', 'heartbeatInterval', 'shutdownTimeout', 'gracePeriod', 'visibilityTimeout', 'labels',
+  'workerId', 'handleSignals', 'releaseOnShutdown'];
 /** The most jobs taken at a time. */
 const BATCH = 256;
 /** What a process that ends gives its workers, in milliseconds. */
 const EXIT = 2000;
+// gen:node/worker_states.j2 (make gen; do not edit)
+/** By number of the core. */
 const STATES = ['running', 'quiet', 'terminate', 'stopped'];
+// gen:end
 
 /** Workers that run in this thread. */
 const live = new Set();
@@ -55,6 +61,7 @@ class OJSWorker extends EventEmitter {
     super();
     const { client, queues, concurrency, pollInterval, heartbeatInterval, shutdownTimeout, gracePeriod, visibilityTimeout = 30_000, labels = [],
       workerId, handleSignals = false, releaseOnShutdown = true, ...connection } = typeof options === 'string' ? { url: options } : options;
+    checkSettings(connection, SETTINGS);
     this.#client = client;
     this.#ownTransport = client ? undefined : new Transport(connection);
     this.#handleSignals = handleSignals;

@@ -61,8 +61,8 @@ onEveryConnection('client', (make) => {
     assert.equal((await client.queues.list()).find(({ name }) => name === queue).status, 'paused');
     await client.queues.resume(queue);
     assert.deepEqual(await client.deadLetters.list({ queue }), []);
-    await client.cron.register({ name: `nightly-${queue}`, expression: '0 3 * * *', timezone: 'Europe/Prague', job: { type: 'a', queue } });
-    assert.ok((await client.cron.list()).some(({ name }) => name === `nightly-${queue}`));
+    await client.cron.register({ name: `nightly-${queue}`, expression: '0 3 * * *', timezone: 'Europe/Prague', overlapPolicy: 'enqueue', job: { type: 'a', queue } });
+    assert.ok((await client.cron.list()).some(({ name, overlap_policy: overlap }) => name === `nightly-${queue}` && overlap === 'enqueue'));
     await client.cron.delete(`nightly-${queue}`);
     const workflow = await client.workflow(esm.chain({ type: 'a', args: [1], queue }, { type: 'b', queue }).named('etl'));
     assert.equal((await client.getWorkflow(workflow.id)).name, 'etl');
@@ -160,9 +160,16 @@ describe('requests', () => {
       [['a', [], { expiresAt: new Date(NaN) }], /expiresAt must be a Date or RFC 3339 text/],
       [['', []], /a job needs a type/],
       [[undefined], /a job needs a type/],
-      [['a', [() => {}, Symbol.iterator]], null],
+      [['a', [() => {}]], /a function has no JSON form/],
+      [['a', [Symbol.iterator]], /a symbol has no JSON form/],
+      [['a', [{ ratio: 0 / 0 }]], /NaN has no JSON form/],
+      [['a', [1n, -Infinity]], /-Infinity has no JSON form/],
+      [['a', [new Date('soon')]], /an invalid Date/],
+      [['a', [Promise.resolve(1)]], /a Promise has no JSON form: await it/],
+      [['a', [{ seen: new Set([1]) }]], /a Set has no JSON form: pass \[\.\.\.set\]/],
+      [['a', [new Map([[1, 2]])]], /a Map has no JSON form/],
     ]) {
-      if (message) await assert.rejects(bodyOf(...args), { name: 'OJSValidationError', message });
+      await assert.rejects(bodyOf(...args), { name: 'OJSValidationError', message });
     }
     const circle = {};
     circle.self = circle;
@@ -197,6 +204,7 @@ describe('JSON', () => {
     assert.equal(value['12345678901234567890'], '12345678901234567890 " ~bigint:1');
     assert.equal(json.stringify({ n: 12345678901234567890n, s: '~bigint:5', t: '"~~bigint:7"' }), '{"n":12345678901234567890,"s":"~bigint:5","t":"\\"~~bigint:7\\""}');
     assert.deepEqual(json.parse(json.stringify([1n, '~bigint:1'])), [1, '~bigint:1']);
+    assert.equal(json.stringify([null, undefined, {}, { left: undefined, out: () => {} }]), '[null,null,{},{}]');
     assert.throws(() => json.stringify(undefined), { code: 'serialization_error' });
     assert.throws(() => json.stringify(() => {}), { code: 'serialization_error' });
     assert.throws(() => json.parse('{'), SyntaxError);

@@ -1,5 +1,6 @@
 // Processes and threads: they end when they should, not before, and what ran goes back to the queue.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -145,6 +146,24 @@ test('ojs server: says where it listens, serves, ends on SIGTERM with its jobs o
     const { code, signal, errors } = await running.ended;
     assert.deepEqual([code, signal, errors], [0, null, '']);
   }
+});
+
+test('ojs server: asks for the keys of a file; without them only loopback is open to everybody', async (t) => {
+  const keys = path.join(folder(t), 'keys.json');
+  const sha256 = createHash('sha256').update('secret').digest('hex');
+  writeFileSync(keys, JSON.stringify({ keys: [{ name: 'shop', roles: ['producer'], sha256, created_at: '2026-01-01T00:00:00Z' }] }));
+  const start = [BIN, 'server', '--store', 'memory:', '--listen'];
+  const exposed = await program([...start, '0.0.0.0:0']).ended;
+  assert.equal(exposed.code, 2);
+  assert.match(exposed.errors, /--keys.*--insecure/);
+  const running = program([...start, '127.0.0.1:0', '--keys', keys]);
+  const url = (await running.line('listening on ')).slice('listening on '.length);
+  const [stranger, client] = [new OJSClient(url), new OJSClient({ url, authToken: 'secret' })];
+  await assert.rejects(stranger.enqueue('a', []), { code: 'unauthenticated' });
+  assert.equal((await client.enqueue('a', [])).state, 'available');
+  await Promise.all([stranger.close(), client.close()]);
+  running.child.kill('SIGTERM');
+  assert.equal((await running.ended).code, 0);
 });
 
 test('ojs worker: runs the worker of a file', async (t) => {

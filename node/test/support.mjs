@@ -8,7 +8,7 @@ import { after, describe } from 'node:test';
 import { OJSClient, OJSServer, OJSWorker } from '@openjobspec/sdk';
 
 /** Longest time a test waits for something that takes milliseconds. Reached only by failures. */
-export const PATIENCE = 20_000;
+export const PATIENCE = 60_000;
 export const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 export const BIN = fileURLToPath(new URL('../bin/ojs.cjs', import.meta.url));
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { JobCancelledError, NonRetryableError, OJSWorker, Snooze, chain } from '@openjobspec/sdk';
+import { JobCancelledError, NonRetryableError, OJSClient, OJSWorker, Snooze, chain } from '@openjobspec/sdk';
 import { eventually, inState, onEveryConnection, signal } from './support.mjs';
 
 onEveryConnection('worker', (make) => {
@@ -131,7 +131,7 @@ onEveryConnection('worker', (make) => {
         reject(ctx.signal.reason);
       })),
     }).start();
-    const job = await enqueue('slow', [], { timeout: 50, retry: { maxAttempts: 1 } });
+    const job = await enqueue('slow', [], { timeout: 500, retry: { maxAttempts: 1 } });
     const failed = await inState(client, job.id, 'discarded');
     assert.equal(failed.error.code, 'timeout');
     const why = await reason.promise;
@@ -238,7 +238,11 @@ describe('settings', () => {
     assert.throws(() => new OJSWorker({ url: 'memory:', queues: [] }), { message: /at least one queue/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', concurrency: 0 }), { message: /concurrency must be at least 1/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', heartbeatInterval: 'x' }), { name: 'OJSValidationError' });
-    assert.throws(() => new OJSWorker({ url: 'memory:', queue: 'a' }), { message: /unknown setting 'queue'/ });
+    const unknown = { name: 'OJSValidationError', message: /unknown setting 'queue'; there are client, queues, concurrency, .*url/ };
+    assert.throws(() => new OJSWorker({ url: 'memory:', queue: 'a' }), unknown);
+    const client = new OJSClient({ url: 'memory:' });
+    assert.throws(() => new OJSWorker({ client, queue: 'a' }), unknown);
+    await client.close();
     const worker = new OJSWorker('memory:');
     await assert.rejects(worker.start(), { message: /no handlers/ });
     assert.throws(() => worker.register('a'), { message: /must be a function/ });

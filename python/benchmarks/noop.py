@@ -58,20 +58,21 @@ def main() -> None:
         count(ctx)
 
     worker.register("bench.noop", count_async if options.coroutine else count)
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     worker.start()
     while not done.wait(0.01) and client.queue_stats(queue)["completed"] < options.jobs:
         pass
     while client.queue_stats(queue)["completed"] < options.jobs:
         time.sleep(0.002)
-    seconds = time.perf_counter() - began
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     worker.stop()
     if options.read_args and runs.count(1) != options.jobs:
         raise SystemExit(f"delivery check failed: {options.jobs - runs.count(1)} jobs did not run exactly once")
     print(json.dumps({
         "benchmark": "python-noop", "url": options.url, "handler": "async" if options.coroutine else "sync",
         "concurrency": options.concurrency, "jobs": options.jobs, "seconds": round(seconds, 3),
-        "jobs_per_second": round(options.jobs / seconds), "enqueued_per_second": round(options.jobs / enqueue_seconds),
+        "jobs_per_second": round(options.jobs / seconds), "cpu_us": round(cpu * 1e6 / options.jobs, 3),
+        "enqueued_per_second": round(options.jobs / enqueue_seconds),
     }))  # fmt: skip
 
 

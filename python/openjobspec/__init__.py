@@ -17,6 +17,7 @@ from .context import Beat, CancelReason, JobContext
 from .errors import (
     AuthenticationError,
     ClosedError,
+    ConflictError,
     Discard,
     DuplicateJobError,
     ForkedError,
@@ -25,6 +26,7 @@ from .errors import (
     InvalidStateTransitionError,
     JobCancelledError,
     JobNotFoundError,
+    MiddlewareError,
     NonRetryableError,
     NotEnqueuedError,
     OJSAPIError,
@@ -32,6 +34,7 @@ from .errors import (
     OJSError,
     OJSTimeoutError,
     OJSValidationError,
+    OutboxError,
     PayloadTooLargeError,
     QueuePausedError,
     RateLimitedError,
@@ -39,7 +42,7 @@ from .errors import (
 )
 from .events import Event
 from .job import Job, JobOptions, JobRequest
-from .middleware import Chain, MiddlewareError
+from .middleware import Chain
 from .policies import RetryPolicy, UniquePolicy
 from .results import JobResult
 from .transport import AsyncTransport, SyncTransport, Transport
@@ -58,6 +61,7 @@ __all__ = [
     "Chain",
     "Client",
     "ClosedError",
+    "ConflictError",
     "Discard",
     "DuplicateJobError",
     "Event",
@@ -80,6 +84,7 @@ __all__ = [
     "OJSError",
     "OJSTimeoutError",
     "OJSValidationError",
+    "OutboxError",
     "PayloadTooLargeError",
     "QueuePausedError",
     "RateLimitedError",

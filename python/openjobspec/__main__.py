@@ -17,6 +17,7 @@ from .errors import OJSError
 from .worker import Worker
 
 TEXT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+TRUE = ("1", "true", "yes", "on", "y", "t")
 LEVELS = {"error": logging.ERROR, "warn": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG, "trace": 5}
 
 
@@ -69,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
                         help="address and port; port 0 takes any free one")  # fmt: skip
     server.add_argument("--store", metavar="URL", default=os.environ.get("OJS_STORE", "sqlite:ojs.db"),
                         help="sqlite:PATH, or memory: (gone when the server stops)")  # fmt: skip
+    server.add_argument("--keys", metavar="FILE", default=os.environ.get("OJS_KEYS"),
+                        help="ask everybody for a key of this file (ojs keys add)")  # fmt: skip
+    server.add_argument("--insecure", action="store_true", default=os.environ.get("OJS_INSECURE", "").lower() in TRUE,
+                        help="listen on other addresses than loopback without keys")  # fmt: skip
     server.add_argument("--test-mode", action="store_true", help="anyone who can connect can delete all jobs")
     _logging(server)
 
@@ -93,7 +98,7 @@ def _server(options: argparse.Namespace) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _frame: os._exit(128 + number) if stop.is_set() else stop.set())
     _logs.start()
-    server = _native.Server(options.store, options.listen, options.test_mode)
+    server = _native.Server(options.store, options.listen, options.test_mode, options.keys, options.insecure)
     print(f"listening on {server.url}", flush=True)
     stop.wait()
     server.stop()

@@ -48,7 +48,10 @@ def dumps(value: Any) -> bytes:
     """
     if orjson is not None:
         try:
-            return orjson.dumps(value)
+            data: bytes = orjson.dumps(value)
+            # It writes NaN and the infinities as null: the standard library tells them apart.
+            if value is None or b"null" not in data:
+                return data
         except TypeError:
             # Integers beyond 64 bits, keys that are no strings: slower, but exact.
             pass

@@ -252,10 +252,14 @@ def list_cron() -> Call[list[dict[str, Any]]]:
     return Call("GET", "/cron", None, lambda answer: answer.get("crons") or answer.get("cron_jobs") or answer.get("cron") or [])
 
 
-def register_cron(name: str, expression: str, request: JobRequest, timezone: str | None) -> Call[dict[str, Any]]:
-    body: dict[str, Any] = {"name": name, "expression": expression, "job_template": request.to_dict()}
+def register_cron(
+    name: str, expression: str, request: JobRequest, timezone: str | None, overlap_policy: str | None, settings: Mapping[str, Any]
+) -> Call[dict[str, Any]]:
+    body: dict[str, Any] = {"name": name, "expression": expression, "job_template": request.to_dict(), **settings}
     if timezone is not None:
         body["timezone"] = timezone
+    if overlap_policy is not None:
+        body["overlap_policy"] = overlap_policy
     return Call("POST", "/cron", body, lambda answer: answer.get("cron", answer))
 
 

@@ -9,7 +9,17 @@ from ._json import dumps
 from .context import JobContext
 from .errors import JobCancelledError, NonRetryableError, OJSValidationError, Snooze
 
-COMPLETED, FAILED, RELEASED, SNOOZED = 0, 1, 2, 3
+# gen:python/outcomes.j2 (make gen; do not edit)
+#: Done; the payload is the result as JSON text, or empty.
+COMPLETED = 0
+#: Failed; the payload is a JSON object: message, perhaps code, type, retryable, details, backtrace.
+FAILED = 1
+#: Given back without counting an attempt; no payload.
+RELEASED = 2
+#: To run again after the delay, without counting a failure; no payload.
+SNOOZED = 3
+# gen:end
+
 Outcome = tuple[int, int, object]
 
 #: The server keeps no more frames.

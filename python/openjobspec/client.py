@@ -77,21 +77,23 @@ class Client:
         job_type: str,
         args: Any = None,
         *,
+        # gen:python/option_parameters.j2 (make gen; do not edit)
         queue: str = "default",
-        meta: dict[str, Any] | None = None,
         priority: int = 0,
         timeout_ms: int | None = None,
+        visibility_timeout_ms: int | None = None,
+        result_ttl: int | None = None,
         delay: float | timedelta | None = None,
         delay_until: When | None = None,
         expires_at: When | None = None,
+        total_timeout: Duration | None = None,
         retry: RetryPolicy | Mapping[str, Any] | None = None,
         unique: UniquePolicy | Mapping[str, Any] | None = None,
         tags: Sequence[str] | None = None,
-        schema: str | None = None,
-        visibility_timeout_ms: int | None = None,
-        result_ttl: int | None = None,
-        total_timeout: Duration | None = None,
         id: str | None = None,
+        meta: dict[str, Any] | None = None,
+        schema: str | None = None,
+        # gen:end
         extra: Mapping[str, Any] | None = None,
     ) -> Job:
         """Sends a job and returns it as the server stored it.
@@ -104,9 +106,12 @@ class Client:
         NotEnqueuedError when a middleware dropped the job.
         """
         request = JobRequest(
-            job_type, args, queue=queue, meta=meta, priority=priority, timeout_ms=timeout_ms, delay=delay,
-            delay_until=delay_until, expires_at=expires_at, retry=retry, unique=unique, tags=tags, schema=schema,
-            visibility_timeout_ms=visibility_timeout_ms, result_ttl=result_ttl, total_timeout=total_timeout, id=id,
+            job_type, args,
+            # gen:python/option_arguments.j2 (make gen; do not edit)
+            queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
+            result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at,
+            total_timeout=total_timeout, retry=retry, unique=unique, tags=tags, id=id, meta=meta, schema=schema,
+            # gen:end
             extra=dict(extra or {}),
         )  # fmt: skip
         return self.enqueue_request(request)
@@ -437,9 +442,21 @@ class Client:
         """All schedules."""
         return self._run(ops.list_cron())
 
-    def register_cron(self, name: str, expression: str, job: RequestLike, *, timezone: str | None = None) -> dict[str, Any]:
-        """Enqueues ``job`` whenever ``expression`` matches; replaces a schedule of the same name."""
-        return self._run(ops.register_cron(name, expression, JobRequest.of(job), timezone))
+    def register_cron(
+        self,
+        name: str,
+        expression: str,
+        job: RequestLike,
+        *,
+        timezone: str | None = None,
+        overlap_policy: Literal["skip", "allow", "cancel_previous", "enqueue"] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Enqueues ``job`` whenever ``expression`` matches; replaces a schedule of the same name.
+
+        ``overlap_policy`` is what happens while the job before is not over (``skip`` without it); further settings by their names on the wire.
+        """
+        return self._run(ops.register_cron(name, expression, JobRequest.of(job), timezone, overlap_policy, settings))
 
     def delete_cron(self, name: str) -> None:
         """Ends a schedule."""

@@ -17,14 +17,20 @@ logger = logging.getLogger("openjobspec.job")
 class CancelReason(enum.IntEnum):
     """Why a handler is asked to stop."""
 
+    # gen:python/cancel_reasons.j2 (make gen; do not edit)
     #: The job was cancelled on the server.
     CANCELLED = 0
-    #: Another worker has the job by now.
+    #: Another worker has the job by now, or it was answered before.
     LEASE_LOST = 1
     #: The attempt's time is up.
     TIMED_OUT = 2
     #: The worker stops and its grace period is over.
     SHUTDOWN = 3
+    # gen:end
+
+    def __bool__(self) -> bool:
+        """True, for the first one too: ``if ctx.cancel_reason:`` asks whether there is one."""
+        return True
 
 
 class Link(Protocol):

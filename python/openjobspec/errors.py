@@ -1,27 +1,32 @@
+# gen:python/tree.j2 (make gen; do not edit)
 """Everything that can go wrong, as exceptions.
 
 Which class a refusal of a server becomes is decided by the core, the same in every language::
 
     OJSError
-    ├── OJSAPIError                     the server answered with an error
-    │   ├── DuplicateJobError           same id, or a unique policy said so
-    │   ├── JobNotFoundError            no such job, queue, workflow
-    │   ├── QueuePausedError
-    │   ├── RateLimitedError            too fast, or the queue is full
-    │   ├── InvalidStateTransitionError the job's state does not allow this
-    │   ├── PayloadTooLargeError
-    │   ├── InvalidRequestError         the server found the request wrong
-    │   └── AuthenticationError
-    ├── OJSConnectionError              no answer; the server may not be there
-    │   └── OJSTimeoutError             no answer in time; the server may have acted
-    ├── OJSValidationError              wrong before it was sent (also a ValueError)
-    ├── NotEnqueuedError                an enqueue middleware dropped the job
-    ├── ClosedError                     the client or worker was closed
-    ├── ForkedError                     made in the parent of a forked process
-    └── InternalError                   a bug in OJS
+    ├── OJSAPIError                         the server answered with an error
+    │   ├── ConflictError                   the job's state or another job is in the way
+    │   │   ├── DuplicateJobError           same id, or a unique policy said so
+    │   │   └── InvalidStateTransitionError the job's state does not allow this
+    │   ├── JobNotFoundError                no such job, queue, workflow
+    │   ├── QueuePausedError                the queue refuses jobs
+    │   ├── RateLimitedError                too fast, or the queue is full
+    │   ├── PayloadTooLargeError            more than the server takes
+    │   ├── InvalidRequestError             the server found the request wrong
+    │   └── AuthenticationError             the token is missing, wrong, or not allowed to
+    ├── OJSConnectionError                  no answer; the server may not be there
+    │   └── OJSTimeoutError                 no answer in time; the server may have acted
+    ├── OJSValidationError                  wrong before it was sent
+    ├── NotEnqueuedError                    an enqueue middleware dropped the job
+    ├── MiddlewareError                     a chain was used wrongly
+    ├── OutboxError                         the outbox cannot be used so, or not here
+    ├── ClosedError                         the client or worker was closed
+    ├── ForkedError                         made in the parent of a forked process
+    └── InternalError                       a bug in OJS
 
 Handlers raise :class:`NonRetryableError` to fail for good, and :class:`Snooze` to run again later without a failure.
 """
+# gen:end
 
 from __future__ import annotations
 
@@ -33,11 +38,14 @@ from typing import Any, Mapping
 class OJSError(Exception):
     """Base of all errors of this package."""
 
+    #: Of an error that says no other.
+    _code = "internal_error"
+
     def __init__(
         self,
         message: str,
         *,
-        code: str = "internal_error",
+        code: str | None = None,
         retryable: bool = False,
         status: int = 0,
         details: Any = None,
@@ -48,7 +56,7 @@ class OJSError(Exception):
         super().__init__(message)
         self.message = message
         #: Machine-readable code, as the server wrote it.
-        self.code = code
+        self.code = self._code if code is None else code
         #: Whether the same call may succeed later.
         self.retryable = retryable
         #: HTTP status; 0 when there was no answer.
@@ -75,11 +83,16 @@ def _rebuild(cls: type[OJSError], message: str, state: dict[str, Any]) -> OJSErr
     return error
 
 
+# gen:python/classes.j2 (make gen; do not edit)
 class OJSAPIError(OJSError):
     """The server answered, and the answer is an error."""
 
 
-class DuplicateJobError(OJSAPIError):
+class ConflictError(OJSAPIError):
+    """The job's present state or another job is in the way."""
+
+
+class DuplicateJobError(ConflictError):
     """The job exists already: same id, or a unique policy said so."""
 
     @property
@@ -90,8 +103,12 @@ class DuplicateJobError(OJSAPIError):
         return value if isinstance(value, str) else None
 
 
+class InvalidStateTransitionError(ConflictError):
+    """The job is in a state that does not allow the operation; current_state in the details names it."""
+
+
 class JobNotFoundError(OJSAPIError):
-    """There is no such job, queue, workflow or cron entry (any more)."""
+    """There is no such job, queue, workflow or schedule (any more)."""
 
 
 class QueuePausedError(OJSAPIError):
@@ -102,16 +119,12 @@ class RateLimitedError(OJSAPIError):
     """The request came too fast, or the queue is full."""
 
 
-class InvalidStateTransitionError(OJSAPIError):
-    """The job is in a state that does not allow the operation; ``details["current_state"]`` names it."""
-
-
 class PayloadTooLargeError(OJSAPIError):
     """The job, its metadata, its result or the batch is larger than the server takes."""
 
 
 class InvalidRequestError(OJSAPIError):
-    """The server found the request wrong; ``details["field"]`` names the field."""
+    """The server found the request wrong; field in the details names the place."""
 
 
 class AuthenticationError(OJSAPIError):
@@ -127,23 +140,44 @@ class OJSTimeoutError(OJSConnectionError):
 
 
 class OJSValidationError(OJSError, ValueError):
-    """The request or setting was found wrong before anything was sent."""
+    """The request, an argument or a setting was found wrong before anything was sent."""
+
+    _code = "invalid_argument"
 
 
 class NotEnqueuedError(OJSError):
-    """An enqueue middleware did not call ``next``: the job was dropped on purpose."""
+    """An enqueue middleware did not call next: the job was dropped on purpose."""
+
+    _code = "not_enqueued"
+
+
+class MiddlewareError(OJSError):
+    """A chain was used wrongly: unknown name, name taken, changed while in use, next called twice."""
+
+    _code = "middleware"
+
+
+class OutboxError(OJSError):
+    """The outbox cannot be used as it is set up, or not here: the message says what to do."""
+
+    _code = "outbox"
 
 
 class ClosedError(OJSError):
-    """The client or worker was closed."""
+    """The client, worker or server was closed."""
+
+    _code = "closed"
 
 
 class ForkedError(OJSError):
     """A worker or embedded engine of the parent was used in a forked child. Make it after the fork."""
 
+    _code = "forked"
+
 
 class InternalError(OJSError):
     """A bug in OJS. Please report it."""
+# gen:end
 
 
 class NonRetryableError(Exception):
@@ -179,6 +213,7 @@ class JobCancelledError(Exception):
     """Raised by :meth:`JobContext.raise_if_cancelled`; a handler that lets it through ends its job quietly."""
 
 
+# gen:python/class_table.j2 (make gen; do not edit)
 #: By number of the core's table (``ErrorClass`` in bindings/abi).
 _CLASSES: dict[int, type[OJSError]] = {
     1: OJSAPIError,
@@ -198,6 +233,7 @@ _CLASSES: dict[int, type[OJSError]] = {
     41: ForkedError,
     42: InternalError,
 }
+# gen:end
 
 
 def from_native(number: int, text: str) -> OJSError:

@@ -170,36 +170,38 @@ def wrap_args(args: Any) -> list[Any]:
 class JobOptions:
     """What may be said about a job besides its type and arguments. None, and the queue ``default``, mean the default."""
 
+    # gen:python/option_fields.j2 (make gen; do not edit)
     #: The queue.
     queue: str = "default"
     #: −100 to 100, higher first.
     priority: int = 0
-    #: Any JSON object that travels with the job.
-    meta: dict[str, Any] | None = None
     #: The most one run may take, in milliseconds.
     timeout_ms: int | None = None
+    #: How long a worker may be silent before the job is given to another, in milliseconds.
+    visibility_timeout_ms: int | None = None
+    #: How long the result is kept (0 keeps none), in seconds.
+    result_ttl: int | None = None
     #: Run after this long: seconds or a timedelta.
     delay: float | timedelta | None = None
     #: Do not run before this time.
     delay_until: When | None = None
     #: Throw the job away when it has not started by then.
     expires_at: When | None = None
+    #: How long the job's whole life may take.
+    total_timeout: Duration | None = None
     #: What happens when it fails.
     retry: RetryPolicy | Mapping[str, Any] | None = None
     #: What makes it a duplicate.
     unique: UniquePolicy | Mapping[str, Any] | None = None
     #: Words to find it by.
     tags: Sequence[str] | None = None
-    #: URI of the schema its arguments follow.
-    schema: str | None = None
-    #: How long a worker may be silent before the job is given to another, in milliseconds.
-    visibility_timeout_ms: int | None = None
-    #: How long the result is kept, in seconds.
-    result_ttl: int | None = None
-    #: How long the job's whole life may take.
-    total_timeout: Duration | None = None
     #: An id of your own (UUIDv7, lower case), so that sending it twice makes one job.
     id: str | None = None
+    #: Any JSON object that travels with the job.
+    meta: dict[str, Any] | None = None
+    #: URI of the schema its arguments follow.
+    schema: str | None = None
+    # gen:end
     #: More options, by their names on the wire.
     extra: dict[str, Any] = field(default_factory=dict)
 

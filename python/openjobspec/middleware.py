@@ -9,18 +9,16 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Iterator, TypeVar, overload
 
-from .errors import OJSError
+from .errors import MiddlewareError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class MiddlewareError(OJSError):
-    """The chain was used wrongly: unknown name, name taken, changed after the start, ``next`` called twice."""
-
-
-#: The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers with
-#: other names may stand anywhere.
+# gen:python/enqueue_order.j2 (make gen; do not edit)
+#: The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers
+#: with other names may stand anywhere.
 ENQUEUE_ORDER = ("trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt")
+# gen:end
 
 
 class Chain:

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import atexit
 import os
+import sqlite3
 import threading
+import time
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping
 from urllib.parse import quote, urlencode
@@ -26,12 +28,16 @@ from urllib.parse import quote, urlencode
 from . import _native, outbox_context
 from ._json import dumps, loads
 from .client import Client, RequestLike
-from .errors import ClosedError, NotEnqueuedError, OJSError, OJSValidationError
+from .errors import ClosedError, NotEnqueuedError, OJSValidationError
 from .job import Job, JobRequest
+from .policies import Duration, duration_seconds
 from .transport import TransportThreads
 
 #: The name in the specification.
 TABLE = "ojs_outbox"
+
+#: How long the relay waits for another writer of the SQLite file, in seconds.
+_BUSY = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ def migration(database: str, table: str = TABLE) -> list[str]:
 
 
 class Outbox:
-    """Makes rows. ``database`` is ``postgresql`` or ``sqlite``, ``paramstyle`` that of the driver.
+    """Makes rows. ``database`` is ``postgresql``, ``mysql`` (MariaDB too) or ``sqlite``, ``paramstyle`` that of the driver.
 
     With ``in_engine`` the rows are the engine's own, which shares the application's PostgreSQL: nobody needs to send them.
     """
@@ -126,8 +132,8 @@ def _parsed(value: Any) -> Any:
 class Relay:
     """Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends.
 
-    ``database`` is the URL of a PostgreSQL database, or a function that opens a connection of ``sqlite3``: the relay's thread calls
-    it. A process made by fork starts its own relay with the first :meth:`wake` or :meth:`start`.
+    ``database`` is the URL of a PostgreSQL, MySQL or MariaDB database, or a function that opens a connection of ``sqlite3``: the relay's thread calls
+    it. ``poll_interval`` and ``retention`` are seconds, timedeltas, or text such as ``PT1S``. A process made by fork starts its own relay with the first :meth:`wake` or :meth:`start`.
     """
 
     def __init__(
@@ -136,19 +142,24 @@ class Relay:
         database: str | Callable[[], Any],
         *,
         table: str = TABLE,
-        poll_interval: float = 1.0,
-        batch_size: int = 100,
-        retention: float = 24 * 3600,
+        poll_interval: Duration = 1.0,
+        batch_size: int = 1000,
+        retention: Duration = 24 * 3600,
         migrate: bool = False,
     ) -> None:
-        if isinstance(database, str) and not database.startswith(("postgres://", "postgresql://")):
+        if isinstance(database, str) and not database.startswith(("postgres://", "postgresql://", "mysql://", "mariadb://")):
             raise OJSValidationError(
-                f"a relay in this process reads PostgreSQL by URL, and SQLite through a function that opens it; got '{database}'"
+                f"a relay in this process reads PostgreSQL and MySQL by URL, and SQLite through a function that opens it; got '{database}'"
             )
         self._client = client
         self._database = database
         self._table = table
-        self._options = {"poll_interval": poll_interval, "batch_size": batch_size, "retention": retention, "migrate": migrate}
+        self._options = {
+            "poll_interval": duration_seconds(poll_interval),
+            "batch_size": batch_size,
+            "retention": duration_seconds(retention),
+            "migrate": migrate,
+        }
         self._lock = threading.Lock()
         self._native: _native.Relay | None = None
         self._host: _Host | None = None
@@ -160,21 +171,33 @@ class Relay:
         with self._lock:
             if self._pid == os.getpid():
                 return self
+            connection = self._client._connection
+            options: dict[str, Any] = dict(self._options)
+            try:
+                if connection is None:
+                    self._transport = TransportThreads(self._client._transport.custom)
+                    connection = self._transport.connection
+                if isinstance(self._database, str):
+                    options["url"] = self._database
+                else:
+                    self._host = _Host(self._database)
+                    options["host"] = self._host.mailbox
+                native = _native.Relay(connection, self._table, **options)
+            except BaseException:
+                self._close_parts()
+                raise
             if self._native is None:
                 atexit.register(self.stop)
-            connection = self._client._connection
-            if connection is None:
-                self._transport = TransportThreads(self._client._transport.custom)
-                connection = self._transport.connection
-            options: dict[str, Any] = dict(self._options)
-            if isinstance(self._database, str):
-                options["url"] = self._database
-            else:
-                self._host = _Host(self._database)
-                options["host"] = self._host.mailbox
-            self._native = _native.Relay(connection, self._table, **options)
-            self._pid = os.getpid()
+            self._native, self._pid = native, os.getpid()
             return self
+
+    def _close_parts(self) -> None:
+        host, self._host = self._host, None
+        transport, self._transport = self._transport, None
+        if host is not None:
+            host.close()
+        if transport is not None:
+            transport.close()
 
     def wake(self) -> None:
         """Says that a transaction has committed. Cheap; a relay that nobody wakes looks by itself."""
@@ -204,12 +227,7 @@ class Relay:
                 if native is not None:
                     native.stop(grace)
             finally:
-                if self._host is not None:
-                    self._host.close()
-                    self._host = None
-                if self._transport is not None:
-                    self._transport.close()
-                    self._transport = None
+                self._close_parts()
 
     def __enter__(self) -> Relay:
         return self.start()
@@ -224,6 +242,7 @@ class _Host:
     def __init__(self, connect: Callable[[], Any]) -> None:
         self.mailbox = _native.HostTransport()
         self._connect = connect
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="openjobspec-outbox", daemon=True)
         self._thread.start()
 
@@ -241,7 +260,8 @@ class _Host:
                 try:
                     if connection is None:
                         connection = self._connect()
-                    self.mailbox.reply(ticket, 200, dumps(_perform(connection, loads(body or b"[]"))))
+                        connection.execute("PRAGMA busy_timeout = 100")
+                    self.mailbox.reply(ticket, 200, dumps(self._perform(connection, loads(body or b"[]"))))
                 except Exception as error:
                     self.mailbox.reply(ticket, 500, f"{type(error).__name__}: {error}".encode())
         finally:
@@ -249,29 +269,40 @@ class _Host:
                 connection.close()
 
     def close(self) -> None:
+        self._closing.set()
         self.mailbox.close()
         self._thread.join(5)
 
-
-def _perform(connection: Any, statements: Iterable[Mapping[str, Any]]) -> list[list[list[Any]]]:
-    """All statements in one transaction; the rows of each."""
-    statements = list(statements)
-    answers: list[list[list[Any]]] = []
-    cursor = connection.cursor()
-    try:
+    def _perform(self, connection: Any, statements: Iterable[Mapping[str, Any]]) -> list[list[list[Any]]]:
+        """All statements in one transaction; the rows of each."""
+        statements = list(statements)
+        answers: list[list[list[Any]]] = []
+        cursor = connection.cursor()
         try:
-            if not all(statement["sql"].startswith("SELECT") for statement in statements) and not connection.in_transaction:
+            try:
+                if not all(statement["sql"].startswith("SELECT") for statement in statements) and not connection.in_transaction:
+                    self._begin(cursor)
+                for statement in statements:
+                    cursor.execute(statement["sql"], statement["params"])
+                    answers.append([list(row) for row in cursor.fetchall()] if cursor.description else [])
+                connection.commit()
+            except BaseException:
+                connection.rollback()
+                raise
+        finally:
+            cursor.close()
+        return answers
+
+    def _begin(self, cursor: Any) -> None:
+        """Waits for whoever writes, in short turns: SQLite would not hear that the relay is to end."""
+        until = time.monotonic() + _BUSY
+        while True:
+            try:
                 cursor.execute("BEGIN IMMEDIATE")
-            for statement in statements:
-                cursor.execute(statement["sql"], statement["params"])
-                answers.append([list(row) for row in cursor.fetchall()] if cursor.description else [])
-            connection.commit()
-        except BaseException:
-            connection.rollback()
-            raise
-    finally:
-        cursor.close()
-    return answers
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or self._closing.is_set() or time.monotonic() > until:
+                    raise
 
 
 def postgres_url(
@@ -282,12 +313,36 @@ def postgres_url(
     >>> postgres_url(host="/run/pg", port="", user="app", password="p@ss", name="shop")
     'postgresql://app:p%40ss@%2Frun%2Fpg/shop'
     """
-    login = quote(user or os.environ.get("USER", "postgres"), safe="")
-    if password:
-        login += ":" + quote(str(password), safe="")
+    login = _login(user or os.environ.get("USER", "postgres"), password)
     place = quote(host or "/var/run/postgresql", safe="") + (f":{port}" if port else "")
     known = {key: value for key, value in (options or {}).items() if key in ("sslmode", "sslrootcert") and value}
     return f"postgresql://{login}@{place}/{quote(name, safe='')}" + (f"?{urlencode(known)}" if known else "")
+
+
+def mysql_url(
+    *, host: str | None, port: Any, user: str | None, password: str | None, name: str, options: Mapping[str, Any] | None = None
+) -> str:
+    """The same for MySQL and MariaDB, with what their drivers call ``unix_socket``, ``ssl_mode`` and ``ssl`` (or ``ssl_ca``).
+
+    >>> mysql_url(host="db", port=3307, user="app", password="p@ss", name="shop", options={"ssl": {"ca": "/ca.pem"}})
+    'mysql://app:p%40ss@db:3307/shop?ssl-ca=%2Fca.pem&ssl-mode=VERIFY_CA'
+    >>> mysql_url(host="/run/mysqld.sock", port="", user="app", password=None, name="shop")
+    'mysql://app@localhost/shop?socket=%2Frun%2Fmysqld.sock'
+    """
+    options = options or {}
+    ssl = options.get("ssl")
+    certificates = options.get("ssl_ca") or (ssl.get("ca") if isinstance(ssl, Mapping) else None)
+    socket = host if host and host.startswith("/") else options.get("unix_socket")
+    # As with the drivers: who names authorities wants the server's certificate checked, and who sets `ssl` wants it encrypted.
+    mode = options.get("ssl_mode") or ("VERIFY_CA" if certificates else "REQUIRED" if ssl else None)
+    known = {"socket": socket, "ssl-ca": certificates, "ssl-mode": mode}
+    place = (host if host and not host.startswith("/") else "localhost") + (f":{port}" if port else "")
+    query = urlencode({key: value for key, value in known.items() if value})
+    return f"mysql://{_login(user or os.environ.get('USER', 'root'), password)}@{place}/{quote(name, safe='')}" + (f"?{query}" if query else "")
+
+
+def _login(user: str, password: str | None) -> str:
+    return quote(user, safe="") + (":" + quote(str(password), safe="") if password else "")
 
 
 def same_file(url: str, path: str) -> bool:
@@ -295,7 +350,3 @@ def same_file(url: str, path: str) -> bool:
     if not url.startswith("sqlite:"):
         return False
     return os.path.realpath(url.removeprefix("sqlite:").split("?")[0]) == os.path.realpath(path)
-
-
-class OutboxError(OJSError):
-    """The outbox cannot be used as it is set up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any, Literal, Sequence
+from typing import Any, ClassVar, Literal, Sequence
 
 from . import _native
 
@@ -19,6 +19,17 @@ def duration_text(value: Duration) -> str:
     if isinstance(value, str):
         return value
     return _native.duration_text(value.total_seconds() if isinstance(value, timedelta) else float(value))
+
+
+def duration_seconds(value: Duration) -> float:
+    """Seconds of a duration; text is ISO 8601, or short: ``1s``, ``5m``.
+
+    >>> duration_seconds("PT1S"), duration_seconds("5m"), duration_seconds(timedelta(hours=1))
+    (1.0, 300.0, 3600.0)
+    """
+    if isinstance(value, str):
+        return _native.duration_seconds(value)
+    return value.total_seconds() if isinstance(value, timedelta) else float(value)
 
 
 def time_text(value: When) -> str:
@@ -38,6 +49,7 @@ class RetryPolicy:
     {'max_attempts': 5, 'initial_interval': 'PT2S'}
     """
 
+    # gen:python/policy.j2:RetryPolicy (make gen; do not edit)
     #: Runs in all, the first included.
     max_attempts: int | None = None
     #: Pause before the first retry.
@@ -54,10 +66,13 @@ class RetryPolicy:
     on_exhaustion: Literal["discard", "dead_letter"] | None = None
     #: The formula of the pauses.
     backoff_strategy: Literal["exponential", "linear", "constant", "none", "polynomial"] | None = None
+    #: The members that are lengths of time.
+    _DURATIONS: ClassVar[frozenset[str]] = frozenset({"initial_interval", "max_interval"})
+    # gen:end
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as the wire has it."""
-        return _wire(self, ("initial_interval", "max_interval"))
+        return _wire(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +83,8 @@ class UniquePolicy:
     {'keys': ['type', 'args'], 'period': 'PT1H', 'on_conflict': 'ignore'}
     """
 
-    #: Of type, queue, args, meta.
+    # gen:python/policy.j2:UniquePolicy (make gen; do not edit)
+    #: What is compared: of type, queue, args, meta.
     keys: Sequence[str] | None = None
     #: Only these members of the arguments count.
     args_keys: Sequence[str] | None = None
@@ -80,19 +96,22 @@ class UniquePolicy:
     states: Sequence[str] | None = None
     #: What to do with the second job.
     on_conflict: Literal["reject", "replace", "replace_except_schedule", "ignore"] | None = None
+    #: The members that are lengths of time.
+    _DURATIONS: ClassVar[frozenset[str]] = frozenset({"period"})
+    # gen:end
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as the wire has it."""
-        return _wire(self, ("period",))
+        return _wire(self)
 
 
-def _wire(policy: RetryPolicy | UniquePolicy, durations: tuple[str, ...]) -> dict[str, Any]:
+def _wire(policy: RetryPolicy | UniquePolicy) -> dict[str, Any]:
     wire: dict[str, Any] = {}
     for field in fields(policy):
         value = getattr(policy, field.name)
         if value is None:
             continue
-        if field.name in durations:
+        if field.name in policy._DURATIONS:
             value = duration_text(value)
         elif isinstance(value, (list, tuple, set, frozenset)):
             value = list(value)

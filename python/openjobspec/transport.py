@@ -91,15 +91,18 @@ def default_url() -> str:
     return os.environ.get("OJS_URL") or os.environ.get("OJS_BACKEND_URL") or "http://localhost:8080"
 
 
+#: Keyword arguments of whoever connects: :class:`~openjobspec.Client`, :class:`~openjobspec.Worker`.
+CONNECTION_OPTIONS = ("auth_token", "headers", "timeout", "connect_timeout", "max_sends", "ca_file", "client_cert", "encryption_keys")
+
+
 def native_connection(url: str | None, options: Mapping[str, Any]) -> _native.Connection:
     """A connection of the core; nothing is opened before its first call."""
     options = dict(options)
     headers = options.pop("headers", None) or {}
     token = options.pop("auth_token", None) or os.environ.get("OJS_AUTH_TOKEN")
-    unknown = set(options) - {"timeout", "connect_timeout", "max_sends", "ca_file", "client_cert", "encryption_keys"}
-    if unknown:
-        raise TypeError(f"unknown option {', '.join(sorted(unknown))}")
     options.setdefault("ca_file", os.environ.get("OJS_TLS_CA_FILE"))
+    own = (os.environ.get("OJS_TLS_CERT_FILE"), os.environ.get("OJS_TLS_KEY_FILE"))
+    options["client_cert"] = options.get("client_cert") or (own if all(own) else None)
     options["encryption_keys"] = key_text(options.get("encryption_keys")) or os.environ.get("OJS_ENCRYPTION_KEYS")
     return _native.Connection(url or default_url(), auth_token=token, headers=list(headers.items()), **options)
 

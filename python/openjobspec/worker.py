@@ -20,7 +20,7 @@ from .client import Client
 from .context import JobContext
 from .errors import ForkedError, OJSValidationError
 from .middleware import Chain
-from .transport import TransportThreads, native_connection
+from .transport import CONNECTION_OPTIONS, TransportThreads, native_connection
 
 H = TypeVar("H", bound=Callable[[JobContext], Any])
 
@@ -28,6 +28,13 @@ H = TypeVar("H", bound=Callable[[JobContext], Any])
 _LONG = 86_400.0
 #: What a process that ends gives its workers.
 _EXIT_SECONDS = 2.0
+#: Keyword arguments beside those of a connection.
+_WORKER_OPTIONS = ("queues", "concurrency", "transport", "worker_id", "poll_interval", "heartbeat_interval", "visibility_timeout_ms", "grace_period",
+                   "labels", "release_on_shutdown")
+# gen:python/worker_states.j2 (make gen; do not edit)
+#: By number of the core.
+_STATES = ("running", "quiet", "terminate", "stopped")
+# gen:end
 
 
 class Worker:
@@ -70,6 +77,8 @@ class Worker:
         release_on_shutdown: bool = True,
         **connection: Any,
     ) -> None:
+        for unknown in sorted(set(connection) - set(CONNECTION_OPTIONS)):
+            raise TypeError(f"unknown option '{unknown}'; there are {', '.join((*_WORKER_OPTIONS, *CONNECTION_OPTIONS))}")
         self._url = url
         self._custom = transport
         self._connection_options = connection
@@ -248,7 +257,7 @@ class Worker:
         """``new``, ``running``, ``quiet``, ``terminate`` or ``stopped``."""
         if self._native is None:
             return "new"
-        return ("running", "quiet", "terminate", "stopped")[self._native.phase]
+        return _STATES[self._native.phase]
 
     def __enter__(self) -> Worker:
         return self.start()

@@ -10,7 +10,7 @@ import openjobspec as ojs
 
 T = TypeVar("T")
 #: Longest time a test waits for something that takes milliseconds. Reached only by failures.
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def eventually(probe: Callable[[], T], timeout: float = PATIENCE) -> T:

@@ -82,7 +82,7 @@ def test_key_order_survives(client: ojs.Client) -> None:
 
 
 def test_what_json_cannot_say_is_refused_before_it_is_sent(client: ojs.Client) -> None:
-    for value in (object(), {1, 2}, "\ud800", lambda: None):
+    for value in (object(), {1, 2}, "\ud800", lambda: None, float("nan"), {"a": [None, float("-inf")]}):
         with pytest.raises(ojs.OJSValidationError):
             client.enqueue("a", [value])
     with pytest.raises(ValueError):  # the same error, for those who know only Python

@@ -29,7 +29,7 @@ def work_one(client):
 
     worker.start()
     try:
-        return seen.get(timeout=20)
+        return seen.get(timeout=60)
     finally:
         worker.stop()
 

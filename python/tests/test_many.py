@@ -122,7 +122,7 @@ def test_results_are_waited_for(both: Any, url: str, make_worker: Callable[..., 
         both.wait_for_result(job.id, timeout=0)
     worker.start()
     go.set()
-    result = both.wait_for_result(job.id, timeout=20)
+    result = both.wait_for_result(job.id, timeout=60)
     assert (result.ok, result.result, result.job_id) == (True, 3, job.id)
     assert [one and one.result for one in both.results([job.id, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"])] == [3, None]
 
@@ -191,7 +191,7 @@ def test_events_begin_now_and_wait(url: str) -> None:
             event = waiting.result()
             return event.data["job_type"], event.type
 
-    assert asyncio.run(asyncio.wait_for(follow(), 20)) == ("after", "job.enqueued")
+    assert asyncio.run(asyncio.wait_for(follow(), 60)) == ("after", "job.enqueued")
 
 
 def test_a_refused_stream_ends(url: str) -> None:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -158,6 +159,26 @@ assert relay.running
 if child:
     assert os.waitpid(child, 0)[1] == 0
 """
+
+
+def test_a_relay_that_waits_for_another_writer_ends_all_the_same(client: ojs.Client, path: str, relaying: Callable[..., Relay]) -> None:
+    writer = sqlite3.connect(path, isolation_level=None)
+    Outbox(client, database="sqlite").add(writer, "email.welcome", [1])
+    writer.execute("BEGIN IMMEDIATE")
+    relay = relaying(client)
+    relay.stop(grace=0.2)
+    assert "openjobspec-outbox" not in [thread.name for thread in threading.enumerate()]
+    assert statuses(path) == ["pending"]
+    writer.execute("ROLLBACK")
+    relay.start()
+    relay.stop()
+    assert statuses(path) == ["sent"]
+
+
+def test_a_relay_that_cannot_start_leaves_no_thread(client: ojs.Client, path: str) -> None:
+    with pytest.raises(ojs.OJSValidationError, match="table"):
+        Relay(client, lambda: sqlite3.connect(path), table="no such").start()
+    assert "openjobspec-outbox" not in [thread.name for thread in threading.enumerate()]
 
 
 def test_a_forked_process_has_a_relay_of_its_own_and_the_end_flushes_it(ojs_server: str, path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -18,7 +19,7 @@ from support import eventually, in_state
 import openjobspec as ojs
 
 #: A child that needs longer hangs.
-LIMIT = 20
+LIMIT = 60
 
 
 def python(code: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -342,6 +343,22 @@ def server_command() -> list[str]:
     """The `ojs` binary when the environment names one, else the same server out of Python."""
     binary = os.environ.get("OJS_BIN")
     return [binary] if binary else [sys.executable, "-m", "openjobspec"]
+
+
+@pytest.mark.parametrize("command", [[sys.executable, "-m", "openjobspec"], server_command()], ids=["python", "binary"])
+def test_a_server_asks_for_keys(background: list[subprocess.Popen[str]], tmp_path: Path, command: list[str]) -> None:
+    key = {"name": "shop", "roles": ["producer"], "sha256": hashlib.sha256(b"secret").hexdigest(), "created_at": "2026-01-01T00:00:00Z"}
+    keys = tmp_path / "keys.json"
+    keys.write_text(json.dumps({"keys": [key]}))
+    start = [*command, "server", "--store", "memory:", "--listen"]
+    exposed = subprocess.run([*start, "0.0.0.0:0"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert exposed.returncode == 2 and "--keys" in exposed.stderr and "--insecure" in exposed.stderr
+    url = first_line(spawn(background, *start, "127.0.0.1:0", "--keys", str(keys))).removeprefix("listening on ")
+    with ojs.Client(url) as stranger, pytest.raises(ojs.OJSAPIError) as refused:
+        stranger.enqueue("a")
+    assert refused.value.code == "unauthenticated"
+    with ojs.Client(url, auth_token="secret") as client:
+        assert client.enqueue("a").state == "available"
 
 
 @pytest.mark.parametrize("command", [[sys.executable, "-m", "openjobspec"], server_command()], ids=["python", "binary"])

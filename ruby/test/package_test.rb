@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "digest"
 require_relative "support"
 
 # The gem as users install it: a gem file in an empty place.
@@ -115,6 +116,24 @@ class CLITest < Minitest::Test
       end
     ensure
       running&.each { |pid| Process.kill("KILL", pid) }
+    end
+  end
+
+  def test_a_server_asks_for_keys
+    Dir.mktmpdir do |dir|
+      key = { name: "shop", roles: ["producer"], sha256: Digest::SHA256.hexdigest("secret"), created_at: "2026-01-01T00:00:00Z" }
+      File.write("#{dir}/keys.json", JSON.generate(keys: [key]))
+      start = ["server", "--store", "memory:", "--listen"]
+      assert_equal 2, finish(ojs(*start, "0.0.0.0:0", out: File::NULL)).exitstatus
+      input, output = IO.pipe
+      pid = ojs(*start, "127.0.0.1:0", "--keys", "#{dir}/keys.json", out: output)
+      url = input.gets[/http\S+/]
+      refused = assert_raises(OJS::Error) { client_of(url).enqueue("a") }
+      assert_equal "unauthenticated", refused.code
+      assert_equal "available", client_of(url, auth_token: "secret").enqueue("a").state
+    ensure
+      Process.kill("TERM", pid) if pid
+      finish(pid) if pid
     end
   end
 

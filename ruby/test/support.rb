@@ -14,7 +14,7 @@ module Support
   ROOT = File.expand_path("../..", __dir__)
   LIB = File.join(ROOT, "ruby", "lib")
   # Longer than anything here takes.
-  PATIENCE = 20
+  PATIENCE = 60
 
   OJS.logger = Logger.new(File::NULL)
 

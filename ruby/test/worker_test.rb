@@ -177,7 +177,7 @@ class WorkerTest < Minitest::Test
         reasons << ctx.cancel_reason
       end
     end.start
-    job = enqueue("slow", [], timeout: 0.1, retry: ONCE)
+    job = enqueue("slow", [], timeout: 0.5, retry: ONCE)
     assert_equal :timed_out, pop(reasons)
     assert_equal "timeout", job_in(client, job.id, "discarded").errors.last["code"]
   end
@@ -269,6 +269,8 @@ class WorkerTest < Minitest::Test
     w.stop
     w.stop
     assert_raises(OJS::ValidationError) { OJS::Worker.new(client, concurrency: 0) }
+    error = assert_raises(OJS::ValidationError) { OJS::Worker.new(client, concurency: 1) }
+    assert_match(/unknown option 'concurency'; there are queues, concurrency, .*auth_token/, error.message)
     assert_raises(OJS::ValidationError) { OJS::Worker.new(client, queues: []) }
   end
 

@@ -1,10 +1,13 @@
 // Calls every function of ojs.h rightly and wrongly: NULL, empty, invalid UTF-8, after close, twice, in the wrong order.
 // Compiled as C and as C++, run under ASan, LSan and valgrind by scripts/c.sh. Prints "N passed, N failed".
+#define _POSIX_C_SOURCE 200809L // mkstemp
 #include "ojs.h"
 #include "ojs.h" // twice: the guard works
 #include "ojs_frame.h"
 
 #include "check.h"
+
+#include <unistd.h>
 
 static void put32(uint8_t *at, uint32_t number) {
     for (int n = 0; n < 4; n++) at[n] = (uint8_t)(number >> (8 * n));
@@ -197,10 +200,11 @@ static void done(void *user_data, ojs_error *error, ojs_buf *body) {
     struct waiting *waiting = (struct waiting *)user_data;
     waiting->good = waiting->calls == 0 ? error == NULL && contains(ojs_buf_slice(body), "status")
                                         : body == NULL && ojs_error_class(error) == OJS_CLASS_NOT_FOUND;
-    waiting->calls++;
     ojs_error_free(error);
     ojs_buf_free(body);
     ojs_worker_unblock(waiting->bell);
+    // The last thing: whoever sees it may free the worker and leave the frame that `waiting` is in.
+    __atomic_add_fetch(&waiting->calls, 1, __ATOMIC_SEQ_CST);
 }
 
 static void asynchronous(const char *url) {
@@ -229,13 +233,13 @@ static void asynchronous(const char *url) {
         ojs_buf *frame = NULL;
         ojs_pull status = OJS_PULL_JOBS;
         // An unblock that came before the pull is not remembered: look again until the callback has run.
-        while (*(volatile int *)&waiting.calls == n) OK(ojs_worker_pull(bell, 1, 50, &frame, &status));
+        while (__atomic_load_n(&waiting.calls, __ATOMIC_SEQ_CST) == n) OK(ojs_worker_pull(bell, 1, 50, &frame, &status));
         CHECK(frame == NULL && waiting.good);
     }
     waiting.calls = 0;
     OK(ojs_client_call_waiting(client, S("GET"), S("/health"), none(), 1000, done, &waiting));
     ojs_pull nothing_came = OJS_PULL_JOBS;
-    while (*(volatile int *)&waiting.calls == 0) OK(ojs_worker_pull(bell, 1, 50, &early, &nothing_came));
+    while (__atomic_load_n(&waiting.calls, __ATOMIC_SEQ_CST) == 0) OK(ojs_worker_pull(bell, 1, 50, &early, &nothing_came));
     CHECK(waiting.good);
     waiting.calls = 2;
     FAILS(OJS_CLASS_VALIDATION, "done is NULL", ojs_client_call_waiting(client, S("GET"), S("/health"), none(), 0, NULL, NULL));
@@ -538,15 +542,62 @@ static void logs(void) {
     ojs_logs_level(0);
 }
 
+// "secret", as `ojs keys add` would have written it down.
+static const char KEYS[] = "{\"keys\":[{\"name\":\"shop\",\"roles\":[\"producer\"],\"created_at\":\"2026-01-01T00:00:00Z\","
+                           "\"sha256\":\"2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b\"}]}";
+
+static void servers_with_keys(void) {
+    ojs_server *server = NULL;
+    OK(ojs_server_start_with(NULL, &server));
+    CHECK(contains(ojs_server_url(server), "http://127.0.0.1:"));
+    ojs_server_free(server);
+
+    ojs_server_options options;
+    memset(&options, 0, sizeof options);
+    ojs_server_options_init(NULL);
+    FAILS(OJS_CLASS_VALIDATION, "call ojs_server_options_init() first", ojs_server_start_with(&options, &server));
+    ojs_server_options_init(&options);
+    CHECK(options.size == sizeof options && options.insecure && !options.test_mode);
+    options.insecure = false;
+    options.listen = S("0.0.0.0:0");
+    FAILS(OJS_CLASS_VALIDATION, "no keys are asked for", ojs_server_start_with(&options, &server));
+    options.listen = none();
+    options.keys = S("/no/such/keys.json");
+    FAILS(OJS_CLASS_VALIDATION, "/no/such/keys.json", ojs_server_start_with(&options, &server));
+    options.keys = invalid_utf8();
+    FAILS(OJS_CLASS_VALIDATION, "keys is not UTF-8", ojs_server_start_with(&options, &server));
+
+    char path[] = "/tmp/ojs-c-keys-XXXXXX";
+    int file = mkstemp(path);
+    CHECK(write(file, KEYS, sizeof KEYS - 1) == (ssize_t)(sizeof KEYS - 1) && close(file) == 0);
+    options.keys = S(path);
+    OK(ojs_server_start_with(&options, &server));
+    char url[64];
+    snprintf(url, sizeof url, "%.*s", (int)ojs_server_url(server).len, (const char *)ojs_server_url(server).ptr);
+    ojs_client *stranger = client_of(url);
+    FAILS(OJS_CLASS_AUTHENTICATION, "", ojs_client_enqueue(stranger, S("a"), S("[]"), none(), NULL));
+    ojs_client_free(stranger);
+    ojs_client_options known;
+    ojs_client_options_init(&known);
+    known.auth_token = S("secret");
+    ojs_client *client = NULL;
+    OK(ojs_client_new(S(url), &known, &client));
+    OK(ojs_client_enqueue(client, S("a"), S("[]"), none(), NULL));
+    ojs_client_free(client);
+    ojs_server_free(server);
+    CHECK(unlink(path) == 0);
+}
+
 int main(void) {
     versions();
     nothing();
     wrong_settings();
     logs();
+    servers_with_keys();
     ojs_server *server = (ojs_server *)&passed;
     FAILS(OJS_CLASS_VALIDATION, "", ojs_server_start(S("ftp:x"), S("127.0.0.1:0"), false, &server));
     CHECK(server == NULL);
-    FAILS(OJS_CLASS_INTERNAL, "cannot listen", ojs_server_start(S("memory:"), S("nowhere"), false, &server));
+    FAILS(OJS_CLASS_VALIDATION, "cannot listen", ojs_server_start(S("memory:"), S("nowhere"), false, &server));
     FAILS(OJS_CLASS_VALIDATION, "store is not UTF-8", ojs_server_start(invalid_utf8(), S("127.0.0.1:0"), false, &server));
     OK(ojs_server_start(S("memory:"), S("127.0.0.1:0"), false, &server));
     char url[64];

@@ -16,7 +16,7 @@ def eventually() -> Callable[[Callable[[], T]], T]:
     """Waits for the first true value of a probe, twenty seconds at most."""
 
     def wait(probe: Callable[[], T]) -> T:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         pause = threading.Event()
         while not (value := probe()):
             assert time.monotonic() < until, "not in time"

@@ -8,7 +8,7 @@ import { group } from '@openjobspec/sdk';
 import { batch } from '@openjobspec/sdk';
 // ---
 
-const PATIENCE = 20_000;
+const PATIENCE = 60_000;
 
 /** The first true value of `probe`. */
 async function eventually(probe) {

@@ -3,3 +3,6 @@
 
 #[doc = include_str!("../../docs/guide/getting-started.md")]
 pub struct GettingStarted;
+
+#[doc = include_str!("../../docs/guide/tracing.md")]
+pub struct Tracing;

@@ -56,7 +56,6 @@ class Case:
             answer["state"] = self.vector["directive"]
         return answer
 
-
     def told(self) -> list[str]:
         """The requests. Jobs that run beside each other end in any order."""
         if "steps" not in self.vector:
@@ -140,8 +139,10 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        if self.path.startswith("/verdicts/"):
-            self.respond(200, self.server.verdicts(self.path.removeprefix("/verdicts/")))
+        # A program that has only its client asks below the prefix of the protocol.
+        path = self.path.removeprefix("/ojs/v1")
+        if path.startswith("/verdicts/"):
+            self.respond(200, self.server.verdicts(path.removeprefix("/verdicts/")))
         else:
             self.respond(*self.server.answer(self.path, b"{}"))
 

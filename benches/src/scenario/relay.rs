@@ -1,5 +1,6 @@
 //! The outbox's relay on PostgreSQL: how fast it empties a table, how soon a committed row is a job, how soon another relay takes over,
 //! and what a staged job costs the application's own transaction.
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -34,19 +35,19 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let bar = plan.progress("relay", runs * 5);
     let postgres = Postgres::start(&plan.dir)?;
     report.conditions.postgres = Some(postgres.settings()?);
-    let (mut defaults, mut large) = (Vec::new(), Vec::new());
-    let (mut half, mut most, mut takeovers) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut defaults, mut small) = (Vec::new(), Vec::new());
+    let (mut taken, mut handled, mut takeovers) = (Percentiles::default(), Percentiles::default(), Vec::new());
     let (mut bare, mut staged) = (Vec::new(), Vec::new());
     for _ in 0..runs {
-        for (batch, rates) in [(RelayOptions::default().batch_size, &mut defaults), (1_000, &mut large)] {
+        for (batch, rates) in [(RelayOptions::default().batch_size, &mut defaults), (100, &mut small)] {
             bar.set_message(format!("batches of {batch}"));
             rates.push(with(plan, &postgres, |setting| setting.empty(batch))?);
             bar.inc(1);
         }
         bar.set_message("1,000 rows a second");
-        let (middle, late) = with(plan, &postgres, Setting::steady)?;
-        half.push(middle);
-        most.push(late);
+        let (until_taken, until_handled) = with(plan, &postgres, Setting::steady)?;
+        taken.add(until_taken);
+        handled.add(until_handled);
         bar.inc(1);
         bar.set_message("kill -9");
         takeovers.push(with(plan, &postgres, |setting| setting.take_over(&plan.bin))?);
@@ -63,11 +64,18 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
         |name: &str, rates: Vec<f64>| Figure::ours(name, "rows/s", Better::More, rates, format!("{ROWS} rows wait; {server}"));
     report.add(vec![
         empties("relay, default batches", defaults).bound(25_000.0, Some(50_000.0)),
-        empties("relay, batches of 1,000", large).bound(25_000.0, Some(50_000.0)),
+        empties("relay, batches of 100", small),
     ]);
-    let steady = "1,000 transactions a second with a row each; from the end of the commit to the worker's handler";
-    report.add(vec![Figure::ours("commit to handler, p50", "ms", Better::Less, half, steady).bound(5.0, None)]);
-    report.add(vec![Figure::ours("commit to handler, p99", "ms", Better::Less, most, steady).bound(25.0, None)]);
+    let steady = "1,000 transactions a second with a row each; from the end of the commit";
+    for (what, until, found, bounds) in [
+        ("commit to available", "to the server's answer that it has the job", taken, [Some(5.0), Some(25.0)]),
+        ("commit to handler", "to the worker's handler", handled, [None, None]),
+    ] {
+        for (name, samples, bound) in [("p50", found.half, bounds[0]), ("p99", found.most, bounds[1])] {
+            let figure = Figure::ours(format!("{what}, {name}"), "ms", Better::Less, samples, format!("{steady} {until}"));
+            report.add(vec![if let Some(bound) = bound { figure.bound(bound, None) } else { figure }]);
+        }
+    }
     let killed = "two relays, the one that sends gets kill -9; until a row committed after that is sent";
     report.add(vec![Figure::ours("take-over", "ms", Better::Less, takeovers, killed).bound(2_000.0, None)]);
     let one = "one row into a table of the application, one connection, fsync";
@@ -145,8 +153,8 @@ impl Setting {
         })
     }
 
-    /// Median and 99th percentile in milliseconds, from a commit to the handler.
-    fn steady(&self) -> Result<(f64, f64)> {
+    /// From a commit until the server has the job, and until the handler runs.
+    fn steady(&self) -> Result<(Vec<Duration>, Vec<Duration>)> {
         self.runtime.block_on(async {
             let client = self.client().await?;
             let (ran, mut runs) = mpsc::unbounded_channel();
@@ -156,9 +164,10 @@ impl Setting {
                 async move { Ok(ran.send((ctx.id().to_owned(), Instant::now()))?) }
             })?;
             let handle = worker.start();
-            let relay = Relay::start(client, self.store()?, RelayOptions::default());
+            let (took, mut takes) = mpsc::unbounded_channel();
+            let relay = Relay::start(watched(&client, took), self.store()?, RelayOptions::default());
             let mut database = self.database().await?;
-            let mut committed = std::collections::HashMap::with_capacity(STEADY);
+            let mut committed = HashMap::with_capacity(STEADY);
             let started = Instant::now();
             for number in 0..STEADY {
                 tokio::time::sleep_until((started + STEP * number as u32).into()).await;
@@ -168,19 +177,11 @@ impl Setting {
                 committed.insert(id, Instant::now());
                 relay.wake();
             }
-            let mut samples = Vec::with_capacity(STEADY);
-            while samples.len() < STEADY {
-                let (id, at) = tokio::time::timeout(PATIENCE, runs.recv()).await?.ok_or("the worker has ended")?;
-                let since = committed.remove(&id).ok_or("a job ran twice, or before its commit was known")?;
-                samples.push(at.saturating_duration_since(since));
-            }
+            let handled = since(&mut committed.clone(), &mut runs).await?;
             relay.stop(PATIENCE).await;
+            let taken = since(&mut committed, &mut takes).await?;
             handle.shutdown(None).await;
-            samples.sort();
-            let at = |share: f64| {
-                samples.get((samples.len() as f64 * share) as usize).copied().unwrap_or_default().as_secs_f64() * 1e3
-            };
-            Ok((at(0.5), at(0.99)))
+            Ok((taken, handled))
         })
     }
 
@@ -230,6 +231,58 @@ impl Setting {
             let [without, along] = spent.map(|sum| sum.as_secs_f64() * 1e3 / TRANSACTIONS as f64);
             Ok((without, along))
         })
+    }
+}
+
+/// A client whose transport says when the server has answered for which jobs.
+fn watched(client: &Client, took: mpsc::UnboundedSender<(String, Instant)>) -> Client {
+    let inner = client.transport().clone();
+    Client::new(ojs::transport::from_fn(move |request: ojs::transport::Request| {
+        let (inner, took) = (inner.clone(), took.clone());
+        async move {
+            let body = request.body.clone().unwrap_or_default();
+            let answer = inner.request(request).await?;
+            let now = Instant::now();
+            if answer.is_success() {
+                let sent: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+                let jobs = sent.get("jobs").and_then(|jobs| jobs.as_array()).cloned().unwrap_or_else(|| vec![sent]);
+                for id in jobs.iter().filter_map(|job| job.get("id")?.as_str()) {
+                    let _ = took.send((id.to_owned(), now)); // nobody asks any more
+                }
+            }
+            Ok(answer)
+        }
+    }))
+}
+
+/// How long each took, once for each that was committed.
+async fn since(
+    committed: &mut HashMap<String, Instant>,
+    seen: &mut mpsc::UnboundedReceiver<(String, Instant)>,
+) -> Result<Vec<Duration>> {
+    let mut samples = Vec::with_capacity(committed.len());
+    while !committed.is_empty() {
+        let (id, at) = tokio::time::timeout(PATIENCE, seen.recv()).await?.ok_or("the worker has ended")?;
+        let since = committed.remove(&id).ok_or("a job came twice, or before its commit was known")?;
+        samples.push(at.saturating_duration_since(since));
+    }
+    Ok(samples)
+}
+
+/// The middle and the late ones of each run, in milliseconds.
+#[derive(Default)]
+struct Percentiles {
+    half: Vec<f64>,
+    most: Vec<f64>,
+}
+
+impl Percentiles {
+    fn add(&mut self, mut samples: Vec<Duration>) {
+        samples.sort();
+        let at =
+            |share: f64| samples.get((samples.len() as f64 * share) as usize).copied().unwrap_or_default().as_secs_f64() * 1e3;
+        self.half.push(at(0.5));
+        self.most.push(at(0.99));
     }
 }
 

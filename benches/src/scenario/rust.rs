@@ -1,7 +1,10 @@
 //! Rust handlers that do nothing, through the SDK with its defaults: embedded and over HTTP.
+use std::time::Duration;
+
 use crate::Result;
 use crate::load::PAYLOAD_BYTES;
 use crate::load::noop::{self, DEFAULT_SLOTS, MANY_SLOTS};
+use crate::postgres::own_cpu;
 use crate::report::{Better, Figure, Report, Side};
 use crate::scenario::Plan;
 use crate::server::{Server, Store};
@@ -37,6 +40,18 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
         figure("Rust worker over HTTP", http, Store::Durable, DEFAULT_SLOTS).bound(45_000.0, None),
         Figure { side: Side::Ceiling, ..figure("the same without a disk", memory, Store::Memory, DEFAULT_SLOTS) },
     ]);
+    Ok(())
+}
+
+/// One run, printed as the runners of the other languages print theirs: rate, and microseconds of processor time per job.
+pub fn noop(url: &str, slots: usize, jobs: usize) -> Result<()> {
+    let mut before = Duration::ZERO;
+    let rate = noop::burn_down_after(url, slots, jobs, || {
+        before = own_cpu()?;
+        Ok(())
+    })?;
+    let micros = (own_cpu()? - before).as_secs_f64() * 1e6 / jobs as f64;
+    println!("{}", serde_json::json!({"jobs_per_second": rate, "cpu_us": micros}));
     Ok(())
 }
 

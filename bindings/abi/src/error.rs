@@ -42,38 +42,45 @@ pub enum AbiError {
     System(String),
 }
 
-/// The exception classes every host language offers, by the name they share.
-///
-/// | class | code | parent |
-/// |---|---|---|
-/// | `Api` | 1 | – |
-/// | `Duplicate` … `Authentication` | 2 … 9 | `Api` |
-/// | `Connection` | 20 | – |
-/// | `Timeout` | 21 | `Connection` |
-/// | `Validation` | 30 | – |
-/// | `NotEnqueued` | 31 | – |
-/// | `Closed`, `Forked`, `Internal` | 40, 41, 42 | – |
+// gen:rust/error_class.j2 (make gen; do not edit)
+/// The exception classes that every host language has, by the name they share. Their numbers go over the boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-#[expect(missing_docs, reason = "the table above and from_error below")]
 pub enum ErrorClass {
+    /// The server answered, and the answer is an error.
     Api = 1,
+    /// The job exists already: same id, or a unique policy said so.
     Duplicate = 2,
+    /// There is no such job, queue, workflow or schedule (any more).
     NotFound = 3,
+    /// The queue is paused and refuses jobs.
     QueuePaused = 4,
+    /// The request came too fast, or the queue is full.
     RateLimited = 5,
+    /// The job is in a state that does not allow the operation; current_state in the details names it.
     InvalidStateTransition = 6,
+    /// The job, its metadata, its result or the batch is larger than the server takes.
     PayloadTooLarge = 7,
+    /// The server found the request wrong; field in the details names the place.
     InvalidRequest = 8,
+    /// The token is missing, wrong, or not allowed to do this.
     Authentication = 9,
+    /// There was no OJS answer.
     Connection = 20,
+    /// There was no answer in time; the server may have acted.
     Timeout = 21,
+    /// The request, an argument or a setting was found wrong before anything was sent.
     Validation = 30,
+    /// An enqueue middleware did not call next: the job was dropped on purpose.
     NotEnqueued = 31,
+    /// The client, worker or server was closed.
     Closed = 40,
+    /// A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
     Forked = 41,
+    /// A bug in OJS. Please report it.
     Internal = 42,
 }
+// gen:end
 
 impl ErrorClass {
     /// The class of a refusal.
@@ -140,6 +147,18 @@ impl AbiError {
         }
     }
 
+    /// What went wrong; and what to do about it, where the error itself cannot know that it is a person who has to.
+    fn told(&self) -> String {
+        match self {
+            Self::Sdk(ojs::Error::Transport(error)) if matches!(error.kind(), TransportErrorKind::Connect) => {
+                format!(
+                    "{self}. Does a server run there? Start one with `ojs server`, or name another: OJS_URL, or the client's URL"
+                )
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// The error object in the form of the wire, for hosts to read: `code`, `message`, `retryable`, `status`, `details`,
     /// `hint`, `request_id`, `numeric`.
     #[must_use]
@@ -157,7 +176,7 @@ impl AbiError {
             _ => Map::new(),
         };
         let numeric = object.get("code").and_then(Value::as_str).and_then(ErrorCode::recognise).map(|code| code.entry().numeric);
-        object.entry("message").or_insert_with(|| json!(self.to_string()));
+        object.entry("message").or_insert_with(|| json!(self.told()));
         object.insert("status".into(), json!(status));
         object.insert("retryable".into(), json!(retryable));
         object.insert("numeric".into(), json!(numeric));
@@ -187,6 +206,14 @@ mod tests {
             let refusal = OjsError::from_body(status, body.as_bytes()).unwrap();
             assert_eq!(ErrorClass::of_refusal(&refusal), class, "{body}");
         }
+    }
+
+    #[test]
+    fn where_nobody_listens_it_says_how_to_change_that() {
+        let refused = ojs::transport::TransportError::new(TransportErrorKind::Connect, "cannot connect to http://127.0.0.1:9");
+        let object = AbiError::Sdk(refused.into()).to_object();
+        let message = object.get("message").and_then(Value::as_str).unwrap_or_default();
+        assert!(message.starts_with("cannot connect to http://127.0.0.1:9. ") && message.contains("`ojs server`"), "{message}");
     }
 
     #[test]

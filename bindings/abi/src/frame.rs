@@ -3,16 +3,34 @@
 //!
 //! All numbers are little endian. Offsets count from the start of the frame. A text is UTF-8 without a final zero.
 //!
-//! | header, 16 bytes | | job entry, 56 bytes | | outcome entry, 32 bytes | |
-//! |---|---|---|---|---|---|
-//! | 0 u32 | magic, `OJSJ` or `OJSO` | 0 u64 | token | 0 u64 | token |
-//! | 4 u16 | version, 1 | 8 u32, 12 u32 | envelope: offset, length | 8 u32 | kind, see [`OutcomeKind`] |
-//! | 6 u16 | size of an entry | 16 u32, 20 u32 | id | 12 u32 | zero |
-//! | 8 u32 | entries | 24 u32, 28 u32 | type | 16 u32, 20 u32 | payload: offset, length |
-//! | 12 u32 | bytes in all | 32 u32, 36 u32 | queue | 24 u64 | delay in milliseconds |
-//! | | | 40 u32 | attempt | | |
-//! | | | 44 u32 | flags: 1 = all its texts are ASCII, 2 = it has a deadline | | |
-//! | | | 48 u64 | milliseconds left until the deadline | | |
+// gen:rust/frame_table.j2 (make gen; do not edit)
+//! | header, 16 bytes | | |
+//! |---|---|---|
+//! | 0 | u32 | magic |
+//! | 4 | u16 | version |
+//! | 6 | u16 | entry_size: bytes of an entry |
+//! | 8 | u32 | count: entries |
+//! | 12 | u32 | total: bytes of the whole frame |
+//!
+//! | job entry, 56 bytes | | |
+//! |---|---|---|
+//! | 0 | u64 | token |
+//! | 8 | text | envelope: the whole job as JSON |
+//! | 16 | text | id |
+//! | 24 | text | type |
+//! | 32 | text | queue |
+//! | 40 | u32 | attempt |
+//! | 44 | u32 | flags |
+//! | 48 | u64 | deadline: milliseconds left when the frame was made |
+//!
+//! | outcome entry, 32 bytes | | |
+//! |---|---|---|
+//! | 0 | u64 | token |
+//! | 8 | u32 | kind |
+//! | 12 | u32 | reserved: zero |
+//! | 16 | text | payload |
+//! | 24 | u64 | delay: milliseconds |
+// gen:end
 //!
 //! A reader takes the size of an entry from the header, so that later versions may append members.
 use std::time::{Duration, Instant};
@@ -26,6 +44,7 @@ use crate::dispatch::Handed;
 use crate::error::AbiError;
 use crate::token::JobToken;
 
+// gen:rust/frame.j2 (make gen; do not edit)
 /// `OJSJ`: a frame of jobs.
 pub const JOBS_MAGIC: u32 = u32::from_le_bytes(*b"OJSJ");
 /// `OJSO`: a frame of outcomes.
@@ -38,22 +57,43 @@ pub const HEADER: usize = 16;
 pub const JOB_ENTRY: usize = 56;
 /// Bytes of an outcome entry.
 pub const OUTCOME_ENTRY: usize = 32;
-/// Flag of a job: id, type, queue and envelope are ASCII.
+/// Flag of a job. Id, type, queue and envelope are ASCII.
 pub const FLAG_ASCII: u32 = 1;
-/// Flag of a job: it has a deadline.
+/// Flag of a job. It has a deadline.
 pub const FLAG_DEADLINE: u32 = 2;
+
+// Where the fields are.
+const AT_MAGIC: usize = 0;
+const AT_VERSION: usize = 4;
+const AT_ENTRY_SIZE: usize = 6;
+const AT_COUNT: usize = 8;
+const AT_TOTAL: usize = 12;
+
+const JOB_TOKEN: usize = 0;
+const JOB_ENVELOPE: usize = 8;
+const JOB_ID: usize = 16;
+const JOB_TYPE: usize = 24;
+const JOB_QUEUE: usize = 32;
+const JOB_ATTEMPT: usize = 40;
+const JOB_FLAGS: usize = 44;
+const JOB_DEADLINE: usize = 48;
+
+const OUTCOME_TOKEN: usize = 0;
+const OUTCOME_KIND: usize = 8;
+const OUTCOME_PAYLOAD: usize = 16;
+const OUTCOME_DELAY: usize = 24;
 
 /// What an outcome entry says, and what its payload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum OutcomeKind {
-    /// Completed; the payload is the result as JSON text, or empty.
+    /// Done; the payload is the result as JSON text, or empty.
     Completed = 0,
-    /// Failed; the payload is a JSON object: `code`, `type`, `message`, `retryable`, `details`, `backtrace`.
+    /// Failed; the payload is a JSON object: message, perhaps code, type, retryable, details, backtrace.
     Failed = 1,
-    /// Given back without charging an attempt; no payload.
+    /// Given back without counting an attempt; no payload.
     Released = 2,
-    /// To be run again after the delay, without counting a failure; no payload.
+    /// To run again after the delay, without counting a failure; no payload.
     Snoozed = 3,
 }
 
@@ -70,6 +110,7 @@ impl OutcomeKind {
         })
     }
 }
+// gen:end
 
 /// Packs jobs.
 ///
@@ -147,10 +188,10 @@ impl<'a> Jobs<'a> {
     /// # Errors
     /// It is not such a frame.
     pub fn read(frame: &'a [u8]) -> Result<Self, AbiError> {
-        if u32_at(frame, 0)? != JOBS_MAGIC || u16_at(frame, 4)? != VERSION {
+        if u32_at(frame, AT_MAGIC)? != JOBS_MAGIC || u16_at(frame, AT_VERSION)? != VERSION {
             return Err(AbiError::invalid(format!("not a frame of jobs of version {VERSION}")));
         }
-        Ok(Self { frame, entry: usize::from(u16_at(frame, 6)?), count: size_at(frame, 8)? })
+        Ok(Self { frame, entry: usize::from(u16_at(frame, AT_ENTRY_SIZE)?), count: size_at(frame, AT_COUNT)? })
     }
 
     /// How many.
@@ -180,13 +221,13 @@ impl<'a> Jobs<'a> {
             from.checked_add(length).and_then(|to| self.frame.get(from..to)).ok_or_else(cut)
         };
         Ok(PackedJob {
-            token: JobToken::from_bits(u64_at(entry, 0)?),
-            envelope: text(8)?,
-            id: text(16)?,
-            job_type: text(24)?,
-            queue: text(32)?,
-            attempt: u32_at(entry, 40)?,
-            deadline_ms: if u32_at(entry, 44)? & FLAG_DEADLINE == 0 { None } else { Some(u64_at(entry, 48)?) },
+            token: JobToken::from_bits(u64_at(entry, JOB_TOKEN)?),
+            envelope: text(JOB_ENVELOPE)?,
+            id: text(JOB_ID)?,
+            job_type: text(JOB_TYPE)?,
+            queue: text(JOB_QUEUE)?,
+            attempt: u32_at(entry, JOB_ATTEMPT)?,
+            deadline_ms: if u32_at(entry, JOB_FLAGS)? & FLAG_DEADLINE == 0 { None } else { Some(u64_at(entry, JOB_DEADLINE)?) },
         })
     }
 }
@@ -196,13 +237,13 @@ impl<'a> Jobs<'a> {
 /// # Errors
 /// It is not such a frame, or an entry in it is wrong; the message names the entry.
 pub fn read_outcomes(frame: &[u8]) -> Result<Vec<(JobToken, Outcome)>, AbiError> {
-    let magic = u32_at(frame, 0)?;
-    let version = u16_at(frame, 4)?;
+    let magic = u32_at(frame, AT_MAGIC)?;
+    let version = u16_at(frame, AT_VERSION)?;
     if magic != OUTCOMES_MAGIC || version != VERSION {
         return Err(AbiError::invalid(format!("not a frame of outcomes of version {VERSION}")));
     }
-    let entry = usize::from(u16_at(frame, 6)?);
-    let (count, total) = (size_at(frame, 8)?, size_at(frame, 12)?);
+    let entry = usize::from(u16_at(frame, AT_ENTRY_SIZE)?);
+    let (count, total) = (size_at(frame, AT_COUNT)?, size_at(frame, AT_TOTAL)?);
     if total != frame.len() || entry < OUTCOME_ENTRY {
         return Err(AbiError::invalid(format!("the frame says {total} bytes, entries of {entry}; it has {} bytes", frame.len())));
     }
@@ -217,16 +258,16 @@ pub fn read_outcomes(frame: &[u8]) -> Result<Vec<(JobToken, Outcome)>, AbiError>
 
 fn outcome_at(frame: &[u8], at: usize) -> Result<(JobToken, Outcome), AbiError> {
     let entry = frame.get(at..at + OUTCOME_ENTRY).ok_or_else(cut)?;
-    let token = JobToken::from_bits(u64_at(entry, 0)?);
-    let kind = u32_at(entry, 8)?;
-    let (from, length) = (size_at(entry, 16)?, size_at(entry, 20)?);
+    let token = JobToken::from_bits(u64_at(entry, OUTCOME_TOKEN)?);
+    let kind = u32_at(entry, OUTCOME_KIND)?;
+    let (from, length) = (size_at(entry, OUTCOME_PAYLOAD)?, size_at(entry, OUTCOME_PAYLOAD + 4)?);
     let payload = from.checked_add(length).and_then(|to| frame.get(from..to)).ok_or_else(cut)?;
     let outcome = match OutcomeKind::from_number(kind) {
         Some(OutcomeKind::Completed) if payload.is_empty() => Outcome::Completed { result: None },
         Some(OutcomeKind::Completed) => completed(payload)?,
         Some(OutcomeKind::Failed) => Outcome::Failed(failure(payload)?),
         Some(OutcomeKind::Released) => Outcome::Released,
-        Some(OutcomeKind::Snoozed) => Outcome::Snoozed(Duration::from_millis(u64_at(entry, 24)?)),
+        Some(OutcomeKind::Snoozed) => Outcome::Snoozed(Duration::from_millis(u64_at(entry, OUTCOME_DELAY)?)),
         None => return Err(AbiError::invalid(format!("unknown kind {kind}"))),
     };
     Ok((token, outcome))

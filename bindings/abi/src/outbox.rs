@@ -1,13 +1,13 @@
 //! The outbox for host languages: rows for the application's connection as JSON, and the relay.
 //!
-//! The host's own driver writes the row, inside the application's transaction; the relay reads PostgreSQL itself, and any database
+//! The host's own driver writes the row, inside the application's transaction; the relay reads PostgreSQL and MySQL itself, and SQLite
 //! through the host's driver, which it asks by a [`HostTransport`].
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ojs::outbox::same_database;
-use ojs::outbox::{Dialect, HostDatabase, PostgresOutbox, Relay as Core, RelayOptions, RelayStatus, Staged, Store, Style, Table};
+use ojs::outbox::{Dialect, HostDatabase, Relay as Core, RelayOptions, RelayStatus, Staged, Store, Style, Table};
 use ojs::transport::Transport;
 use serde::Serialize;
 
@@ -37,7 +37,8 @@ fn dialect(name: &str) -> Result<Dialect, AbiError> {
     match name {
         "postgresql" => Ok(Dialect::Postgres),
         "sqlite" => Ok(Dialect::Sqlite),
-        other => Err(AbiError::invalid(format!("no outbox in '{other}': the database must be postgresql or sqlite"))),
+        "mysql" => Ok(Dialect::Mysql),
+        other => Err(AbiError::invalid(format!("no outbox in '{other}': the database must be postgresql, mysql or sqlite"))),
     }
 }
 
@@ -98,8 +99,8 @@ fn row(staged: &Staged, style: Style) -> Row {
 /// Where a relay reads.
 #[derive(Debug)]
 pub enum Source {
-    /// PostgreSQL, by URL.
-    Postgres(String),
+    /// PostgreSQL or MySQL, by URL.
+    Url(String),
     /// Whatever database the host's driver reaches, which answers `POST /outbox`.
     Host {
         /// `postgresql` or `sqlite`.
@@ -110,15 +111,21 @@ pub enum Source {
 }
 
 impl Source {
-    /// By the URL of a PostgreSQL database, or through the host's driver.
+    /// By the URL of a PostgreSQL or MySQL database, or through the host's driver.
     ///
     /// # Errors
     /// Neither is given, or both.
     pub fn of(url: Option<&str>, database: &str, host: Option<&Arc<HostTransport>>) -> Result<Self, AbiError> {
         match (url, host) {
-            (Some(url), None) => Ok(Self::Postgres(url.to_owned())),
+            (Some(url), None) => Ok(Self::Url(url.to_owned())),
+            // Every statement must be a transaction of its own there, some see what is not committed: not for a pool of the application's.
+            (None, Some(_)) if database == "mysql" => {
+                Err(AbiError::invalid("a relay reads MySQL by its URL, mysql://…: give url"))
+            }
             (None, Some(host)) => Ok(Self::Host { database: database.to_owned(), host: Arc::clone(host) }),
-            _ => Err(AbiError::invalid("a relay needs a PostgreSQL URL or the program's own database, one of them: url or host")),
+            _ => Err(AbiError::invalid(
+                "a relay needs the URL of a PostgreSQL or MySQL database, or the program's own database, one of them: url or host",
+            )),
         }
     }
 }
@@ -161,7 +168,7 @@ impl Relay {
     pub async fn start(connection: Arc<Connection>, name: &str, source: Source, settings: Settings) -> Result<Self, AbiError> {
         let table = table(name)?;
         let store = match source {
-            Source::Postgres(url) => Store::new(table, PostgresOutbox::new(&url).map_err(invalid)?),
+            Source::Url(url) => Store::by_url(table, &url).map_err(invalid)?,
             Source::Host { database, host } => {
                 Store::new(table, HostDatabase::new(dialect(&database)?, host as Arc<dyn Transport>))
             }
@@ -226,6 +233,10 @@ mod tests {
                 [Some("email.welcome"), Some("[7]"), Some("{}"), Some(row.id.as_str())].map(|t| t.map(str::to_owned))
             );
         }
+        let row = stage(request, "mysql", "ojs_outbox", "format").unwrap();
+        // The id is the row's, and says which slot of the gate it takes.
+        assert_eq!((row.sql.matches("%s").count(), row.params.len()), (5, 5));
+        assert_eq!(row.params[3..], [Some(row.id.clone()), Some(row.id.clone())]);
         let row = stage_in_engine(request, "numeric_dollar").unwrap();
         assert_eq!(row.params[0].as_deref(), Some(row.id.as_str()));
         assert_eq!(row.params[5], None);

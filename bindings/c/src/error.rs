@@ -5,27 +5,28 @@ use ojs_abi::guard::guard;
 
 use crate::slice::ojs_slice;
 
+// gen:rust/ojs_class.j2 (make gen; do not edit)
 /// What kind of error it is; the same in every language.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ojs_class {
     /// No error.
     None = 0,
-    /// The server answered with an error, of no class below.
+    /// The server answered, and the answer is an error.
     Api = 1,
     /// The job exists already: same id, or a unique policy said so.
     Duplicate = 2,
-    /// There is no such job, queue, workflow or schedule.
+    /// There is no such job, queue, workflow or schedule (any more).
     NotFound = 3,
     /// The queue is paused and refuses jobs.
     QueuePaused = 4,
     /// The request came too fast, or the queue is full.
     RateLimited = 5,
-    /// The job is in a state that does not allow the operation.
+    /// The job is in a state that does not allow the operation; current_state in the details names it.
     InvalidStateTransition = 6,
-    /// Larger than the server takes.
+    /// The job, its metadata, its result or the batch is larger than the server takes.
     PayloadTooLarge = 7,
-    /// The server found the request wrong.
+    /// The server found the request wrong; field in the details names the place.
     InvalidRequest = 8,
     /// The token is missing, wrong, or not allowed to do this.
     Authentication = 9,
@@ -35,15 +36,16 @@ pub enum ojs_class {
     Timeout = 21,
     /// The request, an argument or a setting was found wrong before anything was sent.
     Validation = 30,
-    /// A middleware dropped the job. Not in C.
+    /// An enqueue middleware did not call next: the job was dropped on purpose.
     NotEnqueued = 31,
-    /// The object was closed.
+    /// The client, worker or server was closed.
     Closed = 40,
-    /// The object does not work in a forked child.
+    /// A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
     Forked = 41,
-    /// A bug in OJS.
+    /// A bug in OJS. Please report it.
     Internal = 42,
 }
+// gen:end
 
 /// The names are those of the core, and so are the numbers, which all languages share.
 macro_rules! same_as_the_core {
@@ -62,6 +64,7 @@ macro_rules! same_as_the_core {
     };
 }
 
+// gen:rust/same_classes.j2 (make gen; do not edit)
 same_as_the_core!(
     Api,
     Duplicate,
@@ -80,6 +83,7 @@ same_as_the_core!(
     Forked,
     Internal
 );
+// gen:end
 
 /// What went wrong. Free with ojs_error_free().
 pub struct ojs_error {

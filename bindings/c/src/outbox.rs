@@ -16,7 +16,7 @@ fn json(value: &impl serde::Serialize) -> Result<ojs_buf, AbiError> {
     Ok(ojs_buf::new(serde_json::to_vec(value).map_err(|e| AbiError::System(e.to_string()))?))
 }
 
-/// The statements that make the tables of an outbox, or add what they lack: a JSON array of texts. `database` is `postgresql` or
+/// The statements that make the tables of an outbox, or add what they lack: a JSON array of texts. `database` is `postgresql`, `mysql` or
 /// `sqlite`, `table` a name, `ojs_outbox` in the specification.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -97,7 +97,7 @@ pub extern "C" fn ojs_outbox_identity() -> ojs_slice {
 pub struct ojs_relay_options {
     /// Set by ojs_relay_options_init().
     pub size: u32,
-    /// Most rows in one request; 100.
+    /// Most rows in one request; 1,000.
     pub batch_size: u32,
     /// How often it looks when nobody wakes it, in milliseconds; 1000.
     pub poll_interval_ms: u64,

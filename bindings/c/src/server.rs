@@ -5,10 +5,47 @@ use std::sync::{Mutex, PoisonError};
 use ojs_abi::error::AbiError;
 use ojs_abi::process::Owner;
 use ojs_abi::runtime;
-use ojs_abi::server::Server;
+use ojs_abi::server::{Admission, Server};
 
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{ojs_slice, put, put_new};
+use crate::slice::{ojs_slice, options, put, put_new};
+
+/// Settings of a server. Fill with ojs_server_options_init(), then change.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ojs_server_options {
+    /// Set by ojs_server_options_init().
+    pub size: u32,
+    /// Whether anyone who can connect can delete all jobs; false.
+    pub test_mode: bool,
+    /// Whether it may listen, without `keys`, where other machines reach it; true.
+    pub insecure: bool,
+    /// `sqlite:jobs.db`, `memory:` (the default).
+    pub store: ojs_slice,
+    /// `127.0.0.1:8080`; the default takes a free port.
+    pub listen: ojs_slice,
+    /// A file of keys, which `ojs keys add` writes: everybody is asked for one. Empty asks nobody.
+    pub keys: ojs_slice,
+}
+
+impl Default for ojs_server_options {
+    fn default() -> Self {
+        Self {
+            size: u32::try_from(size_of::<Self>()).unwrap_or(0),
+            test_mode: false,
+            insecure: true,
+            store: ojs_slice::EMPTY,
+            listen: ojs_slice::EMPTY,
+            keys: ojs_slice::EMPTY,
+        }
+    }
+}
+
+/// Fills in the size and the defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_server_options_init(options: *mut ojs_server_options) {
+    put(options, ojs_server_options::default());
+}
 
 /// A listening server. Free with ojs_server_free().
 pub struct ojs_server {
@@ -29,12 +66,32 @@ pub extern "C" fn ojs_server_start(
 ) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_server_start", || {
-        let (store, listen) = (store.text("store")?, listen.text("listen")?);
-        let core = runtime::handle()?.block_on(Server::start(store, listen, test_mode))?;
-        let server = ojs_server { owner: Owner::current(), url: core.url().to_owned(), core: Mutex::new(Some(core)) };
-        put_new(out, server);
+        put_new(out, started(store.text("store")?, listen.text("listen")?, test_mode, Admission::Anyone)?);
         Ok(())
     })
+}
+
+/// As ojs_server_start(), with settings; NULL takes the defaults.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ojs_server_start_with(
+    server_options: *const ojs_server_options,
+    out: *mut *mut ojs_server,
+) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_server_start_with", || {
+        let given = options(server_options, ojs_server_options::default(), "ojs_server_options")?;
+        let store = given.store.string("store")?.unwrap_or_else(|| "memory:".to_owned());
+        let listen = given.listen.string("listen")?.unwrap_or_else(|| "127.0.0.1:0".to_owned());
+        let admission = Admission::of(given.keys.string("keys")?, given.insecure);
+        put_new(out, started(&store, &listen, given.test_mode, admission)?);
+        Ok(())
+    })
+}
+
+fn started(store: &str, listen: &str, test_mode: bool, admission: Admission) -> Result<ojs_server, AbiError> {
+    let core = runtime::handle()?.block_on(Server::start(store, listen, test_mode, admission))?;
+    Ok(ojs_server { owner: Owner::current(), url: core.url().to_owned(), core: Mutex::new(Some(core)) })
 }
 
 /// Where it listens: `http://127.0.0.1:8080`.

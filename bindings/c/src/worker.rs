@@ -366,7 +366,9 @@ pub extern "C" fn ojs_worker_heartbeat(
 #[unsafe(no_mangle)]
 pub extern "C" fn ojs_worker_unblock(worker: Option<&ojs_worker>) {
     if let Some(worker) = worker {
-        worker.host.unblock();
+        // A share of its own: whoever it sends home may free the worker before this call has returned.
+        let host = Arc::clone(&worker.host);
+        host.unblock();
     }
 }
 

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use napi_derive::napi;
 use ojs_abi::error::AbiError;
-use ojs_abi::server::Server as Core;
+use ojs_abi::server::{Admission, Server as Core};
 
 use crate::replies::{Answer, Replies};
 
@@ -23,12 +23,24 @@ impl Server {
         Self::default()
     }
 
-    /// Opens the store and listens on `ADDRESS:PORT`; the answer is the URL.
+    /// Opens the store and listens on `ADDRESS:PORT`; the answer is the URL. With `keys`, a file, everybody is asked for one; without it
+    /// and `insecure`, only loopback will do.
     #[napi]
-    pub fn start(&self, replies: &Replies, ticket: f64, store: String, listen: String, test_mode: bool) -> napi::Result<()> {
+    #[allow(clippy::too_many_arguments, reason = "the settings of a server, each by its name in JavaScript")]
+    pub fn start(
+        &self,
+        replies: &Replies,
+        ticket: f64,
+        store: String,
+        listen: String,
+        test_mode: bool,
+        keys: Option<String>,
+        insecure: bool,
+    ) -> napi::Result<()> {
+        let admission = Admission::of(keys, insecure);
         let place = Arc::clone(&self.core);
         replies.submit("Server.start", ticket, async move {
-            let core = Core::start(&store, &listen, test_mode).await?;
+            let core = Core::start(&store, &listen, test_mode, admission).await?;
             let url = core.url().to_owned();
             place.lock().unwrap_or_else(PoisonError::into_inner).replace(core);
             Ok(Answer::Text(url))

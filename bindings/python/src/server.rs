@@ -2,7 +2,7 @@
 use std::sync::Mutex;
 
 use ojs_abi::error::AbiError;
-use ojs_abi::server::Server as Core;
+use ojs_abi::server::{Admission, Server as Core};
 use pyo3::prelude::*;
 
 use crate::gate;
@@ -17,11 +17,20 @@ pub struct Server {
 
 #[pymethods]
 impl Server {
-    /// Opens the store and listens on `ADDRESS:PORT`; port 0 takes a free one.
+    /// Opens the store and listens on `ADDRESS:PORT`; port 0 takes a free one. With `keys`, a file, everybody is asked for one; without
+    /// it and `insecure`, only loopback will do.
     #[new]
-    #[pyo3(signature = (store, listen, test_mode=false))]
-    fn new(py: Python<'_>, store: String, listen: String, test_mode: bool) -> PyResult<Self> {
-        let core = gate::wait(py, "Server", async move { Core::start(&store, &listen, test_mode).await })?;
+    #[pyo3(signature = (store, listen, test_mode=false, keys=None, insecure=true))]
+    fn new(
+        py: Python<'_>,
+        store: String,
+        listen: String,
+        test_mode: bool,
+        keys: Option<String>,
+        insecure: bool,
+    ) -> PyResult<Self> {
+        let admission = Admission::of(keys, insecure);
+        let core = gate::wait(py, "Server", async move { Core::start(&store, &listen, test_mode, admission).await })?;
         let url = core.url().to_owned();
         Ok(Self { core: Mutex::new(Some(core)), url })
     }

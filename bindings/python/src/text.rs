@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use ojs::transport::Response;
 use ojs_abi::error::AbiError;
+use ojs_model::duration::IsoDuration;
 use ojs_model::{Timestamp, duration};
 use pyo3::prelude::*;
 
@@ -22,6 +23,15 @@ pub fn duration_text(py: Python<'_>, length: f64) -> PyResult<String> {
     // Milliseconds are what servers keep; float noise below them is not wanted in the text.
     let length = seconds(py, length)?.as_secs_f64() * 1000.0;
     Ok(duration::format(Duration::from_secs_f64(length.round() / 1000.0)))
+}
+
+/// Seconds of a duration: ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h`.
+#[pyfunction]
+pub fn duration_seconds(py: Python<'_>, text: &str) -> PyResult<f64> {
+    gate::attached(py, "duration_seconds", || {
+        let parsed = IsoDuration::parse(text).map_err(|e| AbiError::invalid(format!("'{text}' is {e}")))?;
+        Ok(parsed.value().as_secs_f64())
+    })
 }
 
 /// RFC 3339 text of the time `delay` seconds from now.

@@ -61,7 +61,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("held", method!(Worker::held, 0))?;
 
     let class = native.define_class("Server", object)?;
-    class.define_singleton_method("new", function!(Server::new, 3))?;
+    class.define_singleton_method("new", function!(Server::new, 5))?;
     class.define_method("url", method!(Server::url, 0))?;
     class.define_method("stop", method!(Server::stop, 0))?;
 

@@ -57,6 +57,8 @@ struct Settings {
     poll_interval: Option<f64>,
     batch_size: Option<usize>,
     retention: Option<f64>,
+    #[serde(default)]
+    migrate: bool,
 }
 
 /// A running relay.
@@ -75,7 +77,7 @@ impl Relay {
                 poll_interval: length("poll_interval", given.poll_interval)?,
                 batch_size: given.batch_size,
                 retention: length("retention", given.retention)?,
-                migrate: false,
+                migrate: given.migrate,
             };
             Ok((given.table, source, settings))
         })?;

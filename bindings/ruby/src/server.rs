@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use magnus::{Error, Ruby};
 use ojs_abi::error::AbiError;
 use ojs_abi::process::Owner;
-use ojs_abi::server::Server as Core;
+use ojs_abi::server::{Admission, Server as Core};
 
 use crate::gate;
 
@@ -17,9 +17,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the store and listens on `ADDRESS:PORT`; port 0 takes a free one.
-    pub fn new(ruby: &Ruby, store: String, listen: String, test_mode: bool) -> Result<Self, Error> {
-        let core = gate::wait(ruby, "Server.new", Core::start(&store, &listen, test_mode))?;
+    /// Opens the store and listens on `ADDRESS:PORT`; port 0 takes a free one. With `keys`, a file, everybody is asked for one; without
+    /// it and `insecure`, only loopback will do.
+    pub fn new(
+        ruby: &Ruby,
+        store: String,
+        listen: String,
+        test_mode: bool,
+        keys: Option<String>,
+        insecure: bool,
+    ) -> Result<Self, Error> {
+        let admission = Admission::of(keys, insecure);
+        let core = gate::wait(ruby, "Server.new", Core::start(&store, &listen, test_mode, admission))?;
         let url = core.url().to_owned();
         Ok(Self { owner: Owner::current(), core: Mutex::new(Some(core)), url })
     }

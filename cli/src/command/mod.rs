@@ -1,6 +1,7 @@
 //! One file per family of commands.
 pub mod about;
 pub mod bulk;
+pub mod codec_server;
 pub mod crons;
 pub mod dead_letter;
 pub mod doctor;

@@ -3,7 +3,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use ojs::outbox::{DatabaseError, PostgresOutbox, Relay, RelayOptions, SqliteOutbox, Store, Table};
+use ojs::outbox::{DatabaseError, MysqlOutbox, Relay, RelayOptions, SqliteOutbox, Store, Table};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -30,7 +30,7 @@ Examples:
 pub struct RelayArgs {
     #[command(subcommand)]
     action: Action,
-    /// The application's database: `postgres://…` or `sqlite:PATH`.
+    /// The application's database: `postgres://…`, `mysql://…` or `sqlite:PATH`.
     #[arg(long, global = true, value_name = "URL", env = "OJS_OUTBOX_DATABASE")]
     database: Option<String>,
     /// The outbox.
@@ -75,7 +75,7 @@ struct RunArgs {
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     poll_interval: u64,
     /// Most rows in one request.
-    #[arg(long, value_name = "ROWS", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "ROWS", default_value_t = 1000, value_parser = clap::value_parser!(u16).range(1..=1000))]
     batch_size: u16,
     /// Keep rows so long after they were sent, in hours.
     #[arg(long, value_name = "HOURS", default_value_t = 24)]
@@ -196,7 +196,7 @@ async fn relay(options: RunArgs, store: Store, remote: RemoteArgs) -> Result<(),
 }
 
 fn open(database: Option<&str>, table: &str) -> Result<Store, Failure> {
-    const ADVICE: &str = "for example --database postgres://app@localhost/shop, or --database sqlite:app.db";
+    const ADVICE: &str = "for example --database postgres://app@localhost/shop, mysql://app@localhost/shop, or sqlite:app.db";
     let table = Table::new(table).map_err(|error| Failure::setting(format!("--table: {error}")))?;
     let url = database.ok_or_else(|| Failure::usage("which database has the outbox?", ADVICE))?;
     if let Some(path) = url.strip_prefix("sqlite:") {
@@ -208,14 +208,14 @@ fn open(database: Option<&str>, table: &str) -> Result<Store, Failure> {
         }
         return Ok(Store::new(table, SqliteOutbox::open(path).map_err(fault)?));
     }
-    if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-        return Ok(Store::new(table, PostgresOutbox::new(url).map_err(fault)?));
+    if url.starts_with("postgres:") || url.starts_with("postgresql:") || MysqlOutbox::takes(url) {
+        return Store::by_url(table, url).map_err(fault);
     }
     Err(Failure::usage(format!("--database: cannot read '{url}'"), ADVICE))
 }
 
 fn fault(error: DatabaseError) -> Failure {
-    let missing = error.0.contains("42P01") || error.0.contains("no such table");
+    let missing = ["42P01", "no such table", "(1146)"].iter().any(|sign| error.0.contains(sign));
     let advice = if missing {
         "make the table with `ojs relay migrate`"
     } else {

@@ -5,11 +5,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
 use ojs_model::{ErrorCode, OjsError, Timestamp};
 use rand::TryRngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tokio::sync::Notify;
+
+/// How often the file of keys is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// What a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -247,6 +252,27 @@ impl Access {
         Ok(count)
     }
 
+    /// Reads the file again whenever it has changed, looked at once a second, and when told to. Never ends; a file that cannot be read
+    /// changes nothing.
+    pub async fn follow(&self, told: &Notify) {
+        let mut known = stamp(&self.path);
+        loop {
+            let told = tokio::select! {
+                () = told.notified() => true,
+                () = tokio::time::sleep(LOOK_EVERY) => false,
+            };
+            let found = stamp(&self.path);
+            if !told && found == known {
+                continue;
+            }
+            known = found;
+            match self.reload() {
+                Ok(keys) => tracing::info!(keys, "keys read again"),
+                Err(error) => tracing::error!(%error, "the keys stay as they were"),
+            }
+        }
+    }
+
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -279,6 +305,12 @@ impl Access {
         let details = serde_json::json!({"key": key.name, "roles": roles, "required_scope": needs.scope()});
         Err(OjsError::new(ErrorCode::PermissionDenied, message).with_details(details))
     }
+}
+
+/// Time and size of a file: what changes when it is replaced.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let about = std::fs::metadata(path).ok()?;
+    Some((about.modified().ok()?, about.len()))
 }
 
 /// Compares without stopping at the first difference.

@@ -24,7 +24,7 @@ use crate::writer::{Connections, Ledger, WriterParts};
 /// Longest wait for jobs that a request may ask for: below the idle time-outs of common proxies.
 pub const MAX_WAIT: Duration = Duration::from_secs(60);
 /// Connections that write: while one waits for the commit of its group, the next group gathers at another.
-const POSTGRES_WRITERS: usize = 4;
+const POSTGRES_WRITERS: usize = 6;
 /// Connections that only read.
 const POSTGRES_READERS: usize = 2;
 /// Shortest pause between two looks at a queue that hands out at a rate.
@@ -63,6 +63,7 @@ struct Inner {
     /// The database's clock, for stores that several machines share.
     node: Option<Arc<Node>>,
     opened: Instant,
+    opened_at: Timestamp,
     closing: CancellationToken,
 }
 
@@ -94,8 +95,8 @@ impl Engine {
         let stop = closing.clone();
         let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker, stop, figures)).await;
         let (ledger, node) = opened??;
-        let (opened, streams) = (Instant::now(), Streams::default());
-        let inner = Inner { store: Arc::new(ledger), wakeups, metrics, streams, options, node, opened, closing };
+        let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
+        let inner = Inner { store: Arc::new(ledger), wakeups, metrics, streams, options, node, opened, opened_at, closing };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -162,6 +163,10 @@ impl Engine {
         let clock = &self.inner.options.clock;
         let ahead = self.inner.node.as_ref().filter(|_| clock.is_wall()).map_or(0, |node| node.ahead());
         Timestamp::from_millis(clock.now().as_millis().saturating_add(ahead))
+    }
+
+    pub(crate) fn opened_at(&self) -> Timestamp {
+        self.inner.opened_at
     }
 
     pub(crate) fn uptime(&self) -> Duration {

@@ -8,7 +8,8 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ojs_model::{JobId, JobState, Timestamp, json};
+use ojs_model::json::{self, push_integer};
+use ojs_model::{JobId, JobState, Timestamp};
 
 use crate::job::JobRow;
 use crate::stats::Tally;
@@ -57,14 +58,29 @@ impl Journal {
 
     fn line(&mut self, name: &str, at: Timestamp, change: Option<Change>, (id, kind, queue): (JobId, i64, i64), extra: &str) {
         self.count += 1;
-        // Writing to a String cannot fail.
-        let _ = write!(self.lines, "{name}|{}", at.as_millis());
-        match change {
-            Some(Change { from: Some(from), to }) => drop(write!(self.lines, ",{},{}", from as u8, to as u8)),
-            Some(Change { from: None, to }) => drop(write!(self.lines, ",-,{}", to as u8)),
-            None => {}
+        // Several of these for every job: around the formatter.
+        let lines = &mut self.lines;
+        lines.push_str(name);
+        lines.push('|');
+        push_integer(lines, at.as_millis());
+        if let Some(Change { from, to }) = change {
+            lines.push(',');
+            match from {
+                Some(from) => push_integer(lines, from as u8),
+                None => lines.push('-'),
+            }
+            lines.push(',');
+            push_integer(lines, to as u8);
         }
-        let _ = writeln!(self.lines, "|{id}|{kind}|{queue}|{extra}");
+        lines.push('|');
+        lines.push_str(id.encode(&mut [0; 36]));
+        for number in [kind, queue] {
+            lines.push('|');
+            push_integer(lines, number);
+        }
+        lines.push('|');
+        lines.push_str(extra);
+        lines.push('\n');
     }
 
     /// Notes an event of a queue or a worker; the subject is a name.

@@ -9,10 +9,23 @@ pub const MAX_KEY_CHARS: usize = 256;
 /// A key as a client sent it, and what it was sent with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// The operation and the client's key: a key of one operation is another key for the next.
+    /// The operation, whose request it is, and the client's key: a key of one operation, or one client, is another key for the next.
     pub name: String,
     /// SHA-256 of the request.
     pub digest: [u8; 32],
+}
+
+impl IdempotencyKey {
+    /// A client's key. `caller` is the name of the API key that it came with: two tenants of a server may use the same words.
+    #[must_use]
+    pub fn new(operation: &str, caller: Option<&str>, given: &str, digest: [u8; 32]) -> Self {
+        let name = match caller {
+            // With its length: no name and key read like another name and key.
+            Some(caller) => format!("{operation}@{}:{caller}:{given}", caller.len()),
+            None => format!("{operation}:{given}"),
+        };
+        Self { name, digest }
+    }
 }
 
 /// An answer as it was given.

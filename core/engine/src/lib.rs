@@ -71,4 +71,4 @@ mod writer;
 pub use engine::{Engine, OpenError};
 pub use event::{Change, Event, EventFilter, Origin, Place};
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, Retention, StoreUrl};
-pub use server::Server;
+pub use server::{Server, listening_advice};

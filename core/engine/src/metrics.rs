@@ -14,7 +14,15 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
+mod bulk;
+mod limits;
+
+pub use bulk::Bulk;
+use bulk::BulkFigures;
+pub use limits::MAX_KEYS;
+
 use crate::admin::Gauges;
+use crate::limit::LimitView;
 use crate::stats::{Facts, Minutes, Named, StatFilter, StatRow};
 
 /// Pairs of queue and type that are told apart: about 50 lines each.
@@ -39,8 +47,12 @@ pub struct Metrics {
     jobs: Mutex<HashMap<QueueAndType, Series>>,
     store: Mutex<StoreFigures>,
     requests: Mutex<Requests>,
+    bulk: Mutex<BulkFigures>,
     minutes: Mutex<Minutes>,
     sweep_lag_micros: AtomicU64,
+    exceeded: AtomicU64,
+    /// Times to accept jobs, by queue.
+    enqueues: Mutex<BTreeMap<Arc<str>, Histogram>>,
 }
 
 type QueueAndType = (Arc<str>, Arc<str>);
@@ -52,6 +64,7 @@ struct Series {
     retried: Histogram,
     discarded: Histogram,
     waited: Histogram,
+    limited: Histogram,
 }
 
 #[derive(Debug)]
@@ -105,8 +118,9 @@ impl Histogram {
 impl Series {
     fn new() -> Self {
         let duration = || Histogram::new(DURATION);
-        let waited = Histogram::new(QUEUE_TIME);
-        Self { counts: Facts::default(), completed: duration(), retried: duration(), discarded: duration(), waited }
+        let wait = || Histogram::new(QUEUE_TIME);
+        let (completed, retried, discarded) = (duration(), duration(), duration());
+        Self { counts: Facts::default(), completed, retried, discarded, waited: wait(), limited: wait() }
     }
 
     fn add(&mut self, facts: &Facts) {
@@ -117,10 +131,15 @@ impl Series {
         counts.expired += facts.expired;
         counts.discarded += facts.discarded;
         counts.dead += facts.dead;
+        counts.dead_retried += facts.dead_retried;
+        counts.dead_pruned += facts.dead_pruned;
+        counts.refused += facts.refused;
+        counts.dropped += facts.dropped;
         self.completed.add_millis(&facts.completed_ms);
         self.retried.add_millis(&facts.retried_ms);
         self.discarded.add_millis(&facts.discarded_ms);
         self.waited.add_millis(&facts.waited_ms);
+        self.limited.add_millis(&facts.limited_ms);
     }
 }
 
@@ -131,8 +150,11 @@ impl Default for Metrics {
             jobs: Mutex::default(),
             store: Mutex::new(store),
             requests: Mutex::default(),
+            bulk: Mutex::default(),
             minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
             sweep_lag_micros: AtomicU64::new(0),
+            exceeded: AtomicU64::new(0),
+            enqueues: Mutex::default(),
         }
     }
 }
@@ -161,6 +183,21 @@ impl Metrics {
         }
     }
 
+    /// Keys with limits were found full.
+    pub fn exceeded(&self, times: u64) {
+        self.exceeded.fetch_add(times, Ordering::Relaxed);
+    }
+
+    /// Jobs of a queue were accepted, which took so long.
+    pub fn enqueued(&self, queue: &Arc<str>, took: Duration) {
+        let mut enqueues = lock(&self.enqueues);
+        if let Some(known) = enqueues.get_mut(queue) {
+            return known.add(took.as_secs_f64());
+        }
+        let name = if enqueues.len() < MAX_QUEUES { Arc::clone(queue) } else { OTHER.into() };
+        enqueues.entry(name).or_insert_with(|| Histogram::new(REQUEST)).add(took.as_secs_f64());
+    }
+
     /// A group was committed.
     pub fn committed(&self, commands: usize, took: Duration) {
         let mut store = lock(&self.store);
@@ -186,6 +223,11 @@ impl Metrics {
         known.add(took.as_secs_f64());
     }
 
+    /// A request about many jobs was carried out, or its answer given again.
+    pub fn bulk(&self, bulk: &Bulk) {
+        lock(&self.bulk).add(bulk);
+    }
+
     /// Minutes to write now.
     pub fn take_minutes(&self, now: Timestamp) -> Vec<StatRow> {
         lock(&self.minutes).take_changed(now.as_millis())
@@ -206,13 +248,13 @@ impl Metrics {
         lock(&self.minutes).clear();
     }
 
-    /// Everything in the text format of OpenMetrics.
+    /// Everything in the text format of OpenMetrics, with the first keys that have limits.
     ///
     /// # Errors
     /// None in practice: it is written to memory.
-    pub fn encode(self: &Arc<Self>, gauges: Gauges) -> Result<String, fmt::Error> {
+    pub fn encode(self: &Arc<Self>, gauges: Gauges, limits: Vec<LimitView>) -> Result<String, fmt::Error> {
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges }));
+        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits }));
         let mut out = String::new();
         text::encode(&mut out, &registry)?;
         Ok(out)
@@ -224,14 +266,17 @@ impl Metrics {
 struct Scrape {
     metrics: Arc<Metrics>,
     gauges: Gauges,
+    limits: Vec<LimitView>,
 }
 
 impl Collector for Scrape {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         self.jobs(&mut encoder)?;
         self.gauges(&mut encoder)?;
+        limits::write(&mut encoder, &self.gauges.queues, &self.limits, self.metrics.exceeded.load(Ordering::Relaxed))?;
         self.store(&mut encoder)?;
-        self.requests(&mut encoder)
+        self.requests(&mut encoder)?;
+        lock(&self.metrics.bulk).write(&mut encoder)
     }
 }
 
@@ -245,6 +290,7 @@ macro_rules! family {
         }
     }};
 }
+use family;
 
 impl Scrape {
     fn jobs(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
@@ -257,6 +303,10 @@ impl Scrape {
             ("ojs_job_cancelled", "Jobs cancelled", |s| s.counts.cancelled),
             ("ojs_job_expired", "Jobs that were not started in time", |s| s.counts.expired),
             ("ojs_dead_letter_added", "Jobs that became dead letters", |s| s.counts.dead),
+            ("ojs_dead_letter_retried", "Dead letters that were run again", |s| s.counts.dead_retried),
+            ("ojs_dead_letter_pruned", "Dead letters whose time was over", |s| s.counts.dead_pruned),
+            ("ojs_backpressure_rejected", "Enqueues refused by a full queue", |s| s.counts.refused),
+            ("ojs_backpressure_dropped", "Jobs that made room in a full queue", |s| s.counts.dropped),
         ];
         let jobs = lock(&self.metrics.jobs);
         for (name, help, count) in COUNTERS {
@@ -273,6 +323,14 @@ impl Scrape {
         let waited = jobs.iter().map(|((queue, kind), series)| ([("queue", &**queue), ("type", &**kind)], &series.waited));
         let help = "Time from available to started";
         family!(encoder, Histogram, "ojs_job_queue_time_seconds", help, waited, |h, into| write(&mut into, h));
+        let limited = jobs.iter().filter(|(_, series)| series.limited.total() > 0);
+        let limited = limited.map(|((queue, kind), series)| ([("queue", &**queue), ("type", &**kind)], &series.limited));
+        let help = "Time from available to started, of jobs whose key has limits";
+        family!(encoder, Histogram, "ojs_rate_limit_wait_duration_seconds", help, limited, |h, into| write(&mut into, h));
+        let enqueues = lock(&self.metrics.enqueues);
+        let enqueues = enqueues.iter().map(|(queue, times)| ([("queue", &**queue)], times));
+        let help = "Time to accept jobs, waiting for room included";
+        family!(encoder, Histogram, "ojs_job_enqueue_duration_seconds", help, enqueues, |h, into| write(&mut into, h));
         Ok(())
     }
 
@@ -293,7 +351,7 @@ impl Scrape {
         let plain = [
             ("ojs_workers_active", "Workers that are known and not stale", gauges.workers.saturating_sub(gauges.stale) as f64),
             ("ojs_workers_stale", "Workers whose heartbeats have stopped", gauges.stale as f64),
-            ("ojs_dead_letter", "Dead letters", gauges.dead as f64),
+            ("ojs_dead_letter_total", "Dead letters", gauges.dead as f64),
             ("ojs_sweeper_lag_seconds", "How late time-driven work was done last", lag),
         ];
         for (name, help, value) in plain {
@@ -361,7 +419,7 @@ mod tests {
     }
 
     fn scrape(metrics: &Arc<Metrics>) -> String {
-        as_plain_text(&metrics.encode(Gauges::default()).unwrap())
+        as_plain_text(&metrics.encode(Gauges::default(), Vec::new()).unwrap())
     }
 
     #[test]

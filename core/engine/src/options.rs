@@ -122,6 +122,8 @@ pub struct EngineOptions {
     pub worker_timeout: Duration,
     /// How long terminal jobs are kept.
     pub retention: Retention,
+    /// Where dashboards have encrypted arguments decrypted: told in the manifest (extensions section 9).
+    pub codec_server_url: Option<String>,
     /// Source of time.
     pub clock: Arc<dyn Clock>,
 }
@@ -135,6 +137,7 @@ impl EngineOptions {
             test_mode: false,
             worker_timeout: Duration::from_secs(30),
             retention: Retention::default(),
+            codec_server_url: None,
             clock: Arc::new(SystemClock),
         }
     }

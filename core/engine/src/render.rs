@@ -1,7 +1,7 @@
 //! Prints jobs: the fixed text of the body, followed by what the system manages. Nothing is parsed on the way.
 use std::sync::LazyLock;
 
-use ojs_model::json::{push_bare, push_member, push_text, push_time};
+use ojs_model::json::{push_member, push_text, push_time, push_whole};
 use ojs_model::{JobState, RetryPolicy, Timestamp};
 
 use crate::job::{History, JobRow, JobView, flag};
@@ -27,7 +27,7 @@ pub fn job(out: &mut String, view: &JobView) {
 
 /// Appends a job with its lease token, as a fetch hands it out.
 pub fn leased(out: &mut String, view: &JobView) {
-    object(out, view, |out| push_bare(out, "lease_token", view.row.lease));
+    object(out, view, |out| push_whole(out, "lease_token", view.row.lease));
 }
 
 /// Appends a job with further members written by `more`.
@@ -36,10 +36,10 @@ pub fn object(out: &mut String, view: &JobView, more: impl FnOnce(&mut String)) 
     out.push('{');
     out.push_str(&view.body.text);
     push_text(out, "queue", &view.queue);
-    push_bare(out, "priority", row.priority);
+    push_whole(out, "priority", row.priority);
     push_text(out, "state", row.state.as_str());
-    push_bare(out, "attempt", row.attempt);
-    push_bare(out, "max_attempts", row.max_attempts);
+    push_whole(out, "attempt", row.attempt);
+    push_whole(out, "max_attempts", row.max_attempts);
     if view.body.retry.is_none() {
         push_member(out, "retry", &DEFAULT_RETRY);
     }
@@ -54,7 +54,11 @@ pub fn object(out: &mut String, view: &JobView, more: impl FnOnce(&mut String)) 
     }
     ended(out, view);
     if row.retry_delay > 0 && matches!(row.state, JobState::Retryable | JobState::Active | JobState::Available) {
-        push_bare(out, "retry_delay_ms", row.retry_delay);
+        push_whole(out, "retry_delay_ms", row.retry_delay);
+    }
+    if row.state == JobState::Scheduled && !view.body.text.contains("\"scheduled_at\":") {
+        // Not the client's choice: its key was full, or it was given back with a delay.
+        time(out, "scheduled_at", row.pos);
     }
     if row.state == JobState::Retryable {
         time(out, "next_attempt_at", row.pos);

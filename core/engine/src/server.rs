@@ -24,6 +24,24 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// How long requests under way may take once the server stops (protocol section 5.8: all within 30 s).
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(25);
 
+/// What to do about an address that cannot be listened on, in words that follow a semicolon.
+///
+/// ```
+/// let error = std::io::Error::from(std::io::ErrorKind::AddrInUse);
+/// assert!(ojs_engine::listening_advice(&error).contains("another port"));
+/// ```
+#[must_use]
+pub fn listening_advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "another process listens there: stop it, or choose another port (port 0 takes any free one)",
+        io::ErrorKind::PermissionDenied => "ports below 1024 need privileges: choose a higher one, or put a proxy in front",
+        io::ErrorKind::AddrNotAvailable => {
+            "no interface of this machine has that address: 127.0.0.1 always works, 0.0.0.0 means all"
+        }
+        _ => "use ADDRESS:PORT, for example 127.0.0.1:8080 or [::1]:8080",
+    }
+}
+
 /// The engine behind a TCP socket.
 #[derive(Debug)]
 pub struct Server {

@@ -3,9 +3,11 @@
 //! A turn notes facts in a [`Tally`]; after the commit the writer hands it on, once per group. Minutes gather in memory and are written
 //! every few seconds under the number of this node, so that no two writers ever touch the same row. A crash loses a few seconds of figures,
 //! never a job.
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use crate::job::{JobRow, flag};
 use crate::tables::Result;
@@ -36,6 +38,14 @@ pub struct Facts {
     pub dead: u64,
     /// Discarded, for whatever reason.
     pub discarded: u64,
+    /// Dead letters that were run again.
+    pub dead_retried: u64,
+    /// Dead letters that were kept long enough.
+    pub dead_pruned: u64,
+    /// Enqueues that were refused because the queue was full.
+    pub refused: u64,
+    /// Made room in a full queue.
+    pub dropped: u64,
     /// Run times of completed attempts, milliseconds.
     pub completed_ms: Vec<i64>,
     /// Run times of attempts that are tried again.
@@ -44,11 +54,20 @@ pub struct Facts {
     pub discarded_ms: Vec<i64>,
     /// From available to started.
     pub waited_ms: Vec<i64>,
+    /// The same, of jobs whose key has limits.
+    pub limited_ms: Vec<i64>,
 }
 
-/// Facts of one turn, by numbers of queue and type.
+/// Facts of one turn.
 #[derive(Debug, Default)]
-pub struct Tally(HashMap<(i64, i64), Facts>);
+pub struct Tally {
+    /// By numbers of queue and type.
+    jobs: HashMap<(i64, i64), Facts>,
+    /// Jobs that never were: by the queue that was full, and type.
+    refused: HashMap<(i64, Arc<str>, Arc<str>), u64>,
+    /// Keys that were found full.
+    pub exceeded: u64,
+}
 
 /// Facts with names.
 #[derive(Debug, Clone)]
@@ -73,7 +92,14 @@ impl Tally {
     pub fn note(&mut self, event: &str, now: i64, row: &JobRow) {
         let ran = now.saturating_sub(row.started_at).max(0);
         match event {
-            "job.started" => self.of(row).waited_ms.push(now.saturating_sub(row.enqueued_at).max(0)),
+            "job.started" => {
+                let waited = now.saturating_sub(row.enqueued_at).max(0);
+                let facts = self.of(row);
+                facts.waited_ms.push(waited);
+                if row.limit != 0 {
+                    facts.limited_ms.push(waited);
+                }
+            }
             "job.completed" => self.of(row).completed_ms.push(ran),
             "job.failed" => self.of(row).failed += 1,
             "job.retrying" => {
@@ -91,24 +117,37 @@ impl Tally {
             "job.cancelled" => self.of(row).cancelled += 1,
             "job.expired" | "job.ttl_expired" => self.of(row).expired += 1,
             "job.dead_lettered" => self.of(row).dead += 1,
+            "dead_letter.retried" => self.of(row).dead_retried += 1,
+            "dead_letter.pruned" => self.of(row).dead_pruned += 1,
+            "backpressure.dropped" => self.of(row).dropped += 1,
             _ => {}
         }
     }
 
+    /// An enqueue was refused because its queue is full.
+    pub fn refused(&mut self, queue: i64, name: &str, job_type: &str) {
+        *self.refused.entry((queue, name.into(), job_type.into())).or_default() += 1;
+    }
+
     fn of(&mut self, row: &JobRow) -> &mut Facts {
-        self.0.entry((row.queue, row.kind)).or_default()
+        self.jobs.entry((row.queue, row.kind)).or_default()
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.0.clear();
+        *self = Self::default();
     }
 
     /// The facts under their names.
     pub fn named(self, tables: &mut dyn crate::tables::Tables) -> Result<Vec<Named>> {
         let named =
             |((num, kind), facts)| Ok(Named { num, queue: tables.queue_by_num(num)?.name, kind: tables.kind_name(kind)?, facts });
-        self.0.into_iter().map(named).collect()
+        let jobs = self.jobs.into_iter().map(named);
+        let refused = self
+            .refused
+            .into_iter()
+            .map(|((num, queue, kind), refused)| Ok(Named { num, queue, kind, facts: Facts { refused, ..Facts::default() } }));
+        jobs.chain(refused).collect()
     }
 }
 
@@ -140,6 +179,14 @@ impl Spread {
             seen >= rank
         });
         found.map(|(class, _)| middle(*class))
+    }
+
+    /// The average, as exact as the classes are; `None` when there are none.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let total: u64 = self.0.values().sum();
+        let sum: f64 = self.0.iter().map(|(class, count)| middle(*class) * *count as f64).sum();
+        (total > 0).then(|| sum / total as f64)
     }
 
     /// `class:count,…`
@@ -247,6 +294,16 @@ pub struct StatFilter {
     pub since: i64,
     /// Beginning before.
     pub until: i64,
+    /// Number of one queue; `None` is all.
+    pub queue: Option<i64>,
+}
+
+impl StatFilter {
+    /// Whether a row is wanted, its span aside.
+    #[must_use]
+    pub fn takes(&self, row: &StatRow) -> bool {
+        row.at >= self.since && row.at < self.until && self.queue.is_none_or(|queue| queue == row.queue)
+    }
 }
 
 /// Keeps figures.
@@ -300,7 +357,7 @@ impl Minutes {
     /// Replaces what the store knows of this node by what is known here.
     pub fn correct(&self, rows: &mut Vec<StatRow>, filter: &StatFilter) {
         rows.retain(|row| row.node != self.node || row.span != MINUTE || !self.rows.contains_key(&(row.at, row.queue)));
-        let own = self.rows.values().map(|(row, _)| row).filter(|row| row.at >= filter.since && row.at < filter.until);
+        let own = self.rows.values().map(|(row, _)| row).filter(|row| filter.takes(row));
         rows.extend(own.cloned());
     }
 
@@ -389,6 +446,8 @@ mod tests {
         spread.add(1000);
         assert_eq!((spread.percentile(0.5), spread.percentile(0.95)), (Some(2.0), Some(2.0)));
         assert!((900.0..1100.0).contains(&spread.percentile(0.99).unwrap()));
+        assert!((20.0..25.0).contains(&spread.mean().unwrap()), "98 of 2 and 2 of 1000");
+        assert_eq!(Spread::default().mean(), None);
         assert_eq!(Spread::parse(&spread.to_text()), spread);
         assert_eq!(Spread::parse("nonsense,1:x"), Spread::default());
     }
@@ -405,7 +464,7 @@ mod tests {
         assert_eq!(rows[0].enqueued, 4);
         minutes.put_back(&rows);
         assert_eq!(minutes.take_changed(4 * MINUTE), rows);
-        let (mut stored, all) = (rows.clone(), StatFilter { since: 0, until: i64::MAX });
+        let (mut stored, all) = (rows.clone(), StatFilter { since: 0, until: i64::MAX, queue: None });
         minutes.correct(&mut stored, &all);
         assert_eq!(stored, rows, "counted once");
         assert_eq!(minutes.take_changed(4 * MINUTE), []);

@@ -31,6 +31,9 @@ pub enum StoreError {
     /// The store answered with an error.
     #[error("the store failed: {0}")]
     Failed(String),
+    /// A text that the store cannot keep: PostgreSQL takes no U+0000 in names. The fault of the caller.
+    #[error("the store cannot keep this text: {0}")]
+    Unstorable(String),
     /// Another writer changed the same rows: nothing was done, and the same again may succeed.
     #[error("another writer was faster: {0}")]
     Conflict(String),
@@ -214,6 +217,11 @@ impl JobFilter {
     /// `ORDER BY` of the list, in the column names that the SQL stores share.
     pub fn order(&self) -> &'static str {
         match (self.sort, self.ascending) {
+            // Where an available job stands in its line is no time; among others it counts from when it came there.
+            (JobSort::Scheduled, false) if self.state.is_none() => {
+                "CASE state WHEN 1 THEN enqueued_at ELSE pos END DESC, seq DESC"
+            }
+            (JobSort::Scheduled, true) if self.state.is_none() => "CASE state WHEN 1 THEN enqueued_at ELSE pos END, seq",
             (JobSort::Created, false) => "seq DESC",
             (JobSort::Created, true) => "seq",
             (JobSort::Scheduled, false) => "pos DESC, seq DESC",

@@ -288,7 +288,9 @@ impl WriterThread {
                 }
             }
             Err(fault) if group.len() == 1 || self.is_hopeless(&fault) => {
-                tracing::error!(error = %fault, commands = group.len(), "the store failed");
+                if !matches!(fault, StoreError::Unstorable(_)) {
+                    tracing::error!(error = %fault, commands = group.len(), "the store failed");
+                }
                 for (_, answer) in group.drain(..) {
                     let _ = answer.send(Err(fault.clone().into()));
                 }
@@ -360,6 +362,7 @@ impl WriterThread {
                     return Err(fault);
                 }
                 self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
+                self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
                 job_log::write(&std::mem::take(&mut self.counters.told));
                 for (queue, jobs) in ready {
                     self.wakeups.ready(&queue, jobs);
@@ -370,7 +373,7 @@ impl WriterThread {
             }
             Err(fault) => {
                 self.tables.rollback();
-                if !matches!(fault, StoreError::Conflict(_)) {
+                if !matches!(fault, StoreError::Conflict(_) | StoreError::Unstorable(_)) {
                     self.metrics.store_failed();
                 }
                 Err(fault)

@@ -70,6 +70,7 @@ impl CronSchedule {
                 ),
             ));
         }
+        check_words(fields)?;
         let seconds = if count == 6 { Seconds::Required } else { Seconds::Disallowed };
         let parser = CronParser::builder().seconds(seconds).year(Year::Disallowed).build();
         let cron = parser.parse(fields).map_err(|error| fault("expression", format_args!("is not valid: {error}")))?;
@@ -84,6 +85,27 @@ impl CronSchedule {
             Rule::Wall(cron, zone) => next_on_wall(cron, zone, after),
         }
     }
+}
+
+/// What the parser takes too lightly: empty places of a list, and names of days and months in fields of something else.
+fn check_words(fields: &str) -> Result<(), OjsError> {
+    const MONTHS: [&str; 12] = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+    const DAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+    // The last field is the weekday, the one before it the month; whether there are seconds does not matter here.
+    for (place, field) in fields.split_whitespace().rev().enumerate() {
+        let known = |word: &str| match place {
+            0 => word == "L" || DAYS.contains(&word.strip_suffix('L').unwrap_or(word)),
+            1 => MONTHS.contains(&word),
+            _ => matches!(word, "L" | "W" | "LW"),
+        };
+        let upper = field.to_ascii_uppercase();
+        let mut words = upper.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+        if field.split(',').any(str::is_empty) || !words.all(known) {
+            let field: String = field.chars().take(80).collect();
+            return Err(fault("expression", format_args!("is not valid: '{field}' means nothing in its place")));
+        }
+    }
+    Ok(())
 }
 
 fn next_on_wall(cron: &croner::Cron, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
@@ -169,6 +191,10 @@ mod tests {
             ["2026-01-05T00:00:00Z", "2026-01-12T00:00:00Z"],
             "either day matches"
         );
+        assert_eq!(
+            runs("0 0 1,LW jan-dec monL", "UTC", "2026-02-01T00:00:00Z", 2),
+            ["2026-02-23T00:00:00Z", "2026-02-27T00:00:00Z"]
+        );
         assert_eq!(runs("0 0 L * *", "UTC", "2026-02-01T00:00:00Z", 1), ["2026-02-28T00:00:00Z"]);
         assert_eq!(runs("0 0 31 * *", "UTC", "2026-02-01T00:00:00Z", 1), ["2026-03-31T00:00:00Z"], "short months have none");
         assert_eq!(runs("@every 1h30m", "UTC", "2026-01-01T00:00:00Z", 2), ["2026-01-01T01:30:00Z", "2026-01-01T03:00:00Z"]);
@@ -206,6 +232,11 @@ mod tests {
             "@every soon",
             "@sometimes",
             "61 * * * *",
+            "1,,2 * * * *",
+            "5, * * * *",
+            "0 0 * MON *",
+            "0 0 * * JAN",
+            "0 0 FRI * *",
         ] {
             let error = CronSchedule::parse(expression, "UTC").unwrap_err();
             assert_eq!(error.details.unwrap()["field"], "expression", "{expression}");

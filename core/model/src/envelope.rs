@@ -136,6 +136,35 @@ impl NewJob {
         Ok(())
     }
 
+    /// The same job at another time; `text` is how its document shows that time (RFC 3339). Queue defaults are filled before, not after.
+    ///
+    /// ```
+    /// use ojs_model::{NewJob, Timestamp};
+    /// let now = Timestamp::from_millis(0);
+    /// let job = NewJob::parse(r#"{"type":"a","args":[],"options":{"delay_until":"+PT1H"}}"#, now)?;
+    /// let moved = job.moved_to(Timestamp::parse("2026-01-01T00:00:00Z").unwrap(), "2026-01-01T00:00:00Z");
+    /// assert!(moved.body.ends_with(r#","scheduled_at":"2026-01-01T00:00:00Z""#));
+    /// assert_eq!(moved.body.matches("scheduled_at").count(), 1);
+    /// # Ok::<(), ojs_model::OjsError>(())
+    /// ```
+    #[must_use]
+    pub fn moved_to(&self, at: Timestamp, text: &str) -> Self {
+        let mut job = self.clone();
+        let whole = format!("{{{}}}", self.body);
+        // The body is a document of our own making: it always has members.
+        if let Ok(members) = json::members(&whole) {
+            job.body.clear();
+            for (name, raw) in members.iter().filter(|(name, _)| name != "scheduled_at") {
+                json::push_member(&mut job.body, name, raw);
+            }
+        }
+        json::push_text(&mut job.body, "scheduled_at", text);
+        // Its place in the body is another one now.
+        job.retry_given = None;
+        job.scheduled_at = Some(at);
+        job
+    }
+
     /// Reads one enqueue request. `now` is the time of receipt: relative times count from it.
     ///
     /// ```
@@ -150,6 +179,22 @@ impl NewJob {
     /// 400 `invalid_payload` with `details.field`, 413 for sizes, 422 for a retry policy.
     /// The caller has run [`check_body`] over the text.
     pub fn parse(text: &str, now: Timestamp) -> Result<Self, OjsError> {
+        Self::parse_from(text, now, None)
+    }
+
+    /// The same for a job that came with a request whose client named it (`X-Request-ID`): `meta.request_id` says so, unless the
+    /// client has used that name for something else, or `meta` is full (extensions section 1).
+    ///
+    /// ```
+    /// use ojs_model::{NewJob, Timestamp};
+    /// let job = NewJob::parse_from(r#"{"type":"a","args":[]}"#, Timestamp::from_millis(0), Some("req-7"))?;
+    /// assert!(job.body.contains(r#""meta":{"request_id":"req-7"}"#));
+    /// # Ok::<(), ojs_model::OjsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`NewJob::parse`].
+    pub fn parse_from(text: &str, now: Timestamp, request_id: Option<&str>) -> Result<Self, OjsError> {
         let top = Members::parse(text, Place::Top).map_err(|e| {
             OjsError::new(ErrorCode::InvalidPayload, format!("The job is not a JSON object: {}.", json::describe(&e)))
         })?;
@@ -165,7 +210,7 @@ impl NewJob {
             Some(text) => Members::parse(text, Place::Options)
                 .map_err(|_| OjsError::invalid_field("options", "options must be an object."))?,
         };
-        Reader { top, options, now }.read(id, job_type, args, text.len())
+        Reader { top, options, now, request_id }.read(id, job_type, args, text.len())
     }
 }
 

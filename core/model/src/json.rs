@@ -188,6 +188,17 @@ pub fn push_bare(out: &mut String, name: &str, value: impl std::fmt::Display) {
     let _ = write!(out, "{value}");
 }
 
+/// Appends a whole number.
+pub fn push_integer(out: &mut String, value: impl itoa::Integer) {
+    out.push_str(itoa::Buffer::new().format(value));
+}
+
+/// Appends `,"name":number`: as [`push_bare`], around the formatter.
+pub fn push_whole(out: &mut String, name: &str, value: impl itoa::Integer) {
+    push_member(out, name, "");
+    push_integer(out, value);
+}
+
 /// Appends `,"name":"2026-02-12T10:30:00.000Z"`.
 pub fn push_time(out: &mut String, name: &str, time: crate::Timestamp) {
     push_member(out, name, "\"");

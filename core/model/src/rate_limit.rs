@@ -76,7 +76,13 @@ impl Limits {
     /// # Errors
     /// 400 that names the member.
     pub fn parse(object: &Map<String, Value>) -> Result<Self, OjsError> {
-        let concurrency = member(object, "concurrency").map(|value| whole("rate_limit.concurrency", value, 0)).transpose()?;
+        let concurrency = match member(object, "concurrency") {
+            // As a key is shown: what was read can be written.
+            Some(Value::Object(shown)) => {
+                Some(whole("rate_limit.concurrency.limit", shown.get("limit").unwrap_or(&Value::Null), 0)?)
+            }
+            value => value.map(|value| whole("rate_limit.concurrency", value, 0)).transpose()?,
+        };
         let rate = match (member(object, "rate"), member(object, "max_per_second")) {
             (Some(Value::Object(rate)), _) => Some(window("rate_limit.rate", rate)?),
             (Some(limit), _) => Some(Window {

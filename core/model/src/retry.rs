@@ -8,6 +8,9 @@ use crate::error::OjsError;
 use crate::failure::JobError;
 use crate::json::{push_bare, push_member, push_string, push_text};
 
+/// The type of the error that a stopping worker reports for jobs that it could not finish.
+const SHUTDOWN: &str = "ShutdownError";
+
 /// What happens to a job whose attempts are spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnExhaustion {
@@ -196,6 +199,8 @@ impl RetryPolicy {
             "DISCARD" | "FAIL" => return Verdict::Discard { dead_letter: false },
             "DEAD_LETTER" => return Verdict::Discard { dead_letter: true },
             "RETRY" => {}
+            // The worker was stopped, the job did not fail: whatever the worker or the policy says (extensions section 7).
+            _ if error.kind == SHUTDOWN => {}
             _ if !error.retryable || self.forbids(error) => return exhausted,
             _ => {}
         }

@@ -81,21 +81,25 @@ impl Timestamp {
     pub fn push(self, out: &mut String) {
         let (year, month, day) = civil_from_days(self.0.div_euclid(DAY_MS));
         let ms = self.0.rem_euclid(DAY_MS);
-        let second = ms / 1000;
-        push_digits(out, year, 4);
-        for (before, part, width) in [
-            ('-', month, 2),
-            ('-', day, 2),
-            ('T', second / 3600, 2),
-            (':', second / 60 % 60, 2),
-            (':', second % 60, 2),
-            ('.', ms % 1000, 3),
-        ] {
-            out.push(before);
-            push_digits(out, part, width);
+        let seconds = ms / 1000;
+        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let d = |value: i64| b'0' + (value % 10).unsigned_abs() as u8;
+        if (0..=9999).contains(&year) {
+            push_ascii(out, &[d(year / 1000), d(year / 100), d(year / 10), d(year)]);
+        } else {
+            // Behind the limits of the wire, but a number can be printed.
+            out.push_str(&year.to_string());
         }
-        out.push('Z');
+        push_ascii(out, &[b'-', d(month / 10), d(month), b'-', d(day / 10), d(day), b'T', d(hour / 10), d(hour), b':']);
+        push_ascii(
+            out,
+            &[d(minute / 10), d(minute), b':', d(second / 10), d(second), b'.', d(ms / 100), d(ms / 10), d(ms), b'Z'],
+        );
     }
+}
+
+fn push_ascii(out: &mut String, digits: &[u8]) {
+    out.push_str(std::str::from_utf8(digits).unwrap_or_default());
 }
 
 impl fmt::Display for Timestamp {
@@ -104,19 +108,6 @@ impl fmt::Display for Timestamp {
         self.push(&mut text);
         f.pad(&text)
     }
-}
-
-/// Appends at least `width` digits.
-fn push_digits(out: &mut String, value: i64, width: u32) {
-    if value >= 10_i64.pow(width) {
-        push_digits(out, value / 10, width);
-    } else if value < 0 {
-        out.push('-');
-        return push_digits(out, value.saturating_neg(), width);
-    } else if width > 1 {
-        push_digits(out, value / 10, width - 1);
-    }
-    out.push(char::from(b'0' + (value % 10).unsigned_abs() as u8));
 }
 
 impl serde::Serialize for Timestamp {

@@ -162,10 +162,13 @@ impl NewWorkflow {
     /// # Errors
     /// 400 `invalid_payload` with `type: "invalid_workflow"` and `details.validation_errors`.
     pub fn parse(text: &str, now: Timestamp) -> Result<Self, OjsError> {
-        let workflow = parse(text, &Members::new(), "workflow", 1, now)?;
+        let mut workflow = parse(text, &Members::new(), "workflow", 1, now)?;
         let jobs = workflow.jobs();
         if jobs > MAX_BATCH_JOBS {
             return Err(invalid("workflow", format!("has {jobs} jobs; the limit is {MAX_BATCH_JOBS}.")));
+        }
+        if text.contains("\"traceparent\"") {
+            crate::trace::hand_on(&mut workflow);
         }
         Ok(workflow)
     }

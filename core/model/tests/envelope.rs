@@ -152,6 +152,7 @@ fn system_managed_attributes_are_ignored_whatever_they_hold() {
         "parent_results",
         "workflow_id",
         "workflow_step",
+        "workflow_type",
         "result_stored_at",
         "result_expires_at",
         "result_size_bytes",

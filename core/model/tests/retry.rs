@@ -204,6 +204,9 @@ fn verdicts_come_in_the_order_of_the_protocol() {
     assert_eq!(judge(&plain, json!({"code": "x", "message": "x", "retryable": false}), 1), drop);
     assert_eq!(judge(&dead, json!({"code": "x", "message": "x", "retryable": false}), 1), keep);
     assert_eq!(judge(&dead, json!({"code": "fatal", "message": "x"}), 1), keep);
+    let stopped = json!({"code": "fatal", "type": "ShutdownError", "message": "x", "retryable": false});
+    assert_eq!(judge(&dead, stopped.clone(), 1), Verdict::Retry(second), "the worker was stopped, the job did not fail");
+    assert_eq!(judge(&dead, stopped, 3), keep);
     assert_eq!(judge(&plain, json!({"code": "x", "message": "x"}), 1), Verdict::Retry(second));
     assert_eq!(judge(&plain, json!({"code": "x", "message": "x"}), 2), Verdict::Retry(second * 2));
     assert_eq!(judge(&plain, json!({"code": "x", "message": "x"}), 3), drop);

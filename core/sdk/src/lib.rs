@@ -34,6 +34,7 @@
 //! | [`workflow`] | chains, groups, batches |
 //! | [`request_context`] | what a web request hands on to its jobs |
 //! | `outbox` | jobs that are sent if the transaction commits (feature `outbox`) |
+//! | `spans` | OpenTelemetry spans around jobs (feature `opentelemetry`) |
 //! | [`encryption`] | arguments that only producers and workers can read |
 //! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
 //! | [`dispatch`] | the seam to whoever runs handlers: other languages use it |
@@ -59,6 +60,8 @@ mod policy;
 mod queue;
 mod request;
 pub mod request_context;
+#[cfg(feature = "opentelemetry")]
+pub mod spans;
 pub mod testing;
 pub mod transport;
 pub mod worker;

@@ -6,6 +6,9 @@ use ojs_model::duration::{self, IsoDuration};
 pub use ojs_model::retry::{BackoffStrategy, OnExhaustion};
 use serde_json::{Map, Value, json};
 
+/// Above it floats have gaps between whole numbers: 2^53.
+const LARGEST_FACTOR: f64 = 9_007_199_254_740_992.0;
+
 /// How a job is retried. What is not set is left to the server: three attempts, from one second, doubling, with jitter.
 ///
 /// ```
@@ -176,8 +179,16 @@ impl UniquePolicy {
     }
 }
 
-/// Gives intervals both as ISO 8601 text and as milliseconds, whichever of the two is there.
+/// Gives intervals both as ISO 8601 text and as milliseconds, whichever of the two is there, and a whole coefficient without a fraction:
+/// not every language has a form for 2.0 that is not 2.
 pub(crate) fn complete_retry(policy: &mut Map<String, Value>) {
+    if let Some(factor) = policy.get_mut("backoff_coefficient")
+        && let Some(whole) = factor.as_f64().filter(|f| factor.is_f64() && f.fract() == 0.0 && (0.0..=LARGEST_FACTOR).contains(f))
+    {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and in range")]
+        let whole = whole as u64;
+        *factor = json!(whole);
+    }
     for (iso, millis) in [("initial_interval", "initial_interval_ms"), ("max_interval", "max_interval_ms")] {
         let text = policy.get(iso).and_then(Value::as_str).and_then(|text| IsoDuration::parse(text).ok());
         let number = policy.get(millis).and_then(Value::as_u64);

@@ -16,7 +16,7 @@ pub struct When(String);
 
 impl When {
     /// As it is sent.
-    #[cfg(feature = "outbox")]
+    #[cfg(any(feature = "outbox", feature = "opentelemetry"))]
     pub(crate) fn text(&self) -> &str {
         &self.0
     }

@@ -119,6 +119,19 @@ impl WorkflowDefinition {
         self
     }
 
+    /// Every job of it, callbacks and those of workflows inside included.
+    #[cfg(feature = "opentelemetry")]
+    pub(crate) fn each_job(&mut self, change: &mut dyn FnMut(&mut JobRequest)) {
+        for step in &mut self.steps {
+            match step {
+                Step::Job(job) => change(job),
+                Step::Workflow(workflow) => workflow.each_job(change),
+            }
+        }
+        let callbacks = &mut self.callbacks;
+        [&mut callbacks.on_complete, &mut callbacks.on_success, &mut callbacks.on_failure].into_iter().flatten().for_each(change);
+    }
+
     /// The short form; [`forms`] makes of it what goes over the wire.
     pub(crate) fn to_json(&self) -> Result<String, Error> {
         let (kind, list) = match self.kind {

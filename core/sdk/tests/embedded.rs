@@ -253,7 +253,7 @@ async fn a_worker_that_waits_picks_up_at_once(place: Place) {
     let handle = worker.start();
     for _ in 0..20 {
         client.enqueue("wake.up", ()).await.unwrap();
-        tokio::time::timeout(Duration::from_secs(5), runs.recv()).await.expect("woken, not polled").unwrap();
+        tokio::time::timeout(Duration::from_secs(15), runs.recv()).await.expect("woken, not polled").unwrap();
     }
     handle.shutdown(None).await;
 }

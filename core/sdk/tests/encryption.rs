@@ -159,7 +159,7 @@ async fn ei_013_the_outbox_holds_ciphertext_and_the_relay_no_key() {
     while relay.status().sent < 1 {
         tokio::task::yield_now().await;
     }
-    relay.stop(Duration::from_secs(5)).await;
+    relay.stop(Duration::from_secs(60)).await;
     let relayed = wire.bodies.lock().unwrap().iter().any(|body| body.contains(&args));
     assert!(relayed, "the row's arguments went over the wire byte by byte");
 

@@ -1,21 +1,26 @@
 //! The outbox on real databases, against a real engine: deferral, rollback, order, at-least-once, poison rows.
-#![cfg(all(feature = "embedded", feature = "outbox-sqlite", feature = "outbox-postgres"))]
+#![cfg(all(feature = "embedded", feature = "outbox-sqlite", feature = "outbox-postgres", feature = "outbox-mysql"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use ojs::outbox::{Dialect, PostgresOutbox, Relay, RelayOptions, SqliteOutbox, Store, Style, Table, Value};
+use mysql_async::prelude::Queryable;
+use ojs::outbox::{Dialect, MysqlOutbox, PostgresOutbox, Relay, RelayOptions, SqliteOutbox, Store, Style, Table, Value};
 use ojs::transport::{self, Request, Response, Transport};
 use ojs::{Client, JobRequest};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+#[path = "outbox/mariadb.rs"]
+mod mariadb;
+
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An application's database.
 enum App {
     Sqlite(tempfile::TempDir),
     Postgres(ojs_postgres_fixture::Database),
+    Mysql(ojs_mariadb_fixture::Database),
 }
 
 impl App {
@@ -23,13 +28,19 @@ impl App {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
             Self::Postgres(_) => Dialect::Postgres,
+            Self::Mysql(_) => Dialect::Mysql,
         }
     }
 
     fn store(&self) -> Store {
+        self.store_of(Table::default())
+    }
+
+    fn store_of(&self, table: Table) -> Store {
         match self {
-            Self::Sqlite(directory) => Store::new(Table::default(), SqliteOutbox::open(directory.path().join("app.db")).unwrap()),
-            Self::Postgres(database) => Store::new(Table::default(), PostgresOutbox::new(database.url()).unwrap()),
+            Self::Sqlite(directory) => Store::new(table, SqliteOutbox::open(directory.path().join("app.db")).unwrap()),
+            Self::Postgres(database) => Store::new(table, PostgresOutbox::new(database.url()).unwrap()),
+            Self::Mysql(database) => Store::new(table, MysqlOutbox::new(database.url()).unwrap()),
         }
     }
 
@@ -43,6 +54,7 @@ impl App {
             Self::Postgres(database) => {
                 connect(database.url()).await.batch_execute(sql).await.unwrap();
             }
+            Self::Mysql(database) => connect_mysql(database.url()).await.query_drop(sql).await.unwrap(),
         }
     }
 
@@ -64,6 +76,10 @@ impl App {
                     })
                     .collect()
             }
+            Self::Mysql(database) => {
+                let sql = sql.replace("AS text)", "AS CHAR)");
+                connect_mysql(database.url()).await.query(sql).await.unwrap()
+            }
         }
     }
 
@@ -83,6 +99,33 @@ async fn connect(url: &str) -> tokio_postgres::Client {
     let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client
+}
+
+async fn connect_mysql(url: &str) -> mysql_async::Conn {
+    mysql_async::Conn::from_url(url).await.unwrap()
+}
+
+/// A connection that stays open, of a database that has more than one writer.
+enum Session {
+    Postgres(tokio_postgres::Client),
+    Mysql(mysql_async::Conn),
+}
+
+impl Session {
+    async fn of(app: &App) -> Self {
+        match app {
+            App::Sqlite(_) => panic!("SQLite has one writer at a time"),
+            App::Postgres(database) => Self::Postgres(connect(database.url()).await),
+            App::Mysql(database) => Self::Mysql(connect_mysql(database.url()).await),
+        }
+    }
+
+    async fn run(&mut self, sql: &str) {
+        match self {
+            Self::Postgres(client) => client.batch_execute(sql).await.unwrap(),
+            Self::Mysql(connection) => connection.query_drop(sql).await.unwrap(),
+        }
+    }
 }
 
 async fn until<F: Future<Output = bool>>(what: &str, probe: impl Fn() -> F) {
@@ -114,6 +157,8 @@ struct Gatekeeper {
     away: AtomicBool,
     /// Answers are lost after the engine has stored the jobs, so many times.
     lose: AtomicUsize,
+    /// The next answer takes so long.
+    stall: std::sync::Mutex<Option<Duration>>,
     requests: std::sync::Mutex<Vec<(String, usize)>>,
     order: std::sync::Mutex<Vec<i64>>,
 }
@@ -124,13 +169,16 @@ async fn gatekeeper() -> (Arc<Gatekeeper>, Client) {
         engine,
         away: AtomicBool::new(false),
         lose: AtomicUsize::new(0),
+        stall: std::sync::Mutex::default(),
         requests: std::sync::Mutex::default(),
         order: std::sync::Mutex::default(),
     });
-    let inside = Arc::clone(&keeper);
+    let (inside, server) = (Arc::clone(&keeper), tokio::runtime::Handle::current());
     let transport = transport::from_fn(move |request: Request| {
         let keeper = Arc::clone(&inside);
-        async move { keeper.answer(request).await }
+        // As in a server: a request that has arrived is seen to, whether its sender still lives or not.
+        let answer = server.spawn(async move { keeper.answer(request).await });
+        async move { answer.await.unwrap() }
     });
     (keeper, Client::new(transport))
 }
@@ -141,6 +189,8 @@ impl Gatekeeper {
         if request.method == "POST" && self.away.load(Ordering::SeqCst) {
             return away();
         }
+        let stall = self.stall.lock().unwrap().take();
+        tokio::time::sleep(stall.unwrap_or_default()).await;
         let (path, body) = (request.path.to_string(), request.body.clone());
         let answer = self.engine.request(request).await?;
         if path.starts_with("/jobs")
@@ -159,7 +209,26 @@ impl Gatekeeper {
     }
 }
 
-macro_rules! on_both {
+/// On databases with several writers.
+mod several_writers {
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn scenarios_42_43_44_on_postgres() {
+        super::scenarios_42_43_44_a_later_commit_with_an_earlier_number_is_neither_lost_nor_overtaken(super::App::Postgres(
+            ojs_postgres_fixture::database(),
+        ))
+        .await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn scenarios_42_43_44_on_mysql() {
+        super::scenarios_42_43_44_a_later_commit_with_an_earlier_number_is_neither_lost_nor_overtaken(super::App::Mysql(
+            ojs_mariadb_fixture::database(),
+        ))
+        .await;
+    }
+}
+
+macro_rules! on_all {
     ($($name:ident),+ $(,)?) => {
         mod sqlite { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $name() {
             super::$name(super::App::Sqlite(tempfile::tempdir().unwrap())).await;
@@ -167,18 +236,23 @@ macro_rules! on_both {
         mod postgres { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $name() {
             super::$name(super::App::Postgres(ojs_postgres_fixture::database())).await;
         })+ }
+        mod mysql { $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $name() {
+            super::$name(super::App::Mysql(ojs_mariadb_fixture::database())).await;
+        })+ }
     };
 }
 
-on_both!(
+on_all!(
     fa_001_a_job_is_sent_when_its_transaction_has_committed,
     fa_002_a_rollback_takes_its_jobs_along,
     fa_003_a_lost_answer_makes_no_second_job,
+    one_slow_answer_holds_up_none_after_it,
     fa_003_a_server_that_is_away_uses_no_attempt,
     fa_003_two_relays_send_every_row_once_in_order,
     fa_r002_many_rows_are_one_request,
     rows_with_the_seeds_columns_alone_are_relayed,
     scenario_46_a_poison_row_is_parked_and_blocks_nobody,
+    batches_that_overlap_stay_in_order,
     another_table,
     old_rows_are_deleted,
     stopping_sends_what_is_committed,
@@ -210,7 +284,7 @@ async fn fa_002_a_rollback_takes_its_jobs_along(app: App) {
     app.run(&format!("BEGIN; {}; ROLLBACK", sql[0])).await;
     // Scenario 48: a savepoint that is rolled back, and one that is released.
     app.run(&format!(
-        "BEGIN; {}; SAVEPOINT one; {}; ROLLBACK TO one; SAVEPOINT two; {}; RELEASE two; COMMIT",
+        "BEGIN; {}; SAVEPOINT one; {}; ROLLBACK TO one; SAVEPOINT two; {}; RELEASE SAVEPOINT two; COMMIT",
         sql[1], sql[2], sql[3]
     ))
     .await;
@@ -229,11 +303,33 @@ async fn fa_003_a_lost_answer_makes_no_second_job(app: App) {
     keeper.lose.store(1, Ordering::SeqCst);
     let relay = Relay::start(client.clone(), app.store(), quick());
     drained(&app).await;
-    let status = relay.status();
-    relay.stop(PATIENCE).await;
+    let status = relay.stop(PATIENCE).await;
     assert_eq!((status.sent, status.deduplicated, status.refused, status.held_up), (7, 0, 0, 1));
     assert_eq!(*keeper.order.lock().unwrap(), [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(client.queue_stats("default").await.unwrap().available, 7);
+}
+
+/// A batch that is not full waits for company as long as answers usually take; not for one that is already there.
+async fn one_slow_answer_holds_up_none_after_it(app: App) {
+    const STALL: Duration = Duration::from_secs(5);
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    let relay = Relay::start(client.clone(), app.store(), quick());
+    *keeper.stall.lock().unwrap() = Some(STALL);
+    let two = async || {
+        let sql =
+            [app.staged(&client, JobRequest::new("a", [1])).await.0, app.staged(&client, JobRequest::new("a", [2])).await.0];
+        app.run(&format!("BEGIN; {}; COMMIT", sql.join("; "))).await;
+        relay.wake();
+        drained(&app).await;
+    };
+    two().await;
+    let started = Instant::now();
+    for _ in 0..3 {
+        two().await;
+    }
+    assert!(started.elapsed() < STALL, "three batches took {:?}", started.elapsed());
+    relay.stop(PATIENCE).await;
 }
 
 async fn fa_003_a_server_that_is_away_uses_no_attempt(app: App) {
@@ -246,7 +342,7 @@ async fn fa_003_a_server_that_is_away_uses_no_attempt(app: App) {
         app.run(&sql).await;
     }
     until("several tries", || async { relay.status().held_up > 3 }).await;
-    let seen = "SELECT status || attempts || CASE WHEN parked_at IS NULL THEN '' ELSE 'parked' END FROM ojs_outbox WHERE error LIKE '%nobody there%' ORDER BY id LIMIT 1";
+    let seen = "SELECT CONCAT(status, attempts, CASE WHEN parked_at IS NULL THEN '' ELSE 'parked' END) FROM ojs_outbox WHERE error LIKE '%nobody there%' ORDER BY id LIMIT 1";
     until("the error is in the row", || async { app.ask(seen).await == ["failed0"] }).await;
     keeper.away.store(false, Ordering::SeqCst);
     drained(&app).await;
@@ -303,11 +399,26 @@ const SEED: &str = "CREATE TABLE ojs_outbox (
 CREATE INDEX idx_ojs_outbox_pending ON ojs_outbox (status, created_at)
     WHERE status = 'pending';";
 
+/// The same in MySQL's words: it has no JSONB, no time with a zone, no partial index.
+fn seed_of(app: &App) -> String {
+    match app {
+        App::Mysql(_) => SEED
+            .replace("BIGSERIAL PRIMARY KEY", "BIGINT AUTO_INCREMENT PRIMARY KEY")
+            .replace("JSONB NOT NULL DEFAULT '{}'", "JSON NOT NULL DEFAULT ('{}')")
+            .replace("JSONB", "JSON")
+            .replace("TIMESTAMPTZ", "TIMESTAMP NULL")
+            .replace("status      TEXT", "status      VARCHAR(16)")
+            .replace("WHERE status = 'pending'", ""),
+        _ => SEED.to_owned(),
+    }
+}
+
 async fn rows_with_the_seeds_columns_alone_are_relayed(app: App) {
     let (keeper, client) = gatekeeper().await;
     let insert = "INSERT INTO ojs_outbox (job_type, job_args, job_options) VALUES ('a', '[1]', '{\"queue\": \"email\"}')";
-    if matches!(app, App::Postgres(_)) {
-        app.run(SEED).await;
+    let made_before = !matches!(app, App::Sqlite(_));
+    if made_before {
+        app.run(&seed_of(&app)).await;
         // Written before the migration.
         app.run(&insert.replace("[1]", "[0]")).await;
     }
@@ -320,7 +431,7 @@ async fn rows_with_the_seeds_columns_alone_are_relayed(app: App) {
     let relay = Relay::start(client.clone(), app.store(), quick());
     drained(&app).await;
     relay.stop(PATIENCE).await;
-    let first = if matches!(app, App::Postgres(_)) { 2 } else { 1 };
+    let first = if made_before { 2 } else { 1 };
     assert_eq!(client.queue_stats("email").await.unwrap().available, first);
     assert_eq!(client.queue_stats("default").await.unwrap().available, 1);
     let order = keeper.order.lock().unwrap().clone();
@@ -341,7 +452,7 @@ async fn scenario_46_a_poison_row_is_parked_and_blocks_nobody(app: App) {
     let parked = store.parked(10).await.unwrap();
     assert_eq!(parked.iter().map(|row| (row.id, row.attempts)).collect::<Vec<_>>(), [(2, 2), (3, 2)]);
     assert!(parked[0].error.contains("priority") && parked[1].error.contains("job_options"), "{parked:?}");
-    assert_eq!((relay.status().parked, relay.status().refused), (2, 4));
+    until("it has counted them", || async { (relay.status().parked, relay.status().refused) == (2, 4) }).await;
     // Put right, and sent again; the other is given up.
     app.run("UPDATE ojs_outbox SET job_options = '{\"priority\": 5}' WHERE id = 2").await;
     assert_eq!((store.replay(Some(2)).await.unwrap(), store.drop_parked(Some(3)).await.unwrap()), (1, 1));
@@ -350,13 +461,34 @@ async fn scenario_46_a_poison_row_is_parked_and_blocks_nobody(app: App) {
     assert_eq!(*keeper.order.lock().unwrap(), [1, 4, 5, 2]);
 }
 
+/// The next batch is read while one is sent: what is refused, or lost on the way, in the middle of them changes nothing.
+async fn batches_that_overlap_stay_in_order(app: App) {
+    let (keeper, client) = gatekeeper().await;
+    app.store().migrate().await.unwrap();
+    for number in 0..40 {
+        let options = if number == 17 { r#"{"priority":5000}"# } else { "{}" };
+        app.run(&format!("INSERT INTO ojs_outbox (job_type, job_args, job_options) VALUES ('a', '[{number}]', '{options}')"))
+            .await;
+    }
+    keeper.lose.store(1, Ordering::SeqCst);
+    let mut options = quick();
+    options.batch_size = 5;
+    let relay = Relay::start(client.clone(), app.store(), options);
+    until("row 18 is parked, the others are sent", || async {
+        let lag = app.store().lag().await.unwrap();
+        (lag.pending, lag.parked) == (0, 1)
+    })
+    .await;
+    assert_eq!(relay.stop(PATIENCE).await.sent, 39);
+    let expected: Vec<i64> = (0..40).filter(|number| *number != 17).collect();
+    assert_eq!(*keeper.order.lock().unwrap(), expected);
+    assert_eq!(client.queue_stats("default").await.unwrap().available, 39);
+}
+
 async fn another_table(app: App) {
     let (keeper, client) = gatekeeper().await;
     let table = Table::new("shop_outbox").unwrap();
-    let store = || match &app {
-        App::Sqlite(directory) => Store::new(table.clone(), SqliteOutbox::open(directory.path().join("app.db")).unwrap()),
-        App::Postgres(database) => Store::new(table.clone(), PostgresOutbox::new(database.url()).unwrap()),
-    };
+    let store = || app.store_of(table.clone());
     store().migrate().await.unwrap();
     app.run("INSERT INTO shop_outbox (job_type, job_args) VALUES ('a', '[1]')").await;
     let relay = Relay::start(client.clone(), store(), quick());
@@ -368,13 +500,16 @@ async fn another_table(app: App) {
 async fn old_rows_are_deleted(app: App) {
     let (_, client) = gatekeeper().await;
     app.store().migrate().await.unwrap();
+    // MySQL's times have no zone.
+    let old = if matches!(app, App::Mysql(_)) { "2020-01-01 00:00:00" } else { "2020-01-01T00:00:00.000Z" };
     for (number, status) in [(1, "sent"), (2, "pending")] {
         app.run(&format!(
-            "INSERT INTO ojs_outbox (job_type, job_args, status, sent_at) VALUES ('a', '[{number}]', '{status}', '2020-01-01T00:00:00.000Z')"
+            "INSERT INTO ojs_outbox (job_type, job_args, status, sent_at) VALUES ('a', '[{number}]', '{status}', '{old}')"
         ))
         .await;
     }
-    app.run("INSERT INTO ojs_outbox (job_type, job_args, status, parked_at) VALUES ('a', '[3]', 'failed', '2020-01-01T00:00:00.000Z')").await;
+    app.run(&format!("INSERT INTO ojs_outbox (job_type, job_args, status, parked_at) VALUES ('a', '[3]', 'failed', '{old}')"))
+        .await;
     let relay = Relay::start(client.clone(), app.store(), quick());
     let left = "SELECT CAST(job_args AS text) FROM ojs_outbox ORDER BY id";
     until("the old ones are gone", || async { app.ask(left).await == ["[2]"] }).await;
@@ -402,28 +537,24 @@ async fn stopping_sends_what_is_committed(app: App) {
 
 /// Scenarios 42, 43: numbers are given out before commit, so a lower one may become visible later; scenario 44: a long transaction
 /// elsewhere holds nothing up.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn scenarios_42_43_44_a_later_commit_with_an_earlier_number_is_neither_lost_nor_overtaken() {
-    let database = ojs_postgres_fixture::database();
-    let app = App::Postgres(database);
-    let App::Postgres(database) = &app else { unreachable!() };
+async fn scenarios_42_43_44_a_later_commit_with_an_earlier_number_is_neither_lost_nor_overtaken(app: App) {
     let (keeper, client) = gatekeeper().await;
     app.store().migrate().await.unwrap();
     app.run("CREATE TABLE other (x int)").await;
-    let elsewhere = connect(database.url()).await;
-    elsewhere.batch_execute("BEGIN; INSERT INTO other VALUES (1)").await.unwrap();
+    let mut elsewhere = Session::of(&app).await;
+    elsewhere.run("BEGIN; INSERT INTO other VALUES (1)").await;
     let relay = Relay::start(client.clone(), app.store(), quick());
     let insert = |number: i64| format!("INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[{number}]')");
     app.run(&insert(1)).await;
     until("a transaction elsewhere holds nothing up", || async { relay.status().sent == 1 }).await;
-    let slow = connect(database.url()).await;
-    slow.batch_execute(&format!("BEGIN; {}", insert(2))).await.unwrap();
+    let mut slow = Session::of(&app).await;
+    slow.run(&format!("BEGIN; {}", insert(2))).await;
     app.run(&insert(3)).await;
     // The relay has looked several times and sent nothing.
     let looks = Instant::now() + Duration::from_millis(200);
     until("some time has passed", || async { Instant::now() > looks }).await;
     assert_eq!(relay.status().sent, 1);
-    slow.batch_execute("COMMIT").await.unwrap();
+    slow.run("COMMIT").await;
     drained(&app).await;
     relay.stop(PATIENCE).await;
     assert_eq!(*keeper.order.lock().unwrap(), [1, 2, 3]);

@@ -20,7 +20,7 @@ import (
 )
 
 // patience is the longest a test waits for something that takes milliseconds. Reached only by failures.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 func must(t testing.TB, err error) {
 	t.Helper()

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -27,7 +28,7 @@ import (
 )
 
 // patience is the longest a test waits for something that takes milliseconds. Reached only by failures.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 var numbers atomic.Int64
 
@@ -80,6 +81,31 @@ func newPostgres(t testing.TB) string {
 	return place.String()
 }
 
+// newMariaDB makes an empty database and gives its URL, and the name of its driver's data source.
+func newMariaDB(t testing.TB) (place, source string) {
+	t.Helper()
+	server := os.Getenv("OJS_TEST_MYSQL")
+	if server == "" {
+		t.Fatal("OJS_TEST_MYSQL names no MariaDB server: run this under `mariadb-fixture`, as scripts/check.py does")
+	}
+	parts, err := url.Parse(server)
+	must(t, err)
+	password, _ := parts.User.Password()
+	config := mysql.NewConfig()
+	config.User, config.Passwd, config.Net, config.Addr = parts.User.Username(), password, "tcp", parts.Host
+	admin, err := sql.Open("mysql", config.FormatDSN())
+	must(t, err)
+	config.DBName = fmt.Sprintf("go_%d_%d", os.Getpid(), numbers.Add(1))
+	_, err = admin.ExecContext(t.Context(), "CREATE DATABASE "+config.DBName)
+	must(t, err)
+	t.Cleanup(func() {
+		_, err := admin.ExecContext(context.Background(), "DROP DATABASE "+config.DBName)
+		must(t, errors.Join(err, admin.Close()))
+	})
+	parts.Path = "/" + config.DBName
+	return parts.String(), config.FormatDSN()
+}
+
 // tx is a transaction, or a savepoint, of any of the drivers.
 type tx interface {
 	ojs.Transaction
@@ -94,7 +120,7 @@ type shop struct {
 	client  *ojs.Client
 	outbox  *ojs.Outbox
 	dialect string
-	url     string  // PostgreSQL's.
+	url     string  // PostgreSQL's or MariaDB's.
 	pool    *sql.DB // The application's with database/sql, the test's own with pgx.
 	begin   func(ctx context.Context) (tx, error)
 	nested  func(ctx context.Context, outer tx) (tx, error)
@@ -103,7 +129,7 @@ type shop struct {
 }
 
 // drivers are what applications use.
-var drivers = []string{"sqlite", "postgresql", "pgx"}
+var drivers = []string{"sqlite", "postgresql", "mysql", "pgx"}
 
 // onEveryDriver runs a test with an application of each kind.
 func onEveryDriver(t *testing.T, test func(s *shop)) {
@@ -137,6 +163,11 @@ func newShopAt(t *testing.T, driver, server string, options ojs.OutboxOptions) *
 	case "sqlite":
 		s.dialect = ojs.SQLite
 		s.pool = s.open("sqlite", "file:"+filepath.Join(t.TempDir(), "app.db")+"?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)")
+	case "mysql":
+		var source string
+		s.dialect = ojs.MySQL
+		s.url, source = newMariaDB(t)
+		s.pool = s.open("mysql", source)
 	default:
 		s.dialect, s.url = ojs.PostgreSQL, newPostgres(t)
 		s.pool = s.open("pgx", s.url)

@@ -173,7 +173,7 @@ func TestAReadOnlyTransactionSaysWhatToDo(t *testing.T) {
 	})
 }
 
-func TestAJobThatCannotBeEnqueuedEndsItsTransaction(t *testing.T) {
+func TestScenario50AJobThatCannotBeEnqueuedEndsItsTransaction(t *testing.T) {
 	onEveryDriver(t, func(s *shop) {
 		outer := s.transaction()
 		_, err := outer.ExecContext(s.ctx, "INSERT INTO users (id, email) VALUES (1, 'ada@example.com')")

@@ -23,9 +23,9 @@ export class RequestOjs {
   readonly meta: Record<string, unknown>;
 }
 
-export interface OjsMiddlewareOptions extends OutboxOptions {
+export interface OjsMiddlewareOptions extends Omit<OutboxOptions, 'outbox'> {
   /** Settings of the outbox, by their names in the specification or in the SDK; or one that was made before. */
-  outbox?: Outbox | (Omit<OutboxOptions, 'url' | 'client'> & { table_name?: string; poll_interval?: Duration; batch_size?: number });
+  outbox?: Outbox | OutboxOptions['outbox'];
   /** Who makes the request; `req.user?.id`. Asked when a job is made. */
   userId?: (req: Request) => unknown;
   /** Whose request it is; without it the header `X-OJS-Tenant`. */

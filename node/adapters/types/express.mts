@@ -21,5 +21,9 @@ app.post('/signup', async (req, res) => {
 const number: number = await transaction(db, async () => 1);
 await (await ojs.start()).close(number);
 
+ojsMiddleware({
+  adapter: { ojs_url: 'http://localhost:8080', backend_type: 'external', outbox: { enabled: true, table_name: 'ojs_outbox', poll_interval: 'PT1S', batch_size: 100 } },
+  database: db,
+});
 // @ts-expect-error a misspelt setting
 ojsMiddleware({ tabel: 'x' });

@@ -22,6 +22,6 @@ const error: OJSError = new OJSOutboxError('no');
 console.log(sent, meta, error, outbox.TABLE);
 
 // @ts-expect-error a database that has no outbox
-migration('mysql');
+migration('oracle');
 // @ts-expect-error a misspelt setting
 new Outbox({ tabel: 'x' });

@@ -1,6 +1,6 @@
 // The TypeScript of the guide "Implement an SDK", as it is printed.
 import assert from 'node:assert';
-import { OJSClient, OJSWorker, batch, chain, group, type Transport } from '@openjobspec/sdk';
+import { OJSClient, OJSError as PackageError, OJSWorker, batch, chain, group, type Transport } from '@openjobspec/sdk';
 
 const mockTransport: Transport = {
   async request(opts) {
@@ -37,3 +37,12 @@ const wf = chain(
 await client.workflow(wf);
 group({ type: 'export.csv', args: { reportId: 'rpt_456' } });
 batch([{ type: 'email.send', args: ['user1@example.com'] }], { on_complete: { type: 'batch.report', args: [] } });
+
+interface OJSError {
+  code: string; // Machine-readable error code
+  message: string; // Human-readable description
+  retryable: boolean; // Whether the client should retry
+  details?: unknown; // Additional context
+}
+const error: OJSError = new PackageError('no', { code: 'not_found' });
+assert(error.code === new PackageError({ error }).code);

@@ -23,6 +23,7 @@ module OJS
 
     def initialize(arguments)
       @options = { listen: env("OJS_LISTEN", "127.0.0.1:8080"), store: env("OJS_STORE", "sqlite:ojs.db"), test_mode: false,
+                   keys: env("OJS_KEYS", nil), insecure: env("OJS_INSECURE", "").match?(/\A(1|true|yes|on|y|t)\z/i),
                    log_level: env("OJS_LOG_LEVEL", "info") }
       @words = parser.parse(arguments)
     end
@@ -44,6 +45,8 @@ module OJS
         on.separator("")
         on.on("--store URL", "server: sqlite:PATH, or memory: (gone when the server stops); sqlite:ojs.db") { |v| @options[:store] = v }
         on.on("--listen ADDRESS", "server: address and port; port 0 takes any free one") { |v| @options[:listen] = v }
+        on.on("--keys FILE", "server: ask everybody for a key of this file (ojs keys add)") { |v| @options[:keys] = v }
+        on.on("--insecure", "server: listen on other addresses than loopback without keys") { @options[:insecure] = true }
         on.on("--test-mode", "server: anyone who can connect can delete all jobs") { @options[:test_mode] = true }
         on.on("--url URL", "worker: overrides the worker's own") { |v| @options[:url] = v }
         on.on("--queues A,B", "worker: overrides the worker's own") { |v| @options[:queues] = v }
@@ -71,7 +74,7 @@ module OJS
           signalled.close
         end
       end
-      server = Server.new(@options[:store], listen: @options[:listen], test_mode: @options[:test_mode])
+      server = Server.new(@options[:store], **@options.slice(:listen, :test_mode, :keys, :insecure))
       $stdout.puts "listening on #{server.url}"
       $stdout.flush
       wake.read

@@ -21,6 +21,22 @@ module OJS
       @relay = true
     end
 
+    # +external+: jobs go through the outbox. +database+: the server shares the application's PostgreSQL. Found out when it is not set.
+    def backend_type=(kind)
+      @same_database = { "external" => false, "database" => true }.fetch(kind.to_s) do
+        raise ValidationError, "backend_type is 'external' (jobs go through the outbox table) or 'database' (the server shares the " \
+                               "application's database), not #{kind.inspect}"
+      end
+    end
+
+    # There is no way around the table: false is refused.
+    def outbox_enabled=(enabled)
+      return if enabled
+
+      raise ValidationError, "jobs of Active Record's transactions are always rows of the outbox: leave 'enabled' out, or call " \
+                             "OJS.enqueue after the commit"
+    end
+
     # A client with these settings.
     def client
       Client.new(url, transport: transport, auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout,
@@ -47,8 +63,12 @@ module OJS
     #     config.url = ENV["OJS_URL"]
     #     config.adapter = :active_record
     #   end
-    def configure
-      yield configuration
+    #
+    # +settings+ are those that the specification prints for adapters, <tt>{ ojs_url:, backend_type:, outbox: { table_name:, … } }</tt>, from
+    # a file: <tt>OJS.configure(Rails.application.config_for(:ojs))</tt>.
+    def configure(settings = nil)
+      AdapterConfig.apply(settings, configuration) if settings
+      yield configuration if block_given?
       client = configuration.client
       before = @lock.synchronize do
         @client = client

@@ -3,8 +3,10 @@
 module OJS
   # What a handler gets: one run of one job.
   class JobContext
+    # gen:ruby/cancel_reasons.j2 (make gen; do not edit)
     # By number of the core.
     REASONS = %i[cancelled lease_lost timed_out shutdown].freeze
+    # gen:end
     private_constant :REASONS
 
     # The job type.

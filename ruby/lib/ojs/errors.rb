@@ -3,31 +3,33 @@
 require "json"
 
 module OJS
+  # gen:ruby/tree.j2 (make gen; do not edit)
   # Base of all errors of this gem:
   #
   #   Error
-  #   ├── APIError                        the server answered with an error
-  #   │   ├── ConflictError
-  #   │   │   ├── DuplicateError          same id, or a unique policy said so
-  #   │   │   └── InvalidStateTransitionError
-  #   │   ├── NotFoundError               no such job, queue, workflow
-  #   │   ├── QueuePausedError
-  #   │   ├── RateLimitError              too fast, or the queue is full
-  #   │   ├── PayloadTooLargeError
-  #   │   ├── InvalidRequestError         the server found the request wrong
-  #   │   └── AuthenticationError
-  #   ├── ConnectionError                 no answer; the server may not be there
-  #   │   └── TimeoutError                no answer in time; the server may have acted
-  #   ├── ValidationError                 wrong before it was sent
-  #   ├── MiddlewareError                 a chain was used wrongly
-  #   ├── NotEnqueuedError                an enqueue middleware dropped the job
-  #   ├── OutboxError                     the outbox cannot be used so, or not here
-  #   ├── ClosedError                     the client or worker was closed
-  #   ├── ForkedError                     made in the parent of a forked process
-  #   └── InternalError                   a bug in OJS
+  #   ├── APIError                            the server answered with an error
+  #   │   ├── ConflictError                   the job's state or another job is in the way
+  #   │   │   ├── DuplicateError              same id, or a unique policy said so
+  #   │   │   └── InvalidStateTransitionError the job's state does not allow this
+  #   │   ├── NotFoundError                   no such job, queue, workflow
+  #   │   ├── QueuePausedError                the queue refuses jobs
+  #   │   ├── RateLimitError                  too fast, or the queue is full
+  #   │   ├── PayloadTooLargeError            more than the server takes
+  #   │   ├── InvalidRequestError             the server found the request wrong
+  #   │   └── AuthenticationError             the token is missing, wrong, or not allowed to
+  #   ├── ConnectionError                     no answer; the server may not be there
+  #   │   └── TimeoutError                    no answer in time; the server may have acted
+  #   ├── ValidationError                     wrong before it was sent
+  #   ├── NotEnqueuedError                    an enqueue middleware dropped the job
+  #   ├── MiddlewareError                     a chain was used wrongly
+  #   ├── OutboxError                         the outbox cannot be used so, or not here
+  #   ├── ClosedError                         the client or worker was closed
+  #   ├── ForkedError                         made in the parent of a forked process
+  #   └── InternalError                       a bug in OJS
   #
   # Which class a refusal of a server becomes is decided by the core, the same in every language.
   class Error < StandardError
+  # gen:end
     # Machine-readable code, as the server wrote it.
     attr_reader :code
     # HTTP status; 0 when there was no answer.
@@ -66,10 +68,14 @@ module OJS
     end
   end
 
+  # gen:ruby/classes.j2 (make gen; do not edit)
+  # The server answered, and the answer is an error.
   class APIError < Error; end
+
+  # The job's present state or another job is in the way.
   class ConflictError < APIError; end
 
-  # The job exists already.
+  # The job exists already: same id, or a unique policy said so.
   class DuplicateError < ConflictError
     # The id of the job that was there first.
     def existing_job_id
@@ -77,24 +83,48 @@ module OJS
     end
   end
 
+  # The job is in a state that does not allow the operation; current_state in the details names it.
   class InvalidStateTransitionError < ConflictError; end
+
+  # There is no such job, queue, workflow or schedule (any more).
   class NotFoundError < APIError; end
+
+  # The queue is paused and refuses jobs.
   class QueuePausedError < APIError; end
+
+  # The request came too fast, or the queue is full.
   class RateLimitError < APIError; end
+
+  # The job, its metadata, its result or the batch is larger than the server takes.
   class PayloadTooLargeError < APIError; end
+
+  # The server found the request wrong; field in the details names the place.
   class InvalidRequestError < APIError; end
+
+  # The token is missing, wrong, or not allowed to do this.
   class AuthenticationError < APIError; end
+
+  # There was no OJS answer.
   class ConnectionError < Error; end
+
+  # There was no answer in time; the server may have acted.
   class TimeoutError < ConnectionError; end
 
-  # Found wrong before anything was sent.
+  # The request, an argument or a setting was found wrong before anything was sent.
   class ValidationError < Error
     def initialize(message = nil, code: "invalid_argument", **about)
       super
     end
   end
 
-  # A chain was used wrongly: unknown name, name taken, changed after the first job, +next+ called twice.
+  # An enqueue middleware did not call next: the job was dropped on purpose.
+  class NotEnqueuedError < Error
+    def initialize(message = nil, code: "not_enqueued", **about)
+      super
+    end
+  end
+
+  # A chain was used wrongly: unknown name, name taken, changed while in use, next called twice.
   class MiddlewareError < Error
     def initialize(message = nil, code: "middleware", **about)
       super
@@ -108,21 +138,46 @@ module OJS
     end
   end
 
-  class NotEnqueuedError < Error; end
-  class ClosedError < Error; end
-  class ForkedError < Error; end
+  # The client, worker or server was closed.
+  class ClosedError < Error
+    def initialize(message = nil, code: "closed", **about)
+      super
+    end
+  end
+
+  # A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
+  class ForkedError < Error
+    def initialize(message = nil, code: "forked", **about)
+      super
+    end
+  end
+
+  # A bug in OJS. Please report it.
   class InternalError < Error; end
 
   class Error
     # By number of the core's table (+ErrorClass+ in bindings/abi).
     CLASSES = {
-      1 => APIError, 2 => DuplicateError, 3 => NotFoundError, 4 => QueuePausedError, 5 => RateLimitError,
-      6 => InvalidStateTransitionError, 7 => PayloadTooLargeError, 8 => InvalidRequestError, 9 => AuthenticationError,
-      20 => ConnectionError, 21 => TimeoutError, 30 => ValidationError, 31 => NotEnqueuedError, 40 => ClosedError,
-      41 => ForkedError, 42 => InternalError
+      1 => APIError,
+      2 => DuplicateError,
+      3 => NotFoundError,
+      4 => QueuePausedError,
+      5 => RateLimitError,
+      6 => InvalidStateTransitionError,
+      7 => PayloadTooLargeError,
+      8 => InvalidRequestError,
+      9 => AuthenticationError,
+      20 => ConnectionError,
+      21 => TimeoutError,
+      30 => ValidationError,
+      31 => NotEnqueuedError,
+      40 => ClosedError,
+      41 => ForkedError,
+      42 => InternalError
     }.freeze
     private_constant :CLASSES
   end
+  # gen:end
 
   # Raise it in a handler: the job fails for good, whatever its retry policy says.
   #

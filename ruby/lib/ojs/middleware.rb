@@ -19,9 +19,11 @@ module OJS
   # Going on is called once, or not at all; given another subject, it passes that on. What a layer returns is not looked at, so the
   # last line of a block does no harm.
   class MiddlewareChain
+    # gen:ruby/enqueue_order.j2 (make gen; do not edit)
     # The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers
     # with other names may stand anywhere.
     ENQUEUE_ORDER = %w[trace_inject auth validate unique rate_limit encrypt].freeze
+    # gen:end
 
     def initialize(order = [])
       @order = order

@@ -8,12 +8,31 @@ module OJS
     MILLIS = Durations.method(:millis)
     TEXT = Durations.method(:text)
     TIME = Durations.method(:time)
+    AFTER = Durations.method(:after)
+    SECONDS = ->(name, value) { value.is_a?(Integer) ? value : Durations.seconds(name, value).ceil }
 
+    # gen:ruby/options.j2 (make gen; do not edit)
+    # How each member of +retry+ is written, in the order of the wire.
     RETRY = {
-      max_attempts: PLAIN, initial_interval: TEXT, backoff_coefficient: PLAIN, max_interval: TEXT, jitter: PLAIN,
-      non_retryable_errors: LIST, on_exhaustion: PLAIN, backoff_strategy: PLAIN
+      max_attempts: PLAIN,
+      initial_interval: TEXT,
+      backoff_coefficient: PLAIN,
+      max_interval: TEXT,
+      jitter: PLAIN,
+      non_retryable_errors: LIST,
+      on_exhaustion: PLAIN,
+      backoff_strategy: PLAIN
     }.freeze
-    UNIQUE = { keys: LIST, args_keys: LIST, meta_keys: LIST, period: TEXT, states: LIST, on_conflict: PLAIN }.freeze
+
+    # How each member of +unique+ is written, in the order of the wire.
+    UNIQUE = {
+      keys: LIST,
+      args_keys: LIST,
+      meta_keys: LIST,
+      period: TEXT,
+      states: LIST,
+      on_conflict: PLAIN
+    }.freeze
 
     # In the order of the wire: name there, and how the value is written.
     ALL = {
@@ -23,8 +42,8 @@ module OJS
       timeout_ms: [:timeout_ms, PLAIN],
       visibility_timeout: [:visibility_timeout_ms, MILLIS],
       visibility_timeout_ms: [:visibility_timeout_ms, PLAIN],
-      result_ttl: [:result_ttl, ->(name, value) { value.is_a?(Integer) ? value : Durations.seconds(name, value).ceil }],
-      delay: [:delay_until, Durations.method(:after)],
+      result_ttl: [:result_ttl, SECONDS],
+      delay: [:delay_until, AFTER],
       delay_until: [:delay_until, TIME],
       expires_at: [:expires_at, TIME],
       total_timeout: [:total_timeout, TEXT],
@@ -34,6 +53,7 @@ module OJS
     }.freeze
     # These belong to the job itself.
     ENVELOPE = %i[id meta schema].freeze
+    # gen:end
     # Everything that a caller may name; +extra+ holds further options by their names on the wire.
     NAMES = [*ALL.keys, *ENVELOPE, :extra].freeze
     DEFAULTS = { queue: "default", priority: 0, tags: [] }.freeze

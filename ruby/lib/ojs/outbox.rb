@@ -16,12 +16,12 @@ module OJS
     # The name in the specification.
     TABLE = "ojs_outbox"
     # How drivers write places for parameters, by default.
-    STYLES = { "postgresql" => "numeric_dollar", "sqlite" => "qmark" }.freeze
+    STYLES = { "postgresql" => "numeric_dollar", "mysql" => "qmark", "sqlite" => "qmark" }.freeze
     # A row to be written in the transaction the job belongs to: the job, which has its id already, statement and parameters; and the
     # request that the relay will send.
     Staged = Struct.new(:job, :sql, :params, :request)
 
-    # +postgresql+ or +sqlite+.
+    # +postgresql+, +mysql+ (MariaDB too) or +sqlite+.
     attr_reader :database
     attr_reader :table
 
@@ -37,7 +37,7 @@ module OJS
       @database = database.to_s
       @table = table.to_s
       @in_engine = in_engine
-      usual = STYLES.fetch(@database) { raise ValidationError, "no outbox in '#{database}': there is one in #{STYLES.keys.join(" and ")}" }
+      usual = STYLES.fetch(@database) { raise ValidationError, "no outbox in '#{database}': there is one in #{STYLES.keys.join(", ")}" }
       @style = style || usual
     end
 

@@ -11,10 +11,17 @@ module OJS
 
   # From what a handler did to what the core is told: a kind, and JSON text or seconds.
   module Outcome
+    # gen:ruby/outcomes.j2 (make gen; do not edit)
+    # Done; the payload is the result as JSON text, or empty.
     COMPLETED = 0
+    # Failed; the payload is a JSON object: message, perhaps code, type, retryable, details, backtrace.
     FAILED = 1
+    # Given back without counting an attempt; no payload.
     RELEASED = 2
+    # To run again after the delay, without counting a failure; no payload.
     SNOOZED = 3
+    # gen:end
+
     # The server keeps no more frames.
     FRAMES = 50
 

@@ -3,7 +3,7 @@
 module OJS
   # Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends at a time.
   #
-  # +source+ is the URL of a PostgreSQL database; or a block opens a connection of the application's own SQLite driver
+  # +source+ is the URL of a PostgreSQL, MySQL or MariaDB database; or a block opens a connection of the application's own SQLite driver
   # (SQLite3::Database), which a thread of the relay uses alone. In this process an SQLite file is read by that driver only, never by the
   # core's: two copies of SQLite in one process that open the same file destroy it.
   #
@@ -14,18 +14,18 @@ module OJS
   # A process made by fork starts its own relay with the first wake or start.
   class Relay
     # Lengths of time are seconds or text such as "1s": +poll_interval+ (1 s), +retention+ of sent rows (24 h). +batch_size+: most rows in
-    # one request (100).
-    def initialize(client, source = nil, table: Outbox::TABLE, poll_interval: nil, batch_size: nil, retention: nil, &open)
+    # one request (1,000). +migrate+ makes the tables first.
+    def initialize(client, source = nil, table: Outbox::TABLE, poll_interval: nil, batch_size: nil, retention: nil, migrate: false, &open)
       @client = client
       @open = open
-      if source && !source.match?(%r{\Apostgres(ql)?://})
-        raise ValidationError, "a relay in this process reads PostgreSQL by URL, and SQLite through a block that opens it"
+      if source && !source.match?(%r{\A(postgres(ql)?|mysql|mariadb)://})
+        raise ValidationError, "a relay in this process reads PostgreSQL and MySQL by URL, and SQLite through a block that opens it"
       end
-      raise ValidationError, "a relay needs the URL of a PostgreSQL database, or a block that opens an SQLite one" if source.nil? == open.nil?
+      raise ValidationError, "a relay needs the URL of a PostgreSQL or MySQL database, or a block that opens an SQLite one" if source.nil? == open.nil?
 
       @settings = { table: table.to_s, database: source ? "postgresql" : "sqlite", url: source,
                     poll_interval: Durations.seconds("poll_interval", poll_interval), batch_size: batch_size,
-                    retention: Durations.seconds("retention", retention) }.compact
+                    retention: Durations.seconds("retention", retention), migrate: migrate || nil }.compact
       @lock = Mutex.new
       @pid = nil
       # What a fork took along: never closed, for that would drop the locks of the file.

@@ -9,9 +9,9 @@ module OJS
     attr_reader :url
 
     # Opens +store+ ("sqlite:jobs.db", "memory:") and listens; port 0 takes a free one. In test mode anyone who can connect can delete
-    # all jobs.
-    def initialize(store = "memory:", listen: "127.0.0.1:0", test_mode: false)
-      @native = Native::Server.new(store, listen, test_mode)
+    # all jobs. With +keys+, a file that `ojs keys add` writes, everybody is asked for one.
+    def initialize(store = "memory:", listen: "127.0.0.1:0", test_mode: false, keys: nil, insecure: true)
+      @native = Native::Server.new(store, listen, test_mode, keys, insecure)
       @url = @native.url
     end
 

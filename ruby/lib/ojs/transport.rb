@@ -28,10 +28,9 @@ module OJS
 
       # A connection of the core; nothing is opened before its first call.
       def connection(url, options)
-        unknown = options.keys - OPTIONS
-        raise ValidationError, "unknown option #{unknown.join(", ")}; there are #{OPTIONS.join(", ")}" unless unknown.empty?
-
         given = { auth_token: env("OJS_AUTH_TOKEN"), ca_file: env("OJS_TLS_CA_FILE"), encryption_keys: env("OJS_ENCRYPTION_KEYS") }
+        own = [env("OJS_TLS_CERT_FILE"), env("OJS_TLS_KEY_FILE")]
+        given[:client_cert] = own if own.all?
         given.merge!(options.compact)
         given[:encryption_keys] = key_text(given[:encryption_keys])
         given[:headers] = given.fetch(:headers, {}).map { |name, value| [name.to_s, value.to_s] }

@@ -14,12 +14,19 @@ module OJS
   # by the job's policy; NonRetryableError fails for good, Snooze runs it again later. Delivery is at least once, so handlers must bear
   # running twice.
   class Worker
+    # gen:ruby/worker_states.j2 (make gen; do not edit)
+    # By number of the core.
     STATES = %w[running quiet terminate stopped].freeze
+    # gen:end
+
     # Longer than anybody waits; the wait itself looks for signals all the time.
     LONG = 86_400.0
     # What a process that ends gives its workers, in seconds.
     EXIT = 2.0
-    private_constant :STATES, :LONG, :EXIT
+    # Settings beside those of a connection.
+    OPTIONS = %i[queues concurrency transport worker_id poll_interval heartbeat_interval visibility_timeout grace_period labels
+                 release_on_shutdown].freeze
+    private_constant :STATES, :LONG, :EXIT, :OPTIONS
 
     # Runs around every handler, see MiddlewareChain.
     attr_reader :middleware
@@ -32,6 +39,9 @@ module OJS
     # Further options are those of a Client.
     def initialize(url = nil, queues: nil, concurrency: nil, transport: nil, worker_id: nil, poll_interval: nil, heartbeat_interval: nil,
                    visibility_timeout: 30, grace_period: nil, labels: [], release_on_shutdown: true, **connection)
+      unknown = connection.keys - Transport::OPTIONS
+      raise ValidationError, "unknown option '#{unknown.first}'; there are #{(OPTIONS + Transport::OPTIONS).join(", ")}" unless unknown.empty?
+
       @client = url if url.is_a?(Client)
       @transport = @client ? nil : Transport.new(url, transport, connection)
       @middleware = MiddlewareChain.new

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Error;
+use crate::keeper::server_user;
 
 /// The programs of one installation.
 pub(crate) struct Binaries {
@@ -16,7 +17,7 @@ impl Binaries {
     /// The newest installation of Debian's layout, then what `pg_config` names, then PATH.
     pub(crate) fn find() -> Result<Self, Error> {
         let directory = debian().or_else(configured).or_else(on_path).ok_or(Error::NotInstalled)?;
-        Ok(Self { directory, user: server_user()? })
+        Ok(Self { directory, user: server_user(&["postgres", "nobody"])? })
     }
 
     /// The user and group the server runs as, if not the present ones.
@@ -59,19 +60,4 @@ fn configured() -> Option<PathBuf> {
 
 fn on_path() -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).find(|directory| complete(directory))
-}
-
-/// PostgreSQL refuses to run as root: root hands it to `postgres` or `nobody`.
-fn server_user() -> Result<Option<(u32, u32)>, Error> {
-    // Who this process runs as, without asking libc: the owner of its own entry.
-    let root = std::fs::metadata("/proc/self").is_ok_and(|entry| std::os::unix::fs::MetadataExt::uid(&entry) == 0);
-    if !root {
-        return Ok(None);
-    }
-    let users = std::fs::read_to_string("/etc/passwd").map_err(Error::system("cannot read /etc/passwd"))?;
-    let ids = |name: &str| {
-        let mut fields = users.lines().find(|line| line.split(':').next() == Some(name))?.split(':').skip(2);
-        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
-    };
-    ids("postgres").or_else(|| ids("nobody")).map(Some).ok_or(Error::NoUser)
 }

@@ -12,6 +12,7 @@
 //! ```
 mod binaries;
 mod database;
+pub mod keeper;
 mod server;
 mod shared;
 mod sql;

@@ -1,18 +1,14 @@
 //! One server in a directory of its own, kept by a supervisor that outlives nobody.
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::binaries::Binaries;
+use crate::keeper::{Keeper, free_port};
 use crate::{Database, Error, sql};
 
 /// A loaded machine may need a while; a server that has not answered by then does not come.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Between two knocks at a server that starts.
 const KNOCK: Duration = Duration::from_millis(10);
 /// The free port may be taken by somebody else before the server has it.
@@ -78,16 +74,9 @@ pub enum Stop {
 /// when the process ends, be it by `kill -9`.
 #[derive(Debug)]
 pub struct Server {
-    keeper: Mutex<Keeper>,
+    keeper: Keeper,
     directory: PathBuf,
     port: u16,
-}
-
-/// The supervisor and its pipes.
-#[derive(Debug)]
-struct Keeper {
-    child: Child,
-    answers: BufReader<ChildStdout>,
 }
 
 impl Server {
@@ -111,8 +100,7 @@ impl Server {
     fn try_start(binaries: &Binaries, options: &Options) -> Result<Self, Error> {
         let directory = new_directory(binaries, options)?;
         let started = initdb(binaries, &directory).and_then(|()| free_port()).and_then(|port| {
-            let keeper = Mutex::new(supervise(binaries, &directory, port, options)?);
-            Ok(Self { keeper, directory: directory.clone(), port })
+            Ok(Self { keeper: supervise(binaries, &directory, port, options)?, directory: directory.clone(), port })
         });
         started.inspect_err(|_| drop(std::fs::remove_dir_all(&directory)))
     }
@@ -159,9 +147,9 @@ impl Server {
     /// # Errors
     /// The supervisor is gone.
     pub fn stop(&self, how: Stop) -> Result<(), Error> {
-        self.order(match how {
-            Stop::Fast => "fast",
-            Stop::Immediate => "immediate",
+        self.keeper.order(match how {
+            Stop::Fast => "INT",
+            Stop::Immediate => "QUIT",
         })
     }
 
@@ -170,7 +158,7 @@ impl Server {
     /// # Errors
     /// It does not start.
     pub fn start_again(&self) -> Result<(), Error> {
-        self.order("start")?;
+        self.keeper.order("start")?;
         self.wait()
     }
 
@@ -191,24 +179,7 @@ impl Server {
 
     /// Ends the server and removes its files. Later calls do nothing.
     pub(crate) fn end(&self) {
-        let mut keeper = self.keeper();
-        drop(keeper.child.stdin.take());
-        let _ = keeper.child.wait();
-    }
-
-    fn keeper(&self) -> MutexGuard<'_, Keeper> {
-        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn order(&self, order: &str) -> Result<(), Error> {
-        let mut keeper = self.keeper();
-        let gone = || std::io::Error::new(std::io::ErrorKind::BrokenPipe, "it has ended");
-        let mut exchange = || {
-            writeln!(keeper.child.stdin.as_mut().ok_or_else(gone)?, "{order}")?;
-            let mut answer = String::new();
-            if keeper.answers.read_line(&mut answer)? == 0 { Err(gone()) } else { Ok(()) }
-        };
-        exchange().map_err(Error::system("the supervisor of PostgreSQL does not answer"))
+        self.keeper.end();
     }
 
     /// Waits until it answers a query; the log is the message if it does not.
@@ -263,33 +234,11 @@ fn initdb(binaries: &Binaries, directory: &Path) -> Result<(), Error> {
     Err(Error::Program { program: "initdb", message: String::from_utf8_lossy(&output.stderr).into_owned() })
 }
 
-fn free_port() -> Result<u16, Error> {
-    let address = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    address.map(|address| address.port()).map_err(Error::system("no free port on 127.0.0.1"))
-}
-
-/// Starts the supervisor, which starts the server. It is in a process group of its own: an interrupt from the terminal, or
-/// whoever ends the group of the test, must not end it before it has cleaned up.
 fn supervise(binaries: &Binaries, directory: &Path, port: u16, options: &Options) -> Result<Keeper, Error> {
-    let mut child = binaries
-        .command("/bin/sh")
-        .args(["-c", include_str!("supervise.sh"), "ojs-postgres"])
-        .arg(directory)
-        .arg(binaries.path("postgres"))
-        .arg("-D")
-        .arg(directory.join("data"))
-        .arg("-k")
-        .arg(directory)
-        .args(["-h", "127.0.0.1", "-p", &port.to_string()])
-        .args(options.arguments())
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .map_err(Error::system("cannot start /bin/sh"))?;
-    let answers = child.stdout.take().map(BufReader::new);
-    let answers = answers.ok_or_else(|| Error::system("no pipe to the supervisor")(std::io::ErrorKind::BrokenPipe.into()))?;
-    Ok(Keeper { child, answers })
+    let mut server = binaries.command("/bin/sh");
+    let program = binaries.path("postgres");
+    Keeper::start(&mut server, directory, "QUIT", &program, |command| {
+        command.arg("-D").arg(directory.join("data")).arg("-k").arg(directory);
+        command.args(["-h", "127.0.0.1", "-p", &port.to_string()]).args(options.arguments());
+    })
 }

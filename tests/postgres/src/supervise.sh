@@ -1,8 +1,9 @@
-# Keeps one PostgreSQL server: supervise.sh DIRECTORY POSTGRES ARGUMENTS…
-# Orders come on standard input, one a line; each is answered with a line. The end of the input, which comes when the process
-# that started this ends for whatever reason, ends the server and removes the directory.
+# Keeps one database server: supervise.sh DIRECTORY SIGNAL PROGRAM ARGUMENTS…
+# Orders come on standard input, one a line, `start` or the signal that stops it; each is answered with a line. The end of the input, which comes when the process
+# that started this ends for whatever reason, ends the server by SIGNAL and removes the directory.
 directory=$1
-shift
+end=$2
+shift 2
 
 start() {
   "$@" >>"$directory/log" 2>&1 </dev/null &
@@ -18,10 +19,9 @@ start "$@"
 while read -r order; do
   case $order in
     start) start "$@" ;;
-    fast) stop INT ;;
-    immediate) stop QUIT ;;
+    *) stop "$order" ;;
   esac
   echo "$order"
 done
-stop QUIT
+stop "$end"
 rm -rf -- "$directory"

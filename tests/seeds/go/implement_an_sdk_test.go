@@ -12,7 +12,7 @@ import (
 	"github.com/openjobspec/ojs-go/ojstest"
 )
 
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 func TestImplementAnSDK(t *testing.T) {
 	for kind, url := range map[string]string{"memory": "memory:seeds", "http": ojstest.NewServer(t)} {

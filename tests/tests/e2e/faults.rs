@@ -63,7 +63,7 @@ async fn a_server_drains_in_spite_of_waiting_workers() {
     starts.recv().await.unwrap();
     let started = std::time::Instant::now();
     assert_eq!(server.terminate().await.code(), Some(0));
-    assert!(started.elapsed() < Duration::from_secs(5), "an idle long poll must not delay the end: {:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(15), "an idle long poll must not delay the end: {:?}", started.elapsed());
     let _server = server.again_there().await;
     assert_eq!(client.get_job(&job.id).await.unwrap().state, JobState::Active, "a restart touches no lease");
     go.notify_one();
@@ -98,7 +98,7 @@ async fn a_worker_that_lost_its_lease_changes_nothing() {
         // No heartbeat within the test: as if the whole process had been stopped.
         let silent = |options: ojs::worker::WorkerOptions| {
             let options = options.heartbeat_interval(Duration::from_secs(600)).worker_id(name);
-            options.visibility_timeout(Duration::from_secs(if name == "late" { 1 } else { 60 }))
+            options.visibility_timeout(Duration::from_secs(if name == "late" { 3 } else { 60 }))
         };
         let worker = Worker::builder().url(server.url()).options(silent).build().await.unwrap();
         let (started, go) = (started.clone(), Arc::clone(&go));

@@ -9,9 +9,16 @@ async fn enqueue(wire: &mut Wire, options: Value) -> String {
         .to_owned()
 }
 
-/// Fetches one job with a lease of a second, waiting for it.
-async fn fetch(wire: &mut Wire, worker: &str) -> Value {
-    let body = json!({"queues": ["default"], "worker_id": worker, "visibility_timeout_ms": 1000, "wait_ms": 10_000});
+/// Milliseconds: a lease that is meant to end.
+const SHORT: u32 = 1000;
+/// One that no test outlives, however slow the machine.
+const LONG: u32 = 60_000;
+/// One that is kept: long beside the moment in which a busy disk answers nobody.
+const KEPT: u32 = 4000;
+
+/// Fetches one job with a lease of so many milliseconds, waiting for it.
+async fn fetch(wire: &mut Wire, worker: &str, lease: u32) -> Value {
+    let body = json!({"queues": ["default"], "worker_id": worker, "visibility_timeout_ms": lease, "wait_ms": 10_000});
     wire.post("/workers/fetch", &body).await.expect(200).json()["jobs"][0].clone()
 }
 
@@ -28,8 +35,8 @@ async fn a_silent_worker_loses_its_job_and_its_word() {
     let server = ServerProcess::sqlite().await;
     let mut wire = server.connect().await;
     enqueue(&mut wire, json!({})).await;
-    let first = fetch(&mut wire, "pod-0").await;
-    let second = fetch(&mut wire, "pod-0").await;
+    let first = fetch(&mut wire, "pod-0", SHORT).await;
+    let second = fetch(&mut wire, "pod-0", LONG).await;
     assert_eq!((&second["id"], &second["attempt"]), (&first["id"], &json!(2)), "back within the lease and a moment");
     assert_eq!(second["errors"][0]["code"], "visibility_timeout");
     assert!(second["lease_token"].as_i64() > first["lease_token"].as_i64());
@@ -58,7 +65,7 @@ async fn a_repeated_ack_is_a_success_until_the_job_moves_on() {
     let server = ServerProcess::sqlite().await;
     let mut wire = server.connect().await;
     enqueue(&mut wire, json!({})).await;
-    let job = fetch(&mut wire, "w").await;
+    let job = fetch(&mut wire, "w", LONG).await;
     for _ in 0..3 {
         let answer = wire.post("/workers/ack", &report(&job, json!({"result": 1}))).await.expect(200).json();
         assert_eq!(answer["state"], "completed");
@@ -77,7 +84,7 @@ async fn tokens_keep_their_order_across_kills() {
     for _ in 0..5 {
         let mut wire = server.connect().await;
         enqueue(&mut wire, json!({})).await;
-        let body = json!({"queues": ["default"], "worker_id": "w", "visibility_timeout_ms": 60_000});
+        let body = json!({"queues": ["default"], "worker_id": "w", "visibility_timeout_ms": LONG});
         let job = wire.post("/workers/fetch", &body).await.expect(200).json()["jobs"][0].clone();
         let token = job["lease_token"].as_i64().unwrap();
         assert!(token > last, "{token} after {last}");
@@ -93,8 +100,8 @@ async fn tokens_keep_their_order_across_kills() {
 async fn a_scheduled_job_is_delivered_once() {
     let server = ServerProcess::sqlite().await;
     let mut wire = server.connect().await;
-    let id = enqueue(&mut wire, json!({"scheduled_at": "+PT1.5S", "visibility_timeout_ms": 1000})).await;
-    let job = fetch(&mut wire, "w").await;
+    let id = enqueue(&mut wire, json!({"scheduled_at": "+PT4S", "visibility_timeout_ms": 3000})).await;
+    let job = fetch(&mut wire, "w", 3000).await;
     assert_eq!((&job["id"], &job["attempt"]), (&json!(id), &json!(1)));
     wire.post("/workers/ack", &report(&job, json!({}))).await.expect(200);
     let stats = wire.get("/queues/default/stats").await.json();
@@ -107,10 +114,10 @@ async fn heartbeats_extend_the_lease_of_the_holder_only() {
     let server = ServerProcess::sqlite().await;
     let mut wire = server.connect().await;
     let id = enqueue(&mut wire, json!({})).await;
-    let job = fetch(&mut wire, "holder").await;
+    let job = fetch(&mut wire, "holder", KEPT).await;
     let beat =
-        |worker: &str| json!({"worker_id": worker, "active_jobs": 1, "active_job_ids": [id], "visibility_timeout_ms": 1000});
-    let held_until = tokio::time::Instant::now() + std::time::Duration::from_millis(2500);
+        |worker: &str| json!({"worker_id": worker, "active_jobs": 1, "active_job_ids": [id], "visibility_timeout_ms": KEPT});
+    let held_until = tokio::time::Instant::now() + std::time::Duration::from_millis(10_000);
     until("two and a half leases have passed", || {
         let (beat, server) = (beat("holder"), &server);
         let id = id.clone();
@@ -121,6 +128,8 @@ async fn heartbeats_extend_the_lease_of_the_holder_only() {
         }
     })
     .await;
+    // A connection that says nothing for 10 s is closed.
+    let mut wire = server.connect().await;
     let stranger = wire.post("/workers/heartbeat", &beat("stranger")).await.expect(200).json();
     assert_eq!(stranger["jobs_extended"], json!([]));
     wire.post("/workers/ack", &report(&job, json!({}))).await.expect(200);

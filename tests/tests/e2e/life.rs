@@ -11,6 +11,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::job_in;
 
+const HOUR: Duration = Duration::from_secs(3600);
+
 /// A server and a client of it.
 async fn start() -> (ServerProcess, Client) {
     let server = ServerProcess::sqlite().await;
@@ -205,7 +207,8 @@ async fn a_stopping_worker_finishes_what_runs_and_gives_back_what_does_not_end()
     for _ in 0..2 {
         starts.recv().await.unwrap();
     }
-    worker.stop(Some(Duration::from_millis(300)));
+    // Longer than a slow disk keeps the enqueue in between.
+    worker.stop(Some(Duration::from_secs(5)));
     let late = client.enqueue("test.short", ()).await.unwrap();
     finish.send(()).unwrap();
     worker.wait().await;
@@ -219,7 +222,9 @@ async fn a_stopping_worker_finishes_what_runs_and_gives_back_what_does_not_end()
 async fn an_idle_worker_starts_a_job_at_once() {
     let (_server, client) = start().await;
     let (ran, mut runs) = mpsc::unbounded_channel();
-    let worker = Worker::for_client(&client);
+    // One that polls looks once an hour.
+    let options = |options: ojs::worker::WorkerOptions| options.poll_interval(HOUR, HOUR);
+    let worker = Worker::new(Arc::clone(client.transport()), options(ojs::worker::WorkerOptions::default()));
     worker
         .register("test.plain", move |_| {
             let ran = ran.clone();
@@ -227,14 +232,14 @@ async fn an_idle_worker_starts_a_job_at_once() {
         })
         .unwrap();
     let worker = worker.start();
-    // Fifty one after the other: a worker that polled, even every 100 ms, would need longer than this.
+    // Fifty one after the other: the end of a long poll that nobody wakes comes after 20 s, for each of them.
     let all = async {
         for _ in 0..50 {
             client.enqueue("test.plain", ()).await.unwrap();
             runs.recv().await.unwrap();
         }
     };
-    tokio::time::timeout(Duration::from_secs(4), all).await.expect("the worker is woken, it does not poll");
+    tokio::time::timeout(Duration::from_secs(20), all).await.expect("the worker is woken, it does not poll");
     worker.shutdown(None).await;
     until("all are completed", || async { client.queue_stats("default").await.ok().filter(|stats| stats.completed == 50) }).await;
 }

@@ -50,7 +50,8 @@ async fn a_server_that_stops_says_so_to_its_listeners() {
     }
     let started = Instant::now();
     assert_eq!(server.terminate().await.code(), Some(0));
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    // A connection that is still busy would be cut after 25 s.
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     for listener in &mut listeners {
         let (name, data) = frame(listener).await;
         assert_eq!((name.as_str(), &data["reason"]), ("server.shutdown", &json!("shutdown")));

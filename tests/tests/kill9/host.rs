@@ -73,10 +73,10 @@ impl Host {
         Whereabouts(self.addresses.subscribe())
     }
 
-    /// Lets them live for a random time, kills one, starts the next one.
-    pub async fn kill(&mut self, random: &mut StdRng) {
+    /// Lets them live for a while, kills one, starts the next one.
+    pub async fn kill(&mut self, after: Duration, random: &mut StdRng) {
         // No condition to wait for: any moment must do, so a random one is taken.
-        tokio::time::sleep(Duration::from_millis(random.random_range(20..500))).await;
+        tokio::time::sleep(after).await;
         let victim = random.random_range(0..self.servers.len());
         self.servers[victim].kill().await;
         self.servers[victim] = self.servers[victim].again().await;

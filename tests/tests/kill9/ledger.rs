@@ -61,6 +61,15 @@ impl Ledger {
         record.acked = Some(token);
     }
 
+    /// What the clients know of a job.
+    pub fn describe(&self, id: &str) -> String {
+        match self.records().get(id) {
+            Some(Record { newest: 0, .. }) => "confirmed, never handed out".to_owned(),
+            Some(record) => format!("newest lease {}, ack confirmed with {:?}", record.newest, record.acked),
+            None => "never confirmed".to_owned(),
+        }
+    }
+
     /// Every confirmed job, with the lease whose ack was confirmed.
     pub fn entries(&self) -> Vec<(String, Option<i64>)> {
         self.records().iter().map(|(id, record)| (id.clone(), record.acked)).collect()

@@ -6,17 +6,20 @@
 //! - every job that was confirmed is completed, once: none lost, none doubled;
 //! - an enqueue whose answer was lost can be sent again with the same ids and makes no second job;
 //! - an ack that was confirmed stays: the job is never handed out again, its result never overwritten;
-//! - lease tokens of one job only grow, across kills as well, and an old one is refused and changes nothing.
+//! - lease tokens of one job only grow, across kills as well, and an old one is refused and changes nothing;
+//! - it comes to an end: when no job moves for a minute, the round ends and tells which jobs hang, and in which state.
 //!
-//! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS` and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
+//! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS`, `OJS_FAULT_NODE_SECONDS` (a kill every few seconds for so long instead of a few at the
+//! beginning) and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
 //! the kills; how the operating system schedules the processes is its own affair).
 mod host;
 mod ledger;
 mod producer;
 mod round;
+mod stuck;
 mod worker;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -50,11 +53,15 @@ async fn two_nodes_on_one_database_lose_and_double_nothing() {
     let seed = setting("OJS_FAULT_SEED", rand::rng().random_range(0..1_000_000));
     let rounds = setting("OJS_FAULT_NODE_ROUNDS", 2);
     let jobs = usize::try_from(setting("OJS_FAULT_NODE_JOBS", 10_000)).unwrap();
-    println!("OJS_FAULT_SEED={seed} OJS_FAULT_NODE_ROUNDS={rounds} OJS_FAULT_NODE_JOBS={jobs}");
+    let steadily = Duration::from_secs(setting("OJS_FAULT_NODE_SECONDS", 0));
+    println!(
+        "OJS_FAULT_SEED={seed} OJS_FAULT_NODE_ROUNDS={rounds} OJS_FAULT_NODE_JOBS={jobs} OJS_FAULT_NODE_SECONDS={}",
+        steadily.as_secs()
+    );
     let mut total = round::Tally::default();
     for number in 0..rounds {
         let started = Instant::now();
-        let tally = round::run_nodes(StdRng::seed_from_u64(seed + number), jobs).await;
+        let tally = round::run_nodes(StdRng::seed_from_u64(seed + number), jobs, steadily).await;
         println!("nodes, round {number}: {tally} in {:.1} s", started.elapsed().as_secs_f64());
         total += tally;
     }

@@ -2,6 +2,8 @@
 use std::fmt;
 use std::ops::AddAssign;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use ojs_tests::Wire;
 use rand::rngs::StdRng;
@@ -11,6 +13,7 @@ use serde_json::json;
 use super::host::Host;
 use super::ledger::Ledger;
 use super::producer;
+use super::stuck;
 use super::worker::Worker;
 
 const PRODUCERS: usize = 8;
@@ -44,48 +47,86 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Plays one round on one server; panics when a promise is broken.
-pub async fn run(random: StdRng, jobs: usize) -> Tally {
-    play(Host::one().await, random, jobs, 0).await
+/// How a round is disturbed.
+#[derive(Clone, Copy)]
+enum Plan {
+    /// Two to four kills, shortly one after the other; the database is restarted with the first so many of them.
+    Burst { restarts: u64 },
+    /// A kill every few seconds for so long, unless the jobs are done before; a restart of the database with every eighth.
+    Steady(Duration),
 }
 
-/// Plays one round on two servers and a database that is restarted once, with a cron entry that is due every second.
-pub async fn run_nodes(random: StdRng, jobs: usize) -> Tally {
+/// Plays one round on one server; panics when a promise is broken.
+pub async fn run(random: StdRng, jobs: usize) -> Tally {
+    play(Host::one().await, random, jobs, Plan::Burst { restarts: 0 }).await
+}
+
+/// Plays one round on two servers and a database that is restarted, with a cron entry that is due every second. `steadily`: one is killed
+/// every few seconds for so long.
+pub async fn run_nodes(random: StdRng, jobs: usize, steadily: Duration) -> Tally {
     let host = Host::two().await;
     let tick = json!({"name": "tick", "expression": "* * * * * *", "overlap_policy": "allow",
         "job_template": {"type": "test.tick", "args": [], "options": {"queue": "ticks"}}});
     host.whereabouts().connect().await.call("POST", "/cron", &tick.to_string()).await.unwrap().expect(201);
-    play(host, random, jobs, 1).await
+    let plan = if steadily.is_zero() { Plan::Burst { restarts: 1 } } else { Plan::Steady(steadily) };
+    play(host, random, jobs, plan).await
 }
 
-async fn play(mut host: Host, mut random: StdRng, jobs: usize, restarts: usize) -> Tally {
+async fn play(mut host: Host, mut random: StdRng, jobs: usize, plan: Plan) -> Tally {
     let ledger = Arc::new(Ledger::default());
-    let mut producers = tokio::task::JoinSet::new();
-    for number in 0..PRODUCERS {
-        let share = jobs / PRODUCERS + usize::from(number < jobs % PRODUCERS);
-        producers.spawn(producer::run(host.whereabouts(), Arc::clone(&ledger), StdRng::from_rng(&mut random), share));
-    }
-    let mut workers = tokio::task::JoinSet::new();
-    for number in 0..WORKERS {
-        let worker =
-            Worker::new(format!("worker-{number}"), host.whereabouts(), Arc::clone(&ledger), StdRng::from_rng(&mut random), jobs);
-        workers.spawn(worker.run());
-    }
-    let kills = random.random_range(2..=4);
-    for number in 0..kills {
-        host.kill(&mut random).await;
-        if number < restarts as u64 {
-            host.restart_database();
-        }
-    }
-    let resent = producers.join_all().await.into_iter().sum();
-    let stale_refused = workers.join_all().await.into_iter().sum();
+    let (done, report) = (AtomicBool::new(false), stuck::watch(host.whereabouts(), &ledger));
+    let clients = clients(&host, &ledger, &mut random, jobs);
+    let work = async {
+        let ended = clients.await;
+        done.store(true, Ordering::SeqCst);
+        ended
+    };
+    let (kills, (resent, stale_refused)) = tokio::select! {
+        ended = async { tokio::join!(disturb(&mut host, &mut random, plan, &done), work) } => ended,
+        report = report => panic!("{report}"),
+    };
     reckon(&host, &ledger, jobs).await;
-    if restarts > 0 {
+    if !matches!(plan, Plan::Burst { restarts: 0 }) {
         ticks(&host).await;
     }
     host.stop().await;
     Tally { jobs: jobs as u64, kills, resent, stale_refused }
+}
+
+/// Producers and workers; resolves when all jobs are completed, with the enqueues sent again and the stale leases refused.
+fn clients(host: &Host, ledger: &Arc<Ledger>, random: &mut StdRng, jobs: usize) -> impl Future<Output = (u64, u64)> + use<> {
+    let mut producers = tokio::task::JoinSet::new();
+    for number in 0..PRODUCERS {
+        let share = jobs / PRODUCERS + usize::from(number < jobs % PRODUCERS);
+        producers.spawn(producer::run(host.whereabouts(), Arc::clone(ledger), StdRng::from_rng(random), share));
+    }
+    let mut workers = tokio::task::JoinSet::new();
+    for number in 0..WORKERS {
+        let name = format!("worker-{number}");
+        workers.spawn(Worker::new(name, host.whereabouts(), Arc::clone(ledger), StdRng::from_rng(random), jobs).run());
+    }
+    async { (producers.join_all().await.into_iter().sum(), workers.join_all().await.into_iter().sum()) }
+}
+
+/// Kills by the plan; returns how often.
+async fn disturb(host: &mut Host, random: &mut StdRng, plan: Plan, done: &AtomicBool) -> u64 {
+    let began = Instant::now();
+    let most = random.random_range(2..=4);
+    let mut kills = 0;
+    loop {
+        let (pause, over, restart) = match plan {
+            Plan::Burst { restarts } => (20..500, kills == most, kills < restarts),
+            Plan::Steady(time) => (1_000..4_000, began.elapsed() >= time || done.load(Ordering::SeqCst), kills % 8 == 7),
+        };
+        if over {
+            return kills;
+        }
+        host.kill(Duration::from_millis(random.random_range(pause)), random).await;
+        kills += 1;
+        if restart {
+            host.restart_database();
+        }
+    }
 }
 
 /// Every confirmed job is completed by an ack that was good, and there are no others.
@@ -103,13 +144,19 @@ async fn reckon(host: &Host, ledger: &Ledger, jobs: usize) {
 /// No tick of the cron entry has fired twice, whoever led at the time; each has one job.
 async fn ticks(host: &Host) {
     let mut wire = host.whereabouts().connect().await;
-    let events = wire.get("/events?types=cron.triggered&limit=1000").await.expect(200).json();
-    let mut due: Vec<_> =
-        events["events"].as_array().unwrap().iter().map(|event| event["data"]["scheduled_at"].to_string()).collect();
+    let (mut due, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = wire.get(&format!("/events?types=cron.triggered&limit=1000{after}")).await.expect(200).json();
+        due.extend(page["events"].as_array().unwrap().iter().map(|event| event["data"]["scheduled_at"].to_string()));
+        if page["has_more"] != true {
+            break;
+        }
+        after = format!("&after={}", page["cursor"].as_str().unwrap());
+    }
     let fired = due.len();
     due.sort();
-    due.dedup();
-    assert_eq!(due.len(), fired, "a tick has fired twice: {events}");
+    let twice: Vec<_> = due.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| &pair[0]).collect();
+    assert!(twice.is_empty(), "ticks have fired twice: {twice:?}");
     let stats = wire.get("/queues/ticks/stats").await.expect(200).json();
     // One more may have come between the two requests.
     assert!(fired > 0 && stats["queue"]["total"].as_u64().unwrap() - (fired as u64) <= 1, "{fired} ticks, {stats}");

@@ -4,6 +4,7 @@ mod bouncer;
 mod disk;
 mod image;
 mod nodes;
+mod outbox;
 mod proxy;
 mod servers;
 mod workers;

@@ -155,12 +155,12 @@ async fn scenario_19_notifications_fall_silent() {
     proxy.set(Mode::Silent);
     let second = fetch(two.connect().await, "second");
     let id = enqueue(&mut wire, "second").await;
-    let found = tokio::time::timeout(Duration::from_secs(30), second).await.expect("found by looking").unwrap();
+    let found = tokio::time::timeout(Duration::from_secs(50), second).await.expect("found by looking").unwrap();
     assert_eq!(found, [id]);
     proxy.set(Mode::Open);
     let third = fetch(two.connect().await, "third");
     let id = enqueue(&mut wire, "third").await;
-    assert_eq!(tokio::time::timeout(Duration::from_secs(30), third).await.expect("woken or found").unwrap(), [id]);
+    assert_eq!(tokio::time::timeout(Duration::from_secs(50), third).await.expect("woken or found").unwrap(), [id]);
 }
 
 /// PgBouncer in transaction mode: everything works on any session, and the log says what the operator should know.
@@ -309,7 +309,7 @@ async fn scenario_24_the_clocks_of_the_nodes_are_wrong() {
     assert!(apart > 550_000, "the clocks differ: {apart} ms");
     let (mut behind, mut ahead) = (slow.connect().await, fast.connect().await);
     let job = enqueue(&mut behind, "leased").await;
-    let leased = json!({"queues": ["leased"], "worker_id": "w", "visibility_timeout_ms": 60_000});
+    let leased = json!({"queues": ["leased"], "worker_id": "w", "visibility_timeout_ms": 600_000});
     let leased = ahead.post("/workers/fetch", &leased).await.expect(200).json();
     assert_eq!(leased["jobs"][0]["id"], json!(job));
     let tick = json!({"name": "tick", "expression": "* * * * * *", "overlap_policy": "allow",

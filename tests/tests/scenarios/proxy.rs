@@ -14,6 +14,8 @@ pub enum Mode {
     Cut,
     /// Nothing is carried any more, and nobody is told: connections of this time stay silent for ever.
     Silent,
+    /// Requests arrive, and no answer comes back.
+    Deaf,
     /// The next `COMMIT` reaches the database, which carries it out; its answer does not come back, and that connection breaks.
     LoseCommit,
 }
@@ -70,7 +72,7 @@ async fn carry(mut client: TcpStream, server: SocketAddr, network: watch::Sender
     loop {
         let now = *mode.borrow_and_update();
         match now {
-            Mode::Open | Mode::LoseCommit => {}
+            Mode::Open | Mode::Deaf | Mode::LoseCommit => {}
             Mode::Cut => return,
             // Both sockets stay open; nothing moves.
             Mode::Silent => std::future::pending().await,
@@ -94,7 +96,7 @@ async fn carry(mut client: TcpStream, server: SocketAddr, network: watch::Sender
             }
             read = upstream.read(&mut answered) => {
                 let Ok(length @ 1..) = read else { return };
-                if client.write_all(&answered[..length]).await.is_err() {
+                if now != Mode::Deaf && client.write_all(&answered[..length]).await.is_err() {
                     return;
                 }
             }

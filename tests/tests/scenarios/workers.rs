@@ -54,7 +54,7 @@ async fn scenario_03_heartbeats_fail_for_a_moment() {
     let server = ServerProcess::sqlite().await;
     let proxy = Proxy::start(server.address()).await;
     let client = Client::connect(&server.url()).await.unwrap();
-    let lease = Duration::from_secs(4);
+    let lease = Duration::from_secs(8);
     let worker = Worker::builder()
         .url(proxy.url())
         .options(|options| options.concurrency(1).heartbeat_interval(Duration::from_millis(200)).visibility_timeout(lease))

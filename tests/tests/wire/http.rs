@@ -97,6 +97,55 @@ async fn request_ids_are_echoed_or_made() {
     assert!(answer.header("x-request-id").unwrap().starts_with("req_"));
 }
 
+/// EXT-MW-003: a job says which request brought it, when the client gave that a name; what the client wrote itself stays.
+#[tokio::test]
+async fn a_job_carries_the_name_of_its_request() {
+    let mut target = Target::new().await;
+    let named = "X-Request-ID: req-\"7\"\r\n";
+    for (headers, path, body, meta) in [
+        (named, "jobs", r#"{"type":"t","args":[]}"#, json!({"request_id": "req-\"7\""})),
+        (named, "jobs", r#"{"type":"t","args":[],"meta":{"a.b":[1.0]}}"#, json!({"request_id": "req-\"7\"", "a.b": [1.0]})),
+        (named, "jobs", r#"{"type":"t","args":[],"meta":{"request_id":null}}"#, json!({"request_id": null})),
+        ("", "jobs", r#"{"type":"t","args":[]}"#, json!({})),
+        (named, "jobs/batch", r#"{"jobs":[{"type":"t","args":[]}]}"#, json!({"request_id": "req-\"7\""})),
+        (named, "jobs/bulk", r#"{"jobs":[{"type":"t","args":[]}]}"#, json!({"request_id": "req-\"7\""})),
+    ] {
+        let head = format!("POST /ojs/v1/{path} HTTP/1.1\r\nHost: test\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+        let answer = send_and_read(target.reconnect().await, format!("{head}{body}").as_bytes()).await;
+        assert!(matches!(answer.status, 200 | 201), "{path} {body}: {}", answer.status);
+        assert_eq!(
+            target.reconnect().await.get("/admin/jobs?per_page=1").await.json()["items"][0]["meta"],
+            meta,
+            "{path} {body}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn extensions_that_a_client_requires_are_there_or_the_request_is_refused() {
+    let mut target = Target::new().await;
+    let before = target.trace().await;
+    for (required, missing) in [
+        ("urn:ojs:ext:x:acme:job-trains", "urn:ojs:ext:x:acme:job-trains"),
+        ("urn:ojs:ext:dead-letter, urn:ojs:ext:nothing", "urn:ojs:ext:nothing"),
+        ("dead-letter", "dead-letter"),
+    ] {
+        let headers = format!("OJS-Requires-Extension: {required}\r\n");
+        let answer = send_and_read(target.reconnect().await, &post(&headers, JOB)).await;
+        let error = check_refusal(&answer, 422, "EXTENSION_NOT_SUPPORTED", required);
+        assert_eq!((&error["extension"], &error["details"]["extension"]), (&json!(missing), &json!(missing)));
+    }
+    assert_eq!(target.trace().await, before);
+    let manifest = send_and_read(target.reconnect().await, b"GET /ojs/manifest HTTP/1.1\r\nHost: test\r\n\r\n").await;
+    let extensions = &manifest.expect(200).json()["extensions"];
+    let all = ["official", "experimental"].map(|tier| extensions[tier].as_array().unwrap().clone()).concat();
+    assert!(all.len() > 5, "{extensions}");
+    for extension in all {
+        let headers = format!("OJS-Requires-Extension: {}\r\n", extension["uri"].as_str().unwrap());
+        send_and_read(target.reconnect().await, &post(&headers, JOB)).await.expect(201);
+    }
+}
+
 #[tokio::test]
 async fn heads_that_are_too_large_end_the_connection() {
     let mut target = Target::new().await;

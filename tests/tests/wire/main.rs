@@ -1,9 +1,11 @@
 //! The real server, spoken to byte by byte: what it must refuse, what it must tolerate, and that it is well afterwards.
 mod bodies;
+mod bulk;
 mod connections;
 mod dialects;
 mod fields;
 mod http;
 mod interop;
 mod sizes;
+mod statements;
 mod target;

@@ -2,14 +2,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ojs::outbox::{Dialect, PostgresOutbox, Relay, RelayOptions, RelayStatus, Store, Style, Table, same_database};
+use ojs::outbox::{DatabaseError, Dialect, Relay, RelayOptions, RelayStatus, Store, Table};
 use ojs::request_context;
 use ojs::{Client, Job, JobRequest};
 use tokio::sync::{Mutex, OnceCell};
-use tokio_postgres::Transaction;
-use tokio_postgres::types::{ToSql, Type};
 
 use crate::layer::OjsLayer;
+use crate::transaction::{CommitTransaction, JobTransaction};
 
 /// Why a job was not enqueued.
 #[derive(Debug, thiserror::Error)]
@@ -19,14 +18,19 @@ pub enum AdapterError {
     #[error(transparent)]
     Ojs(#[from] ojs::Error),
     /// The row could not be written: the transaction cannot be committed any more.
+    #[cfg(feature = "postgres")]
     #[error("the job's row was not written: {0}")]
-    Database(#[from] tokio_postgres::Error),
+    Postgres(#[from] tokio_postgres::Error),
+    /// The row could not be written, and nothing of it is there: roll the transaction back.
+    #[cfg(feature = "mysql")]
+    #[error("the job's row was not written: {0}")]
+    Mysql(#[from] mysql_async::Error),
     /// The relay's database or tables cannot be used as they are set up.
     #[error("outbox: {0}")]
     Setup(String),
 }
 
-/// Jobs for an application on PostgreSQL. Cheap to clone: keep one, and put [`layer`](Self::layer) around the routes.
+/// Jobs for an application on PostgreSQL, MySQL or MariaDB. Cheap to clone: keep one, and put [`layer`](Self::layer) around the routes.
 #[derive(Clone, Debug)]
 pub struct Ojs {
     shared: Arc<Shared>,
@@ -137,20 +141,22 @@ impl Ojs {
     /// it along. Returns the id that the job will have.
     ///
     /// # Errors
-    /// [`AdapterError::Ojs`] for a job that no server would take: the transaction is as it was. [`AdapterError::Database`] when the row
-    /// cannot be written (no table, a transaction that only reads): the transaction cannot commit.
-    pub async fn enqueue_after_commit(&self, transaction: &Transaction<'_>, request: JobRequest) -> Result<String, AdapterError> {
+    /// [`AdapterError::Ojs`] for a job that no server would take: the transaction is as it was. `AdapterError::Postgres` or
+    /// `AdapterError::Mysql` when the row cannot be written (no table, a transaction that only reads): roll the transaction back.
+    pub async fn enqueue_after_commit<T: JobTransaction>(
+        &self,
+        mut transaction: T,
+        request: JobRequest,
+    ) -> Result<String, AdapterError> {
         let shared = &self.shared;
-        let in_engine = shared.shares_database(transaction).await;
+        let in_engine = shared.shares_database(&mut transaction).await;
         let staged = if in_engine {
             shared.client.stage_in_engine(request).await?
         } else {
-            shared.client.stage(request, Dialect::Postgres, &shared.table).await?
+            shared.client.stage(request, T::DIALECT, &shared.table).await?
         };
         let staged = staged.ok_or(ojs::Error::NotEnqueued)?;
-        let (sql, texts) = staged.texts(Style::Dollar);
-        let typed: Vec<(&(dyn ToSql + Sync), Type)> = texts.iter().map(|text| (text as _, Type::TEXT)).collect();
-        transaction.query_typed(&sql, &typed).await?;
+        transaction.write(&staged).await?;
         Ok(staged.job_id)
     }
 
@@ -158,7 +164,7 @@ impl Ojs {
     ///
     /// # Errors
     /// Those of the commit.
-    pub async fn commit(&self, transaction: Transaction<'_>) -> Result<(), tokio_postgres::Error> {
+    pub async fn commit<T: CommitTransaction>(&self, transaction: T) -> Result<(), T::Error> {
         transaction.commit().await?;
         self.wake().await;
         Ok(())
@@ -174,8 +180,8 @@ impl Ojs {
     pub async fn start_relay(&self, url: &str, migrate: bool) -> Result<(), AdapterError> {
         let mut relay = self.shared.relay.lock().await;
         if relay.is_none() {
-            let setup = |error: ojs::outbox::DatabaseError| AdapterError::Setup(error.to_string());
-            let store = Store::new(self.shared.table.clone(), PostgresOutbox::new(url).map_err(setup)?);
+            let setup = |error: DatabaseError| AdapterError::Setup(error.to_string());
+            let store = Store::by_url(self.shared.table.clone(), url).map_err(setup)?;
             if migrate {
                 store.migrate().await.map_err(setup)?;
             }
@@ -206,7 +212,10 @@ impl Ojs {
 impl Shared {
     /// Whether the server keeps its jobs in this transaction's database. A server that does not answer, and a table that is not there, are
     /// looked for again after a while: not every transaction waits for a server that is away.
-    async fn shares_database(&self, transaction: &Transaction<'_>) -> bool {
+    async fn shares_database<T: JobTransaction>(&self, transaction: &mut T) -> bool {
+        if T::DIALECT != Dialect::Postgres {
+            return false;
+        }
         if let Some(same) = self.same.get() {
             return *same;
         }
@@ -222,9 +231,8 @@ impl Shared {
         self.same.get().copied().unwrap_or(false)
     }
 
-    async fn find(&self, transaction: &Transaction<'_>) -> Option<bool> {
-        // NULL, and no error, where there is no such table: the transaction stays usable.
-        let ours = transaction.query_one(same_database::IDENTITY, &[]).await.ok()?.try_get::<_, Option<String>>(0).ok()??;
+    async fn find<T: JobTransaction>(&self, transaction: &mut T) -> Option<bool> {
+        let ours = transaction.identity().await?;
         match self.client.health().await {
             Ok(health) => Some(health.pointer("/backend/id").and_then(|id| id.as_str()) == Some(ours.as_str())),
             Err(error) => {

@@ -84,7 +84,7 @@ async fn fa_002_no_job_is_sent_when_it_rolls_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn savepoints_take_their_jobs_along() {
+async fn scenario_48_savepoints_take_their_jobs_along() {
     let shop = Shop::open().await;
     let mut client = shop.connect().await;
     let mut outer = client.transaction().await.unwrap();
@@ -102,13 +102,62 @@ async fn savepoints_take_their_jobs_along() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_written_says_so() {
+async fn two_databases_have_an_outbox_each() {
+    let (one, two) = (Shop::open().await, Shop::open().await);
+    let (mut first, mut second) = (one.connect().await, two.connect().await);
+    let (outer, inner) = (first.transaction().await.unwrap(), second.transaction().await.unwrap());
+    stage(&one.ojs, &outer, "one").await;
+    stage(&two.ojs, &inner, "two").await;
+    one.ojs.commit(outer).await.unwrap();
+    inner.rollback().await.unwrap();
+    // The second is without a transaction by now: a job is sent at once, whatever the first does.
+    let outer = first.transaction().await.unwrap();
+    stage(&one.ojs, &outer, "lost").await;
+    let job = two.ojs.enqueue(JobRequest::new("now", [1])).await.unwrap();
+    outer.rollback().await.unwrap();
+    assert_eq!(two.ojs.client().get_job(&job.id).await.unwrap().job_type, "now");
+    assert_eq!(one.sent().await, ["one sent"]);
+    assert!(two.sent().await.is_empty());
+}
+
+/// Whoever shares connections gives them on as they are. A handler that is gone in the middle, because its client is, or because it
+/// panicked, leaves its transaction behind: the next one on that connection begins with nothing of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_is_given_back_in_mid_transaction_takes_its_jobs_along() {
+    let shop = Shop::open().await;
+    let pool = Arc::new(Mutex::new(shop.connect().await));
+    for panics in [false, true] {
+        let (ojs, pool, (staged, ready)) = (shop.ojs.clone(), Arc::clone(&pool), tokio::sync::oneshot::channel());
+        let handler = tokio::spawn(async move {
+            let mut connection = pool.lock().await;
+            let transaction = connection.transaction().await.unwrap();
+            stage(&ojs, &transaction, "lost").await;
+            staged.send(()).unwrap();
+            assert!(!panics, "in the middle");
+            std::future::pending::<()>().await;
+        });
+        ready.await.unwrap();
+        if !panics {
+            handler.abort();
+        }
+        assert!(handler.await.is_err());
+    }
+    let mut connection = pool.lock().await;
+    let transaction = connection.transaction().await.unwrap();
+    stage(&shop.ojs, &transaction, "kept").await;
+    shop.ojs.commit(transaction).await.unwrap();
+    drop(connection);
+    assert_eq!(shop.sent().await, ["kept sent"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_50_what_cannot_be_written_says_so() {
     let shop = Shop::open().await;
     let mut client = shop.connect().await;
     let reading = client.build_transaction().read_only(true).start().await.unwrap();
     let error = shop.ojs.enqueue_after_commit(&reading, JobRequest::new("a", [1])).await.unwrap_err();
     assert!(
-        matches!(&error, AdapterError::Database(cause) if cause.code() == Some(&tokio_postgres::error::SqlState::READ_ONLY_SQL_TRANSACTION)),
+        matches!(&error, AdapterError::Postgres(cause) if cause.code() == Some(&tokio_postgres::error::SqlState::READ_ONLY_SQL_TRANSACTION)),
         "{error}"
     );
     drop(reading);

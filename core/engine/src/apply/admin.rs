@@ -2,7 +2,7 @@
 use ojs_model::{ErrorCode, JobError, OjsError};
 
 use super::{Applied, Turn, view};
-use crate::admin::{AdminCommand, AdminQuery, AdminReply, Gauges, MAX_COUNTED, STALE_AFTER_MS};
+use crate::admin::{AdminCommand, AdminQuery, AdminReply, Gauges, JobSort, MAX_COUNTED, STALE_AFTER_MS};
 use crate::command::Reply;
 use crate::stats::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
 use crate::tables::{Counts, DeadFilter, JobFilter, QueueRow, StoreError, Tables, WorkerRow};
@@ -35,7 +35,7 @@ impl Turn<'_> {
         let node = self.counters.leases.end;
         let mut hours = sum_up(minutes, node);
         if let (Some(first), Some(last)) = (hours.first().map(|row| row.at), hours.last().map(|row| row.at)) {
-            let known = self.tables.stats(&StatFilter { since: first, until: last.saturating_add(1) })?;
+            let known = self.tables.stats(&StatFilter { since: first, until: last.saturating_add(1), queue: None })?;
             for row in &mut hours {
                 let same = |old: &&StatRow| (old.at, old.span, old.queue, old.node) == (row.at, HOUR, row.queue, node);
                 if let Some(old) = known.iter().find(same) {
@@ -81,6 +81,7 @@ pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
     Ok(match query {
         AdminQuery::Jobs(filter) => {
             let total = count(tables, filter)?;
+            check_order(filter, total)?;
             // What is not there is not looked for.
             let mut rows = if filter.offset < total || total == MAX_COUNTED { tables.jobs(filter)? } else { Vec::new() };
             let has_more = rows.len() > filter.limit;
@@ -111,6 +112,18 @@ pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
         AdminQuery::Maintenance => AdminReply::Maintenance(tables.maintenance()?),
     }
     .into())
+}
+
+/// Finished jobs are in no other order than that of their acceptance: to show some in another one, all would have to be sorted.
+fn check_order(filter: &JobFilter, total: usize) -> Applied<()> {
+    if filter.sort == JobSort::Created || total < MAX_COUNTED || filter.state.is_some_and(|state| !state.is_terminal()) {
+        return Ok(());
+    }
+    let message = format!("{total} jobs are too many to be put into this order.");
+    let error = OjsError::new(ErrorCode::InvalidRequest, message).with_details(serde_json::json!({"field": "sort"}));
+    let hint =
+        "Ask for one of the states scheduled, available, pending, active and retryable, for one queue, or for sort=created_at.";
+    Err(error.with_hint(hint).into())
 }
 
 fn queues(tables: &mut dyn Tables) -> Result<Vec<(QueueRow, Counts)>, StoreError> {

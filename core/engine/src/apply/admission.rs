@@ -113,7 +113,7 @@ impl Turn<'_> {
             };
             let Some(victims) = victims else {
                 if strategy != Overflow::Block {
-                    self.tell_full(&queue.name, &load, config, &demand.first.job_type);
+                    self.tell_full(&queue, &load, config, &demand.first.job_type);
                 }
                 return Err(full(&queue.name, &load, config, strategy, demand.jobs).into());
             };
@@ -183,10 +183,11 @@ impl Turn<'_> {
         Ok(Some(Pressure { depth: depth(&self.counts_now(queue)?), bound }))
     }
 
-    fn tell_full(&mut self, name: &str, load: &Load, config: &QueueConfig, job_type: &str) {
-        let mut extra = queue_extra(name, load.depth, config.bound());
+    fn tell_full(&mut self, queue: &QueueRow, load: &Load, config: &QueueConfig, job_type: &str) {
+        let mut extra = queue_extra(&queue.name, load.depth, config.bound());
         ojs_model::json::push_text(&mut extra, "job_type", job_type);
-        self.journal.other("backpressure.rejected", self.now, name, &extra);
+        self.journal.other("backpressure.rejected", self.now, &queue.name, &extra);
+        self.journal.tally.refused(queue.num, &queue.name, job_type);
     }
 
     /// An enqueue that was allowed to wait for room has been refused after all.
@@ -194,7 +195,7 @@ impl Turn<'_> {
         let queue = self.queue_for_use(name)?;
         if let Some(settings) = queue.settings.as_ref().map(Arc::clone) {
             let load = self.load(&queue, &settings.config)?;
-            self.tell_full(name, &load, &settings.config, job_type);
+            self.tell_full(&queue, &load, &settings.config, job_type);
         }
         Ok(Reply::Done)
     }

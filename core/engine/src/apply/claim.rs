@@ -16,8 +16,9 @@ impl Turn<'_> {
         let worker = match &claim.worker {
             Some(id) => {
                 let worker = self.tables.worker(id)?;
-                // A worker that said it is quiet gets nothing, even if a fetch of it was under way.
-                if worker.phase != 0 {
+                // A worker that said it is quiet gets nothing, even if a fetch of it was under way; nor one that an operator has
+                // told to be, whether or not it has heard of it yet.
+                if worker.phase != 0 || worker.directive != 0 {
                     return Ok(Vec::new());
                 }
                 worker.num

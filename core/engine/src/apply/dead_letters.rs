@@ -96,7 +96,7 @@ impl Turn<'_> {
         Ok(Reply::Ids(rows.iter().map(|row| row.id).collect()))
     }
 
-    fn forget_dead(&mut self, row: &JobRow, event: &str, extra: &str) -> Applied<()> {
+    pub(super) fn forget_dead(&mut self, row: &JobRow, event: &str, extra: &str) -> Applied<()> {
         self.tell(event, row, extra)?;
         self.erase(row)
     }

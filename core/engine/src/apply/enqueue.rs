@@ -28,8 +28,8 @@ enum Unique {
     Fresh,
     /// This one is there already and stays.
     Existing(JobRow),
-    /// This one makes room; a scheduled one may pass its time on.
-    Replaces(JobRow, Option<Timestamp>),
+    /// This one makes room.
+    Replaces(JobRow),
 }
 
 impl Turn<'_> {
@@ -139,10 +139,16 @@ impl Turn<'_> {
         }
     }
 
+    /// The job that stands in the way of another one: refuses it, answers for it, or makes room.
     pub(super) fn conflicting(&mut self, policy: &UniquePolicy) -> Result<Option<JobRow>, StoreError> {
         let now = self.now.as_millis();
         let since = policy.period_ms.map_or(i64::MIN, |ms| now.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)));
-        self.tables.find_unique(&policy.key, &policy.states, since)
+        if matches!(policy.on_conflict, OnConflict::Reject | OnConflict::Ignore) {
+            return self.tables.find_unique(&policy.key, &policy.states, since);
+        }
+        // What is over cannot make room, and need not.
+        let states: Vec<JobState> = policy.states.iter().copied().filter(|state| !state.is_terminal()).collect();
+        self.tables.find_unique(&policy.key, &states, since)
     }
 
     fn judge_unique(&mut self, job: &NewJob) -> Result<Unique, StoreError> {
@@ -151,33 +157,41 @@ impl Turn<'_> {
             return Ok(Unique::Fresh);
         };
         let Some(existing) = self.conflicting(policy)? else { return Ok(Unique::Fresh) };
-        let scheduled = existing.state == JobState::Scheduled && policy.on_conflict == OnConflict::ReplaceExceptSchedule;
         Ok(match policy.on_conflict {
             OnConflict::Ignore => Unique::Existing(existing),
-            OnConflict::Reject | OnConflict::Replace | OnConflict::ReplaceExceptSchedule => {
-                let time = scheduled.then(|| Timestamp::from_millis(existing.pos));
-                Unique::Replaces(existing, time)
-            }
+            OnConflict::Reject | OnConflict::Replace | OnConflict::ReplaceExceptSchedule => Unique::Replaces(existing),
         })
     }
 
     /// Stores one job, or finds the one it duplicates; `None` when the id exists.
     fn place(&mut self, job: &NewJob, link: Link) -> Result<Option<Placed>, StoreError> {
-        let schedule = match self.judge_unique(job)? {
+        let moved = match self.judge_unique(job)? {
             Unique::Fresh => None,
             Unique::Existing(row) => {
                 return Ok(Some(Placed { job: self.view(row)?, deduplicated: true, pressure: None, key: None }));
             }
-            Unique::Replaces(existing, schedule) => {
+            Unique::Replaces(existing) => {
                 self.withdraw(&existing, "\"reason\":\"replaced\"")?;
-                schedule
+                self.take_over_schedule(&existing, job)?
             }
         };
-        let moved = schedule.map(|at| NewJob { scheduled_at: Some(at), ..job.clone() });
         let job = moved.as_ref().unwrap_or(job);
         let (mut row, queue) = self.first_row(job, link)?;
         let known = self.tables.insert_all(&[job], std::slice::from_mut(&mut row))?;
         Ok(known.is_none().then(|| Placed::fresh(row, queue, job)))
+    }
+
+    /// The job at the time of the scheduled one it replaces, when its policy spares the schedule.
+    fn take_over_schedule(&mut self, existing: &JobRow, job: &NewJob) -> Result<Option<NewJob>, StoreError> {
+        let spares = job.unique.as_ref().is_some_and(|policy| policy.on_conflict == OnConflict::ReplaceExceptSchedule);
+        if !spares || existing.state != JobState::Scheduled {
+            return Ok(None);
+        }
+        let at = Timestamp::from_millis(existing.pos);
+        let whole = format!("{{{}}}", self.tables.body(existing.seq)?.text);
+        let members = ojs_model::json::members(&whole).unwrap_or_default();
+        let shown = members.iter().find(|(name, _)| name == "scheduled_at").and_then(|(_, raw)| ojs_model::json::string(raw));
+        Ok(Some(job.moved_to(at, &shown.map_or_else(|| at.to_string(), |text| text.into_owned()))))
     }
 
     /// The row of a job in its first state, not stored yet, and the name of its queue.

@@ -2,6 +2,7 @@
 use ojs_model::state::Trigger;
 use ojs_model::{JobId, JobState, OjsError, Timestamp};
 
+use super::outcome::quiet_signal;
 use super::{Applied, Turn};
 use crate::command::Reply;
 use crate::job::JobRow;
@@ -88,13 +89,19 @@ impl Turn<'_> {
     }
 
     pub(super) fn direct(&mut self, id: &str, directive: i64) -> Applied<Reply> {
-        let mut worker = self.tables.worker(id)?;
-        if worker.beat_at == 0 {
-            // Only heartbeats carry directives: this worker would never hear of it.
+        // Only heartbeats carry directives: another worker would never hear of it. Asking for it by its name would make it up.
+        if !self.tables.workers()?.iter().any(|(worker, _)| *worker.id == *id && worker.beat_at > 0) {
             return Err(OjsError::not_found("worker", id).with_hint("Only workers that send heartbeats can be directed.").into());
         }
+        let mut worker = self.tables.worker(id)?;
         worker.directive = directive;
         self.tables.save_worker(&worker)?;
+        if directive == 0 {
+            // A fetch of it that waits was told that there is nothing.
+            self.call_all_waiters()?;
+        } else {
+            self.signals.push(quiet_signal(id).into());
+        }
         Ok(Reply::Done)
     }
 

@@ -346,6 +346,7 @@ impl Turn<'_> {
         ojs_model::json::push_bare(&mut extra, "limit", gate.most);
         ojs_model::json::push_bare(&mut extra, "current", gate.used);
         self.journal.other("rate_limit.exceeded", self.now, &gate.row.key, &extra);
+        self.journal.tally.exceeded += 1;
         if let Some(kept) = self.gates.get_mut(&gate.row.num) {
             kept.told = true;
         }

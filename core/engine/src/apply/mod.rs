@@ -20,10 +20,11 @@ mod timeouts;
 mod upkeep;
 mod workflow;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use foldhash::{HashMap, HashMapExt};
 use ojs_model::state::Trigger;
 use ojs_model::{JobId, JobState, OjsError, Timestamp};
 
@@ -54,6 +55,8 @@ pub struct Counters {
     last_ticket: Arc<AtomicI64>,
     /// Facts of the turn that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
+    /// How often that turn found a key full.
+    pub exceeded: u64,
     /// The events of that turn, if they are to be logged.
     pub told: Vec<event::Event>,
 }
@@ -196,7 +199,9 @@ impl<'a> Turn<'a> {
             self.counters.told = self.journal.events(self.tables)?;
         }
         self.journal.write(self.now, self.tables)?;
-        self.counters.facts = std::mem::take(&mut self.journal.tally).named(self.tables)?;
+        let tally = std::mem::take(&mut self.journal.tally);
+        self.counters.exceeded = tally.exceeded;
+        self.counters.facts = tally.named(self.tables)?;
         let mut ready = Vec::with_capacity(self.ready.len());
         for (queue, jobs) in self.ready {
             ready.push((self.tables.queue_by_num(queue)?.name, jobs));

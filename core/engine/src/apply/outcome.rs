@@ -2,7 +2,7 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use ojs_model::limits::MAX_ERROR_HISTORY;
+use ojs_model::limits::{MAX_ERROR_HISTORY, MAX_FETCH_COUNT};
 use ojs_model::retry::{OnExhaustion, Verdict};
 use ojs_model::state::Trigger;
 use ojs_model::{JobError, JobState, OjsError, RetryPolicy, Timestamp};
@@ -233,6 +233,10 @@ impl Turn<'_> {
             worker.info = info.clone();
         }
         worker.beat_at = self.now.as_millis();
+        if worker.phase >= 2 && beat.phase == 0 {
+            // Nobody comes back from there: this is a new process under the old name, and the order was for the old one.
+            worker.directive = 0;
+        }
         if worker.phase != 0 && beat.phase == 0 {
             // A fetch that came before this heartbeat was told that there is nothing, and waits.
             self.call_all_waiters()?;
@@ -257,13 +261,13 @@ impl Turn<'_> {
                 JobState::Active if held => {
                     self.extend(&before, beat)?;
                     extended.push(*id);
-                    if beat.test_directives {
-                        directive = self.test_directive(before.seq)?.unwrap_or(directive);
-                    }
                 }
                 JobState::Cancelled if lease.is_none_or(|lease| lease == before.lease) => cancelled.push(*id),
                 _ => {}
             }
+        }
+        if beat.test_directives {
+            directive = self.test_directive(worker.num)?.unwrap_or(directive);
         }
         self.tell_beat(&known, beat, extended.len());
         Ok(Reply::Beat { extended, cancelled, directive })
@@ -287,14 +291,18 @@ impl Turn<'_> {
         self.tell("job.heartbeat", &row, &extra)
     }
 
-    fn test_directive(&mut self, seq: i64) -> Result<Option<&'static str>, StoreError> {
-        let body = self.tables.body(seq)?;
-        let envelope: Value = serde_json::from_str(&format!("{{{}}}", body.text)).unwrap_or_default();
-        Ok(match envelope.pointer("/meta/test_directive").and_then(Value::as_str) {
-            Some("quiet") => Some("quiet"),
-            Some("terminate") => Some("terminate"),
-            _ => None,
-        })
+    /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section 5.2).
+    fn test_directive(&mut self, worker: i64) -> Result<Option<&'static str>, StoreError> {
+        for row in self.tables.held_by(worker, MAX_FETCH_COUNT)? {
+            let body = self.tables.body(row.seq)?;
+            let envelope: Value = serde_json::from_str(&format!("{{{}}}", body.text)).unwrap_or_default();
+            match envelope.pointer("/meta/test_directive").and_then(Value::as_str) {
+                Some("quiet") => return Ok(Some("quiet")),
+                Some("terminate") => return Ok(Some("terminate")),
+                _ => {}
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -151,7 +151,9 @@ impl Turn<'_> {
                 JobState::Cancelled => own(|c| c.keep_cancelled_ms).unwrap_or(keep.finished),
                 _ => own(|c| c.keep_completed_ms).unwrap_or(keep.finished),
             });
-            if row.finished_at < limit && !holds_result(&row, now) {
+            if row.finished_at < limit && row.has(flag::DEAD) {
+                self.forget_dead(&row, "dead_letter.pruned", "\"reason\":\"max_age\"")?;
+            } else if row.finished_at < limit && !holds_result(&row, now) {
                 self.erase(&row)?;
             } else if row.has(flag::RESULT) && expiry(&row).is_some_and(|at| at <= now) {
                 self.prune_result(&row)?;

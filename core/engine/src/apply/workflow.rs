@@ -128,6 +128,7 @@ impl Turn<'_> {
             Err(error) => return Ok(Err(error)),
         };
         json::push_text(&mut job.body, "workflow_id", &flow.id.to_string());
+        json::push_text(&mut job.body, "workflow_type", flow.shape.as_str());
         json::push_bare(&mut job.body, "workflow_step", step.index);
         json::push_member(&mut job.body, "parent_results", results);
         let link = Link { workflow: flow.num, step: step.index };

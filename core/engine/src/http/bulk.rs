@@ -1,8 +1,9 @@
 //! `/jobs/bulk`: many jobs in one request, by id or by filter (protocol section 8.6).
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use ojs_model::json::{push_bare, push_member, push_text};
@@ -14,14 +15,16 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::bulk_run::{Done, Picked, Run, known_answer};
+use super::guard::Caller;
 use super::jobs::unexpected;
 use super::reply::{Failure, Json};
-use super::request::{parse, read_body};
+use super::request::{client_request_id, parse, read_body};
 use super::sieve::{Plane, Wanted, ids};
 use crate::bulk::{Action, Batch, BulkCommand, BulkReply, enqueue_answer, status};
-use crate::command::{Command, Reply};
+use crate::command::{Command, Placed, Reply};
 use crate::engine::Engine;
 use crate::idempotency::{IdempotencyKey, MAX_KEY_CHARS, Remembered};
+use crate::metrics::Bulk;
 use crate::render;
 
 #[derive(Deserialize)]
@@ -32,30 +35,48 @@ struct Enqueue<'a> {
     idempotency_key: Option<String>,
 }
 
+/// Whose request it is, where keys are asked for.
+type From = Option<Extension<Caller>>;
+
 /// `POST /jobs/bulk {"jobs":[…],"atomicity":"partial"|"atomic","idempotency_key":…}`
-pub async fn enqueue(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn enqueue(State(engine): State<Engine>, from: From, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let began = Instant::now();
     let body = read_body(&headers, body).await?;
     let request: Enqueue<'_> = parse(&body)?;
     let atomic = is_atomic(request.atomicity.as_deref())?;
-    let key = key_of("enqueue", &headers, request.idempotency_key, &body)?;
+    let key = key_of("enqueue", &from, &headers, request.idempotency_key, &body)?;
     let raw = request.jobs.filter(|jobs| !jobs.is_empty());
     let raw = raw.ok_or_else(|| OjsError::invalid_field("jobs", "jobs is required: an array of at least one job."))?;
     let now = engine.now();
     check_size("jobs", raw.len())?;
-    let jobs = raw.iter().map(|raw| NewJob::parse(raw.get(), now).map(Arc::new)).collect();
+    let request_id = client_request_id(&headers);
+    let jobs = raw.iter().map(|raw| NewJob::parse_from(raw.get(), now, request_id).map(Arc::new)).collect();
     let total = raw.len();
     let command = BulkCommand::Enqueue(Batch { jobs, atomic, key });
     match engine.execute(Command::Bulk(command)).await? {
         Reply::Bulk(reply) => match *reply {
             BulkReply::Placed(results) => {
+                let items = placed(&results);
+                engine.metrics().bulk(&Bulk { operation: "enqueue", atomic, size: total, items, took: began.elapsed() });
                 let (status, body) = enqueue_answer(&results, atomic);
                 Ok(answer(status, body, total))
             }
-            BulkReply::Answer(Some(known)) => Ok(again(known)),
+            BulkReply::Answer(Some(known)) => {
+                let bulk = Bulk { operation: "enqueue", atomic, size: total, items: Vec::new(), took: began.elapsed() };
+                engine.metrics().bulk(&bulk);
+                Ok(again(known))
+            }
             other => Err(unexpected(&other.into()).into()),
         },
         other => Err(unexpected(&other).into()),
     }
+}
+
+/// How many jobs came out how.
+fn placed(results: &[Result<Placed, OjsError>]) -> Vec<(&'static str, usize)> {
+    let failed = results.iter().filter(|result| result.is_err()).count();
+    let known = results.iter().flatten().filter(|placed| placed.deduplicated).count();
+    vec![("created", results.len() - failed - known), ("duplicate", known), ("failed", failed)]
 }
 
 /// A change of many jobs.
@@ -72,25 +93,26 @@ struct Change {
 }
 
 /// `POST /jobs/bulk/cancel`
-pub async fn cancel(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
-    change(&engine, Action::Cancel, &headers, body).await
+pub async fn cancel(State(engine): State<Engine>, from: From, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    change(&engine, Action::Cancel, &from, &headers, body).await
 }
 
 /// `POST /jobs/bulk/retry`
-pub async fn retry(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
-    change(&engine, Action::Retry, &headers, body).await
+pub async fn retry(State(engine): State<Engine>, from: From, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    change(&engine, Action::Retry, &from, &headers, body).await
 }
 
 /// `POST /jobs/bulk/delete`
-pub async fn delete(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
-    change(&engine, Action::Delete, &headers, body).await
+pub async fn delete(State(engine): State<Engine>, from: From, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    change(&engine, Action::Delete, &from, &headers, body).await
 }
 
-async fn change(engine: &Engine, action: Action, headers: &HeaderMap, body: Body) -> Result<Json, Failure> {
+async fn change(engine: &Engine, action: Action, from: &From, headers: &HeaderMap, body: Body) -> Result<Json, Failure> {
+    let began = Instant::now();
     let body = read_body(headers, body).await?;
     let request: Change = parse(&body)?;
     let atomic = is_atomic(request.atomicity.as_deref())?;
-    let key = key_of(action.verb(), headers, request.idempotency_key, &body)?;
+    let key = key_of(action.verb(), from, headers, request.idempotency_key, &body)?;
     let picked = match (request.job_ids, request.filter) {
         (Some(given), None) => {
             check_size("job_ids", given.len())?;
@@ -102,10 +124,12 @@ async fn change(engine: &Engine, action: Action, headers: &HeaderMap, body: Body
     if let Some(key) = &key
         && let Some(known) = known_answer(engine, key).await?
     {
+        engine.metrics().bulk(&Bulk { operation: action.verb(), atomic, size: 0, items: Vec::new(), took: began.elapsed() });
         return Ok(again(known));
     }
     let run = Run { action, picked, atomic, dry_run: request.dry_run, limit: request.limit.unwrap_or(usize::MAX).max(1) };
     let done = run.carry_out(engine).await?;
+    engine.metrics().bulk(&done.figures(action, atomic, began));
     let (status, body) = change_answer(action, &done, request.dry_run);
     // Where nothing was changed the request may be sent again.
     done.conclude(engine, action, key.filter(|_| done.succeeded() > 0), status, &body).await?;
@@ -151,9 +175,10 @@ fn is_atomic(word: Option<&str>) -> Result<bool, OjsError> {
     }
 }
 
-/// The key of a request: the header's, or the body's. It stands for this operation and this body only.
+/// The key of a request: the header's, or the body's. It stands for this operation, this client and this body only.
 fn key_of(
     operation: &str,
+    from: &From,
     headers: &HeaderMap,
     member: Option<String>,
     body: &Bytes,
@@ -168,7 +193,8 @@ fn key_of(
     if given.is_empty() || given.chars().count() > MAX_KEY_CHARS {
         return Err(fault("is empty or too long"));
     }
-    Ok(Some(IdempotencyKey { name: format!("{operation}:{given}"), digest: Sha256::digest(body).into() }))
+    let caller = from.as_ref().map(|Extension(Caller(name))| name.as_str());
+    Ok(Some(IdempotencyKey::new(operation, caller, &given, Sha256::digest(body).into())))
 }
 
 pub(super) fn check_size(field: &str, jobs: usize) -> Result<(), OjsError> {

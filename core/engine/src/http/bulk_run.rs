@@ -1,4 +1,6 @@
 //! Carries out a change of many jobs in slices: others are served in between, and a caller that hangs up stops it between two.
+use std::time::Instant;
+
 use ojs_model::json::{push_bare, push_text};
 use ojs_model::limits::MAX_BATCH_JOBS;
 use ojs_model::{ErrorCode, JobId, JobState, OjsError};
@@ -11,6 +13,7 @@ use crate::bulk::{Action, BulkCommand, BulkQuery, BulkReply, Order, Sieve};
 use crate::command::{Command, Query, Reply};
 use crate::engine::Engine;
 use crate::idempotency::{IdempotencyKey, KEEP_MS, Remembered};
+use crate::metrics::Bulk;
 
 /// Jobs changed by one transaction: about 10 ms of a writer's time.
 const SLICE: usize = 500;
@@ -189,6 +192,12 @@ impl Done {
     /// Jobs that were changed.
     pub fn succeeded(&self) -> usize {
         if self.changes { self.matched - self.skipped } else { 0 }
+    }
+
+    /// For the figures: nothing of it counts as changed in a dry run.
+    pub fn figures(&self, action: Action, atomic: bool, began: Instant) -> Bulk {
+        let items = vec![(action.done(), self.succeeded()), ("skipped", self.skipped)];
+        Bulk { operation: action.verb(), atomic, size: self.matched, items, took: began.elapsed() }
     }
 
     /// Tells of it, and keeps the answer if the request had a key.

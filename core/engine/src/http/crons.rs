@@ -93,12 +93,29 @@ impl CronBody<'_> {
         members.retain(|name, raw| matches!(*name, "type" | "args" | "meta" | "options") && raw.get() != "null");
         let empty = RawValue::from_string("[]".to_owned()).map_err(|error| OjsError::invalid_field("args", error.to_string()))?;
         members.entry("args").or_insert(&empty);
+        let unique = self.usually_unique(members.get("options").copied())?;
+        if let Some(options) = &unique {
+            members.insert("options", options);
+        }
         let text = serde_json::to_string(&members).map_err(|error| OjsError::invalid_field("job_template", error.to_string()))?;
         NewJob::parse(&text, now).map_err(|mut error| {
             error.message = format!("job_template: {}", error.message);
             error
         })?;
         Ok(text)
+    }
+
+    /// Who asks for neither policy gets both: a tick is skipped while a job of its kind waits or runs (EI-R004, section 13 of the
+    /// interactions). Returns the options with that, or nothing when they stay as they are.
+    fn usually_unique(&self, options: Option<&RawValue>) -> Result<Option<Box<RawValue>>, OjsError> {
+        let Ok(mut options) = serde_json::from_str::<Members<'_>>(options.map_or("{}", RawValue::get)) else { return Ok(None) };
+        if self.overlap_policy.is_some() || options.contains_key("unique") {
+            return Ok(None);
+        }
+        let wrong = |error: serde_json::Error| OjsError::invalid_field("job_template", error.to_string());
+        let unique = RawValue::from_string(r#"{"keys":["type","args"],"on_conflict":"reject"}"#.to_owned()).map_err(wrong)?;
+        options.insert("unique", &unique);
+        serde_json::value::to_raw_value(&options).map(Some).map_err(wrong)
     }
 }
 
@@ -129,8 +146,8 @@ pub async fn put(State(engine): State<Engine>, headers: HeaderMap, body: Body) -
 
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let (limit, offset) = (params.number("limit", 50, MAX_PAGE)?.max(1), params.number("offset", 0, usize::MAX)?);
-    let enabled = params.get("enabled").map(|word| word == "true");
+    let (limit, offset) = params.page(MAX_PAGE)?;
+    let enabled = params.flag("enabled")?;
     let rows = match engine.query(Query::Crons).await? {
         Reply::Crons(rows) => rows,
         other => return Err(unexpected(&other).into()),

@@ -7,13 +7,15 @@ use axum::http::HeaderMap;
 use ojs_model::json::push_member;
 use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
+use super::admin::jobs::job_type as pattern;
 use super::jobs::{changed, unexpected, wrapped};
 use super::queues::pagination;
 use super::reply::{Failure, Json};
 use super::request::{Params, job_id, parse, read_body};
+use super::sieve::moment;
 use crate::apply::next_prune;
 use crate::command::{Command, Query, Reply};
 use crate::dead_letter::Override;
@@ -27,9 +29,7 @@ const MAX_PAGE: usize = 100;
 /// `GET /dead-letter?queue&type&error_type&since&until&limit&offset`: newest first.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
-    let cursor = params.number("cursor", 0, usize::MAX)?;
-    let offset = params.number("offset", cursor, usize::MAX)?;
+    let (limit, offset) = params.page(MAX_PAGE)?;
     let filter = DeadFilter { limit, offset, ..filter(&params)? };
     let (jobs, total) = match engine.query(Query::Dead(filter)).await? {
         Reply::Page(jobs, total) => (jobs, total),
@@ -47,7 +47,7 @@ pub fn filter(params: &Params) -> Result<DeadFilter, OjsError> {
     let own = |name: &str| params.get(name).map(str::to_owned);
     Ok(DeadFilter {
         queue: own("queue"),
-        job_type: own("type"),
+        job_type: params.get("type").map(pattern).transpose()?,
         error_type: own("error_type"),
         since: params.get("since").map(|text| time("since", text)).transpose()?,
         until: params.get("until").map(|text| time("until", text)).transpose()?,
@@ -116,15 +116,16 @@ struct Wanted {
 
 impl Many {
     /// The filter, once the caller has confirmed that it means it.
-    fn confirmed(self) -> Result<DeadFilter, OjsError> {
+    fn confirmed(self, now: Timestamp) -> Result<DeadFilter, OjsError> {
         if !self.confirm {
             let error = OjsError::new(ErrorCode::InvalidRequest, "This changes many jobs at once: confirm must be true.");
             return Err(error.with_details(json!({"field": "confirm"})));
         }
         let Wanted { queue, r#type: job_type, error_type, since, until } = self.filter;
         let at = |name: &str, text: Option<String>| text.map(|text| time(name, &text)).transpose();
-        let (until, older) = (at("filter.until", until)?, at("older_than", self.older_than)?);
-        let until = until.into_iter().chain(older).min();
+        let older = self.older_than.map(|text| moment("older_than", &text, now)).transpose()?;
+        let until = at("filter.until", until)?.into_iter().chain(older).min();
+        let job_type = job_type.as_deref().map(pattern).transpose()?;
         Ok(DeadFilter { queue, job_type, error_type, since: at("filter.since", since)?, until, ..DeadFilter::default() })
     }
 }
@@ -132,8 +133,8 @@ impl Many {
 /// `POST /dead-letter/retry {"filter":{…},"confirm":true}`
 pub async fn retry_many(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
-    let ids = each_slice(&engine, parse::<Many>(&body)?.confirmed()?, Command::ReplayDead).await?;
-    Ok(Json::ok(json!({"retried": ids.len(), "matched": ids.len(), "job_ids": ids}).to_string()))
+    let ids = each_slice(&engine, parse::<Many>(&body)?.confirmed(engine.now())?, Command::ReplayDead).await?;
+    Ok(Json::ok(all_done("retry", "retried", ids.len(), json!({"job_ids": ids}))))
 }
 
 /// `DELETE /dead-letter?confirm=true&queue&type&error_type&since&until`, or the same in the body as for a retry.
@@ -148,7 +149,7 @@ pub async fn delete_many(
     let mut many: Many = parse(&body)?;
     many.confirm |= params.get("confirm") == Some("true");
     let given = filter(&params)?;
-    let inside = many.confirmed()?;
+    let inside = many.confirmed(engine.now())?;
     let filter = DeadFilter {
         queue: inside.queue.or(given.queue),
         job_type: inside.job_type.or(given.job_type),
@@ -158,7 +159,22 @@ pub async fn delete_many(
         ..DeadFilter::default()
     };
     let ids = each_slice(&engine, filter, Command::BuryDead).await?;
-    Ok(Json::ok(json!({"deleted": ids.len(), "matched": ids.len()}).to_string()))
+    Ok(Json::ok(all_done("delete", "deleted", ids.len(), json!({}))))
+}
+
+/// The answer to a change of many in the forms of both planes. None of them fails: what has changed meanwhile is no longer meant.
+fn all_done(action: &str, done: &str, jobs: usize, mut more: Value) -> String {
+    if let Some(object) = more.as_object_mut() {
+        object.extend([
+            ("action".to_owned(), json!(action)),
+            ("matched".to_owned(), json!(jobs)),
+            ("succeeded".to_owned(), json!(jobs)),
+            (done.to_owned(), json!(jobs)),
+            ("failed".to_owned(), json!(0)),
+            ("errors".to_owned(), json!([])),
+        ]);
+    }
+    more.to_string()
 }
 
 /// Repeats a command until it finds nothing more. What dies meanwhile is left for the next time.

@@ -1,6 +1,6 @@
 //! `/jobs`: enqueue, read, cancel, activate.
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::queues::pressure;
 use super::reply::{Failure, Json};
-use super::request::{job_id, parse, read_body};
+use super::request::{client_request_id, job_id, parse, read_body};
 use crate::command::{Command, Placed, Pressure, Query, Reply};
 use crate::engine::Engine;
 use crate::job::JobView;
@@ -24,7 +24,7 @@ use crate::tables::StoreError;
 
 pub async fn enqueue(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
-    let job = NewJob::parse(envelope::check_body(&body)?, engine.now())?;
+    let job = NewJob::parse_from(envelope::check_body(&body)?, engine.now(), client_request_id(&headers))?;
     if engine.options().test_mode {
         reject_for_test(&job)?;
     }
@@ -52,7 +52,10 @@ struct Batch<'a> {
 
 pub async fn enqueue_batch(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
-    let jobs = parse_batch(&body, engine.now())?;
+    let jobs = parse_batch(&body, engine.now(), client_request_id(&headers))?;
+    if engine.options().test_mode {
+        jobs.iter().try_for_each(|job| reject_for_test(job))?;
+    }
     let placed = store(&engine, jobs, block_timeout(&headers)?).await?;
     let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":");
@@ -62,7 +65,7 @@ pub async fn enqueue_batch(State(engine): State<Engine>, headers: HeaderMap, bod
     Ok(with_pressure(Json::created(out, None), &placed))
 }
 
-fn parse_batch(body: &[u8], now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError> {
+fn parse_batch(body: &[u8], now: Timestamp, request_id: Option<&str>) -> Result<Vec<Arc<NewJob>>, OjsError> {
     let batch: Batch<'_> = parse(body)?;
     let jobs = batch.jobs.filter(|jobs| !jobs.is_empty());
     let jobs = jobs.ok_or_else(|| OjsError::invalid_field("jobs", "jobs is required: an array of at least one job."))?;
@@ -71,7 +74,7 @@ fn parse_batch(body: &[u8], now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError
         return Err(OjsError::new(ErrorCode::BatchSizeExceeded, message).with_details(json!({"max_batch_size": MAX_BATCH_JOBS})));
     }
     let parsed = jobs.iter().enumerate().map(|(index, raw)| {
-        NewJob::parse(raw.get(), now).map(Arc::new).map_err(|mut error| {
+        NewJob::parse_from(raw.get(), now, request_id).map(Arc::new).map_err(|mut error| {
             // Which element: without it a client with 1000 jobs is lost.
             error.message = format!("jobs[{index}]: {}", error.message);
             let details = error.details.get_or_insert_with(|| json!({}));
@@ -118,8 +121,15 @@ fn with_pressure(answer: Json, placed: &[Placed]) -> Json {
 }
 
 async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>, patience: Duration) -> Result<Vec<Placed>, Refusal> {
+    let began = Instant::now();
     match engine.enqueue(jobs, patience).await? {
-        Reply::Enqueued(placed) => Ok(placed),
+        Reply::Enqueued(placed) => {
+            // A batch is one wait, for whichever queues.
+            if let Some(first) = placed.first() {
+                engine.metrics().enqueued(&first.job.queue, began.elapsed());
+            }
+            Ok(placed)
+        }
         other => Err(unexpected(&other)),
     }
 }

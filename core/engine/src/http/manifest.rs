@@ -3,14 +3,36 @@ use axum::extract::State;
 use axum::http::header::{HOST, HeaderMap};
 use ojs_model::limits::{MAX_ENVELOPE_BYTES, MAX_META_BYTES, MAX_QUEUE_BYTES, MAX_TYPE_BYTES};
 use ojs_model::{MEDIA_TYPE, SPEC_VERSION};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::reply::Json;
 use crate::engine::Engine;
 
+/// The official extensions that this server has.
+const OFFICIAL: &[&str] = &[
+    "realtime",
+    "dead-letter",
+    "backpressure",
+    "admin-api",
+    "observability",
+    "bulk-operations",
+    "rate-limiting",
+    "graceful-shutdown",
+];
+/// Its own.
+const EXCHANGE: (&str, &str) = ("x-worker-exchange", "urn:ojs:ext:x-worker-exchange");
+
+/// Whether the manifest names an extension (`OJS-Requires-Extension`, extensions section 0.3).
+pub fn has_extension(urn: &str) -> bool {
+    let official = urn.strip_prefix("urn:ojs:ext:").is_some_and(|name| OFFICIAL.contains(&name));
+    official || urn == EXCHANGE.1
+}
+
 pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-    let body = json!({
+    let described = |name: &&str| json!({"name": name, "uri": format!("urn:ojs:ext:{name}"), "version": "1.0.0"});
+    let official: Vec<Value> = OFFICIAL.iter().map(described).collect();
+    let mut body = json!({
         "specversion": SPEC_VERSION, "ojs_version": SPEC_VERSION,
         "implementation": {
             "name": "ojs", "version": env!("CARGO_PKG_VERSION"), "language": "rust",
@@ -23,15 +45,8 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
             "workflows": true, "pause_resume": true,
         },
         "extensions": {
-            "official": [
-                {"name": "realtime", "uri": "urn:ojs:ext:realtime", "version": "1.0.0"},
-                {"name": "dead-letter", "uri": "urn:ojs:ext:dead-letter", "version": "1.0.0"},
-                {"name": "backpressure", "uri": "urn:ojs:ext:backpressure", "version": "1.0.0"},
-                {"name": "admin-api", "uri": "urn:ojs:ext:admin-api", "version": "1.0.0"},
-                {"name": "bulk-operations", "uri": "urn:ojs:ext:bulk-operations", "version": "1.0.0"},
-                {"name": "rate-limiting", "uri": "urn:ojs:ext:rate-limiting", "version": "1.0.0"},
-            ],
-            "experimental": [{"name": "x-worker-exchange", "uri": "urn:ojs:ext:x-worker-exchange", "version": "1.0.0"}],
+            "official": official,
+            "experimental": [{"name": EXCHANGE.0, "uri": EXCHANGE.1, "version": "1.0.0"}],
             "payload_limits": {
                 "max_envelope_bytes": MAX_ENVELOPE_BYTES, "max_meta_bytes": MAX_META_BYTES,
                 "max_queue_name_bytes": MAX_QUEUE_BYTES, "max_job_type_bytes": MAX_TYPE_BYTES,
@@ -41,5 +56,8 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
         "schema_validation": false, "unique_job_strength": "strong", "media_type": MEDIA_TYPE,
         "endpoints": {"base_url": format!("http://{host}/ojs/v1"), "manifest": "/ojs/manifest", "health": "/ojs/v1/health"},
     });
+    if let (Some(url), Some(members)) = (&engine.options().codec_server_url, body.as_object_mut()) {
+        members.insert("codec_server_url".into(), json!(url));
+    }
     Json::ok(body.to_string())
 }

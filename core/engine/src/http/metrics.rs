@@ -11,7 +11,7 @@ use super::reply::Failure;
 use crate::admin::{AdminQuery, AdminReply};
 use crate::command::{Query, Reply};
 use crate::engine::Engine;
-use crate::metrics::as_plain_text;
+use crate::metrics::{MAX_KEYS, as_plain_text};
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -25,7 +25,11 @@ pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result
         },
         other => return Err(unexpected(&other).into()),
     };
-    let text = engine.metrics().encode(gauges);
+    let limits = match engine.query(Query::Limits { key: None, limit: MAX_KEYS, offset: 0, at: engine.now() }).await? {
+        Reply::Limits(views, _) => views,
+        other => return Err(unexpected(&other).into()),
+    };
+    let text = engine.metrics().encode(gauges, limits);
     let text = text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?;
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let (body, media) =

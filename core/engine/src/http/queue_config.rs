@@ -13,7 +13,7 @@ use super::request::{Params, parse, read_body};
 use crate::apply::phase_word;
 use crate::command::{Command, Query, Reply};
 use crate::engine::Engine;
-use crate::queue_config::{TEMPLATE, canonical};
+use crate::queue_config::{QueueConfig, TEMPLATE, WARNING_THRESHOLD, canonical};
 use crate::tables::{Counts, QueuePhase, QueueRow};
 
 #[derive(Deserialize)]
@@ -192,6 +192,18 @@ fn queue_of(reply: Reply) -> Result<(QueueRow, Counts), Failure> {
     }
 }
 
+/// The bounds of a queue under the names of the backpressure document; `null` without any.
+pub fn backpressure(config: &QueueConfig) -> Value {
+    if !config.is_bounded() {
+        return Value::Null;
+    }
+    json!({
+        "max_depth": config.bound(), "max_size_bytes": config.byte_bound(),
+        "strategy": config.overflow_policy.unwrap_or_default().as_str(),
+        "warning_threshold": config.warning_threshold.unwrap_or(WARNING_THRESHOLD),
+    })
+}
+
 /// A queue in the forms of both documents: `queue` as an object, the same members beside it.
 fn describe(queue: &QueueRow, counts: &Counts) -> String {
     let created = (queue.created_at > 0).then(|| Timestamp::from_millis(queue.created_at).to_string());
@@ -199,13 +211,14 @@ fn describe(queue: &QueueRow, counts: &Counts) -> String {
         Some(settings) => (settings.own.to_value(), settings.config.to_value()),
         None => Default::default(),
     };
+    let bounds = queue.settings.as_ref().map_or(Value::Null, |settings| backpressure(&settings.config));
     let mut inner = by_state(counts);
     inner.insert("name".into(), json!(&*queue.name));
     inner.insert("status".into(), json!(phase_word(queue)));
     inner.insert("paused".into(), json!(queue.paused));
     json!({
         "queue": inner, "name": &*queue.name, "state": phase_word(queue), "status": phase_word(queue), "paused": queue.paused,
-        "config": own, "effective_config": effective, "counts": by_state(counts), "created_at": created,
+        "config": own, "effective_config": effective, "backpressure": bounds, "counts": by_state(counts), "created_at": created,
     })
     .to_string()
 }

@@ -3,12 +3,14 @@ use axum::extract::{Path, RawQuery, State};
 use ojs_model::{JobState, Timestamp, envelope};
 use serde_json::{Value, json};
 
+use super::admin::stats::read as figures;
 use super::jobs::unexpected;
 use super::reply::{Failure, Json};
 use super::request::Params;
 use crate::apply::{depth, phase_word};
 use crate::command::{Command, Query, Reply};
 use crate::engine::Engine;
+use crate::stats::{HOUR, MINUTE, Pace, StatFilter, StatRow};
 use crate::tables::{Counts, QueueRow};
 
 /// Largest page (protocol section 3.10).
@@ -16,14 +18,14 @@ const MAX_PAGE: usize = 200;
 
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
-    let offset = params.number("offset", 0, usize::MAX)?;
+    let (limit, offset) = params.page(MAX_PAGE)?;
     let mut queues = match engine.query(Query::Queues).await? {
         Reply::Queues(queues) => queues,
         other => return Err(unexpected(&other).into()),
     };
     if !queues.iter().any(|queue| &*queue.name == "default") {
-        queues.push(QueueRow::fresh(0, "default", 0));
+        // It always exists: before its first job, since the engine was opened.
+        queues.push(QueueRow::fresh(0, "default", engine.opened_at().as_millis()));
         queues.sort_by(|a, b| a.name.cmp(&b.name));
     }
     let page: Vec<Value> = queues.iter().skip(offset).take(limit).map(describe).collect();
@@ -74,6 +76,9 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
             members.insert("max_size_bytes".into(), json!(bytes));
         }
     }
+    if let Some(members) = stats.as_object_mut() {
+        members.extend(last_hour(&engine, queue.num).await?);
+    }
     for target in [&mut object, &mut stats] {
         if let Some(target) = target.as_object_mut() {
             target.extend(states.clone());
@@ -81,6 +86,23 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
     }
     let body = json!({"queue": object, "status": status(&queue), "stats": stats, "computed_at": engine.now().to_string()});
     Ok(Json::ok(body.to_string()))
+}
+
+/// What went on in one queue: sums and averages of the last 60 minutes, jobs a second of the last one. 0 where nothing happened.
+async fn last_hour(engine: &Engine, queue: i64) -> Result<serde_json::Map<String, Value>, Failure> {
+    let now = engine.now().as_millis();
+    let filter = StatFilter { since: now.saturating_sub(HOUR), until: now.saturating_add(1), queue: Some(queue) };
+    let rows = figures(engine, filter).await?;
+    let mut hour = StatRow::new(filter.since, HOUR, queue, 0);
+    rows.iter().filter(|row| row.span == MINUTE).for_each(|row| hour.merge(row));
+    let rounded = |n: f64| json!((n * 100.0).round() / 100.0);
+    Ok(serde_json::Map::from_iter([
+        ("completed_last_hour".to_owned(), json!(hour.completed)),
+        ("failed_last_hour".to_owned(), json!(hour.failed)),
+        ("avg_duration_ms".to_owned(), rounded(hour.run.mean().unwrap_or(0.0))),
+        ("avg_wait_ms".to_owned(), rounded(hour.wait.mean().unwrap_or(0.0))),
+        ("throughput_per_second".to_owned(), rounded(Pace::of(&rows, now).completed / 60.0)),
+    ]))
 }
 
 /// 0 is empty, 1 is full; two decimals.

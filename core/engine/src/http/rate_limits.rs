@@ -20,7 +20,7 @@ const MAX_PAGE: usize = 200;
 /// `GET /rate-limits`.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let (limit, offset) = (params.number("limit", 50, MAX_PAGE)?.max(1), params.number("offset", 0, usize::MAX)?);
+    let (limit, offset) = params.page(MAX_PAGE)?;
     let (views, total) = views(engine.query(Query::Limits { key: None, limit, offset, at: engine.now() }).await?)?;
     let items: Vec<Value> = views.iter().map(describe).collect();
     Ok(Json::ok(json!({"items": items, "pagination": pagination(total, limit, offset)}).to_string()))

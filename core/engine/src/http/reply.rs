@@ -77,6 +77,10 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Ojs(error) => Self(error),
+            Refusal::Store(StoreError::Unstorable(what)) => {
+                let message = format!("A name in the request cannot be stored: it holds U+0000 or a character like it ({what}).");
+                OjsError::new(ErrorCode::InvalidPayload, message).into()
+            }
             Refusal::Store(fault) => {
                 tracing::error!(%fault, "store");
                 let (code, what) = match &fault {
@@ -87,7 +91,9 @@ impl From<Refusal> for Failure {
                         ErrorCode::BackendUnavailable,
                         "Whether the request was carried out is not known; the same ids make sending it again safe",
                     ),
-                    StoreError::Failed(_) => (ErrorCode::BackendError, "The request was not carried out"),
+                    StoreError::Failed(_) | StoreError::Unstorable(_) => {
+                        (ErrorCode::BackendError, "The request was not carried out")
+                    }
                 };
                 OjsError::new(code, format!("{what}: {fault}.")).into()
             }
@@ -106,6 +112,8 @@ impl IntoResponse for Failure {
 
 /// The literal code that the backpressure extension prints.
 const QUEUE_FULL: &str = "QUEUE_FULL";
+/// The literal code for an extension that the client requires.
+pub const EXTENSION_NOT_SUPPORTED: &str = "EXTENSION_NOT_SUPPORTED";
 /// Most jobs of a request, in a header as well (bulk operations, section 11.3).
 const MAX_BATCH: HeaderName = HeaderName::from_static("x-ojs-max-batch-size");
 
@@ -119,13 +127,13 @@ fn tell_depth(response: &mut Response, error: &OjsError) {
     }
 }
 
-/// The body of a refusal. The backpressure and bulk documents show the details inside `error` itself: they are there as well.
+/// The body of a refusal. The backpressure, bulk and lifecycle documents show the details inside `error` itself: they are there as well.
 fn body_of(error: &OjsError) -> String {
     let details = error
         .details
         .as_ref()
         .and_then(serde_json::Value::as_object)
-        .filter(|_| error.code == QUEUE_FULL || is_batch_too_large(error));
+        .filter(|_| error.code == QUEUE_FULL || error.code == EXTENSION_NOT_SUPPORTED || is_batch_too_large(error));
     let (Some(details), serde_json::Value::Object(mut object)) = (details, error.to_object()) else { return error.to_body() };
     for (name, value) in details {
         object.entry(name.clone()).or_insert_with(|| value.clone());

@@ -11,6 +11,9 @@ use ojs_model::{ErrorCode, JobId, MEDIA_TYPE, OjsError, SPEC_VERSION, envelope};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::manifest::has_extension;
+use super::reply::EXTENSION_NOT_SUPPORTED;
+
 /// How long a body may take to arrive. A slow client holds one connection, never a thread or the store.
 const BODY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 
@@ -25,8 +28,7 @@ impl Incoming {
     /// Reads the headers.
     pub fn of(request: &Request) -> Self {
         let headers = request.headers();
-        let given = headers.get("x-request-id").filter(|id| !id.is_empty() && id.len() <= 256 && id.to_str().is_ok());
-        let request_id = given.cloned().unwrap_or_else(|| {
+        let request_id = given_id(headers).cloned().unwrap_or_else(|| {
             let mut id = String::with_capacity(40);
             // Writing to a String cannot fail; a UUID is a valid header value.
             let _ = write!(id, "req_{}", JobId::now_v7());
@@ -44,6 +46,15 @@ impl Incoming {
     }
 }
 
+fn given_id(headers: &HeaderMap) -> Option<&HeaderValue> {
+    headers.get("x-request-id").filter(|id| !id.is_empty() && id.len() <= 256 && id.to_str().is_ok())
+}
+
+/// How the client named the request, if it did: its jobs carry that name.
+pub fn client_request_id(headers: &HeaderMap) -> Option<&str> {
+    given_id(headers)?.to_str().ok()
+}
+
 fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
     let text = |name| headers.get(name).map(|v: &HeaderValue| v.to_str().unwrap_or("?"));
     if let Some(version) = headers.get("ojs-version").map(|v| v.to_str().unwrap_or("?"))
@@ -57,6 +68,9 @@ fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
     if let Some(codec) = text(CONTENT_ENCODING).filter(|codec| *codec != "identity") {
         return Some(OjsError::new(ErrorCode::UnsupportedCompression, format!("Content-Encoding {codec} is not supported.")));
     }
+    if let Some(missing) = missing_extension(headers) {
+        return Some(missing);
+    }
     let media = text(CONTENT_TYPE)?;
     let essence = media.split(';').next().unwrap_or_default().trim();
     let known = essence.eq_ignore_ascii_case(MEDIA_TYPE) || essence.eq_ignore_ascii_case("application/json");
@@ -64,6 +78,18 @@ fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
     (!known && !empty && matches!(*method, Method::POST | Method::PUT | Method::PATCH)).then(|| {
         OjsError::new(ErrorCode::InvalidRequest, format!("Content-Type must be {MEDIA_TYPE} or application/json, got {essence}."))
     })
+}
+
+/// An extension that the client cannot do without and this server does not have.
+fn missing_extension(headers: &HeaderMap) -> Option<OjsError> {
+    let required = headers.get_all("ojs-requires-extension").iter().filter_map(|value| value.to_str().ok());
+    let mut names = required.flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());
+    let missing = names.find(|name| !has_extension(name))?;
+    let mut error = OjsError::new(ErrorCode::Unsupported, format!("This server does not have the extension {missing}."))
+        .with_details(json!({"extension": missing}))
+        .with_hint("See extensions in /ojs/manifest; do without it, or use a server that has it.");
+    error.code = EXTENSION_NOT_SUPPORTED.into();
+    Some(error)
 }
 
 /// Reads a whole body, at most 64 MiB.
@@ -97,12 +123,24 @@ fn is_length_limit(error: &axum::Error) -> bool {
 /// Parses a checked body. `{}` and nothing are the same.
 ///
 /// # Errors
-/// 400 `invalid_payload`.
+/// 400 `invalid_payload`, with `details.field` when a member is at fault.
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, OjsError> {
     let text = if body.is_empty() { "{}" } else { envelope::check_body(body)? };
     serde_json::from_str(text).map_err(|error| {
-        OjsError::new(ErrorCode::InvalidPayload, format!("The body does not fit: {}.", ojs_model::json::describe(&error)))
+        let cause = ojs_model::json::describe(&error);
+        match member_at_fault::<T>(text) {
+            Some(member) => OjsError::invalid_field(&member, format!("{member} does not fit: {cause}.")),
+            None => OjsError::new(ErrorCode::InvalidPayload, format!("The body does not fit: {cause}.")),
+        }
     })
+}
+
+/// Reads once more, slower, to learn which member of the body does not fit; `None` for the body as a whole.
+fn member_at_fault<'a, T: Deserialize<'a>>(text: &'a str) -> Option<String> {
+    let mut parser = serde_json::Deserializer::from_str(text);
+    let fault = serde_path_to_error::deserialize::<_, T>(&mut parser).err()?;
+    let member = fault.path().to_string();
+    (member != ".").then_some(member)
 }
 
 /// Query parameters.
@@ -125,6 +163,15 @@ impl Params {
         self.0.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
+    /// `true` or `false`, if present.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>, OjsError> {
+        let word = self.get(name).map(str::parse).transpose();
+        word.map_err(|_| {
+            OjsError::new(ErrorCode::InvalidRequest, format!("{name} must be true or false."))
+                .with_details(json!({"field": name}))
+        })
+    }
+
     /// A comma-separated list.
     pub fn list(&self, name: &str) -> Vec<String> {
         self.get(name)
@@ -134,6 +181,12 @@ impl Params {
             .filter(|v| !v.is_empty())
             .map(str::to_owned)
             .collect()
+    }
+
+    /// `limit` and the first place of a page: `offset`, or `cursor`, which is the `next_cursor` of the page before (protocol section 3.10).
+    pub fn page(&self, max: usize) -> Result<(usize, usize), OjsError> {
+        let cursor = self.number("cursor", 0, usize::MAX)?;
+        Ok((self.number("limit", 50, max)?.max(1), self.number("offset", cursor, usize::MAX)?))
     }
 
     /// A number, clamped to `max`.

@@ -181,7 +181,7 @@ fn time(field: &str, text: Option<String>) -> Result<Option<i64>, OjsError> {
 }
 
 /// A time, or a duration before now.
-fn moment(field: &str, text: &str, now: Timestamp) -> Result<i64, OjsError> {
+pub fn moment(field: &str, text: &str, now: Timestamp) -> Result<i64, OjsError> {
     if text.starts_with('P') {
         let period =
             duration::IsoDuration::parse(text).map_err(|error| OjsError::invalid_field(field, format!("{field}: {error}.")))?;

@@ -261,6 +261,8 @@ struct BeatBody<'a> {
     #[serde(default)]
     lease_tokens: HashMap<String, i64>,
     visibility_timeout_ms: Option<u64>,
+    /// Another way to say that it is stopping.
+    shutdown: Option<Value>,
     /// What the worker says of itself, all optional.
     #[serde(flatten)]
     about: AboutWorker,
@@ -296,6 +298,17 @@ impl AboutWorker {
 }
 
 impl BeatBody<'_> {
+    /// How far the worker is with stopping, under all names in use (extensions section 7): it takes jobs, none, is leaving, drains.
+    fn phase(&self) -> i64 {
+        match self.state.as_deref() {
+            Some("quiet") => 1,
+            Some("terminate" | "terminating" | "terminated") => 2,
+            Some("drain" | "draining" | "shutting_down" | "shutdown" | "stopping" | "stopped") => 3,
+            _ if self.shutdown == Some(Value::Bool(true)) => 3,
+            _ => 0,
+        }
+    }
+
     /// The ids held: `active_job_ids`, `active_jobs` when it is an array, `job_id`.
     fn held(&self) -> Result<Vec<String>, OjsError> {
         let mut ids = self.active_job_ids.clone();
@@ -318,12 +331,7 @@ pub async fn heartbeat(State(engine): State<Engine>, headers: HeaderMap, body: B
     let request: BeatBody<'_> = parse(&body)?;
     let worker = request.worker_id.as_deref().filter(|id| !id.is_empty());
     let worker = worker.ok_or_else(|| OjsError::invalid_field("worker_id", "worker_id is required: a non-empty string."))?;
-    let phase = match request.state.as_deref() {
-        Some("quiet") => 1,
-        Some("terminate") => 2,
-        Some("drain" | "draining") => 3,
-        _ => 0,
-    };
+    let phase = request.phase();
     if request.visibility_timeout_ms.is_some_and(|ms| ms < 1000) {
         return Err(OjsError::invalid_field("visibility_timeout_ms", "visibility_timeout_ms must be at least 1000.").into());
     }

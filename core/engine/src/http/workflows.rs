@@ -72,10 +72,10 @@ fn wrapped(view: &WorkflowView) -> String {
     push_times(&mut metadata, view);
     push_bare(&mut metadata, "job_count", row.total);
     push_bare(&mut metadata, "completed_count", row.completed);
-    push_bare(&mut metadata, "failed_count", row.ended - row.completed);
+    let failed: Vec<&&StepView> = steps.iter().filter(|step| step.row.state == StepState::Failed).collect();
+    push_bare(&mut metadata, "failed_count", failed.len());
     metadata.push('}');
     push_member(&mut out, "metadata", &metadata);
-    let failed: Vec<&&StepView> = steps.iter().filter(|step| step.row.state == StepState::Failed).collect();
     push_member(&mut out, "failed_step_index", &failed.first().map_or("null".to_owned(), |step| step.row.index.to_string()));
     let ids: Vec<String> = failed.iter().filter_map(|step| step.row.job).map(|id| format!("\"{id}\"")).collect();
     push_member(&mut out, "failed_job_ids", &format!("[{}]", ids.join(",")));

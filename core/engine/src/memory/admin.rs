@@ -1,6 +1,8 @@
 //! Lists and counts for operators in memory.
 use std::collections::{BTreeSet, HashMap};
 
+use ojs_model::JobState;
+
 use super::MemoryTables;
 use crate::admin::{AdminTables, JobSort, Maintenance};
 use crate::apply::TICKETS_PER_MILLI;
@@ -20,6 +22,7 @@ impl MemoryTables {
         let mut rows: Vec<&JobRow> = matching.collect();
         rows.sort_by_key(|row| match filter.sort {
             JobSort::Priority => i64::from(row.priority),
+            _ if filter.state.is_none() && row.state == JobState::Available => row.enqueued_at,
             _ => row.pos,
         });
         if !filter.ascending {
@@ -28,14 +31,19 @@ impl MemoryTables {
         Ok(page(&mut rows.into_iter()))
     }
 
-    fn fits(&self, row: &JobRow, filter: &JobFilter, queue: Option<i64>) -> bool {
-        let kind_fits = || match &filter.job_type {
-            None => true,
-            Some(pattern) => self.kind_of(row.kind).is_some_and(|name| match pattern.strip_suffix('*') {
+    /// Whether a job type is the one wanted, or starts so when that ends in `*`.
+    pub(super) fn kind_fits(&self, kind: i64, wanted: Option<&str>) -> bool {
+        let fits = |pattern: &str| {
+            self.kind_of(kind).is_some_and(|name| match pattern.strip_suffix('*') {
                 Some(start) => name.starts_with(start),
-                None => **name == **pattern,
-            }),
+                None => **name == *pattern,
+            })
         };
+        wanted.is_none_or(fits)
+    }
+
+    fn fits(&self, row: &JobRow, filter: &JobFilter, queue: Option<i64>) -> bool {
+        let kind_fits = || self.kind_fits(row.kind, filter.job_type.as_deref());
         queue.is_none_or(|queue| queue == row.queue)
             && filter.state.is_none_or(|state| state == row.state)
             && filter.since.is_none_or(|at| row.created_at >= at)

@@ -10,10 +10,11 @@ mod results;
 mod stats;
 mod workflows;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
@@ -237,12 +238,11 @@ impl Tables for MemoryTables {
 
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
         let queue = self.queue_wanted(filter.queue.as_deref())?;
-        let kind = filter.job_type.as_ref().map(|name| self.kind_nums.get(name.as_str()).copied().unwrap_or(0));
         let newest = self.dead.iter().rev().filter_map(|(_, seq)| self.jobs.get(seq));
         let newest = newest.filter(|stored| filter.error_type.as_ref().is_none_or(|wanted| *wanted == stored.error_type()));
         let newest = newest.map(|stored| &stored.row);
         let matching: Vec<&JobRow> = newest
-            .filter(|row| queue.is_none_or(|queue| queue == row.queue) && kind.is_none_or(|kind| kind == row.kind))
+            .filter(|row| queue.is_none_or(|queue| queue == row.queue) && self.kind_fits(row.kind, filter.job_type.as_deref()))
             .filter(|row| {
                 filter.since.is_none_or(|at| row.finished_at >= at) && filter.until.is_none_or(|at| row.finished_at < at)
             })

@@ -12,7 +12,7 @@ impl StatTables for MemoryTables {
     }
 
     fn stats(&mut self, filter: &StatFilter) -> Result<Vec<StatRow>> {
-        Ok(self.stats.values().filter(|row| row.at >= filter.since && row.at < filter.until).cloned().collect())
+        Ok(self.stats.values().filter(|row| filter.takes(row)).cloned().collect())
     }
 
     fn take_stats(&mut self, span: i64, before: i64, limit: usize) -> Result<Vec<StatRow>> {

@@ -232,6 +232,9 @@ impl From<tokio_postgres::Error> for StoreError {
         ]) {
             return Self::Conflict(text);
         }
+        if is(&[SqlState::CHARACTER_NOT_IN_REPERTOIRE, SqlState::UNTRANSLATABLE_CHARACTER]) {
+            return Self::Unstorable(text);
+        }
         match code.code().get(..2) {
             // Connection, resources (disk, memory, connections), operator intervention, I/O.
             Some("08" | "53" | "57" | "58") => Self::Unavailable(text),

@@ -26,7 +26,13 @@ fn read_cron(row: &tokio_postgres::Row) -> Result<CronRow> {
 impl CronTables for PostgresTables {
     fn cron(&mut self, name: &str) -> Result<Option<CronRow>> {
         let statement = if self.writes() { sql!("lock_cron") } else { sql!("cron") };
-        self.query(statement, &[&name])?.first().map(read_cron).transpose()
+        let mut rows = self.query(statement, &[&name])?;
+        if rows.is_empty() && self.writes() {
+            // There is no row to lock yet: of several that register it, one is the first.
+            self.hold_name(&format!("cron:{name}"))?;
+            rows = self.query(statement, &[&name])?;
+        }
+        rows.first().map(read_cron).transpose()
     }
 
     fn crons(&mut self) -> Result<Vec<CronRow>> {

@@ -1,6 +1,4 @@
 //! Answers by idempotency key in PostgreSQL.
-use sha2::{Digest, Sha256};
-
 use super::PostgresTables;
 use super::rows::get;
 use crate::idempotency::{AnswerTables, Remembered};
@@ -9,10 +7,7 @@ use crate::tables::{Result, StoreError};
 impl AnswerTables for PostgresTables {
     fn answer_under(&mut self, name: &str) -> Result<Option<Remembered>> {
         if self.writes() {
-            let hash = Sha256::digest(name.as_bytes());
-            let lock = hash.iter().take(8).fold(0_i64, |lock, byte| lock << 8 | i64::from(*byte));
-            // Held until the end of the transaction: who comes second sees what the first has answered.
-            self.query(sql!("lock_key"), &[&lock])?;
+            self.hold_name(name)?;
         }
         let rows = self.query(sql!("answer"), &[&name])?;
         let Some(row) = rows.first() else { return Ok(None) };

@@ -339,18 +339,12 @@ impl Tables for PostgresTables {
 
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
         let queue = self.queue_wanted(filter.queue.as_deref())?;
-        let kind = match &filter.job_type {
-            Some(name) => {
-                let known = self.query(sql!("kind_by_name"), &[name])?;
-                Some(known.first().map(|row| get(row, 0)).transpose()?.unwrap_or(0_i64))
-            }
-            None => None,
-        };
+        let kind = &filter.job_type;
         let (since, until) = (filter.since, filter.until);
         let error = &filter.error_type;
-        let page: [&dyn Param; 7] = [&queue, &kind, &since, &until, error, &limit(filter.limit), &limit(filter.offset)];
+        let page: [&dyn Param; 7] = [&queue, kind, &since, &until, error, &limit(filter.limit), &limit(filter.offset)];
         let rows = self.job_rows(sql!("dead"), &page)?;
-        let count = self.query(sql!("count_dead"), &[&queue, &kind, &since, &until, error])?;
+        let count = self.query(sql!("count_dead"), &[&queue, kind, &since, &until, error])?;
         let total: i64 = count.first().map(|row| get(row, 0)).transpose()?.unwrap_or(0);
         Ok((rows, usize::try_from(total).unwrap_or(0)))
     }

@@ -37,7 +37,7 @@ impl StatTables for PostgresTables {
     }
 
     fn stats(&mut self, filter: &StatFilter) -> Result<Vec<StatRow>> {
-        self.query(sql!("stats"), &[&filter.since, &filter.until])?.iter().map(read).collect()
+        self.query(sql!("stats"), &[&filter.since, &filter.until, &filter.queue])?.iter().map(read).collect()
     }
 
     fn take_stats(&mut self, span: i64, before: i64, count: usize) -> Result<Vec<StatRow>> {

@@ -14,8 +14,25 @@ pub fn version(path: &Path) -> Result<i64> {
     if !path.exists() {
         return Ok(0);
     }
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+    schema_of(&Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+}
+
+/// The version that a file says it has. Another program's file is refused: its tables and its version are not ours to change.
+pub(super) fn schema_of(connection: &Connection) -> Result<i64> {
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")?;
+    let tables = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    let ours = if version == 0 {
+        tables.is_empty()
+    } else {
+        ["jobs", "bodies", "kinds"].iter().all(|name| tables.iter().any(|t| t == name))
+    };
+    // A newer version may have other tables; it is refused for that.
+    if ours || version > SCHEMA_VERSION {
+        return Ok(version);
+    }
+    let found = tables.first().map_or_else(String::new, |name| format!(", it has a table {name}"));
+    Err(StoreError::Failed(format!("the file belongs to another program{found}: give the jobs a file of their own")))
 }
 
 /// Looks for what is wrong with a file.
@@ -39,7 +56,7 @@ pub fn checkup(path: &Path) -> Result<Vec<Remark>> {
 
 /// Brings a file, new or old, to the schema of this version.
 pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
-    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let version = schema_of(transaction)?;
     if version > SCHEMA_VERSION {
         return Err(StoreError::Failed(format!(
             "the file has schema version {version}, this program knows {SCHEMA_VERSION}: upgrade it"
@@ -88,6 +105,21 @@ mod tests {
             let version: i64 =
                 Connection::open(&path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
             assert_eq!(version, SCHEMA_VERSION);
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_program_is_refused_and_left_alone() {
+        for (name, version) in [("users", 0), ("jobs", 0), ("users", 2)] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("app.db");
+            let app = Connection::open(&path).unwrap();
+            app.execute_batch(&format!("CREATE TABLE {name} (id INTEGER); PRAGMA user_version = {version}")).unwrap();
+            for refusal in [SqliteTables::open(&path, Durability::Full).unwrap_err(), super::version(&path).unwrap_err()] {
+                assert!(refusal.to_string().contains("a file of their own"), "{refusal}");
+            }
+            let tables: i64 = app.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+            assert_eq!(tables, 1);
         }
     }
 

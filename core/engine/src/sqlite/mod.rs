@@ -14,12 +14,12 @@ mod rows;
 mod stats;
 mod workflows;
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::{HashMap, HashMapExt};
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use rusqlite::config::DbConfig;
@@ -84,6 +84,7 @@ impl SqliteTables {
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
+        migration::schema_of(&connection)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // Less frequent checkpoints: 16 MB of log between two, instead of 4.
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
@@ -109,8 +110,9 @@ impl SqliteTables {
         // Plans must not depend on bound values: the planner would look at `LIMIT ?` and prepare the claim anew at every call.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
-        // In KiB: room for the hot end of the indexes. Grows only as it is used.
-        connection.pragma_update(None, "cache_size", if writes { -32_768 } else { -4_096 })?;
+        // In KiB: room for the hot end of the indexes. Grows only as it is used. Not more: after most commits SQLite looks through its whole table
+        // of pages for the one it had lent a number behind the end (`PENDING_BYTE_PAGE`).
+        connection.pragma_update(None, "cache_size", if writes { -16_384 } else { -4_096 })?;
         Ok(Self {
             connection,
             writes,
@@ -308,13 +310,7 @@ impl Tables for SqliteTables {
 
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
         let queue = self.queue_wanted(filter.queue.as_deref())?;
-        let kind = match &filter.job_type {
-            Some(name) => {
-                let known = self.statement(include_str!("sql/kind_by_name.sql"))?.query_row([name], |row| row.get::<_, i64>(0));
-                Some(known.optional()?.unwrap_or(0))
-            }
-            None => None,
-        };
+        let kind = &filter.job_type;
         let (since, until) = (filter.since, filter.until);
         let error = &filter.error_type;
         let limit = params![queue, kind, since, until, error, filter.limit, filter.offset];

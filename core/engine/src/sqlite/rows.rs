@@ -1,7 +1,7 @@
 //! Rows to and from SQLite columns, in the order of the `.sql` files.
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob};
-use rusqlite::{CachedStatement, Row, params};
+use rusqlite::{CachedStatement, Row};
 
 use crate::job::{Body, JobRow};
 use crate::limit::PARKED_RANK;
@@ -87,9 +87,22 @@ pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
     })
 }
 
+/// Binds the values in order and runs the statement. As `params!`, without a call through a table for every value.
+macro_rules! execute {
+    ($statement:expr, $($value:expr),+ $(,)?) => {{
+        let mut place = 0;
+        $(
+            place += 1;
+            $statement.raw_bind_parameter(place, $value)?;
+        )+
+        $statement.raw_execute()
+    }};
+}
+
 /// A fresh row: what a claim sets later is 0 in the statement itself.
 pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Option<&UniqueKey>) -> rusqlite::Result<usize> {
-    statement.execute(params![
+    execute!(
+        statement,
         &row.id.as_bytes()[..],
         row.queue,
         row.kind,
@@ -106,17 +119,18 @@ pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Op
         row.workflow,
         row.step,
         row.limit,
-    ])
+    )
 }
 
 /// The fixed part of a job, its text straight from the request.
 pub fn bind_new_body(statement: &mut CachedStatement<'_>, seq: i64, job: &NewJob) -> rusqlite::Result<usize> {
     let Body { retry, timeout_ms, grace_ms, visibility_ms, .. } = fresh_settings(job);
-    statement.execute(params![seq, job.body, retry, timeout_ms, grace_ms, visibility_ms])
+    execute!(statement, seq, &job.body, retry, timeout_ms, grace_ms, visibility_ms)
 }
 
 pub fn bind_update(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlite::Result<usize> {
-    statement.execute(params![
+    execute!(
+        statement,
         row.seq,
         row.state as u8,
         row.pos,
@@ -134,5 +148,5 @@ pub fn bind_update(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlit
         row.expires_at,
         row.retry_delay,
         row.flags,
-    ])
+    )
 }

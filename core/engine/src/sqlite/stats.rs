@@ -27,7 +27,7 @@ impl StatTables for SqliteTables {
 
     fn stats(&mut self, filter: &StatFilter) -> Result<Vec<StatRow>> {
         let mut statement = self.statement(include_str!("sql/stats.sql"))?;
-        let rows = statement.query_map([filter.since, filter.until], read)?;
+        let rows = statement.query_map(params![filter.since, filter.until, filter.queue], read)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

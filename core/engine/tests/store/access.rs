@@ -15,6 +15,7 @@ crate::on_every_store!(
     roles_open_their_routes,
     the_description_names_the_routes_that_exist,
     answers_fit_their_description,
+    an_idempotency_key_is_the_clients_own,
 );
 
 struct Guarded {
@@ -45,6 +46,12 @@ impl Guarded {
         }
         let bytes = to_bytes(response.into_body(), 1 << 20).await.unwrap();
         (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+    }
+}
+
+impl Guarded {
+    async fn ask_owned(&self, role: Role, path: &str, body: String) -> (u16, Value) {
+        self.ask(Some(role), "POST", path, &body).await
     }
 }
 
@@ -186,4 +193,20 @@ async fn answers_fit_their_description(b: Bench) {
     let (status, fetched) = post(&b, "/workers/fetch", json!({"queues": ["q"]})).await;
     check("post", "/workers/fetch", status, &fetched);
     assert!(fits(&document, &json!({"$ref": "#/components/schemas/Job"}), &json!({"id": 1})).is_err(), "the check can fail");
+}
+
+/// Two clients that use the same words do not get each other's answers.
+async fn an_idempotency_key_is_the_clients_own(b: Bench) {
+    let server = guarded(&b);
+    let request = |n: u32| {
+        json!({"jobs": [{"type": "t", "args": [n], "options": {"queue": "q"}}], "idempotency_key": "import"}).to_string()
+    };
+    let bulk = |role, body: String| server.ask_owned(role, "/ojs/v1/jobs/bulk", body);
+    let (status, first) = bulk(Role::Producer, request(1)).await;
+    let (other, second) = bulk(Role::Operator, request(2)).await;
+    assert_eq!((status, other), (200, 200), "{second}");
+    assert_ne!(first["items"][0]["job"]["id"], second["items"][0]["job"]["id"]);
+    assert_eq!(bulk(Role::Producer, request(1)).await, (200, first));
+    assert_eq!(bulk(Role::Operator, request(1)).await.0, 409, "the key stands for another request of this client");
+    assert_eq!(b.counts("q").await.iter().sum::<i64>(), 2);
 }

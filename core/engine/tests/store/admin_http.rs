@@ -10,10 +10,12 @@ use crate::support::{Bench, seconds};
 crate::on_every_store!(
     a_job_is_shown_bare_cancelled_and_retried,
     lists_come_in_pages,
+    lists_of_all_states_have_every_order,
     bad_questions_get_clear_answers,
     a_queue_is_shown_and_paused,
     workers_are_shown_with_what_they_told,
     a_draining_worker_is_not_healthy,
+    an_operators_word_holds_before_the_worker_has_heard_it,
     dead_letters_are_paged_and_deleted,
     maintenance_is_told,
 );
@@ -77,12 +79,32 @@ async fn lists_come_in_pages(b: Bench) {
     assert_eq!(get(&b, &format!("/admin/jobs?until={text}")).await["pagination"]["total"], 3);
 }
 
+async fn lists_of_all_states_have_every_order(b: Bench) {
+    let later = ojs_model::Timestamp::from_millis(b.now() + 60_000);
+    let mut ids = Vec::new();
+    for (priority, more) in [(5, String::new()), (-5, format!(r#","scheduled_at":"{later}""#)), (0, String::new())] {
+        let job = format!(r#"{{"type":"t","args":[],"options":{{"queue":"q","priority":{priority}{more}}}}}"#);
+        ids.push(b.enqueue(&job).await.to_string());
+        b.advance(seconds(1)).await;
+    }
+    for (order, expected) in [
+        ("sort=priority", [0, 2, 1]),
+        ("sort=priority&order=asc", [1, 2, 0]),
+        ("sort=scheduled_at", [1, 2, 0]),
+        ("sort=scheduled_at&order=asc", [0, 2, 1]),
+        ("sort=created_at&order=asc", [0, 1, 2]),
+    ] {
+        let page = get(&b, &format!("/admin/jobs?queue=q&{order}")).await;
+        let found: Vec<_> = page["items"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect();
+        assert_eq!(found, expected.map(|index| ids[index].as_str()), "{order}");
+    }
+    assert_eq!(get(&b, "/admin/jobs?sort=priority&state=completed").await["items"], json!([]));
+}
+
 async fn bad_questions_get_clear_answers(b: Bench) {
     for (path, field) in [
         ("/admin/jobs?state=lost", "state"),
         ("/admin/jobs?sort=colour", "sort"),
-        ("/admin/jobs?sort=priority", "sort"),
-        ("/admin/jobs?sort=priority&state=completed", "sort"),
         ("/admin/jobs?order=up", "order"),
         ("/admin/jobs?since=yesterday", "since"),
         ("/admin/jobs?page=x", "page"),
@@ -116,9 +138,14 @@ async fn a_queue_is_shown_and_paused(b: Bench) {
     assert_eq!((status, &body["name"], &body["paused"], body["paused_at"].is_string()), (200, &json!("q"), &json!(true), true));
     let queue = get(&b, "/admin/queues/q").await;
     assert_eq!((&queue["state"], queue["oldest_available_at"].is_string()), (&json!("paused"), true));
-    assert_eq!(queue["configuration"], json!({}));
-    assert_eq!(call(&b, Method::PUT, "/admin/queues/q/config", &json!({"concurrency": 5})).await.0, 200);
-    assert_eq!(get(&b, "/admin/queues/q").await["configuration"]["concurrency"], 5);
+    let unset = json!({"concurrency": null, "rate_limit": null, "retention": null, "backpressure": null});
+    assert_eq!(queue["configuration"], unset);
+    let bounds = json!({"max_depth": 9, "max_size_bytes": null, "strategy": "reject", "warning_threshold": 0.5});
+    let settings = json!({"concurrency": 5, "backpressure": bounds});
+    let (status, told) = call(&b, Method::PUT, "/admin/queues/q/config", &settings).await;
+    assert_eq!((status, &told["backpressure"]), (200, &bounds));
+    let queue = get(&b, "/admin/queues/q").await;
+    assert_eq!((&queue["configuration"]["concurrency"], &queue["configuration"]["backpressure"]), (&json!(5), &bounds));
     assert_eq!(post(&b, "/admin/queues/q/resume", json!({})).await.1["paused"], false);
     assert_eq!(call(&b, Method::GET, "/admin/queues/never", &Value::Null).await.0, 404);
 }
@@ -155,9 +182,15 @@ async fn workers_are_shown_with_what_they_told(b: Bench) {
 
 async fn a_draining_worker_is_not_healthy(b: Bench) {
     assert_eq!(call(&b, Method::GET, "/workers/w/health", &Value::Null).await.0, 404);
-    for (state, status, told) in
-        [("running", 200, "running"), ("quiet", 503, "quiet"), ("drain", 503, "draining"), ("terminate", 503, "draining")]
-    {
+    for (state, status, told) in [
+        ("running", 200, "running"),
+        ("quiet", 503, "quiet"),
+        ("drain", 503, "draining"),
+        ("terminate", 503, "draining"),
+        ("running", 200, "running"),
+        ("shutting_down", 503, "draining"),
+        ("stopping", 503, "draining"),
+    ] {
         assert_eq!(
             post(&b, "/workers/beat", json!({"worker_id": "w", "state": state, "active_jobs": 2})).await.1["acknowledged"],
             true
@@ -165,6 +198,38 @@ async fn a_draining_worker_is_not_healthy(b: Bench) {
         let (answered, body) = call(&b, Method::GET, "/workers/w/health", &Value::Null).await;
         assert_eq!((answered, &body["state"]), (status, &json!(told)), "{state}");
     }
+    post(&b, "/workers/beat", json!({"worker_id": "w", "active_jobs": 0, "shutdown": true})).await;
+    assert_eq!(call(&b, Method::GET, "/workers/w/health", &Value::Null).await.0, 503);
+}
+
+async fn an_operators_word_holds_before_the_worker_has_heard_it(b: Bench) {
+    let beat = async |state: &str| {
+        post(&b, "/workers/heartbeat", json!({"worker_id": "w", "state": state, "active_jobs": 0})).await.1["directive"].clone()
+    };
+    let fetched = async || {
+        let fetch = json!({"queues": ["q"], "worker_id": "w"});
+        post(&b, "/workers/fetch", fetch).await.1["jobs"].as_array().unwrap().len()
+    };
+    assert_eq!(post(&b, "/admin/workers/nobody/quiet", json!({})).await.0, 404);
+    assert_eq!(
+        call(&b, Method::DELETE, "/admin/workers/nobody", &Value::Null).await.0,
+        404,
+        "the question has made no worker up"
+    );
+    beat("running").await;
+    b.job().await;
+    assert_eq!(post(&b, "/admin/workers/w/quiet", json!({})).await.0, 200);
+    assert_eq!(fetched().await, 0);
+    assert_eq!(beat("running").await, "quiet");
+    assert_eq!(fetched().await, 0, "a worker that does not listen");
+    assert_eq!(post(&b, "/admin/workers/w/resume", json!({})).await.0, 200);
+    assert_eq!(fetched().await, 1);
+    b.job().await;
+    assert_eq!(post(&b, "/admin/workers/w/terminate", json!({})).await.0, 200);
+    assert_eq!(beat("quiet").await, "terminate");
+    beat("terminate").await;
+    assert_eq!(beat("running").await, "running", "a new process under the old name");
+    assert_eq!(fetched().await, 1);
 }
 
 async fn dead_letters_are_paged_and_deleted(b: Bench) {

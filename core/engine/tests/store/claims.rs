@@ -15,6 +15,7 @@ crate::on_every_store!(
     an_unknown_queue_is_empty,
     concurrent_claims_share_no_job,
     a_rate_holds_back_what_is_too_much,
+    names_with_a_nul_are_the_callers_fault_at_worst,
 );
 
 fn ids(jobs: &[JobView]) -> Vec<JobId> {
@@ -109,4 +110,27 @@ async fn a_rate_holds_back_what_is_too_much(b: Bench) {
     assert_eq!(b.claim(5).await.len(), 2, "no more than a second's worth is saved up");
     b.enqueue(&limited.replace('2', "1000")).await;
     assert_eq!(b.claim(5).await.len(), 2, "the latest rate counts");
+}
+
+/// PostgreSQL keeps no U+0000 in names. Whoever sends one is told so; nobody else notices.
+async fn names_with_a_nul_are_the_callers_fault_at_worst(b: Bench) {
+    let postgres = b.database.is_some();
+    let cron = r#"{"name":"c","cron":"@yearly","type":"t","description":"\u0000"}"#;
+    for (method, path, body, elsewhere) in [
+        ("POST", "/workers/fetch", r#"{"queues":["q"],"worker_id":"\u0000"}"#, 200),
+        ("POST", "/workers/heartbeat", r#"{"worker_id":"\u0000"}"#, 200),
+        ("POST", "/cron", cron, 201),
+        ("GET", "/cron/%00", "", 404),
+        ("GET", "/dead-letter?queue=%00", "", 200),
+    ] {
+        let (status, answer) = b.http(method, path, body).await;
+        assert_eq!(status, if postgres { 400 } else { elsewhere }, "{path}: {answer}");
+        assert!(!postgres || answer["error"]["code"] == "invalid_payload", "{path}: {answer}");
+    }
+    // Together in one group: only the one that asked for it is refused.
+    let others = (0..8).map(|_| b.http("POST", "/jobs", r#"{"type":"t","args":["\u0000"],"options":{"queue":"q"}}"#));
+    let (others, (refused, _)) =
+        tokio::join!(futures_util::future::join_all(others), b.http("POST", "/workers/heartbeat", r#"{"worker_id":"\u0000"}"#));
+    assert!(others.iter().all(|(status, _)| *status == 201), "{others:?}");
+    assert_eq!(refused, if postgres { 400 } else { 200 });
 }

@@ -15,6 +15,7 @@ crate::on_every_store!(
     ei_011_overlap_is_judged_before_uniqueness,
     a_disabled_entry_is_silent,
     registering_again_keeps_the_history,
+    of_many_that_register_one_is_the_first,
     deleting_keeps_the_jobs,
     the_clock_of_its_zone,
 );
@@ -172,6 +173,11 @@ async fn registering_again_keeps_the_history(b: Bench) {
     let (row, known) = put(&b, CronRow { expression: "@daily".into(), created_at: b.now(), ..entry(Overlap::Skip, "") }).await;
     assert!(known);
     assert_eq!((row.run_count, row.created_at, row.next_at), (1, START, START + 86_400_000));
+}
+
+async fn of_many_that_register_one_is_the_first(b: Bench) {
+    let known = futures_util::future::join_all((0..20).map(|_| put(&b, entry(Overlap::Skip, "")))).await;
+    assert_eq!(known.iter().filter(|(_, known)| !known).count(), 1);
 }
 
 async fn deleting_keeps_the_jobs(b: Bench) {

@@ -9,11 +9,12 @@ use crate::support::{Bench, seconds};
 crate::on_every_store!(
     listed_only_by_policy,
     newest_first_with_filters,
-    a_retry_starts_afresh_and_keeps_the_history,
+    ei_r003_a_retry_starts_afresh_and_keeps_the_history,
     a_deleted_entry_is_gone,
     ei_007_only_after_all_attempts,
     ei_008_events_in_their_order,
     the_latest_error_is_a_filter,
+    many_changes_answer_in_the_forms_of_both_planes,
     counted_by_queue_and_error,
     a_retry_may_change_the_job,
     an_override_is_checked_like_an_enqueue,
@@ -65,7 +66,7 @@ async fn newest_first_with_filters(b: Bench) {
     assert_eq!(b.dead(DeadFilter { until: Some(middle), ..DeadFilter::default() }).await.0, [old]);
 }
 
-async fn a_retry_starts_afresh_and_keeps_the_history(b: Bench) {
+async fn ei_r003_a_retry_starts_afresh_and_keeps_the_history(b: Bench) {
     let id = dead(&b, "q", "t").await;
     let view = b.change(Command::Replay(id)).await.unwrap();
     assert_eq!((view.row.state, view.row.attempt, view.row.started_at, view.row.finished_at), (JobState::Available, 0, 0, 0));
@@ -157,6 +158,26 @@ async fn the_latest_error_is_a_filter(b: Bench) {
     assert_eq!(list("/dead-letter?error_type=never").await.1["pagination"]["total"], 0);
     assert_eq!(list("/admin/dead-letter?error_type=first").await.1["pagination"]["total"], 1);
     assert_eq!(list("/dead-letter?since=yesterday").await.0, 400);
+    for (kind, found) in [("t", 2), ("t*", 2), ("*", 2), ("tt*", 0), ("u", 0)] {
+        for path in [format!("/dead-letter?type={kind}"), format!("/admin/dead-letter?type={kind}")] {
+            assert_eq!(b.http("GET", &path, "").await.1["pagination"]["total"], found, "{path}");
+        }
+    }
+}
+
+/// Beside the answer of the data plane, what operators' tools read; and an age where a time may stand.
+async fn many_changes_answer_in_the_forms_of_both_planes(b: Bench) {
+    let id = dead(&b, "q", "t").await;
+    let (_, retried) = b.http("POST", "/admin/dead-letter/retry", r#"{"filter":{"type":"t*"},"confirm":true}"#).await;
+    let expected = json!({"action": "retry", "matched": 1, "succeeded": 1, "failed": 0, "errors": [], "retried": 1, "job_ids": [id.to_string()]});
+    assert_eq!(retried, expected);
+    b.change(Command::Cancel(id)).await.unwrap();
+    dead(&b, "q", "t").await;
+    b.advance(seconds(3_600)).await;
+    dead(&b, "q", "t").await;
+    let (_, deleted) = b.http("DELETE", "/admin/dead-letter", r#"{"older_than":"PT30M","confirm":true}"#).await;
+    assert_eq!(deleted, json!({"action": "delete", "matched": 1, "succeeded": 1, "failed": 0, "errors": [], "deleted": 1}));
+    assert_eq!(b.http("DELETE", "/admin/dead-letter", r#"{"older_than":"soon","confirm":true}"#).await.0, 400);
 }
 
 async fn counted_by_queue_and_error(b: Bench) {

@@ -15,6 +15,8 @@ crate::on_every_store!(
     figures_reach_the_store_once,
     minutes_become_hours_and_end,
     metrics_tell_the_same,
+    bounds_keys_and_dead_letters_have_figures,
+    requests_about_many_jobs_have_figures,
     health_and_readiness,
     every_answer_names_its_request,
 );
@@ -32,7 +34,7 @@ async fn some_work(b: &Bench) {
 }
 
 async fn stored(b: &Bench) -> Vec<StatRow> {
-    let all = AdminQuery::Stats(StatFilter { since: 0, until: i64::MAX });
+    let all = AdminQuery::Stats(StatFilter { since: 0, until: i64::MAX, queue: None });
     match b.engine.store().query(Query::Admin(all)).await.unwrap() {
         Reply::Admin(reply) => match *reply {
             AdminReply::Stats(rows) => rows,
@@ -125,7 +127,7 @@ async fn metrics_tell_the_same(b: Bench) {
         r#"ojs_queue_depth{queue="q",state="active"} 1"#,
         r#"ojs_queue_depth{queue="q",state="available"} 0"#,
         r#"ojs_workers_busy{queue="q"} 1"#,
-        "ojs_dead_letter 1.0",
+        "ojs_dead_letter_total 1.0",
         r#"ojs_dead_letter_added_total{queue="r",type="d"} 1"#,
         "ojs_store_errors_total 0",
         r#"ojs_http_requests_total{method="POST",route="/ojs/v1/jobs",status="400"} 1"#,
@@ -134,6 +136,68 @@ async fn metrics_tell_the_same(b: Bench) {
     }
     let (media, text) = scrape(&b, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
     assert!(media.starts_with("application/openmetrics-text") && text.ends_with("# EOF\n"), "{media}");
+}
+
+async fn bounds_keys_and_dead_letters_have_figures(b: Bench) {
+    let bound = json!({"backpressure": {"max_depth": 2, "strategy": "reject"}});
+    assert_eq!(call(&b, Method::PUT, "/admin/queues/full/config", &bound).await.0, 200);
+    let into = |queue: &str, more: Value| json!({"type": "t", "args": [], "options": {"queue": queue, "rate_limit": more}});
+    for status in [201, 201, 429] {
+        assert_eq!(post(&b, "/jobs", into("full", Value::Null)).await.0, status);
+    }
+    assert_eq!(call(&b, Method::PUT, "/admin/queues/full/config", &json!({"overflow_policy": "drop_oldest"})).await.0, 200);
+    assert_eq!(post(&b, "/jobs", into("full", Value::Null)).await.0, 201);
+    for _ in 0..2 {
+        assert_eq!(post(&b, "/jobs", into("keyed", json!({"key": "api", "concurrency": 1}))).await.0, 201);
+    }
+    assert_eq!(b.claim_for(None, &["keyed"], 2).await.len(), 1);
+    b.enqueue(r#"{"type":"d","args":[],"options":{"queue":"r","retry":{"max_attempts":1,"on_exhaustion":"dead_letter"}}}"#).await;
+    let job = b.claim_for(Some("v"), &["r"], 1).await.remove(0);
+    b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
+    assert_eq!(post(&b, &format!("/dead-letter/{}/retry", job.row.id), json!({})).await.0, 200);
+    let (_, text) = scrape(&b, "text/plain").await;
+    for line in [
+        r#"ojs_backpressure_rejected_total{queue="full",type="t"} 1"#,
+        r#"ojs_backpressure_dropped_total{queue="full",type="t"} 1"#,
+        r#"ojs_backpressure_pressure{queue="full"} 1.0"#,
+        r#"ojs_rate_limit_active{key="api"} 1"#,
+        r#"ojs_rate_limit_waiting{key="api"} 1"#,
+        r#"ojs_rate_limit_wait_duration_seconds_count{queue="keyed",type="t"} 1"#,
+        "ojs_dead_letter_total 0.0",
+        r#"ojs_dead_letter_added_total{queue="r",type="d"} 1"#,
+        r#"ojs_dead_letter_retried_total{queue="r",type="d"} 1"#,
+        r#"ojs_dead_letter_pruned_total{queue="r",type="d"} 0"#,
+        r#"ojs_job_enqueue_duration_seconds_count{queue="full"} 3"#,
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line} is missing in\n{text}");
+    }
+    let exceeded = text.lines().find_map(|line| line.strip_prefix("ojs_rate_limit_exceeded_total ")).unwrap();
+    assert!(exceeded.parse::<u64>().unwrap() >= 1, "{exceeded}");
+}
+
+async fn requests_about_many_jobs_have_figures(b: Bench) {
+    let job = json!({"type": "t", "args": [], "options": {"queue": "q"}});
+    let request = json!({"jobs": [job, job, {"type": "", "args": []}], "idempotency_key": "k"});
+    assert_eq!(post(&b, "/jobs/bulk", request.clone()).await.0, 207);
+    assert_eq!(post(&b, "/jobs/bulk", request).await.0, 207);
+    assert_eq!(post(&b, "/jobs/bulk", json!({"jobs": [job], "atomicity": "atomic"})).await.0, 201);
+    assert_eq!(post(&b, "/jobs/bulk/cancel", json!({"filter": {"queue": "q"}})).await.1["cancelled"], 3);
+    assert_eq!(post(&b, "/admin/jobs/bulk/delete", json!({"filter": {"queue": "q"}, "confirm": true})).await.1["succeeded"], 3);
+    let (_, text) = scrape(&b, "text/plain").await;
+    for line in [
+        // An answer that is given again is a request, and makes no jobs.
+        r#"ojs_bulk_requests_total{operation="enqueue",atomicity="partial"} 2"#,
+        r#"ojs_bulk_requests_total{operation="enqueue",atomicity="atomic"} 1"#,
+        r#"ojs_bulk_items_total{operation="enqueue",status="created"} 3"#,
+        r#"ojs_bulk_items_total{operation="enqueue",status="failed"} 1"#,
+        r#"ojs_bulk_items_total{operation="cancel",status="cancelled"} 3"#,
+        r#"ojs_bulk_items_total{operation="delete",status="deleted"} 3"#,
+        r#"ojs_bulk_batch_size_bucket{le="10.0",operation="enqueue"} 2"#,
+        r#"ojs_bulk_batch_size_sum{operation="enqueue"} 4.0"#,
+        r#"ojs_bulk_duration_seconds_count{operation="cancel",atomicity="partial"} 1"#,
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line} is missing in\n{text}");
+    }
 }
 
 async fn status(b: &Bench, path: &str) -> (u16, Value) {

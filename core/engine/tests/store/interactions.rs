@@ -9,11 +9,16 @@ use ojs_engine::job::JobView;
 use ojs_engine::workflow::{WorkflowState, WorkflowView};
 use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobId, JobState, Timestamp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Bench, seconds};
 
-crate::on_every_store!(ei_006_retries_consume_rate_slots, ei_010_each_job_of_a_workflow_has_its_own_version);
+crate::on_every_store!(
+    ei_006_retries_consume_rate_slots,
+    ei_006_retries_consume_the_rate_of_their_key,
+    ei_006_a_retry_holds_its_keys_only_slot,
+    ei_010_each_job_of_a_workflow_has_its_own_version,
+);
 
 async fn ei_006_retries_consume_rate_slots(b: Bench) {
     let options =
@@ -31,6 +36,53 @@ async fn ei_006_retries_consume_rate_slots(b: Bench) {
     assert_eq!(ids(b.claim(5).await), [], "and leaves none for new jobs");
     b.advance(seconds(1)).await;
     assert_eq!(ids(b.claim(5).await), [second, third]);
+}
+
+/// A job under a key, over HTTP; its id.
+async fn keyed(b: &Bench, policy: &Value) -> String {
+    let retry = json!({"initial_interval": "PT0.05S", "backoff_strategy": "constant", "jitter": false});
+    let job = json!({"type": "t", "args": [], "options": {"queue": "q", "retry": retry, "rate_limit": policy}});
+    let (status, body) = b.http("POST", "/jobs", &job.to_string()).await;
+    assert_eq!(status, 201, "{body}");
+    body["job"]["id"].as_str().unwrap().to_owned()
+}
+
+/// The job that a fetch brings, if any.
+async fn fetched(b: &Bench) -> Option<String> {
+    let (_, body) = b.http("POST", "/workers/fetch", r#"{"queues":["q"],"worker_id":"w"}"#).await;
+    body["jobs"][0]["id"].as_str().map(str::to_owned)
+}
+
+async fn failed(b: &Bench, id: &str) {
+    let nack = json!({"job_id": id, "worker_id": "w", "error": {"code": "handler_error", "message": "m"}});
+    assert_eq!(b.http("POST", "/workers/nack", &nack.to_string()).await.0, 200);
+    b.advance(std::time::Duration::from_millis(60)).await;
+}
+
+async fn ei_006_retries_consume_the_rate_of_their_key(b: Bench) {
+    let policy = json!({"key": "k", "rate": {"limit": 2, "period": "PT2S"}, "retry_priority": "prefer_retry"});
+    let (first, second) = (keyed(&b, &policy).await, keyed(&b, &policy).await);
+    assert_eq!(fetched(&b).await.as_ref(), Some(&first));
+    failed(&b, &first).await;
+    assert_eq!(fetched(&b).await.as_ref(), Some(&first), "the retry takes the second start");
+    assert_eq!(fetched(&b).await, None, "and leaves none for the new job");
+    let (_, key) = b.http("GET", "/rate-limits/k", "").await;
+    assert_eq!((&key["rate"]["current_count"], &key["waiting_count"]), (&json!(2), &json!(1)), "{key}");
+    b.advance(seconds(2)).await;
+    assert_eq!(fetched(&b).await, Some(second), "a new window");
+}
+
+async fn ei_006_a_retry_holds_its_keys_only_slot(b: Bench) {
+    let policy = json!({"key": "k", "concurrency": 1, "retry_priority": "prefer_retry"});
+    let (first, second) = (keyed(&b, &policy).await, keyed(&b, &policy).await);
+    assert_eq!(fetched(&b).await.as_ref(), Some(&first));
+    failed(&b, &first).await;
+    assert_eq!(fetched(&b).await.as_ref(), Some(&first));
+    assert_eq!(fetched(&b).await, None, "withheld while the retried job is active");
+    let (_, key) = b.http("GET", "/rate-limits/k", "").await;
+    assert_eq!(key["concurrency"], json!({"limit": 1, "active": 1, "available": 0}), "{key}");
+    assert_eq!(b.http("POST", "/workers/ack", &json!({"job_id": first, "worker_id": "w"}).to_string()).await.0, 200);
+    assert_eq!(fetched(&b).await, Some(second));
 }
 
 async fn create(b: &Bench, text: &str) -> WorkflowView {

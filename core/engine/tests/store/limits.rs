@@ -7,6 +7,7 @@ use ojs_engine::job::JobView;
 use ojs_engine::limit::LimitView;
 use ojs_model::rate_limit::{Limits, OnLimit};
 use ojs_model::{JobId, JobState, Timestamp};
+use serde_json::{Value, json};
 
 use crate::support::{Bench, seconds};
 
@@ -20,9 +21,9 @@ crate::on_every_store!(
     a_throttle_keeps_starts_apart,
     nothing_runs_at_zero,
     reschedule_and_drop,
-    retried_or_new_jobs_first,
+    ei_r002_retried_or_new_jobs_first,
     a_better_job_passes_those_that_wait,
-    keys_of_tenants_are_apart,
+    ei_003_keys_of_tenants_are_apart,
     a_worker_closes_a_key_for_a_while,
     an_override_holds_until_it_ends,
     new_limits_count_at_once,
@@ -173,6 +174,8 @@ async fn reschedule_and_drop(b: Bench) {
     assert_eq!(b.claim(5).await.len(), 1);
     let row = b.get(late).await.row;
     assert_eq!((row.state, row.pos), (JobState::Scheduled, b.now() + 10_000));
+    let (_, shown) = b.http("GET", &format!("/jobs/{late}"), "").await;
+    assert_eq!(shown["job"]["scheduled_at"], Timestamp::from_millis(row.pos).to_string());
     b.advance(seconds(10)).await;
     assert_eq!(ids(&b.claim(5).await), [late]);
     let policy = r#"{"key":"d","concurrency":1,"on_limit":"drop"}"#;
@@ -183,7 +186,7 @@ async fn reschedule_and_drop(b: Bench) {
     assert!(b.story(dropped).await.contains(&"rate_limit.dropped".to_owned()));
 }
 
-async fn retried_or_new_jobs_first(b: Bench) {
+async fn ei_r002_retried_or_new_jobs_first(b: Bench) {
     for (priority, retried_first) in [("equal", false), ("prefer_retry", true), ("prefer_new", false)] {
         let policy = format!(r#"{{"key":"{priority}","concurrency":1,"retry_priority":"{priority}"}}"#);
         let old = keyed(&b, &policy).await;
@@ -216,8 +219,8 @@ async fn a_better_job_passes_those_that_wait(b: Bench) {
     assert_eq!(ids(&b.claim(5).await), [urgent]);
 }
 
-/// EI-003, with the tenant in `meta`.
-async fn keys_of_tenants_are_apart(b: Bench) {
+/// EI-003 and EI-R006, with the tenant in `meta`.
+async fn ei_003_keys_of_tenants_are_apart(b: Bench) {
     let of = |tenant: &str, scope: &str| {
         format!(
             r#"{{"type":"t","args":[],"meta":{{"tenant_id":"{tenant}"}},"options":{{"queue":"q","rate_limit":{{"key":"api:x","concurrency":1,"scope":"{scope}"}}}}}}"#
@@ -232,6 +235,12 @@ async fn keys_of_tenants_are_apart(b: Bench) {
         b.enqueue(&of(tenant, "global")).await;
     }
     assert_eq!(b.claim(10).await.len(), 1);
+    let (status, refused) = b.http("POST", "/jobs", &of("a", "planet")).await;
+    assert_eq!((status, &refused["error"]["details"]["field"]), (400, &json!("rate_limit.scope")));
+    let (_, shown) = b.http("GET", "/rate-limits/api:x", "").await;
+    let scopes: Vec<_> = shown["partitions"].as_array().unwrap().iter().map(|one| (&one["scope"], &one["tenant_id"])).collect();
+    let (tenant, global) = (json!("tenant"), json!("global"));
+    assert_eq!(scopes, [(&global, &Value::Null), (&tenant, &json!("a")), (&tenant, &json!("b"))]);
 }
 
 async fn a_worker_closes_a_key_for_a_while(b: Bench) {
@@ -262,7 +271,10 @@ async fn an_override_holds_until_it_ends(b: Bench) {
     assert!(b.claim(5).await.is_empty());
     b.advance(seconds(60)).await;
     let job = b.claim(5).await.remove(0);
-    b.engine.store().execute(command(3, b.now() + 10_000)).await.unwrap();
+    // What a key is shown as can be sent back.
+    let until = Timestamp::from_millis(b.now() + 10_000);
+    let shown = format!(r#"{{"concurrency":{{"limit":3,"active":1,"available":0}},"expires_at":"{until}"}}"#);
+    assert_eq!(b.http("PUT", "/rate-limits/k", &shown).await.0, 200);
     assert_eq!(b.claim(5).await.len(), 2);
     b.ack(&job).await.unwrap();
     b.advance(seconds(10)).await;

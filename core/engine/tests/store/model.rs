@@ -13,6 +13,10 @@ use ojs_model::{JobId, JobState};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
+mod crashes;
+
+use crashes::Flight;
+
 use crate::support::{Bench, seconds};
 
 crate::on_every_store!(random_runs_agree_with_the_model);
@@ -33,7 +37,8 @@ enum Step {
     ByHand { pick: usize, what: ByHand },
     Pause { queue: usize, paused: bool },
     Wait(u64),
-    Crash,
+    Crash { flight: Flight, looks: u8 },
+    Cut { flight: Flight, looks: u8 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,7 +92,11 @@ impl Step {
             15 => Self::ByHand { pick, what: [ByHand::Cancel, ByHand::Activate, ByHand::Replay][rng.random_range(0..3)] },
             16 => Self::Pause { queue: rng.random_range(0..2), paused: rng.random() },
             17..=18 => Self::Wait(rng.random_range(0..25)),
-            _ => Self::Crash,
+            _ => {
+                let flight = [Flight::Enqueue, Flight::Claim(rng.random_range(1..4)), Flight::Ack(pick)][rng.random_range(0..3)];
+                let looks = rng.random_range(0..12);
+                if rng.random() { Self::Crash { flight, looks } } else { Self::Cut { flight, looks } }
+            }
         }
     }
 }
@@ -264,16 +273,21 @@ async fn one(b: &mut Bench, step: Step, model: &mut Model) {
             b.advance(seconds(time)).await;
             model.pass(b.now());
         }
-        // No goodbye: what was confirmed must be there all the same. Memory forgets, as it says; on PostgreSQL the next keeper takes
-        // over when the last one's term has run out, which the tests with several nodes show.
-        Step::Crash if matches!(b.engine.options().store, StoreUrl::Sqlite { .. }) => {
-            let options = b.engine.options().clone();
-            b.engine = Engine::open(options).await.unwrap();
+        // No goodbye: what was confirmed must be there all the same. Memory forgets, as it says.
+        Step::Crash { flight, looks } => {
+            match b.engine.options().store {
+                StoreUrl::Sqlite { .. } => b.engine = Engine::open(b.engine.options().clone()).await.unwrap(),
+                StoreUrl::Postgres { .. } => crashes::crash(b, model, flight, looks).await,
+                StoreUrl::Memory => return,
+            }
             // A restart takes time: the order within one millisecond is that of one process.
             b.advance(std::time::Duration::from_millis(1)).await;
             model.pass(b.now());
         }
-        Step::Crash => {}
+        Step::Cut { flight, looks } if matches!(b.engine.options().store, StoreUrl::Postgres { .. }) => {
+            crashes::cut(b, model, flight, looks).await;
+        }
+        Step::Cut { .. } => {}
     }
     for (queue, name) in QUEUES.iter().enumerate() {
         let mut expected = [0_i64; 8];
@@ -282,6 +296,10 @@ async fn one(b: &mut Bench, step: Step, model: &mut Model) {
         }
         assert_eq!(b.counts(name).await, expected, "counts of {name}");
     }
+}
+
+fn retry() -> String {
+    format!(r#"{{"max_attempts":{MAX_ATTEMPTS},"initial_interval":"PT10S","backoff_strategy":"constant","jitter":false}}"#)
 }
 
 async fn enqueue(b: &Bench, model: &mut Model, queue: usize, priority: i32, first: First, unique: Option<(u8, Conflict)>) {
@@ -298,8 +316,7 @@ async fn enqueue(b: &Bench, model: &mut Model, queue: usize, priority: i32, firs
         None => ("t".to_owned(), String::new()),
     };
     let name = QUEUES[queue];
-    let retry =
-        format!(r#"{{"max_attempts":{MAX_ATTEMPTS},"initial_interval":"PT10S","backoff_strategy":"constant","jitter":false}}"#);
+    let retry = retry();
     let request = format!(
         r#"{{"type":"{kind}","args":[],"options":{{"queue":"{name}","priority":{priority},"retry":{retry}{when}{policy}}}}}"#
     );

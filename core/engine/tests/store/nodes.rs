@@ -170,6 +170,35 @@ async fn a_job_wakes_a_fetch_that_waits_at_another_node() {
     assert_eq!(body["jobs"][0]["id"], id.to_string());
 }
 
+/// A worker says to one node that it goes quiet, while its fetch waits at another: that is answered at once, long before its minute is up,
+/// and brings nothing.
+#[tokio::test]
+async fn a_quiet_workers_fetch_that_waits_at_another_node_is_answered() {
+    let b = Bench::postgres().await;
+    let other = second_node(&b).await;
+    let body = |id: &str| format!(r#"{{"queues":["q"],"count":1,"worker_id":"{id}","wait_ms":60000}}"#);
+    let (quiet, busy) = (body("w"), body("v"));
+    let waiting = other.http("POST", "/workers/fetch", &quiet);
+    let told = async {
+        // The fetch may not have come to wait yet; a worker says it again with every heartbeat.
+        loop {
+            b.http("POST", "/workers/heartbeat", r#"{"worker_id":"w","state":"quiet"}"#).await;
+        }
+    };
+    let answer = async {
+        tokio::select! {
+            answer = waiting => answer,
+            () = told => unreachable!("it never ends"),
+        }
+    };
+    let (status, body) = tokio::time::timeout(seconds(20), answer).await.expect("answered when it was told");
+    assert_eq!((status, &body["jobs"]), (200, &serde_json::json!([])));
+    // Jobs go to the workers that still want some, wherever they wait.
+    let (_, id) = tokio::join!(tokio::task::yield_now(), b.job());
+    let (_, brought) = other.http("POST", "/workers/fetch", &busy).await;
+    assert_eq!(brought["jobs"][0]["id"], id.to_string());
+}
+
 #[tokio::test]
 async fn claims_of_two_nodes_share_no_job() {
     let b = Bench::postgres().await;

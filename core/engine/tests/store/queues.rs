@@ -173,6 +173,14 @@ async fn retention_is_the_queues_own(b: Bench) {
     assert!(gone(completed).await);
     b.advance(Duration::from_secs(8 * 86_400)).await;
     assert!(!gone(cancelled).await, "the system's seven days do not count here");
+    configure(&b, "q", json!({"dead_letter_ttl": "P1D"})).await;
+    let dead = r#"{"type":"t","args":[],"options":{"queue":"q","retry":{"max_attempts":1,"on_exhaustion":"dead_letter"}}}"#;
+    let dead = b.enqueue(dead).await;
+    let job = b.claim(1).await.remove(0);
+    b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
+    b.advance(Duration::from_secs(2 * 86_400)).await;
+    assert!(gone(dead).await);
+    assert_eq!(b.story(dead).await.last().map(String::as_str), Some("dead_letter.pruned"));
 }
 
 async fn a_queue_is_deleted_only_when_nothing_is_lost(b: Bench) {

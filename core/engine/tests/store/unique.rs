@@ -12,6 +12,7 @@ crate::on_every_store!(
     ignore_answers_with_the_existing_job,
     replace_cancels_the_existing_job,
     replace_except_schedule_passes_the_time_on,
+    what_is_over_is_not_replaced,
     a_batch_is_checked_within_itself,
     a_refused_batch_replaces_nothing,
     retries_and_replays_are_not_checked,
@@ -96,6 +97,23 @@ async fn replace_except_schedule_passes_the_time_on(b: Bench) {
     b.advance(seconds(10)).await;
     let third = b.enqueue(&request(policy, "")).await;
     assert_eq!(b.state(third).await, JobState::Available, "nothing scheduled any more: as replace");
+}
+
+async fn what_is_over_is_not_replaced(b: Bench) {
+    let states = r#""states":["available","completed","cancelled","discarded"]"#;
+    for policy in ["replace", "replace_except_schedule"] {
+        let unique = request(&format!(r#"{{"on_conflict":"{policy}",{states}}}"#), "");
+        let done = b.enqueue(&unique).await;
+        let held = b.claim(1).await.remove(0);
+        b.ack(&held).await.unwrap();
+        let first = b.enqueue(&unique).await;
+        let second = b.enqueue(&unique).await;
+        assert_eq!(
+            (b.state(done).await, b.state(first).await, b.state(second).await),
+            (JobState::Completed, JobState::Cancelled, JobState::Available)
+        );
+        b.change(Command::Cancel(second)).await.unwrap();
+    }
 }
 
 async fn a_batch_is_checked_within_itself(b: Bench) {

@@ -174,6 +174,7 @@ fn is_system(name: &str) -> bool {
             | "parent_results"
             | "workflow_id"
             | "workflow_step"
+            | "workflow_type"
             | "result_stored_at"
             | "result_expires_at"
             | "result_size_bytes"

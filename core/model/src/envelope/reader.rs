@@ -16,11 +16,16 @@ use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy};
 /// The member of `meta` that carries a key computed before encryption (interactions, section 4).
 const GIVEN_KEY: &str = "ojs.unique_key";
 
+/// The member of `meta` that names the request which brought the job.
+const REQUEST_ID: &str = "request_id";
+
 /// A request, taken apart.
 pub(super) struct Reader<'a> {
     pub(super) top: Members<'a>,
     pub(super) options: Members<'a>,
     pub(super) now: Timestamp,
+    /// How the client named the request.
+    pub(super) request_id: Option<&'a str>,
 }
 
 /// A time, with the client's own spelling when it was absolute.
@@ -54,7 +59,12 @@ impl<'a> Reader<'a> {
         let (max_per_second, rate_limit) = self.rate(&queue, &meta)?;
         let (retry, given) = self.retry()?.unzip();
         let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, given: None };
+        // What makes it the same job as another does not depend on the request that brought it.
         let unique = self.unique(subject)?;
+        let meta = match self.request_id {
+            Some(request) => with_request(meta, request),
+            None => meta,
+        };
 
         // What the client sent, plus the id, names and defaults that we add: written without growing.
         let mut body = String::with_capacity(size + 192);
@@ -365,6 +375,22 @@ fn merge(top: &str, nested: &str) -> Result<String, OjsError> {
     }
     merged.push('}');
     Ok(merged)
+}
+
+/// `meta` with the name of the request, where there is room for it.
+fn with_request<'m>(meta: Cow<'m, str>, request: &str) -> Cow<'m, str> {
+    let Ok(known) = Members::parse(&meta, Place::Free) else { return meta };
+    if known.rest.iter().any(|(name, _)| name == REQUEST_ID) {
+        return meta;
+    }
+    let mut named = String::with_capacity(meta.len() + request.len() + 20);
+    named.push('{');
+    push_text(&mut named, REQUEST_ID, request);
+    for (name, raw) in &known.rest {
+        push_member(&mut named, name, raw);
+    }
+    named.push('}');
+    if check_meta_size(&named).is_ok() { Cow::Owned(named) } else { meta }
 }
 
 /// The limit counts the compact form; measuring it is only worth it for a text that looks too long.

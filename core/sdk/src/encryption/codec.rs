@@ -9,12 +9,15 @@ use ojs_model::unique::{Subject, UniquePolicy};
 use serde_json::Value;
 
 use super::blob;
+use super::compression::{Compression, ZSTD, compressed};
 use super::keys::KeyProvider;
 use crate::dispatch::HandlerFailure;
 use crate::error::Error;
 use crate::members::{Members, find};
 
-const AES: &str = "binary/encrypted";
+pub(super) const AES: &str = "binary/encrypted";
+/// The same in the words of other programs.
+pub(super) const AES_TOO: &str = "aes-256-gcm";
 const ENCODINGS: &str = "ojs.codec.encodings";
 const KEY_ID: &str = "ojs.codec.key_id";
 const NONCE: &str = "ojs.codec.nonce";
@@ -68,19 +71,47 @@ impl CodecError {
 #[derive(Clone)]
 pub struct Codec {
     keys: Arc<dyn KeyProvider>,
-    form: Form,
+    pub(super) form: Form,
+    compress: bool,
+}
+
+/// Bytes after all codecs.
+pub(super) struct Encoded {
+    pub key_id: String,
+    pub sealed: blob::Sealed,
+    /// Whether they were compressed first.
+    pub compressed: bool,
+}
+
+impl Encoded {
+    /// With its nonce, in the layout of a form.
+    pub fn blob(self, form: Form) -> Vec<u8> {
+        match form {
+            Form::Spec => self.sealed.versioned(),
+            Form::InlineNonce => self.sealed.inline(),
+            Form::DetachedNonce => self.sealed.text,
+        }
+    }
 }
 
 impl Codec {
     /// A codec with these keys, writing the specification's form.
     pub fn new(keys: impl KeyProvider) -> Self {
-        Self { keys: Arc::new(keys), form: Form::Spec }
+        Self { keys: Arc::new(keys), form: Form::Spec, compress: false }
     }
 
     /// Writes another form, for workers that do not read the specification's.
     #[must_use]
     pub fn with_form(mut self, form: Form) -> Self {
         self.form = form;
+        self
+    }
+
+    /// Compresses arguments (Zstandard) before it encrypts them, where that makes them smaller. Workers of all our packages read that;
+    /// how long the arguments are then says something about what is in them.
+    #[must_use]
+    pub fn with_compression(mut self) -> Self {
+        self.compress = true;
         self
     }
 
@@ -143,36 +174,45 @@ impl Codec {
         Ok(Some(out))
     }
 
+    /// Bytes under the current key.
+    pub(super) fn encoded(&self, plain: &[u8]) -> Result<Encoded, Error> {
+        let none = || Error::validation("encryption", "x_codec_no_current_key: there is no current key to encrypt new jobs with");
+        let key_id = self.keys.current_key_id().ok_or_else(none)?;
+        let key = self.keys.key(&key_id).ok_or_else(none)?;
+        let small = self.compress.then(|| compressed(plain)).flatten();
+        let failed = || Error::validation("encryption", "the system gave no random numbers");
+        let sealed = blob::seal(&key, small.as_deref().unwrap_or(plain)).ok_or_else(failed)?;
+        Ok(Encoded { key_id, sealed, compressed: small.is_some() })
+    }
+
     /// The `args` and the `meta` of an encrypted job.
     fn seal(&self, args: &str, job: &Members<'_>) -> Result<(String, String), Error> {
-        let none = || Error::validation("encryption", "x_codec_no_current_key: there is no current key to encrypt new jobs with");
-        let id = self.keys.current_key_id().ok_or_else(none)?;
-        let key = self.keys.key(&id).ok_or_else(none)?;
-        let failed = || Error::validation("encryption", "the system gave no random numbers");
-        let sealed = blob::seal(&key, args.as_bytes()).ok_or_else(failed)?;
-        let data = STANDARD.encode(match self.form {
-            Form::Spec => sealed.versioned(),
-            Form::InlineNonce => sealed.inline(),
-            Form::DetachedNonce => sealed.text,
-        });
-        let args = match self.form {
-            Form::Spec => format!(r#"[{{"{MARKER}":true,"encoding":"{AES}","data":"{data}"}}]"#),
-            Form::InlineNonce | Form::DetachedNonce => format!(r#"["{data}"]"#),
+        let encoded = self.encoded(args.as_bytes())?;
+        // In the order in which they were applied; in the element the last comes first.
+        let (names, name) = if encoded.compressed {
+            (format!(r#"["{ZSTD}","{AES}"]"#), format!("{AES}+zstd"))
+        } else {
+            (format!(r#"["{AES}"]"#), AES.to_owned())
         };
         let mut meta = String::from("{");
         for (name, value) in plain_meta(job) {
             push_member(&mut meta, &name, value);
         }
         push_member(&mut meta, MARKER, "true");
-        push_member(&mut meta, ENCODINGS, &format!(r#"["{AES}"]"#));
-        push_text(&mut meta, KEY_ID, &id);
+        push_member(&mut meta, ENCODINGS, &names);
+        push_text(&mut meta, KEY_ID, &encoded.key_id);
         if self.form == Form::DetachedNonce {
-            push_text(&mut meta, NONCE, &STANDARD.encode(sealed.nonce));
+            push_text(&mut meta, NONCE, &STANDARD.encode(encoded.sealed.nonce));
         }
         if let Some(key) = unique_key(job) {
             push_text(&mut meta, UNIQUE_KEY, &key);
         }
         meta.push('}');
+        let data = STANDARD.encode(encoded.blob(self.form));
+        let args = match self.form {
+            Form::Spec => format!(r#"[{{"{MARKER}":true,"encoding":"{name}","data":"{data}"}}]"#),
+            Form::InlineNonce | Form::DetachedNonce => format!(r#"["{data}"]"#),
+        };
         Ok((args, meta))
     }
 
@@ -199,25 +239,48 @@ impl Codec {
 
     fn open(&self, found: &Found) -> Result<String, CodecError> {
         let malformed = |why: &str| CodecError::Malformed(why.to_owned());
-        if let Some(other) = found.encodings.iter().find(|name| !matches!(name.as_str(), AES | "aes-256-gcm")) {
-            return Err(CodecError::Malformed(format!("their encoding '{other}' is not known here")));
-        }
-        let id = found.key_id.as_ref().ok_or_else(|| malformed("no key is named"))?;
         let data = found.data.as_ref().ok_or_else(|| malformed("there is no data"))?;
         let data = STANDARD.decode(data).map_err(|_| malformed("their data is no base64"))?;
-        let key = self.keys.key(id).ok_or_else(|| CodecError::UnknownKey(id.clone()))?;
-        let plain = match &found.nonce {
-            Some(nonce) => {
-                let nonce = STANDARD.decode(nonce).map_err(|_| malformed("their nonce is no base64"))?;
-                blob::open(&key, &nonce, &data)
-            }
-            None => blob::open_any(&key, &data),
-        };
-        let plain = String::from_utf8(plain.ok_or_else(|| CodecError::AuthFailed(id.clone()))?).unwrap_or_default();
+        let plain = self.undo(&found.encodings, found.key_id.as_deref(), found.nonce.as_deref(), data)?;
+        let plain = String::from_utf8(plain).unwrap_or_default();
         match serde_json::from_str::<Vec<&serde_json::value::RawValue>>(&plain) {
             Ok(_) => Ok(plain),
-            Err(_) => Err(malformed("what was encrypted is no JSON array")),
+            Err(_) => Err(malformed("what was encoded is no JSON array")),
         }
+    }
+
+    /// Undoes what was done to bytes, the last first.
+    pub(super) fn undo(
+        &self,
+        encodings: &[String],
+        key_id: Option<&str>,
+        nonce: Option<&str>,
+        mut data: Vec<u8>,
+    ) -> Result<Vec<u8>, CodecError> {
+        for name in encodings.iter().rev() {
+            data = if matches!(name.as_str(), AES | AES_TOO) {
+                self.decrypted(key_id, nonce, &data)?
+            } else {
+                let unknown = || CodecError::Malformed(format!("their encoding '{name}' is not known here"));
+                let how = Compression::of(name).ok_or_else(unknown)?;
+                how.undo(&data).ok_or_else(|| CodecError::Malformed(format!("what is left is no {name}, or too much of it")))?
+            };
+        }
+        Ok(data)
+    }
+
+    fn decrypted(&self, key_id: Option<&str>, nonce: Option<&str>, data: &[u8]) -> Result<Vec<u8>, CodecError> {
+        let malformed = |why: &str| CodecError::Malformed(why.to_owned());
+        let id = key_id.ok_or_else(|| malformed("no key is named"))?;
+        let key = self.keys.key(id).ok_or_else(|| CodecError::UnknownKey(id.to_owned()))?;
+        let plain = match nonce {
+            Some(nonce) => {
+                let nonce = STANDARD.decode(nonce).map_err(|_| malformed("their nonce is no base64"))?;
+                blob::open(&key, &nonce, data)
+            }
+            None => blob::open_any(&key, data),
+        };
+        plain.ok_or_else(|| CodecError::AuthFailed(id.to_owned()))
     }
 }
 
@@ -255,7 +318,8 @@ impl Found {
         let encrypted =
             encodings.iter().any(|name| name == AES) || element.get(MARKER) == Some(&Value::Bool(true)) || marked(&meta);
         encrypted.then(|| Self {
-            encodings,
+            // Marked, and nothing said: encrypted.
+            encodings: if encodings.is_empty() { vec![AES.to_owned()] } else { encodings },
             key_id: first(KEY_IDS).or_else(|| text(element.pointer("/metadata/encryption_key_id"))),
             nonce: first(NONCES),
             data: text(element.get("data")).or_else(|| text(Some(&element))),
@@ -394,6 +458,7 @@ mod tests {
             (encoded.replace("k-07", "k-99"), "x_codec_unknown_key", true),
             (encoded.replace(r#""data":"A"#, r#""data":"B"#), "x_codec_auth_failed", false),
             (encoded.replace(r#"["binary/encrypted"]"#, r#"["zstd/plain","binary/encrypted"]"#), "x_codec_malformed", false),
+            (encoded.replace(r#"["binary/encrypted"]"#, r#"["lzma/plain","binary/encrypted"]"#), "x_codec_malformed", false),
             (encoded.replace(r#""data":""#, r#""data":"!"#), "x_codec_malformed", false),
             (encoded.replace(KEY_ID, "other"), "x_codec_malformed", false),
         ];
@@ -403,6 +468,23 @@ mod tests {
         }
         let other = Codec::new(Keys::new("k-07", Key::new([1; 32])).unwrap());
         assert_eq!(other.decode(&encoded), Err(CodecError::AuthFailed("k-07".to_owned())));
+    }
+
+    #[test]
+    fn arguments_are_compressed_where_that_makes_them_smaller() {
+        let long = format!(r#"{{"type":"a","args":["{}"],"meta":{{}}}}"#, "the same again ".repeat(100));
+        for form in [Form::Spec, Form::InlineNonce, Form::DetachedNonce] {
+            let codec = codec().with_form(form).with_compression();
+            let encoded = codec.encode(&long).unwrap().unwrap();
+            assert!(encoded.len() < long.len() / 2, "{form:?}: {}", encoded.len());
+            assert_eq!(meta(&encoded)[ENCODINGS], serde_json::json!([ZSTD, AES]));
+            assert_eq!(codec.decode(&encoded).unwrap().unwrap(), long, "{form:?}");
+            // Without the list in `meta` the element says it, the last first.
+            let bare = encoded.replace(ENCODINGS, "x");
+            assert!(form != Form::Spec || codec.decode(&bare).unwrap().unwrap().contains("the same again"));
+            let short = codec.encode(r#"{"type":"a","args":[1]}"#).unwrap().unwrap();
+            assert_eq!(meta(&short)[ENCODINGS], serde_json::json!([AES]), "no gain");
+        }
     }
 
     #[test]

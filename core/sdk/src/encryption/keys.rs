@@ -103,6 +103,14 @@ impl Keys {
         Ok(self)
     }
 
+    /// The names, the current one first.
+    #[must_use]
+    pub fn ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = self.keys.keys().map(String::as_str).collect();
+        ids.sort_unstable_by_key(|id| (*id != self.current, *id));
+        ids
+    }
+
     /// The keys in `OJS_ENCRYPTION_KEYS`; `None` when it is not set.
     ///
     /// # Errors
@@ -158,9 +166,7 @@ impl<P: KeyProvider + ?Sized> KeyProvider for Arc<P> {
 
 impl std::fmt::Debug for Keys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut others: Vec<_> = self.keys.keys().filter(|id| **id != self.current).collect();
-        others.sort();
-        f.debug_struct("Keys").field("current", &self.current).field("others", &others).finish()
+        f.debug_struct("Keys").field("current", &self.current).field("others", &self.ids().split_off(1)).finish()
     }
 }
 

@@ -35,15 +35,20 @@
 //! |---|---|
 //! | `keys` | keys by name, and where they come from |
 //! | `blob` | bytes under a key: AES-256-GCM |
+//! | `compression` | bytes made smaller before that |
 //! | `codec` | jobs and requests, in and out, in all published forms |
+//! | `payload` | the same for any bytes, as a codec server does it |
 //! | `transport` | the place between the enqueue chain and the network |
 
 mod blob;
 mod codec;
+mod compression;
 mod keys;
+mod payload;
 mod transport;
 
 pub use codec::{Codec, CodecError, Form};
 pub(crate) use keys::VARIABLE;
 pub use keys::{Key, KeyProvider, Keys};
+pub use payload::Payload;
 pub use transport::Encrypted;

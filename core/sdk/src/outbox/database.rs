@@ -92,13 +92,14 @@ pub struct DatabaseError(
     pub String,
 );
 
-/// Runs statements on the database that holds the outbox. PostgreSQL and, outside of hosts that bring an SQLite of their own, SQLite
+/// Runs statements on the database that holds the outbox. PostgreSQL, MySQL and, outside of hosts that bring an SQLite of their own, SQLite
 /// have one here; [`HostDatabase`](super::HostDatabase) passes the statements on to the application's driver.
 pub trait Database: Send + Sync + 'static {
     /// Whose SQL it understands.
     fn dialect(&self) -> Dialect;
 
-    /// Runs the statements in order and returns what each returned. In PostgreSQL each is a transaction of its own, with a snapshot of
+    /// Runs the statements in order and returns what each returned: for a change one row, maybe empty, for each row changed. In PostgreSQL
+    /// and MySQL each is a transaction of its own, with a snapshot of
     /// its own; in SQLite all are one transaction.
     fn run(&self, statements: Vec<Statement>) -> BoxFuture<'_, Result<Vec<Rows>, DatabaseError>>;
 

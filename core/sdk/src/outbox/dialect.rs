@@ -9,6 +9,8 @@ pub enum Dialect {
     Postgres,
     /// SQLite 3.35 or newer.
     Sqlite,
+    /// MySQL 8.0.13 or newer, MariaDB 10.6 or newer.
+    Mysql,
 }
 
 /// How a driver wants parameters.
@@ -54,14 +56,14 @@ impl Table {
         &self.0
     }
 
-    fn within(&self, sql: &str) -> String {
+    pub(super) fn within(&self, sql: &str) -> String {
         if self.0 == PLAIN { sql.to_owned() } else { sql.replace(PLAIN, &self.0) }
     }
 }
 
 macro_rules! statements {
     ($($name:ident),+ $(,)?) => {
-        /// A statement that both dialects have.
+        /// A statement that all dialects have.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[allow(non_camel_case_types, reason = "named like their files")]
         pub(super) enum Sql { $($name),+ }
@@ -72,6 +74,7 @@ macro_rules! statements {
                     $(
                         (Self::$name, Dialect::Postgres) => include_str!(concat!("sql/postgres/", stringify!($name), ".sql")),
                         (Self::$name, Dialect::Sqlite) => include_str!(concat!("sql/sqlite/", stringify!($name), ".sql")),
+                        (Self::$name, Dialect::Mysql) => include_str!(concat!("sql/mysql/", stringify!($name), ".sql")),
                     )+
                 }
             }
@@ -86,6 +89,22 @@ pub(super) const HIGHEST: &str = include_str!("sql/postgres/highest.sql");
 pub(super) const HOLDERS: &str = include_str!("sql/postgres/holders.sql");
 /// How numbers are given out.
 pub(super) const SEQUENCE: &str = include_str!("sql/postgres/sequence.sql");
+
+/// Whether anything is old enough to be pruned, in SQLite: whoever deletes nothing locks the whole file all the same.
+pub(super) const OLD: &str = include_str!("sql/sqlite/old.sql");
+
+/// The number of the last of the next rows, in MySQL.
+pub(super) const HIGHEST_MYSQL: &str = include_str!("sql/mysql/highest.sql");
+/// The rows from one number to another.
+pub(super) const NUMBERS: &str = include_str!("sql/mysql/numbers.sql");
+/// The next statement sees rows that are not committed.
+pub(super) const UNCOMMITTED: &str = include_str!("sql/mysql/uncommitted.sql");
+/// The gate.
+pub(super) const SLOTS: &str = include_str!("sql/mysql/slots.sql");
+/// Nobody is in these.
+pub(super) const FREE_SLOTS: &str = include_str!("sql/mysql/free_slots.sql");
+/// Makes the gate whole again: some test suites empty all tables.
+pub(super) const FILL_SLOTS: &str = include_str!("sql/mysql/8_slots.sql");
 
 impl Dialect {
     /// The statements that make the tables, or add to a table made by the seed's DDL what it lacks. Each may be run again.
@@ -107,6 +126,16 @@ impl Dialect {
                 include_str!("sql/sqlite/3_parked.sql"),
                 include_str!("sql/sqlite/4_relay.sql"),
             ],
+            Self::Mysql => &[
+                include_str!("sql/mysql/1_table.sql"),
+                include_str!("sql/mysql/2_columns.sql"),
+                include_str!("sql/mysql/3_prepare.sql"),
+                include_str!("sql/mysql/4_execute.sql"),
+                include_str!("sql/mysql/5_deallocate.sql"),
+                include_str!("sql/mysql/6_relay.sql"),
+                include_str!("sql/mysql/7_gate.sql"),
+                FILL_SLOTS,
+            ],
         };
         statements.iter().map(|sql| table.within(sql)).collect()
     }
@@ -115,23 +144,23 @@ impl Dialect {
     pub(super) const fn style(self) -> Style {
         match self {
             Self::Postgres => Style::Dollar,
-            Self::Sqlite => Style::Question,
+            Self::Sqlite | Self::Mysql => Style::Question,
         }
     }
 
-    /// A statement with its parameters by name.
-    pub(super) fn statement(self, sql: Sql, table: &Table, style: Style, named: &[(&str, Value)]) -> Statement {
-        bind(&self.template(sql, table), style, named)
-    }
-
-    /// The same before its parameters are bound.
+    /// A statement before its parameters are bound.
     pub(super) fn template(self, sql: Sql, table: &Table) -> String {
         table.within(sql.text(self))
     }
 
+    /// A statement of MySQL with its parameters by name.
+    pub(super) fn bound(sql: &str, table: &Table, named: &[(&str, Value)]) -> Statement {
+        bind(&table.within(sql), Style::Question, named)
+    }
+
     /// A statement without parameters.
     pub(super) fn plain(sql: &str, table: &Table) -> Statement {
-        Statement { sql: table.within(sql), params: Vec::new() }
+        Statement { sql: table.within(sql.trim_end()), params: Vec::new() }
     }
 }
 

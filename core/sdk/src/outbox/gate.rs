@@ -36,6 +36,16 @@ impl Gate {
         self.settled
     }
 
+    /// Every number up to here is visible or gone.
+    pub const fn settled(&self) -> i64 {
+        self.settled
+    }
+
+    /// The highest number that was noted.
+    pub fn observed(&self) -> i64 {
+        self.waiting.back().map_or(self.settled, |(number, _)| *number)
+    }
+
     /// Whether a transaction is being waited for.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()

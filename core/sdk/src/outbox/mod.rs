@@ -38,17 +38,23 @@
 //! | `database` | the seam to whatever runs statements: a driver of ours, or the host's |
 //! | `store` | lease, reading, marking, pruning |
 //! | `gate` | which rows may be sent without overtaking one that is not committed yet |
+//! | `in_flight` | the same in MySQL, where nobody can be asked |
 //! | `deliver` | a batch on its way to the server |
-//! | `relay` | the loop |
+//! | `relay`, `rounds` | the relay and its loop |
 
 mod database;
 mod deliver;
 mod dialect;
 mod gate;
 mod host;
+mod in_flight;
+#[cfg(feature = "outbox-mysql")]
+mod mysql;
+mod pace;
 #[cfg(feature = "outbox-postgres")]
 mod postgres;
 mod relay;
+mod rounds;
 mod row;
 pub mod same_database;
 #[cfg(feature = "outbox-sqlite")]
@@ -59,6 +65,8 @@ mod store;
 pub use database::{Database, DatabaseError, Rows, Statement, Value};
 pub use dialect::{Dialect, Style, Table};
 pub use host::HostDatabase;
+#[cfg(feature = "outbox-mysql")]
+pub use mysql::MysqlOutbox;
 #[cfg(feature = "outbox-postgres")]
 pub use postgres::PostgresOutbox;
 pub use relay::{Relay, RelayOptions, RelayStatus};

@@ -1,6 +1,8 @@
-//! PostgreSQL: one connection that finds its way back, and one that listens.
+//! PostgreSQL: one connection that finds its way back, and hears of news.
+use std::collections::HashMap;
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use ojs_engine::database::{Notes, PostgresTarget};
 use tokio::sync::{Mutex, Notify};
 use tokio_postgres::types::{ToSql, Type};
@@ -16,10 +18,16 @@ const NOTIFY: &str = "NOTIFY ojs_outbox";
 /// Longest wait for an answer; the migration's statements and a full batch take less.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+struct Connection {
+    client: Client,
+    /// What was prepared, by its text; `None` behind a pooler, where the next statement may run in another session.
+    prepared: Option<HashMap<String, tokio_postgres::Statement>>,
+}
+
 /// An application's PostgreSQL database.
 pub struct PostgresOutbox {
     target: std::sync::Arc<PostgresTarget>,
-    client: Mutex<Option<Client>>,
+    connection: Mutex<Option<Connection>>,
     news: std::sync::Arc<Notify>,
 }
 
@@ -30,10 +38,10 @@ impl PostgresOutbox {
     /// It is no such URL.
     pub fn new(url: &str) -> Result<Self, DatabaseError> {
         let target = PostgresTarget::new(url).map_err(|e| DatabaseError(e.to_string()))?;
-        Ok(Self { target, client: Mutex::new(None), news: std::sync::Arc::default() })
+        Ok(Self { target, connection: Mutex::new(None), news: std::sync::Arc::default() })
     }
 
-    async fn connect(&self) -> Result<Client, DatabaseError> {
+    async fn connect(&self) -> Result<Connection, DatabaseError> {
         let (notes, mut heard): (Notes, _) = tokio::sync::mpsc::unbounded_channel();
         let (client, direct) = self.target.connect_for_notes(notes).await.map_err(|e| DatabaseError(e.to_string()))?;
         if direct {
@@ -45,7 +53,7 @@ impl PostgresOutbox {
                 news.notify_one();
             }
         });
-        Ok(client)
+        Ok(Connection { client, prepared: direct.then(HashMap::new) })
     }
 }
 
@@ -56,17 +64,17 @@ impl Database for PostgresOutbox {
 
     fn run(&self, statements: Vec<Statement>) -> BoxFuture<'_, Result<Vec<Rows>, DatabaseError>> {
         Box::pin(async move {
-            let mut place = self.client.lock().await;
+            let mut place = self.connection.lock().await;
             // Taken out: a caller that gives up in the middle leaves no connection with half an answer behind.
-            let client = match place.take().filter(|client| !client.is_closed()) {
-                Some(client) => client,
+            let mut connection = match place.take().filter(|connection| !connection.client.is_closed()) {
+                Some(connection) => connection,
                 None => self.connect().await?,
             };
-            let answers = tokio::time::timeout(PATIENCE, perform(&client, &statements)).await;
+            let answers = tokio::time::timeout(PATIENCE, connection.perform(&statements)).await;
             let answers =
                 answers.map_err(|_| DatabaseError(format!("PostgreSQL has not answered for {} s", PATIENCE.as_secs())))?;
-            if !client.is_closed() {
-                *place = Some(client);
+            if !connection.client.is_closed() {
+                *place = Some(connection);
             }
             answers.map_err(|e| fault(&e))
         })
@@ -89,19 +97,51 @@ impl Database for PostgresOutbox {
     }
 }
 
-async fn perform(client: &Client, statements: &[Statement]) -> Result<Vec<Rows>, tokio_postgres::Error> {
-    let mut answers = Vec::with_capacity(statements.len());
-    for statement in statements {
-        if statement.params.is_empty() && !statement.sql.starts_with("SELECT") {
-            client.batch_execute(&statement.sql).await?;
-            answers.push(Rows::new());
-            continue;
+impl Connection {
+    async fn perform(&mut self, statements: &[Statement]) -> Result<Vec<Rows>, tokio_postgres::Error> {
+        let answers = self.pass(statements).await;
+        if let (Err(_), Some(prepared)) = (&answers, &mut self.prepared) {
+            // A migration of the application's may have made them useless.
+            prepared.clear();
         }
-        let params: Vec<(&(dyn ToSql + Sync), Type)> = statement.params.iter().map(typed).collect();
-        let rows = client.query_typed(&statement.sql, &params).await?;
-        answers.push(rows.iter().map(columns).collect());
+        answers
     }
-    Ok(answers)
+
+    /// All of them are on their way before the first is answered; the server takes them in their order.
+    async fn pass(&mut self, statements: &[Statement]) -> Result<Vec<Rows>, tokio_postgres::Error> {
+        let Some(prepared) = &mut self.prepared else {
+            return try_join_all(statements.iter().map(|statement| unprepared(&self.client, statement))).await;
+        };
+        for statement in statements.iter().filter(|statement| !is_script(statement)) {
+            if !prepared.contains_key(&statement.sql) {
+                let types: Vec<Type> = statement.params.iter().map(|value| typed(value).1).collect();
+                let ready = self.client.prepare_typed(&statement.sql, &types).await?;
+                prepared.insert(statement.sql.clone(), ready);
+            }
+        }
+        let (client, prepared) = (&self.client, &*prepared);
+        try_join_all(statements.iter().map(|statement| async move {
+            let Some(ready) = prepared.get(&statement.sql) else { return unprepared(client, statement).await };
+            let params: Vec<&(dyn ToSql + Sync)> = statement.params.iter().map(|value| typed(value).0).collect();
+            Ok(client.query(ready, &params).await?.iter().map(columns).collect())
+        }))
+        .await
+    }
+}
+
+/// Whether it may be several statements, none of which returns rows.
+fn is_script(statement: &Statement) -> bool {
+    statement.params.is_empty() && !statement.sql.starts_with("SELECT")
+}
+
+async fn unprepared(client: &Client, statement: &Statement) -> Result<Rows, tokio_postgres::Error> {
+    if is_script(statement) {
+        client.batch_execute(&statement.sql).await?;
+        return Ok(Rows::new());
+    }
+    let params: Vec<(&(dyn ToSql + Sync), Type)> = statement.params.iter().map(typed).collect();
+    let rows = client.query_typed(&statement.sql, &params).await?;
+    Ok(rows.iter().map(columns).collect())
 }
 
 fn typed(value: &Value) -> (&(dyn ToSql + Sync), Type) {

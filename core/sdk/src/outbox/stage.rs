@@ -1,8 +1,10 @@
 //! A job as a row to be written by the application's own connection.
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
-use ojs_model::JobId;
+use ojs_model::envelope::check_body;
+use ojs_model::{JobId, NewJob, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
@@ -50,8 +52,8 @@ impl Staged {
 struct Request<'a> {
     #[serde(rename = "type")]
     job_type: String,
-    #[serde(borrow, default)]
-    args: Option<&'a RawValue>,
+    #[serde(borrow)]
+    args: &'a RawValue,
     #[serde(default)]
     id: Option<String>,
     #[serde(default)]
@@ -76,23 +78,25 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     pub(super) fn of(request: &'a [u8]) -> Result<Self, Error> {
+        check(request)?;
         let request: Request<'a> = serde_json::from_slice(request).map_err(|e| Error::validation("job", e.to_string()))?;
-        if request.job_type.is_empty() {
-            return Err(Error::validation("type", "must not be empty"));
-        }
-        let args = request.args.map_or("[]", RawValue::get);
-        if !args.starts_with('[') {
-            return Err(Error::validation("args", "must be an array"));
-        }
-        let job_id = match request.id {
-            Some(id) => id.parse::<JobId>().map_err(|e| Error::validation("id", e.to_string()))?.to_string(),
-            None => JobId::now_v7().to_string(),
-        };
+        let job_id = request.id.unwrap_or_else(|| JobId::now_v7().to_string());
         let given = |value: Option<Json>| value.filter(|value| !value.is_null());
         let (meta, schema, mut options) = (given(request.meta), given(request.schema), request.options);
         relative_time(&mut options)?;
-        Ok(Self { job_id, job_type: request.job_type, args, meta, schema, options })
+        Ok(Self { job_id, job_type: request.job_type, args: request.args.get(), meta, schema, options })
     }
+}
+
+/// The rules of the protocol, as servers apply them. Here the transaction can still be rolled back: a job that is refused later has been
+/// called enqueued, and is found among the parked rows.
+fn check(request: &[u8]) -> Result<(), Error> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
+    let now = Timestamp::from_millis(i64::try_from(now).unwrap_or(i64::MAX));
+    let checked = check_body(request).and_then(|text| NewJob::parse(text, now));
+    let Err(error) = checked else { return Ok(()) };
+    let field = error.details.as_ref().and_then(|details| details.get("field")).and_then(Json::as_str).unwrap_or("job");
+    Err(Error::validation(field.to_owned(), error.message))
 }
 
 /// Prepares a job given as the JSON text of an enqueue request, as it comes out of the enqueue chain: nothing is added to it later but
@@ -111,10 +115,12 @@ pub fn stage(request: &[u8], dialect: Dialect, table: &Table) -> Result<Staged, 
     if dialect == Dialect::Postgres && (has_nul(args) || has_nul(&options)) {
         return Err(Error::validation("args", r"holds the character \u0000, which PostgreSQL cannot store in JSON"));
     }
+    // An application's connection to MySQL may speak a smaller alphabet than the table: only ASCII passes through all of them.
+    let text = |json: &str| Value::Text(if dialect == Dialect::Mysql { ascii(json) } else { json.to_owned() });
     let values = vec![
         ("type", Value::from(job_type.as_str())),
-        ("args", Value::from(args)),
-        ("options", Value::from(options.as_str())),
+        ("args", text(args)),
+        ("options", text(&options)),
         ("job_id", Value::from(job_id.as_str())),
     ];
     Ok(Staged::new(job_id, dialect.template(Sql::insert, table), values))
@@ -135,10 +141,24 @@ fn relative_time(options: &mut Map<String, Json>) -> Result<(), Error> {
         let Some(Json::String(text)) = options.get(name) else { continue };
         let Some(delay) = text.strip_prefix('+') else { continue };
         let delay = ojs_model::duration::IsoDuration::parse(delay).map_err(|e| Error::validation(name, e.to_string()))?;
-        let at = crate::When::from(std::time::SystemTime::now() + delay.value());
+        let at = crate::When::from(SystemTime::now() + delay.value());
         options.insert(name.to_owned(), Json::String(at.text().to_owned()));
     }
     Ok(())
+}
+
+/// The same JSON with escapes: characters beyond ASCII stand in strings only.
+fn ascii(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character.is_ascii() {
+            out.push(character);
+        } else {
+            let units = character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            out.push_str(&units);
+        }
+    }
+    out
 }
 
 /// An escaped NUL; `\\u0000` is a backslash and text.
@@ -210,13 +230,17 @@ mod tests {
     }
 
     #[test]
-    fn what_no_server_would_take_is_refused_in_the_transaction() {
+    fn scenario_50_what_no_server_would_take_is_refused_in_the_transaction() {
         for (text, field) in [
             (r#"{"type":"","args":[]}"#, "type"),
             (r#"{"type":"a","args":{}}"#, "args"),
             (r#"{"type":"a","args":[],"id":"7"}"#, "id"),
             (r#"{"type":"a","args":["\u0000"]}"#, "args"),
             (r#"{"type":"a","args":[],"options":{"delay_until":"+5"}}"#, "delay_until"),
+            (r#"{"type":"a","args":[],"options":{"priority":5000}}"#, "priority"),
+            (r#"{"type":"a","args":[],"options":{"queue":"Mail"}}"#, "queue"),
+            (r#"{"type":"a","args":[],"options":{"retry":{"max_attempts":-1}}}"#, "retry.max_attempts"),
+            (r#"{"type":"a"}"#, "args"),
             (r#"[]"#, "job"),
         ] {
             let error = stage(text.as_bytes(), Dialect::Postgres, &Table::default()).unwrap_err();

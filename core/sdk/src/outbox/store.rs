@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::database::{Database, DatabaseError, Rows, Statement, Value};
-use super::dialect::{Dialect, HIGHEST, HOLDERS, SEQUENCE, Sql, Table};
+use super::dialect::{Dialect, FILL_SLOTS, HIGHEST, HOLDERS, OLD, SEQUENCE, Sql, Table, bind};
 use super::gate::Gate;
+use super::in_flight;
 use super::row::Row;
 
 /// An outbox table in a database.
@@ -56,6 +57,11 @@ pub struct Parked {
 
 /// A number that all SDKs share.
 const MIGRATION_LOCK: &str = "DO $$ BEGIN PERFORM pg_advisory_xact_lock(1869247233); END $$";
+/// The same in MySQL, for a database each; ends with the connection, which does not outlive an error.
+const MIGRATION_LOCK_MYSQL: [&str; 2] = [
+    "SELECT GET_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())), 15)",
+    "SELECT RELEASE_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())))",
+];
 
 type Result<T> = std::result::Result<T, DatabaseError>;
 
@@ -63,6 +69,24 @@ impl Store {
     /// The outbox of this name in that database.
     pub fn new(table: Table, database: impl Database) -> Self {
         Self { database: Arc::new(database), table, checked: Arc::default() }
+    }
+
+    /// The outbox of this name in the PostgreSQL or MySQL database of a URL. Connects with the first use.
+    ///
+    /// # Errors
+    /// A URL that is none, or of a database that this build does not read (features `outbox-postgres`, `outbox-mysql`).
+    pub fn by_url(table: Table, url: &str) -> Result<Self> {
+        #[cfg(feature = "outbox-mysql")]
+        if super::MysqlOutbox::takes(url) {
+            return Ok(Self::new(table, super::MysqlOutbox::new(url)?));
+        }
+        #[cfg(feature = "outbox-postgres")]
+        return Ok(Self::new(table, super::PostgresOutbox::new(url)?));
+        #[cfg(not(feature = "outbox-postgres"))]
+        {
+            let scheme = url.split(':').next().unwrap_or_default();
+            Err(DatabaseError(format!("{}: this build does not read databases of {scheme}: URLs", table.name())))
+        }
     }
 
     /// Makes the tables, or adds to a table made by the seed's DDL what it lacks. May be run again, also while others work.
@@ -75,6 +99,10 @@ impl Store {
         if dialect == Dialect::Postgres {
             // Together they are one transaction. Processes that start at the same time take turns: IF NOT EXISTS does not make them.
             statements = vec![format!("{MIGRATION_LOCK};\n{}", statements.join(";\n"))];
+        }
+        if dialect == Dialect::Mysql {
+            let [take, give] = MIGRATION_LOCK_MYSQL.map(str::to_owned);
+            statements = std::iter::once(take).chain(statements).chain([give]).collect();
         }
         self.database.run(statements.into_iter().map(|sql| Statement { sql, params: Vec::new() }).collect()).await?;
         Ok(())
@@ -149,9 +177,15 @@ impl Store {
         self.one(Sql::release, &holder(lease)).await.map(drop)
     }
 
-    /// A sequence that gives out numbers in stocks gives them out in no order.
+    /// A sequence that gives out numbers in stocks gives them out in no order; a gate that was emptied lets everybody pass.
     async fn check(&self) -> Result<()> {
-        if self.database.dialect() != Dialect::Postgres || self.checked.load(Ordering::Relaxed) {
+        let dialect = self.database.dialect();
+        if dialect == Dialect::Sqlite || self.checked.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        if dialect == Dialect::Mysql {
+            self.database.run(vec![Dialect::plain(FILL_SLOTS, &self.table)]).await?;
+            self.checked.store(true, Ordering::Relaxed);
             return Ok(());
         }
         let rows = self.database.run(vec![Dialect::plain(SEQUENCE, &self.table)]).await?;
@@ -171,26 +205,47 @@ impl Store {
 
     /// Rows above `after` that are due and that no row can precede any more.
     pub(super) async fn read(&self, lease: &Lease, gate: &mut Gate, after: i64, limit: usize) -> Result<Vec<Row>> {
+        let settled = gate.settled();
         let upto = match self.database.dialect() {
             Dialect::Sqlite => i64::MAX,
+            Dialect::Mysql => {
+                // What is settled already needs no look.
+                let rows = self.upto(lease, settled, after, limit).await?;
+                if rows.len() >= limit {
+                    return Ok(rows);
+                }
+                in_flight::observe(&*self.database, &self.table, gate).await?
+            }
             Dialect::Postgres => {
+                // One exchange: the rows are read behind the look, so all that it settles is among them. While a transaction is waited
+                // for, rows behind it are not read again and again: only what is settled already comes along.
+                let behind = !gate.is_waiting();
+                let (read, style) = (Dialect::Postgres.template(Sql::read, &self.table), Dialect::Postgres.style());
+                let ready = bind(&read, style, &above(after, if behind { i64::MAX } else { settled }, limit));
                 let (highest, holders) = (Dialect::plain(HIGHEST, &self.table), Dialect::plain(HOLDERS, &self.table));
-                let answers = self.database.run(vec![highest, holders]).await?;
-                let [highest, holders] = answers.as_slice() else { return Ok(Vec::new()) };
+                let answers = self.database.run(vec![highest, holders, ready]).await?;
+                let [highest, holders, ready] = answers.as_slice() else { return Ok(Vec::new()) };
                 let highest = highest.first().and_then(|row| row.first()).and_then(Value::integer).unwrap_or(0);
                 let name = |row: &Vec<Value>| Some(row.first()?.text()?.to_owned());
-                gate.observe(highest, holders.iter().filter_map(name).collect())
+                let upto = gate.observe(highest, holders.iter().filter_map(name).collect());
+                let mut rows = rows_of(lease, ready);
+                if behind || rows.len() >= limit || upto == settled {
+                    rows.retain(|row| row.id <= upto);
+                    return Ok(rows);
+                }
+                upto
             }
         };
-        let limit = Value::from(i64::try_from(limit).unwrap_or(i64::MAX));
-        let rows = self.one(Sql::read, &[("after", Value::from(after)), ("upto", Value::from(upto)), ("limit", limit)]).await?;
-        Ok(rows.iter().filter_map(|row| Row::read(row, &lease.identity)).collect())
+        self.upto(lease, upto, after, limit).await
+    }
+
+    async fn upto(&self, lease: &Lease, upto: i64, after: i64, limit: usize) -> Result<Vec<Row>> {
+        Ok(rows_of(lease, &self.one(Sql::read, &above(after, upto, limit)).await?))
     }
 
     /// Whether a row is due, committed by whomever.
     pub(super) async fn is_due(&self) -> Result<bool> {
-        let named = [("after", Value::from(0)), ("upto", Value::from(i64::MAX)), ("limit", Value::from(1))];
-        Ok(!self.one(Sql::read, &named).await?.is_empty())
+        Ok(!self.one(Sql::read, &above(0, i64::MAX, 1)).await?.is_empty())
     }
 
     /// Marks rows as sent. False when the lease has gone to somebody else: nothing is marked then.
@@ -213,6 +268,13 @@ impl Store {
 
     /// Deletes what was sent, or parked, long ago; returns how many sent rows.
     pub(super) async fn prune(&self, sent: Duration, parked: Duration) -> Result<usize> {
+        if self.database.dialect() == Dialect::Sqlite {
+            let ages = [("age_sent", millis(sent)), ("age_parked", millis(parked))];
+            let look = bind(&self.table.within(OLD), Dialect::Sqlite.style(), &ages);
+            if self.database.run(vec![look]).await?.concat().is_empty() {
+                return Ok(0);
+            }
+        }
         let rows = self.one(Sql::prune_sent, &[("age", millis(sent))]).await?;
         self.one(Sql::prune_parked, &[("age", millis(parked))]).await?;
         Ok(rows.len())
@@ -227,9 +289,20 @@ impl Store {
 
     async fn one(&self, sql: Sql, named: &[(&str, Value)]) -> Result<Rows> {
         let dialect = self.database.dialect();
-        let statement = dialect.statement(sql, &self.table, dialect.style(), named);
-        Ok(self.database.run(vec![statement]).await?.pop().unwrap_or_default())
+        let template = dialect.template(sql, &self.table);
+        // Without RETURNING it takes a second statement to know.
+        let statements = template.split(";\n").map(|sql| bind(sql, dialect.style(), named));
+        Ok(self.database.run(statements.collect()).await?.pop().unwrap_or_default())
     }
+}
+
+fn rows_of(lease: &Lease, rows: &Rows) -> Vec<Row> {
+    rows.iter().filter_map(|row| Row::read(row, &lease.identity)).collect()
+}
+
+fn above(after: i64, upto: i64, limit: usize) -> [(&'static str, Value); 3] {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    [("after", Value::from(after)), ("upto", Value::from(upto)), ("limit", Value::from(limit))]
 }
 
 fn holder(lease: &Lease) -> [(&'static str, Value); 2] {

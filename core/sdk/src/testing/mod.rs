@@ -3,6 +3,7 @@
 //! | to test | use |
 //! |---|---|
 //! | what is enqueued | [`Recorder`]: records, needs no engine |
+//! | code and handlers, one after the other or as jobs are enqueued | [`Fake`], with the feature `embedded` |
 //! | the whole way, in one process | `Client::connect("memory:")`, with the feature `embedded` |
 //! | the whole way, by URL | [`TestServer`], with the feature `embedded` |
 //!
@@ -16,10 +17,15 @@
 //! recorder.assert_not_enqueued("email.bounce");
 //! # Ok(()) }
 //! ```
+mod enqueued;
+#[cfg(feature = "embedded")]
+mod fake;
 mod recorder;
 #[cfg(feature = "embedded")]
 mod server;
 
+#[cfg(feature = "embedded")]
+pub use fake::Fake;
 pub use recorder::Recorder;
 #[cfg(feature = "embedded")]
 pub use server::TestServer;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
+use super::enqueued::{jobs_of, last_of, none_of};
 use crate::client::Client;
 use crate::transport::{BoxFuture, Request, Response, Transport, TransportError};
 
@@ -61,13 +62,8 @@ impl Recorder {
     /// # Panics
     /// When there is none: this is an assertion.
     #[track_caller]
-    #[expect(clippy::panic, reason = "an assertion for tests")]
     pub fn assert_enqueued(&self, job_type: &str) -> Value {
-        let jobs = self.enqueued();
-        match jobs.iter().rfind(|job| is(job, job_type)) {
-            Some(job) => job.clone(),
-            None => panic!("no '{job_type}' was enqueued; enqueued were {:?}", types(&jobs)),
-        }
+        last_of(&self.enqueued(), job_type)
     }
 
     /// Checks that no job of this type was enqueued.
@@ -76,8 +72,7 @@ impl Recorder {
     /// When there is one: this is an assertion.
     #[track_caller]
     pub fn assert_not_enqueued(&self, job_type: &str) {
-        let jobs = self.enqueued();
-        assert!(!jobs.iter().any(|job| is(job, job_type)), "a '{job_type}' was enqueued; enqueued were {:?}", types(&jobs));
+        none_of(&self.enqueued(), job_type);
     }
 
     fn lock(&self) -> MutexGuard<'_, Record> {
@@ -100,16 +95,6 @@ impl Transport for Recorder {
 impl std::fmt::Debug for Recorder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Recorder").field("requests", &self.lock().requests.len()).finish()
-    }
-}
-
-/// The jobs that a request enqueues.
-fn jobs_of(request: &Request) -> Vec<Value> {
-    let body = || request.body.as_deref().and_then(|body| serde_json::from_slice::<Value>(body).ok()).unwrap_or_default();
-    match request.path.as_ref() {
-        "/jobs" if request.method == http::Method::POST => vec![body()],
-        "/jobs/batch" => body().get_mut("jobs").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default(),
-        _ => Vec::new(),
     }
 }
 
@@ -136,12 +121,4 @@ fn complete(job: &mut Value, number: u64) {
         job.insert("state".into(), json!("available"));
         job.insert("attempt".into(), json!(0));
     }
-}
-
-fn is(job: &Value, job_type: &str) -> bool {
-    job.get("type").and_then(Value::as_str) == Some(job_type)
-}
-
-fn types(jobs: &[Value]) -> Vec<&str> {
-    jobs.iter().filter_map(|job| job.get("type")?.as_str()).collect()
 }

@@ -201,7 +201,10 @@ fn canonical(path: &Path) -> Result<std::path::PathBuf, TransportError> {
         return Ok(existing);
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = folder.canonicalize().map_err(fault)?;
+    let folder = folder.canonicalize().map_err(|e| {
+        let message = format!("cannot open {}: the folder {} is not there: make it first", path.display(), folder.display());
+        if e.kind() == std::io::ErrorKind::NotFound { TransportError::new(TransportErrorKind::Open, message) } else { fault(e) }
+    })?;
     Ok(path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
 }
 

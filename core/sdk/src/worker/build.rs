@@ -46,9 +46,9 @@ use crate::transport::{ConnectOptions, Transport, connect};
 /// ```
 pub struct Worker {
     transport: Arc<dyn Transport>,
-    options: WorkerOptions,
-    handlers: Mutex<HashMap<String, Innermost>>,
-    middleware: Chain<dyn Middleware>,
+    pub(super) options: WorkerOptions,
+    pub(super) handlers: Mutex<HashMap<String, Innermost>>,
+    pub(super) middleware: Chain<dyn Middleware>,
 }
 
 impl Worker {

@@ -81,6 +81,12 @@ impl JobContext {
         self.inner.attempt
     }
 
+    /// The worker that runs it, as the server knows it; `None` once it has stopped.
+    #[must_use]
+    pub fn worker_id(&self) -> Option<String> {
+        self.inner.worker.upgrade().map(|worker| worker.worker_id.clone())
+    }
+
     /// The whole job.
     #[must_use]
     pub fn job(&self) -> &Job {

@@ -146,7 +146,7 @@ impl Handlers {
 }
 
 /// What runs when nobody has registered for the type. The layers around it see it like any failure.
-fn missing(job_type: &str) -> Innermost {
+pub(super) fn missing(job_type: &str) -> Innermost {
     let failure = HandlerFailure::no_handler(job_type);
     Arc::new(move |_| Box::pin(std::future::ready(Err(failure.clone().into()))))
 }
@@ -169,7 +169,7 @@ async fn run(ctx: JobContext, next: Next, completion: Completion, slot: Slot) {
     completion.finish(outcome);
 }
 
-fn outcome(ctx: &JobContext, result: HandlerResult) -> Outcome {
+pub(super) fn outcome(ctx: &JobContext, result: HandlerResult) -> Outcome {
     match result {
         Ok(result) => Outcome::Completed { result: result.or_else(|| ctx.take_result()).map(|json| json.as_bytes().clone()) },
         Err(error) => {

@@ -65,6 +65,8 @@ pub(super) async fn farewell(shared: &Shared) {
 
 /// Sends one heartbeat for these deliveries and acts on the answer.
 pub(super) async fn beat(shared: &Shared, held: &[(DeliveryKey, Entry)]) -> Result<(), Error> {
+    // One at a time: the last one, above all, must not be overtaken by one that was sent before it.
+    let _turn = shared.beating.lock().await;
     let sent = Instant::now();
     let response = send(shared, held).await?;
     let answer: Answer = if response.body.is_empty() {

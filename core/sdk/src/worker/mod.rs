@@ -9,6 +9,8 @@ mod handlers;
 mod heartbeat;
 mod held;
 mod options;
+#[cfg(feature = "embedded")]
+mod perform;
 mod prefetch;
 mod report;
 mod requests;

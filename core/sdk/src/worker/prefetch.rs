@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Most jobs that wait, however short the handlers are: a crashed worker has charged each an attempt.
-const MOST: u64 = 1_024;
+/// Most jobs that wait, however short the handlers are: a crashed worker has charged each an attempt. They fill the requests that are under way
+/// at the same time.
+const MOST: u64 = 4_096;
 /// Weight of the newest run in the average: one in this many.
 const SMOOTHING: u64 = 16;
 
@@ -57,7 +58,7 @@ mod tests {
     #[test]
     fn short_handlers_are_fed_ahead_long_ones_are_not() {
         for (slots, run_micros, waiting) in [
-            (10, 10, 1024),
+            (10, 10, 4096),
             (10, 1000, 200),
             (10, 20_000, 10),
             (10, 1_000_000, 0),
@@ -81,7 +82,7 @@ mod tests {
         for _ in 0..200 {
             prefetch.learn(Duration::from_micros(10));
         }
-        assert_eq!(prefetch.target(), 1024);
+        assert_eq!(prefetch.target(), 4096);
         assert_eq!(Prefetch::new(4, Duration::ZERO).target(), 0);
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Shared {
     pub events: broadcast::Sender<WorkerEvent>,
     /// The server understands only the list form of heartbeats (protocol section 10, row 37).
     pub list_heartbeats: AtomicBool,
+    /// Held by the heartbeat that is under way.
+    pub beating: tokio::sync::Mutex<()>,
     /// The server shows operators what workers say of themselves.
     pub shown: AtomicBool,
     /// A slot may have become free, or the phase has changed.
@@ -55,6 +57,7 @@ impl Shared {
             dispatch,
             events: broadcast::channel(EVENT_BACKLOG).0,
             list_heartbeats: AtomicBool::new(false),
+            beating: tokio::sync::Mutex::new(()),
             shown: AtomicBool::new(false),
             wake: Notify::new(),
             control: watch::channel(Control { phase: Phase::Running, grace_ends: None }).0,

@@ -34,8 +34,9 @@ const FLUSH_AT: usize = 256;
 pub(super) const FLUSH_MAX: usize = 256;
 /// Longest time an outcome waits for company.
 const LINGER: Duration = Duration::from_millis(2);
-/// Reporting requests in flight with the exchange. More would only shrink the batches.
-const EXCHANGES_MAX: usize = 4;
+/// Reporting requests in flight with the exchange: two for each writer of a PostgreSQL store, so that none waits for the worker. More would only
+/// shrink the batches.
+const EXCHANGES_MAX: usize = 8;
 /// Reporting requests in flight without it: one job each.
 const ACKS_MAX: usize = 64;
 /// Outcomes taken from the channel at once.

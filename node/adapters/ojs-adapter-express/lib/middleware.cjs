@@ -55,13 +55,6 @@ class RequestOjs {
   }
 }
 
-/** The settings of the outbox: beside the URL, or below `outbox`, by the names of the specification too. */
-function settings({ outbox = {}, ...options }) {
-  const { table_name: tableName, poll_interval: pollInterval, batch_size: batchSize, ...rest } = outbox;
-  const named = { table: tableName, pollInterval, batchSize };
-  return { ...options, ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)), ...rest };
-}
-
 /**
  * Middleware that gives each request `req.ojs`.
  *
@@ -70,7 +63,7 @@ function settings({ outbox = {}, ...options }) {
  * The relay starts with the first request at the latest, `middleware.start()` starts it before; `middleware.close()` flushes and stops it.
  */
 function ojsMiddleware({ userId = (req) => req.user?.id, tenantId, outbox: given, ...options } = {}) {
-  const outbox = given instanceof Outbox ? given : new Outbox(settings({ ...options, outbox: given }));
+  const outbox = given instanceof Outbox ? given : new Outbox({ ...options, outbox: given });
   let started = false;
 
   function ojs(req, res, next) {

@@ -6,12 +6,13 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import express from 'express';
+import express4 from 'express4';
 import knex from 'knex';
 import pg from 'pg';
 import { OJSWorker } from '@openjobspec/sdk';
 import { Outbox } from '@openjobspec/sdk/outbox';
 import { instrument, ojsMiddleware, requestContext } from '../index.mjs';
-import { defer, folder, postgres, server, signal } from './support.mjs';
+import { PRINTED, defer, folder, postgres, server, signal } from './support.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const USERS = (table) => {
@@ -71,6 +72,21 @@ for (const kind of Object.keys(DATABASES)) {
   });
 }
 
+test('the configuration of section 5.2, as printed', async (t) => {
+  const { url, sent } = await server(t);
+  const { db } = await database(t, 'SQLite');
+  const kept = ojsMiddleware({ ...JSON.parse(PRINTED), database: db });
+  await kept.close();
+  const ojs = ojsMiddleware({ ...JSON.parse(PRINTED.replace('http://localhost:8080', url)), database: instrument(db) });
+  defer(t, () => ojs.close(0));
+  assert.equal(ojs.outbox.table, 'ojs_outbox');
+  await db.transaction(async () => { ojs.outbox.enqueueAfterCommit('a', [1]); });
+  assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
+  assert.throws(() => ojsMiddleware({ adapter: { backend_type: 'redis' } }), /'external' .* or 'database'/);
+  assert.throws(() => ojsMiddleware({ url, adapter: { ojs_url: url } }), /'url' is given twice/);
+  assert.throws(() => ojsMiddleware({ url, outbox: { table_nam: 'x' } }), /unknown setting 'table_nam'/);
+});
+
 test('the example of the README, as printed', async (t) => {
   const { url, sent } = await server(t);
   const { db, config } = await database(t, 'PostgreSQL');
@@ -91,7 +107,13 @@ test('the example of the README, as printed', async (t) => {
   assert.deepEqual(await db('users').pluck('id'), [id]);
 });
 
-test('FA-R001 jobs carry who, which request, trace, tenant and language; a worker hands them on', async (t) => {
+const VERSIONS = { 5: express, 4: express4 };
+
+const overVersions = (name, run) => {
+  for (const [version, framework] of Object.entries(VERSIONS)) test(`${name}; Express ${version}`, (t) => run(t, framework));
+};
+
+overVersions('FA-R001 jobs carry who, which request, trace, tenant and language; a worker hands them on', async (t, express) => {
   const { url, sent, client } = await server(t);
   const ojs = ojsMiddleware({ url, tenantId: (req) => req.get('x-company') });
   defer(t, () => ojs.close(0));
@@ -127,7 +149,7 @@ test('FA-R001 jobs carry who, which request, trace, tenant and language; a worke
   assert.deepEqual((await seen.promise).meta, { tenant_id: 'acme' });
 });
 
-test('FA-R003 the relay starts with the application and is flushed with it; an exception in the handler', async (t) => {
+overVersions('FA-R003 the relay starts with the application and is flushed with it; an exception in the handler', async (t, express) => {
   const { url, sent } = await server(t);
   const connectionString = await postgres(t);
   const pool = new pg.Pool({ connectionString });
@@ -139,12 +161,13 @@ test('FA-R003 the relay starts with the application and is flushed with it; an e
   const relay = ojs.outbox.relay();
   assert.equal(relay.running, true);
   const app = express().use(express.json(), ojs);
-  app.post('/ambient', async (req, res) => {
-    await req.ojs.transaction(pool, async () => {
+  app.post('/ambient', (req, res, next) => {
+    const signedUp = req.ojs.transaction(pool, async () => {
       req.ojs.enqueueAfterCommit('a', [1]);
       if (req.body.fail) throw new Error('the payment was refused');
     });
-    res.sendStatus(201);
+    // Express 4 does not wait for handlers.
+    signedUp.then(() => res.sendStatus(201), next);
   });
   app.post('/named', async (req, res) => {
     const client = await pool.connect();

@@ -51,6 +51,26 @@ test('FA-R002 rows that wait are sent in one request; a transport of one\'s own'
   assert.deepEqual(requests.filter(([, count]) => count !== undefined), [['/jobs/batch', 7]]);
 });
 
+test('EI-001, EI-012, EI-013 arguments are encrypted before the row is written, and unique keys made before that', async (t) => {
+  const SECRET = '4111-1111-1111-1111';
+  const { url, sent } = await server(t);
+  const db = new Sqlite(path.join(folder(t), 'app.db'));
+  defer(t, () => db.close());
+  const client = new OJSClient({ url, encryptionKeys: { 'k-1': Buffer.alloc(32, 7) } });
+  const outbox = new Outbox({ client, database: db });
+  await outbox.migrate();
+  const unique = { keys: ['type', 'args'], onConflict: 'ignore' };
+  db.transaction(() => [SECRET, SECRET, 'another'].forEach((secret) => outbox.enqueueAfterCommit('card.charge', [secret], { unique, priority: 7 })))();
+  const rows = JSON.stringify(db.prepare('SELECT job_args, job_options FROM ojs_outbox').all());
+  assert.ok(!rows.includes(SECRET) && rows.includes('ojs_encoded') && rows.includes('priority'), rows);
+  await outbox.start();
+  await outbox.close('20s');
+  const jobs = await sent(2);
+  assert.equal(jobs.length, 2);
+  assert.ok(!JSON.stringify(jobs).includes(SECRET));
+  await client.close();
+});
+
 test('the relay waits for the lock of a transaction in this thread without holding the thread up', async (t) => {
   const { client, sent } = await server(t);
   const { db, outbox } = await shop(t, { client, relay: false });
@@ -253,7 +273,7 @@ test('what cannot work says so', async (t) => {
   assert.throws(() => new Outbox({ tabel: 'x' }), /unknown setting 'tabel'/);
   assert.throws(() => new Outbox({ database: 7 }), OJSOutboxError);
   assert.throws(() => instrument(db), /Knex/);
-  assert.throws(() => new Relay(new OJSClient('memory:'), 'sqlite:app.db'), /PostgreSQL by URL/);
+  assert.throws(() => new Relay(new OJSClient('memory:'), 'sqlite:app.db'), /PostgreSQL and MySQL by URL/);
   await assert.rejects(new Outbox({ url: 'memory:', database: memory }).start(), /in memory/);
   await assert.rejects(transaction(db, async () => 1), /must not be async/);
   await assert.rejects(transaction({}, () => 1), /takes a pool/);

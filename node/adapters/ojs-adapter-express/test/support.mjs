@@ -8,7 +8,7 @@ import Sqlite from 'better-sqlite3';
 import knex from 'knex';
 import pg from 'pg';
 import { OJSClient, OJSServer } from '@openjobspec/sdk';
-import { Outbox, instrument } from '@openjobspec/sdk/outbox';
+import { instrument } from '@openjobspec/sdk/outbox';
 import { eventually, signal } from '../../../test/support.mjs';
 
 export { eventually, signal };
@@ -47,6 +47,22 @@ export async function postgres(t) {
   };
   await admin(`CREATE DATABASE ${name}`);
   defer(t, () => admin(`DROP DATABASE ${name} WITH (FORCE)`));
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** The URL of an empty MariaDB database, dropped after the test. */
+export async function mariadb(t) {
+  const server = process.env.OJS_TEST_MYSQL;
+  assert.ok(server, 'OJS_TEST_MYSQL names no MariaDB server: run this under `mariadb-fixture`, as scripts/check.py does');
+  const url = new URL(server);
+  const name = `node_${process.pid}_${(names += 1)}`;
+  const admin = async (sql) => {
+    const client = knex({ client: 'mysql2', connection: server });
+    await client.raw(sql).finally(() => client.destroy());
+  };
+  await admin(`CREATE DATABASE ${name}`);
+  defer(t, () => admin(`DROP DATABASE ${name}`));
   url.pathname = `/${name}`;
   return url.href;
 }
@@ -110,15 +126,35 @@ async function withKnex(t, config) {
   };
 }
 
-/** The same steps, by driver: `transaction(function* (tx) { yield insert(tx, 1); … })`. */
+/** The same steps, by driver: `transaction(function* (tx) { yield insert(tx, 1); … })`; `cut(tx)` where there is a connection to lose. */
 export const DRIVERS = {
   async 'Knex, PostgreSQL'(t) {
     const url = await postgres(t);
     const driver = await withKnex(t, { client: 'pg', connection: url, pool: { min: 0, max: 4 } });
-    return { ...driver, url, readOnly: (steps) => driver.db.transaction(async (trx) => {
-      await trx.raw('SET TRANSACTION READ ONLY');
-      return waiting(steps)(trx);
-    }) };
+    return {
+      ...driver, url,
+      readOnly: (steps) => driver.db.transaction(async (trx) => {
+        await trx.raw('SET TRANSACTION READ ONLY');
+        return waiting(steps)(trx);
+      }),
+      cut: (trx) => async () => {
+        const { rows: [{ pid }] } = await trx.raw('SELECT pg_backend_pid() AS pid');
+        await driver.db.raw('SELECT pg_terminate_backend(?)', [pid]);
+      },
+    };
+  },
+
+  async 'Knex, MariaDB'(t) {
+    const url = await mariadb(t);
+    const driver = await withKnex(t, { client: 'mysql2', connection: url, pool: { min: 0, max: 4 } });
+    return {
+      ...driver, url,
+      readOnly: (steps) => driver.db.transaction(waiting(steps), { readOnly: true }),
+      cut: (trx) => async () => {
+        const [[{ id }]] = await trx.raw('SELECT CONNECTION_ID() AS id');
+        await driver.db.raw(`KILL CONNECTION ${id}`);
+      },
+    };
   },
 
   async 'Knex, SQLite'(t) {
@@ -146,6 +182,11 @@ export const DRIVERS = {
         await client.query('SET TRANSACTION READ ONLY');
         return waiting(steps)(client);
       }),
+      cut: (client) => async () => {
+        client.on('error', () => {});
+        const { rows: [{ pid }] } = await client.query('SELECT pg_backend_pid() AS pid');
+        await db.query('SELECT pg_terminate_backend($1)', [pid]);
+      },
     };
   },
 
@@ -167,14 +208,29 @@ export const DRIVERS = {
   },
 };
 
-/** A database with its outbox, and a server. */
-export async function shop(t, driver, { migrate = true, ...options } = {}) {
+/** Makes shops: `shop(t, driver, options)` is a database with an outbox of `make`, and a server. */
+export const shopOf = (make) => async (t, driver, { migrate = true, ...options } = {}) => {
   let outbox;
   const running = await server(t);
   const made = await DRIVERS[driver](t, () => outbox);
-  // Closed before the database goes.
-  outbox = new Outbox({ url: running.url, database: made.db, pollInterval: 50, ...options });
-  defer(t, () => outbox.close(0));
+  // Made last: closed before the database goes.
+  outbox = await make(t, { url: running.url, database: made.db, pollInterval: 50, ...options });
   if (migrate) await outbox.migrate();
   return { ...running, ...made, outbox };
+};
+
+/** As the specification prints it, "Framework Adapters", section 5.2. */
+export const PRINTED = `
+{
+  "adapter": {
+    "ojs_url": "http://localhost:8080",
+    "backend_type": "external",
+    "outbox": {
+      "enabled": true,
+      "table_name": "ojs_outbox",
+      "poll_interval": "PT1S",
+      "batch_size": 100
+    }
+  }
 }
+`;

@@ -5,12 +5,13 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Inject, Injectable, Module, Scope } from '@nestjs/common';
+import { Body, Controller, Inject, Injectable, Module, Post, Scope } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import knex from 'knex';
+import { OJSClient } from '@openjobspec/sdk';
 import typescript from '../../../node_modules/typescript/lib/typescript.js';
 import { OjsHandler, OjsModule, OjsService, OjsWorkerHost, instrument } from '../index.mjs';
-import { defer, eventually, folder, postgres, server, signal } from '../../ojs-adapter-express/test/support.mjs';
+import { PRINTED, defer, eventually, folder, postgres, server, signal } from '../../ojs-adapter-express/test/support.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
@@ -54,6 +55,15 @@ const decorated = (Class, method, decorator) => {
   return Class;
 };
 
+test('the configuration of section 5.2, as printed', async (t) => {
+  const { url, sent } = await server(t);
+  const { db } = await database(t);
+  const config = JSON.parse(PRINTED.replace('http://localhost:8080', url));
+  const app = await context(t, { imports: [OjsModule.forRoot({ ...config, database: db })] });
+  await db.transaction(async () => { app.get(OjsService).enqueueAfterCommit('a', [1]); });
+  assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
+});
+
 test('FA-001, FA-002, FA-R001, FA-R003: the example of the README, as printed', async (t) => {
   const { url, client } = await server(t);
   const { db, url: databaseUrl } = await database(t);
@@ -91,6 +101,56 @@ test('FA-001, FA-002, FA-R001, FA-R003: the example of the README, as printed', 
   open = false;
   assert.deepEqual([host.worker.state, ojs.client.constructor.name], ['stopped', 'OJSClient']);
   await assert.rejects(ojs.client.health(), { name: 'OJSClosedError' });
+});
+
+test('FA-003, FA-R002, EI-001, EI-012, EI-013: encrypted rows that an earlier process left go together when the application starts', async (t) => {
+  const { url, sent } = await server(t);
+  const { db } = await database(t);
+  const client = new OJSClient({ url, encryptionKeys: { 'k-1': Buffer.alloc(32, 7) } });
+  defer(t, () => client.close());
+  const earlier = new OjsService({ client, database: db, relay: false });
+  const unique = { keys: ['type', 'args'], onConflict: 'ignore' };
+  await db.transaction(async (trx) => {
+    for (const number of ['4111', '4111', '4222']) await earlier.enqueueAfterCommit('card.charge', [number], { unique });
+    const rows = JSON.stringify(await earlier.staged(trx));
+    assert.ok(!rows.includes('4111') && rows.includes('ojs_encoded'), rows);
+  });
+  await context(t, { imports: [OjsModule.forRoot({ url, database: db })] });
+  assert.ok(!JSON.stringify(await sent(2)).includes('4111'));
+});
+
+test('FA-002 an exception in the controller behind the job', async (t) => {
+  const { url, sent } = await server(t);
+  const { db } = await database(t);
+  class Signup {
+    constructor(ojs) {
+      this.ojs = ojs;
+    }
+
+    async create({ email, fail }) {
+      return db.transaction(async (trx) => {
+        await trx('users').insert({ email });
+        this.ojs.enqueueAfterCommit('email.welcome', [email]);
+        if (fail) throw new Error('the payment was refused');
+        return { email };
+      });
+    }
+  }
+  Inject(OjsService)(Signup, undefined, 0);
+  Body()(Signup.prototype, 'create', 0);
+  Post()(Signup.prototype, 'create', Object.getOwnPropertyDescriptor(Signup.prototype, 'create'));
+  Controller('signup')(Signup);
+  class App {}
+  Module({ imports: [OjsModule.forRoot({ url, database: db })], controllers: [Signup] })(App);
+  const app = await NestFactory.create(App, { logger: false, abortOnError: false });
+  defer(t, () => app.close());
+  await app.listen(0, '127.0.0.1');
+  const post = async (body) => (await fetch(`${await app.getUrl()}/signup`, {
+    method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', connection: 'close' },
+  })).status;
+  assert.deepEqual([await post({ email: 'eve@example.com', fail: true }), await post({ email: 'ada@example.com' })], [500, 201]);
+  assert.deepEqual((await sent(1)).map(({ args }) => args), [['ada@example.com']]);
+  assert.deepEqual(await db('users').pluck('email'), ['ada@example.com']);
 });
 
 test('handlers see the services of the application; the jobs that they enqueue carry on the context', async (t) => {

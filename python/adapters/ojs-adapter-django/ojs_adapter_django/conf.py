@@ -8,8 +8,12 @@ from typing import Any, Mapping
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from openjobspec import OJSValidationError
+from openjobspec.adapter_config import spelled
+from openjobspec.policies import duration_seconds
+
 KNOWN = {"url", "auth_token", "headers", "timeout", "outbox", "worker"}
-KNOWN_OUTBOX = {"enabled", "table", "table_name", "relay", "poll_interval", "batch_size", "retention", "database", "same_database"}
+KNOWN_OUTBOX = {"enabled", "table", "relay", "poll_interval", "batch_size", "retention", "database", "same_database"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,10 @@ class Config:
 
 def read() -> Config:
     """Reads the setting. Raises ImproperlyConfigured, saying what is known."""
-    given = dict(getattr(settings, "OJS_CONFIG", None) or {})
+    try:
+        given = spelled(getattr(settings, "OJS_CONFIG", None) or {})
+    except OJSValidationError as error:
+        raise ImproperlyConfigured(f"OJS_CONFIG: {error}") from error
     _refuse_unknown("OJS_CONFIG", given, KNOWN)
     outbox = dict(given.get("outbox") or {})
     _refuse_unknown("OJS_CONFIG['outbox']", outbox, KNOWN_OUTBOX)
@@ -46,13 +53,24 @@ def read() -> Config:
         url=given.get("url"),
         client={name: given[name] for name in ("auth_token", "headers", "timeout") if name in given},
         enabled=bool(outbox.get("enabled", True)),
-        table=outbox.get("table", outbox.get("table_name", "ojs_outbox")),
+        table=outbox.get("table", "ojs_outbox"),
         relay=bool(outbox.get("relay", True)),
-        relay_options={name: outbox[name] for name in ("poll_interval", "batch_size", "retention") if name in outbox},
+        relay_options=_relay_options(outbox),
         database=outbox.get("database", "default"),
         same_database=outbox.get("same_database"),
         worker=given.get("worker"),
     )
+
+
+def _relay_options(outbox: Mapping[str, Any]) -> dict[str, Any]:
+    """Lengths of time are read now: the relay would find them wrong after a commit, when nobody looks."""
+    options = {name: outbox[name] for name in ("poll_interval", "batch_size", "retention") if name in outbox}
+    for name in {"poll_interval", "retention"} & options.keys():
+        try:
+            options[name] = duration_seconds(options[name])
+        except (TypeError, ValueError) as error:
+            raise ImproperlyConfigured(f"OJS_CONFIG['outbox']['{name}']: seconds, a timedelta, or text such as 'PT1S'; {error}") from error
+    return options
 
 
 def _refuse_unknown(where: str, given: Mapping[str, Any], known: set[str]) -> None:

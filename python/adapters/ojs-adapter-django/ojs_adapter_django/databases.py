@@ -7,25 +7,26 @@ from typing import Any, Callable
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
-from openjobspec.outbox import postgres_url
+from openjobspec.outbox import mysql_url, postgres_url
 
 #: Vendors that have an outbox.
-VENDORS = ("postgresql", "sqlite")
+VENDORS = ("postgresql", "mysql", "sqlite")
 
 
 def vendor(using: str) -> str:
     """The dialect of the outbox in this database."""
     name: str = connections[using].vendor
     if name not in VENDORS:
-        raise ImproperlyConfigured(f"the database '{using}' is {name}; the outbox is there for {' and '.join(VENDORS)}")
+        raise ImproperlyConfigured(f"the database '{using}' is {name}; the outbox is there for {', '.join(VENDORS)}")
     return name
 
 
 def for_relay(using: str) -> str | Callable[[], Any]:
-    """How a relay reaches the database: PostgreSQL by URL, SQLite through Django's own driver, in the relay's thread."""
+    """How a relay reaches the database: PostgreSQL and MySQL by URL, SQLite through Django's own driver, in the relay's thread."""
     settings = connections[using].settings_dict
-    if vendor(using) == "postgresql":
-        return postgres_url(
+    url = {"postgresql": postgres_url, "mysql": mysql_url}.get(vendor(using))
+    if url is not None:
+        return url(
             host=settings.get("HOST"), port=settings.get("PORT"), user=settings.get("USER"), password=settings.get("PASSWORD"),
             name=settings["NAME"], options=settings.get("OPTIONS"),
         )  # fmt: skip
@@ -37,7 +38,6 @@ def for_relay(using: str) -> str | Callable[[], Any]:
         django.ensure_connection()
         raw = django.connection
         raw.isolation_level = None
-        raw.execute("PRAGMA busy_timeout = 10000")
         return raw
 
     return connect

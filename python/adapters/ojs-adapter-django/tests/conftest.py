@@ -17,7 +17,8 @@ def server(ojs_server: str, settings: Any) -> Iterator[openjobspec.Client]:
     settings.OJS_CONFIG = {**settings.OJS_CONFIG, "url": ojs_server, "worker": "shop.jobs:worker"}
     with openjobspec.Client(ojs_server) as client:
         yield client
-    ojs.close(grace=0)
+    # Time to mark what was sent: the next test's relay would send it again, to another server.
+    ojs.close(grace=2)
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def sent(server: openjobspec.Client) -> Callable[..., list[Any]]:
     """Waits until so many jobs are on the server; returns them in order."""
 
     def jobs(count: int, queue: str = "default") -> list[Any]:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while server.queue_stats(queue).get("stats", server.queue_stats(queue)).get("available", 0) < count:
             assert time.monotonic() < until, f"not {count} jobs: {server.queue_stats(queue)}; {ojs.relay().status()}"
             time.sleep(0.005)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import os
 import threading
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User as Account
@@ -10,9 +14,11 @@ from django.core.checks import run_checks
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection, transaction
+from django.db.transaction import atomic
 from django.test import Client as Browser
 from django.test import TestCase
 
+from ojs_adapter_django import conf
 from openjobspec.django import ojs
 from openjobspec.outbox import migration
 
@@ -78,7 +84,7 @@ def test_the_relay_command(settings, sent):
 def test_the_worker_command_wants_a_worker(settings):
     with pytest.raises(CommandError, match="cannot load nowhere"):
         call_command("ojs_worker", "nowhere:worker")
-    settings.OJS_CONFIG = {"url": "memory:"}
+    settings.OJS_CONFIG, settings.TASKS = {"url": "memory:"}, {}
     with pytest.raises(CommandError, match="name the worker"):
         call_command("ojs_worker")
 
@@ -91,6 +97,7 @@ def test_checks(settings):
     for config, found in [
         ({"ulr": "x"}, ["ojs.E001"]),
         ({"outbox": {"poll": 1}}, ["ojs.E001"]),
+        ({"outbox": {"poll_interval": "soon"}}, ["ojs.E001"]),
         ({"outbox": {"enabled": False}}, ["ojs.W001"]),
     ]:
         settings.OJS_CONFIG = config
@@ -98,6 +105,97 @@ def test_checks(settings):
     if connection.vendor == "sqlite":
         settings.OJS_CONFIG = {"url": f"sqlite:{connection.settings_dict['NAME']}"}
         assert "ojs.E003" in ids()
+
+
+#: As the specification prints it, section 5.2.
+PRINTED = """
+{
+  "adapter": {
+    "ojs_url": "http://localhost:8080",
+    "backend_type": "external",
+    "outbox": {
+      "enabled": true,
+      "table_name": "ojs_outbox",
+      "poll_interval": "PT1S",
+      "batch_size": 100
+    }
+  }
+}
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_configuration_of_section_5_2_as_printed(settings, ojs_server, sent):
+    config = json.loads(PRINTED)
+    settings.OJS_CONFIG = config
+    assert [message.id for message in run_checks() if message.id.startswith("ojs.")] == []
+    read = conf.read()
+    assert (read.url, read.enabled, read.table, read.same_database) == ("http://localhost:8080", True, "ojs_outbox", False)
+    assert read.relay_options == {"poll_interval": 1.0, "batch_size": 100}
+    config["adapter"]["ojs_url"] = ojs_server
+    settings.OJS_CONFIG = config
+    with transaction.atomic():
+        ojs.enqueue_after_commit("a", [1])
+    ojs.relay().start()
+    assert len(sent(1)) == 1
+    config["adapter"]["backend_type"] = "redis"
+    settings.OJS_CONFIG = config
+    assert [message.id for message in run_checks() if message.id.startswith("ojs.")] == ["ojs.E001"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_settings_of_section_8_2_as_printed(settings, ojs_server, monkeypatch):
+    monkeypatch.setenv("OJS_URL", ojs_server)
+    # fmt: off
+    # --- as printed
+    # settings.py
+    OJS_CONFIG = {
+        'url': os.environ['OJS_URL'],
+        'outbox': { 'enabled': True, 'table': 'ojs_outbox' },
+    }
+    # ---
+    # fmt: on
+    settings.OJS_CONFIG = OJS_CONFIG
+    assert [message.id for message in run_checks() if message.id.startswith("ojs.")] == []
+    assert (ojs.config.url, ojs.config.enabled, ojs.config.table) == (ojs_server, True, "ojs_outbox")
+    assert Browser().post("/signup", {"email": "a@example.com"}).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_signups_of_section_4_as_printed(sent):
+    class User:
+        create = Account.objects.create
+
+    def transaction():
+        return atomic()
+
+    def Response(status):
+        return status
+
+    # fmt: off
+    # --- as printed, but for the first one's name
+    # WITHOUT transactional enqueue
+    def signup_without(request):
+        user = User.create(email=request.email)    # INSERT into database
+        ojs.enqueue("email.welcome", [user.id])    # HTTP POST to OJS backend
+        return Response(201)
+
+    # WITH transactional enqueue
+    def signup(request):
+        with transaction():
+            user = User.create(email=request.email)
+            ojs.enqueue_after_commit("email.welcome", [user.id])
+        return Response(201)
+        # Job is only sent to OJS if and when the transaction commits
+    # ---
+    # fmt: on
+
+    request = SimpleNamespace(email="a@example.com")
+    assert signup_without(request) == 201
+    Account.objects.all().delete()
+    User.create = functools.partial(Account.objects.create, username="ada")
+    assert signup(request) == 201
+    assert [job.type for job in sent(2)] == ["email.welcome"] * 2
 
 
 @pytest.mark.django_db

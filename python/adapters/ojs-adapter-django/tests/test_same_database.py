@@ -36,10 +36,10 @@ def shared(settings):
 
 def result(client, job):
     """Once a node has taken the row in."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while True:
         try:
-            return client.wait_for_result(job.id, timeout=20)
+            return client.wait_for_result(job.id, timeout=60)
         except JobNotFoundError:
             assert time.monotonic() < until
             time.sleep(0.005)

@@ -116,8 +116,9 @@ def test_options_bulk_and_order(sent):
     assert len(ojs.enqueue_bulk(["a", "b"])) == 2
 
 
-def test_a_wrong_job_is_refused_in_the_transaction(sent):
-    with pytest.raises(OJSError, match="type"), transaction.atomic():
-        User.objects.create(email="a@example.com")
-        ojs.enqueue_after_commit("", [1])
+def test_scenario_50_a_wrong_job_is_refused_in_the_transaction(sent):
+    for wrong in ({"job_type": ""}, {"job_type": "a", "priority": 5000}, {"job_type": "a", "queue": "Mail"}):
+        with pytest.raises(OJSError, match="type|priority|queue"), transaction.atomic():
+            User.objects.create(email="a@example.com")
+            ojs.enqueue_after_commit(args=[1], **wrong)
     assert not User.objects.exists()

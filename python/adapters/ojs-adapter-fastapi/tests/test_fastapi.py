@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 import time
 from typing import Annotated, Any
@@ -47,14 +48,14 @@ def shop(tmp_path, ojs_server):
 def sent(url, count):
     with openjobspec.Client(url) as client:
         found = []
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while len(found) < count:
             assert time.monotonic() < until
             found += client._run(ops.Call("POST", "/workers/fetch", {"queues": ["default"], "count": 10, "worker_id": "t"}, ops._jobs))
         return found
 
 
-def test_a_request_commits_or_fails_and_the_end_flushes(shop, ojs_server):
+def test_fa_001_fa_002_fa_r001_fa_r003_a_request_commits_or_fails_and_the_end_flushes(shop, ojs_server):
     headers = {"X-User": "7", "X-Request-ID": "r-1", "X-OJS-Tenant": "acme", "Accept-Language": "fr"}
     with TestClient(shop, raise_server_exceptions=False) as browser:
         assert "openjobspec-outbox" in [thread.name for thread in threading.enumerate()]
@@ -68,3 +69,22 @@ def test_a_request_commits_or_fails_and_the_end_flushes(shop, ojs_server):
     assert job.meta == {
         "ojs.context.user_id": "7", "ojs.context.request_id": "r-1", "tenant_id": "acme", "ojs.context.locale": "fr",
     }  # fmt: skip
+
+
+def test_fa_003_fa_r002_ei_001_ei_012_ei_013_encrypted_rows_of_an_earlier_process_go_together(tmp_path, ojs_server, monkeypatch):
+    monkeypatch.setenv("OJS_ENCRYPTION_KEYS", "k-1:" + base64.b64encode(bytes(range(32))).decode())
+    database = f"sqlite:///{tmp_path}/app.db"
+    unique = openjobspec.UniquePolicy(keys=["type", "args"], on_conflict="ignore")
+    earlier = OjsOutbox(ojs_server, database, relay=False)
+    plain = create_engine(database)
+    with plain.begin() as connection:
+        earlier.create_table(connection)
+        for number in ("4111", "4111", "4222"):
+            earlier.enqueue_after_commit(connection, "card.charge", [number], unique=unique)
+        rows = str(earlier.staged(connection))
+        assert "4111" not in rows and "ojs_encoded" in rows
+    plain.dispose()
+    earlier.close(grace=0)
+    with TestClient(FastAPI(lifespan=ojs_lifespan(OjsOutbox(ojs_server, database)))):
+        pass
+    assert "4111" not in str([job.args for job in sent(ojs_server, 2)])

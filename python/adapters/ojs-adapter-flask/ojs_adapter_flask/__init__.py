@@ -11,8 +11,9 @@ from flask import Flask, current_app, g, request
 from flask.cli import with_appcontext
 from ojs_adapter_sqlalchemy import OjsOutbox
 
-from openjobspec import Job, OJSError, outbox_context
+from openjobspec import Job, OJSError, OutboxError, outbox_context
 from openjobspec.__main__ import load
+from openjobspec.adapter_config import spelled
 from openjobspec.client import RequestLike
 
 __all__ = ["Ojs"]
@@ -22,7 +23,8 @@ _EXTENSION = "ojs"
 
 class Ojs:
     """The extension. ``app.config``: ``OJS_URL``, ``OJS_DATABASE`` (a URL; else ``SQLALCHEMY_DATABASE_URI``), ``OJS_OUTBOX`` (options of
-    :class:`ojs_adapter_sqlalchemy.OjsOutbox`), ``OJS_WORKER`` (``module:attribute``).
+    :class:`ojs_adapter_sqlalchemy.OjsOutbox`), ``OJS_WORKER`` (``module:attribute``). ``OJS_CONFIG`` in place of ``OJS_URL`` and ``OJS_OUTBOX``: the
+    settings as the specification prints them, see :meth:`ojs_adapter_sqlalchemy.OjsOutbox.from_config`.
 
     ``session`` is what jobs are staged on when a call names nothing: Flask-SQLAlchemy's ``db.session``, or a function that returns the
     present session. ``user_id`` and ``tenant_id`` are functions that say who makes the request.
@@ -46,8 +48,10 @@ class Ojs:
         """Registers with an application."""
         database = app.config.get("OJS_DATABASE") or app.config.get("SQLALCHEMY_DATABASE_URI")
         if database is None:
-            raise OJSError("set OJS_DATABASE or SQLALCHEMY_DATABASE_URI: the database whose transactions count")
-        app.extensions[_EXTENSION] = OjsOutbox(app.config.get("OJS_URL"), database, **app.config.get("OJS_OUTBOX", {}))
+            raise OutboxError("set OJS_DATABASE or SQLALCHEMY_DATABASE_URI: the database whose transactions count")
+        config = app.config.get("OJS_CONFIG") or {"url": app.config.get("OJS_URL"), "outbox": app.config.get("OJS_OUTBOX", {})}
+        app.config.setdefault("OJS_URL", spelled(config).get("url"))
+        app.extensions[_EXTENSION] = OjsOutbox.from_config(config, database)
         app.before_request(self._begin)
         app.teardown_request(self._end)
         app.cli.add_command(_relay)
@@ -71,7 +75,7 @@ class Ojs:
         """Sends a job if, and only if, the transaction commits: the extension's session, or the one that is named."""
         session = transaction if transaction is not None else self._session
         if session is None:
-            raise OJSError("which transaction? Give Ojs(session=db.session), or enqueue_after_commit(..., transaction=session)")
+            raise OutboxError("which transaction? Give Ojs(session=db.session), or enqueue_after_commit(..., transaction=session)")
         if callable(session) and not hasattr(session, "execute"):
             session = session()
         return self.outbox.enqueue_after_commit(session, job_type, args, **options)

@@ -31,12 +31,15 @@ class Transaction:
         """Runs a statement with parameters ``$1``, ``$2``, …; returns the first row, None when there is none."""
         if self.connection.dialect.name == "sqlite":
             sql = re.sub(r"\$(\d+)", r"?\1", sql)
+        elif self.connection.dialect.name in ("mysql", "mariadb"):
+            places = [int(place) for place in re.findall(r"\$(\d+)", sql)]
+            sql, values = re.sub(r"\$\d+", "%s", sql.replace("%", "%%")), tuple(values[place - 1] for place in places)
         result = await self.connection.exec_driver_sql(sql, values)
         return result.first() if result.returns_rows else None
 
 
 class AsyncDatabase:
-    """An asyncio engine whose transactions jobs join by themselves. PostgreSQL with asyncpg, or SQLite."""
+    """An asyncio engine whose transactions jobs join by themselves. PostgreSQL with asyncpg, MySQL with aiomysql, or SQLite."""
 
     def __init__(self, ojs: OjsOutbox, engine: AsyncEngine) -> None:
         self.ojs = ojs

@@ -6,15 +6,17 @@ import logging
 import sqlite3
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Iterable
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
 from sqlalchemy import URL, Connection, Engine, event, make_url
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, scoped_session
 
 from openjobspec import Client, Job, JobRequest, OJSValidationError, outbox_context
+from openjobspec.adapter_config import spelled
 from openjobspec.client import RequestLike
-from openjobspec.outbox import TABLE, Outbox, Relay, Staged, migration, postgres_url, same_file
+from openjobspec.outbox import TABLE, Outbox, Relay, Staged, migration, mysql_url, postgres_url, same_file
+from openjobspec.policies import duration_seconds
 from openjobspec.same_database import NOTIFY, SameDatabase
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger("openjobspec.outbox")
+#: Settings of the relay.
+_RELAY = ("poll_interval", "batch_size", "retention", "migrate")
 
 
 class OjsOutbox:
@@ -44,21 +48,41 @@ class OjsOutbox:
         same_database: bool | None = None,
         **options: Any,
     ) -> None:
+        for unknown in sorted(set(options) - set(_RELAY)):
+            raise OJSValidationError(f"unknown setting '{unknown}'; there are table, relay, same_database, {', '.join(_RELAY)}")
         self.client = client if isinstance(client, Client) else Client(client)
         self._owns_client = not isinstance(client, Client)
         self._url = make_url(database) if isinstance(database, (str, URL)) else database.url
-        self.database = self._url.get_backend_name()
-        if self.database not in ("postgresql", "sqlite"):
-            raise OJSValidationError(f"no outbox in '{self.database}': the database must be postgresql or sqlite")
+        backend = self._url.get_backend_name()
+        self.database = "mysql" if backend == "mariadb" else backend
+        if self.database not in ("postgresql", "mysql", "sqlite"):
+            raise OJSValidationError(f"no outbox in '{self.database}': the database must be postgresql, mysql or sqlite")
         if self.database == "sqlite" and isinstance(client, str) and same_file(client, self._url.database or ""):
             raise OJSValidationError("jobs and application share one SQLite file: two copies of SQLite would open it, and destroy it")
         self.table = table
         self._same = SameDatabase(self.client, same_database if self.database == "postgresql" else False)
         self._relay_wanted = relay
-        self._options = options
+        # Read now: a relay would find them wrong after a commit, when nobody looks.
+        self._options = {name: duration_seconds(value) if name in ("poll_interval", "retention") else value for name, value in options.items()}
         self._relay: Relay | None = None
         self._lock = threading.Lock()
         self._watched: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], database: Engine | AsyncEngine | URL | str) -> OjsOutbox:
+        """By settings that came from a file, as the specification prints them (section 5.2), with or without ``adapter`` around::
+
+            {"ojs_url": "http://localhost:8080", "backend_type": "external",
+             "outbox": {"enabled": true, "table_name": "ojs_outbox", "poll_interval": "PT1S", "batch_size": 100}}
+        """
+        given = spelled(config)
+        outbox = dict(given.pop("outbox", {}))
+        url = given.pop("url", None)
+        for unknown in sorted(given):
+            raise OJSValidationError(f"unknown setting '{unknown}'; there are ojs_url, backend_type, outbox")
+        if not outbox.pop("enabled", True):
+            raise OJSValidationError("jobs of SQLAlchemy's transactions are always rows of the outbox: leave 'enabled' out, or enqueue after the commit")
+        return cls(url, database, **outbox)
 
     # --- enqueue ---
 
@@ -164,6 +188,8 @@ class OjsOutbox:
         if self.database == "postgresql":
             host = url.host or (url.query.get("host") if isinstance(url.query.get("host"), str) else None)
             return postgres_url(host=host, port=url.port, user=url.username, password=url.password, name=url.database or "", options=url.query)  # type: ignore[arg-type]
+        if self.database == "mysql":
+            return mysql_url(host=url.host, port=url.port, user=url.username, password=url.password, name=url.database or "", options=url.query)  # type: ignore[arg-type]
         path = url.database
         if not path or path == ":memory:":
             raise OJSValidationError("an SQLite database in memory has no outbox: the relay needs a connection of its own")

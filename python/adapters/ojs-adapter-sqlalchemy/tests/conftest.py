@@ -17,11 +17,14 @@ from openjobspec import _operations as ops
 _number = iter(range(10**6))
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql", "mysql"])
 def database(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[str]:
     """The URL of an empty database."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/app.db"
+        return
+    if request.param == "mysql":
+        yield from mysql_database()
         return
     server = os.environ.get("OJS_TEST_POSTGRES")
     if not server:
@@ -34,6 +37,22 @@ def database(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[str]:
     yield url.set(database=name).render_as_string(hide_password=False)
     with admin.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    admin.dispose()
+
+
+def mysql_database() -> Iterator[str]:
+    """The URL of an empty database on a MariaDB server."""
+    server = os.environ.get("OJS_TEST_MYSQL")
+    if not server:
+        pytest.fail("OJS_TEST_MYSQL names no MariaDB server: run this under `mariadb-fixture`, as scripts/check.py does")
+    url = make_url(urlunsplit(urlsplit(server)._replace(scheme="mysql+pymysql")))
+    admin = create_engine(url, isolation_level="AUTOCOMMIT")
+    name = f"sa_{os.getpid()}_{next(_number)}"
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
+    yield url.set(database=name).render_as_string(hide_password=False)
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name}")
     admin.dispose()
 
 
@@ -65,7 +84,7 @@ def sent(ojs_server: str) -> Iterator[Callable[..., list[Any]]]:
 
     def jobs(count: int) -> list[Any]:
         found: list[Any] = []
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while len(found) < count:
             assert time.monotonic() < until, found
             found += client._run(fetch)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
 from ojs_adapter_sqlalchemy import OjsOutbox
-from openjobspec import OJSAPIError, OJSError, outbox_context
+from openjobspec import OJSAPIError, OJSError, OJSValidationError, outbox_context
 
 INSERT = text("INSERT INTO users (id, email) VALUES (:id, 'a@example.com')")
 
@@ -66,6 +68,20 @@ def test_a_connection_that_goes_back_in_mid_transaction_takes_its_jobs_along(eng
     assert [job.args for job in sent(1)] == [[2]]
 
 
+def test_a_transaction_that_only_reads_refuses_jobs(engine, ojs, sent):
+    begin = {"postgresql": "SET TRANSACTION READ ONLY", "mysql": "START TRANSACTION READ ONLY", "sqlite": "PRAGMA query_only = ON"}[engine.name]
+    with engine.connect() as connection:
+        connection.exec_driver_sql(begin)
+        with pytest.raises(DBAPIError, match="(?i)read.?only"):
+            ojs.enqueue_after_commit(connection, "a", [1])
+        connection.rollback()
+        if engine.name == "sqlite":
+            connection.exec_driver_sql("PRAGMA query_only = OFF")
+    with engine.begin() as connection:
+        ojs.enqueue_after_commit(connection, "a", [2])
+    assert [job.args for job in sent(1)] == [[2]]
+
+
 def test_scenario_49_a_test_that_rolls_back_sees_its_jobs(engine, ojs):
     with engine.connect() as connection, connection.begin() as outer:
         with Session(connection, join_transaction_mode="create_savepoint") as session:
@@ -87,6 +103,50 @@ def test_fa_003_a_relay_that_starts_later_finds_the_rows(database, engine, ojs, 
     assert [job.args for job in sent(5)] == [[number] for number in range(5)]
 
 
+#: As the specification prints it, section 5.2.
+PRINTED = """
+{
+  "adapter": {
+    "ojs_url": "http://localhost:8080",
+    "backend_type": "external",
+    "outbox": {
+      "enabled": true,
+      "table_name": "ojs_outbox",
+      "poll_interval": "PT1S",
+      "batch_size": 100
+    }
+  }
+}
+"""
+
+
+def test_the_configuration_of_section_5_2_as_printed(database, engine, ojs, ojs_server, sent):
+    ojs.close(grace=0)
+    OjsOutbox.from_config(json.loads(PRINTED), engine).close()
+    config = json.loads(PRINTED.replace("http://localhost:8080", ojs_server))
+    printed = OjsOutbox.from_config(config, database)
+    assert printed.table == "ojs_outbox"
+    with engine.begin() as connection:
+        printed.enqueue_after_commit(connection, "a", [1])
+    printed.start()
+    assert sent(1)[0].args == [1]
+    printed.close()
+    for path, value, message in [
+        (("adapter", "backend_type"), "redis", "'external'.*'database'"),
+        (("adapter", "url"), "x", "'url' is given twice"),
+        (("adapter", "outbox", "poll"), 1, "unknown setting 'poll'; there are table"),
+        (("adapter", "outbox", "enabled"), False, "leave 'enabled' out"),
+        (("adapters",), {}, "unknown setting 'adapters'; there are ojs_url"),
+    ]:
+        wrong = json.loads(PRINTED)
+        place = wrong
+        for name in path[:-1]:
+            place = place[name]
+        place[path[-1]] = value
+        with pytest.raises(OJSValidationError, match=message):
+            OjsOutbox.from_config(wrong, engine)
+
+
 def test_fa_r001_metadata_of_the_request(engine, ojs, sent):
     with outbox_context.bound({"tenant_id": "acme", "ojs.context.user_id": "7"}), engine.begin() as connection:
         ojs.enqueue_after_commit(connection, "a", [1], meta={"tenant_id": "own"})
@@ -103,7 +163,7 @@ def test_fa_r003_closing_flushes_and_ends_the_thread(engine, ojs, sent):
 
 
 def test_asyncio(database, engine, ojs, sent):
-    url = database.replace("sqlite:", "sqlite+aiosqlite:").replace("+psycopg", "+asyncpg")
+    url = database.replace("sqlite:", "sqlite+aiosqlite:").replace("+psycopg", "+asyncpg").replace("+pymysql", "+aiomysql")
 
     async def run() -> None:
         engine = create_async_engine(url)
@@ -125,8 +185,8 @@ def test_asyncio(database, engine, ojs, sent):
 
 
 def test_what_cannot_work_says_so(tmp_path):
-    with pytest.raises(OJSError, match="mysql"):
-        OjsOutbox(None, "mysql://localhost/shop")
+    with pytest.raises(OJSError, match="mssql"):
+        OjsOutbox(None, "mssql://localhost/shop")
     with pytest.raises(OJSError, match="two copies"):
         OjsOutbox(f"sqlite:{tmp_path}/app.db", f"sqlite:///{tmp_path}/app.db")
     with pytest.raises(OJSError, match="in memory"):

@@ -31,6 +31,37 @@ module RelayTest
     assert_equal (0..4).map { |number| [number] }, sent(5).map(&:args)
   end
 
+  # As the specification prints it, section 5.2.
+  PRINTED = <<~JSON
+    {
+      "adapter": {
+        "ojs_url": "http://localhost:8080",
+        "backend_type": "external",
+        "outbox": {
+          "enabled": true,
+          "table_name": "ojs_outbox",
+          "poll_interval": "PT1S",
+          "batch_size": 100
+        }
+      }
+    }
+  JSON
+
+  def test_the_configuration_of_section_5_2_as_printed
+    OJS.configure(JSON.parse(PRINTED))
+    assert_equal ["http://localhost:8080", :active_record, "ojs_outbox", false],
+                 [OJS.configuration.url, OJS.configuration.adapter, OJS.configuration.outbox_table, OJS.configuration.same_database]
+    OJS.configure(JSON.parse(PRINTED, symbolize_names: true)) { |config| config.url = server.url }
+    User.transaction { after_commit([1]) }
+    assert_equal [[1]], sent(1).map(&:args)
+    assert_raises(OJS::ValidationError) { OJS.configure({ backend_type: "redis" }) }
+    assert_raises(OJS::ValidationError) { OJS.configure({ adapter: { outbox: { enabled: false } } }) }
+    error = assert_raises(OJS::ValidationError) { OJS.configure({ outbox: { table_nam: "x" } }) }
+    assert_match(/unknown setting 'table_nam'; there are enabled, table_name/, error.message)
+  ensure
+    OJS.configure { |config| config.same_database = config.outbox_poll_interval = config.outbox_batch_size = nil }
+  end
+
   def test_fa_003_the_process_dies_right_after_the_commit
     pid = fork do
       ActiveRecord::Base.establish_connection(database.settings("app"))
@@ -82,11 +113,45 @@ module RelayTest
     configure do |config|
       config.transport = counting
       config.relay = false
+      config.outbox_batch_size = 100
     end
     User.transaction { OJS.enqueue_bulk_after_commit([["a"]] * 250) }
     relay.start
     sent(250)
     assert_equal [100, 100, 50], counting.batches
+  ensure
+    configure { |config| config.outbox_batch_size = nil }
+  end
+
+  SECRET = "4111-1111-1111-1111"
+
+  def test_ei_013_ei_012_the_outbox_and_the_server_hold_ciphertext
+    encrypted do
+      User.transaction do
+        OJS.enqueue_after_commit("card.charge", [SECRET], priority: 7)
+        row = OJS.staged.first
+        refute_includes row[:args].to_json, SECRET
+        assert_includes row.to_json, "ojs_encoded"
+        assert_equal 7, row[:options].transform_keys(&:to_s)["priority"], "what the relay looks at is in the clear"
+      end
+      refute_includes sent(1).first.args.to_json, SECRET
+    end
+  end
+
+  def test_ei_001_the_unique_key_is_that_of_the_plain_arguments
+    encrypted do
+      unique = { keys: %w[type args], on_conflict: "ignore" }
+      User.transaction { [SECRET, SECRET, "another"].each { |secret| OJS.enqueue_after_commit("card.charge", [secret], unique: unique) } }
+      OJS.close(20)
+      assert_equal 2, sent(2).size
+    end
+  end
+
+  def encrypted
+    configure { |config| config.encryption_keys = { "k-1" => "k" * 32 } }
+    yield
+  ensure
+    configure { |config| config.encryption_keys = nil }
   end
 
   def test_fa_r003_closing_flushes_and_ends_the_thread

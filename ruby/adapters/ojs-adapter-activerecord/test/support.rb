@@ -3,6 +3,7 @@
 $LOAD_PATH.unshift(*%w[../lib ../../../lib ../../../test].map { |path| File.expand_path(path, __dir__) })
 require "support"
 require "ojs/active_record"
+require "mysql2"
 require "pg"
 require "sqlite3"
 
@@ -46,6 +47,25 @@ module Databases
       host = url.host.to_s.empty? ? query["host"] : URI.decode_www_form_component(url.host)
       { adapter: "postgresql", host: host, port: url.port || query["port"], username: url.user, password: url.password,
         database: name }.compact
+    end
+  end
+
+  # A database of the server in OJS_TEST_MYSQL.
+  class Mysql
+    # Children of the test are in the same database.
+    PREFIX = "ar_#{Process.pid}_"
+
+    def self.settings(name)
+      url = URI.parse(ENV.fetch("OJS_TEST_MYSQL") { raise "run this under mariadb-fixture, which sets OJS_TEST_MYSQL" })
+      place = { host: url.host, port: url.port, username: url.user, password: url.password }
+      name = "#{PREFIX}#{name}"
+      @made ||= {}
+      @made[name] ||= Mysql2::Client.new(**place).then do |admin|
+        admin.query("CREATE DATABASE #{name} CHARACTER SET utf8mb4")
+        admin.close
+        true
+      end
+      { adapter: "mysql2", database: name, **place }
     end
   end
 
@@ -114,7 +134,7 @@ module Databases
   end
 
   # Every test for each database.
-  def self.each(tests, only: [Sqlite, Postgresql])
+  def self.each(tests, only: [Sqlite, Postgresql, Mysql])
     only.each do |kind|
       name = "#{tests.name}#{kind.name.split("::").last}"
       Object.const_set(name, Class.new(Minitest::Test) do
@@ -122,6 +142,7 @@ module Databases
         include tests
         define_method(:database) { kind }
         define_method(:sqlite?) { kind == Sqlite }
+        define_method(:mysql?) { kind == Mysql }
       end)
     end
   end

@@ -26,6 +26,42 @@ class ActiveJobTest < ActiveSupport::TestCase
     assert_equal [kept.provider_job_id, "active_job.welcome_job", kept.job_id], [job.id, job.type, job.args[0]["job_id"]]
   end
 
+  # What Active Job calls enqueued is a row of the transaction: a job that cannot be one says so there, and none is deferred.
+  def test_scenario_50_what_is_called_enqueued_is_enqueued
+    assert_raises(OJS::ValidationError) do
+      User.transaction do
+        User.create!(email: "ada@example.com")
+        WelcomeJob.set(priority: 5000).perform_later(nil)
+      end
+    end
+    assert_equal 0, User.count
+    adapter = ActiveJob::Base.queue_adapter
+    kept = Array.new(3) { WelcomeJob.new(nil) }
+    User.transaction do
+      assert_equal 3, adapter.enqueue_all(kept)
+      assert_equal kept.map(&:provider_job_id), OJS.staged.map { |job| job[:id] }
+    end
+    User.transaction do
+      adapter.enqueue_all([WelcomeJob.new(nil)])
+      raise ActiveRecord::Rollback
+    end
+    settle
+    assert_equal kept.map(&:provider_job_id), sent(3, queue: "low-priority").map(&:id)
+    at_once = Array.new(2) { ServerJob.new.tap { |job| job.scheduled_at = Time.now.to_f + 60 } }
+    adapter.enqueue_all(at_once)
+    assert_equal(%w[scheduled scheduled], at_once.map { |job| client.get_job(job.provider_job_id).state })
+  end
+
+  # Rails 8.2 sets it for all jobs, and keeps them in memory until the commit.
+  def test_scenario_50_rails_does_not_defer_what_is_a_row
+    refute ActiveJob::Base.queue_adapter.enqueue_after_transaction_commit?
+    refute WelcomeJob.enqueue_after_transaction_commit
+    own = Class.new(ApplicationJob) { def self.enqueue_after_transaction_commit = true }
+    assert own.enqueue_after_transaction_commit
+    own.queue_adapter = :inline
+    assert_raises(NoMethodError, "Rails 6.1 has no such setting") { Class.new(ApplicationJob) { self.queue_adapter = :inline }.enqueue_after_transaction_commit }
+  end
+
   def test_queue_priority_and_wait
     WelcomeJob.set(queue: :urgent, priority: 5).perform_later(nil)
     assert_equal 5, sent(1, queue: "urgent").first.priority

@@ -34,7 +34,7 @@ class LifecycleTest < ActiveSupport::TestCase
   end
 
   # Puma loads the application and then forks: each process has a relay, and one of them sends.
-  def test_the_relay_starts_with_the_server_and_is_flushed_at_its_end
+  def test_fa_003_fa_r003_the_relay_starts_with_the_server_and_is_flushed_at_its_end
     left_behind
     File.write("#{Shop::PLACE}/config/puma.rb", "workers 2\nthreads 2, 2\npreload_app!\n")
     port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }

@@ -1,4 +1,6 @@
 //! `/admin/jobs/bulk` and the purge of a queue: what operators do to many jobs, once they have confirmed it.
+use std::time::Instant;
+
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
@@ -96,8 +98,10 @@ pub async fn purge(
 }
 
 async fn run(engine: &Engine, action: Action, picked: Picked, dry_run: bool, limit: Option<usize>) -> Result<Done, Failure> {
+    let began = Instant::now();
     let run = Run { action, picked, atomic: false, dry_run, limit: limit.unwrap_or(usize::MAX).max(1) };
     let done = run.carry_out(engine).await?;
+    engine.metrics().bulk(&done.figures(action, false, began));
     done.conclude(engine, action, None, 200, "").await?;
     Ok(done)
 }

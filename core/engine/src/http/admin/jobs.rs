@@ -45,14 +45,6 @@ fn filter(params: &Params, paging: Paging) -> Result<JobFilter, OjsError> {
             return Err(invalid("sort", format!("sort cannot be '{other}': use created_at, scheduled_at or priority.")));
         }
     };
-    if sort != JobSort::Created && state.is_none_or(JobState::is_terminal) {
-        // It would sort all finished jobs to show those that wait.
-        let waiting = "scheduled, available, pending, active or retryable";
-        return Err(invalid(
-            "sort",
-            format!("This order needs state: {waiting}. Lists of other jobs are ordered by created_at."),
-        ));
-    }
     let ascending = match params.get("order") {
         None | Some("desc") => false,
         Some("asc") => true,

@@ -4,6 +4,7 @@ use ojs_model::{JobState, envelope};
 use serde_json::{Map, Value, json};
 
 use super::super::jobs::unexpected;
+use super::super::queue_config::backpressure;
 use super::super::reply::{Failure, Json};
 use super::super::request::Params;
 use super::stats::{percentiles, recent, throughput};
@@ -11,6 +12,7 @@ use super::{Paging, ask, astray, stamp};
 use crate::admin::{AdminQuery, AdminReply};
 use crate::command::{Command, Reply};
 use crate::engine::Engine;
+use crate::queue_config::QueueConfig;
 use crate::stats::{Pace, StatRow};
 use crate::tables::{Counts, QueueRow};
 
@@ -39,9 +41,19 @@ pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Resu
     let rows = recent(&engine).await?;
     let mut object = item(&queue, &counts, &pace(&rows, queue.num, engine.now().as_millis()));
     object.insert("oldest_available_at".into(), stamp(oldest.unwrap_or(0)));
-    let configuration = queue.settings.as_ref().map(|settings| settings.config.to_value()).unwrap_or_default();
-    object.insert("configuration".into(), Value::from(configuration));
+    object.insert("configuration".into(), configuration(&queue));
     Ok(Json::ok(Value::from(object).to_string()))
+}
+
+/// The settings in force. Those that the admin document names are always there, `null` when nobody has set them.
+fn configuration(queue: &QueueRow) -> Value {
+    let config = queue.settings.as_ref().map(|settings| &settings.config);
+    let mut members = config.map(QueueConfig::to_value).unwrap_or_default();
+    for name in ["concurrency", "rate_limit", "retention"] {
+        members.entry(name).or_insert(Value::Null);
+    }
+    members.insert("backpressure".into(), config.map_or(Value::Null, backpressure));
+    members.into()
 }
 
 fn pace(rows: &[StatRow], queue: i64, now: i64) -> Pace {

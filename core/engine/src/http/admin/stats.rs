@@ -56,9 +56,9 @@ pub async fn history(State(engine): State<Engine>, RawQuery(query): RawQuery) ->
         },
         None => None,
     };
-    let rows = read(&engine, StatFilter { since, until }).await?;
+    let rows = read(&engine, StatFilter { since, until, queue }).await?;
     let mut points: BTreeMap<i64, StatRow> = BTreeMap::new();
-    for row in rows.iter().filter(|row| queue.is_none_or(|queue| queue == row.queue)) {
+    for row in &rows {
         let at = row.at - row.at.rem_euclid(length);
         points.entry(at).or_insert_with(|| StatRow::new(at, length, 0, 0)).merge(row);
     }
@@ -87,10 +87,11 @@ fn point(row: &StatRow) -> Value {
 /// The rows that [`Pace`] needs.
 pub(super) async fn recent(engine: &Engine) -> Result<Vec<StatRow>, Failure> {
     let now = engine.now().as_millis();
-    read(engine, StatFilter { since: now.saturating_sub(Pace::BACK + MINUTE), until: now.saturating_add(1) }).await
+    read(engine, StatFilter { since: now.saturating_sub(Pace::BACK + MINUTE), until: now.saturating_add(1), queue: None }).await
 }
 
-async fn read(engine: &Engine, filter: StatFilter) -> Result<Vec<StatRow>, Failure> {
+/// Figures of all nodes, those included that are not written yet.
+pub(in crate::http) async fn read(engine: &Engine, filter: StatFilter) -> Result<Vec<StatRow>, Failure> {
     let mut rows = match ask(engine, AdminQuery::Stats(filter)).await? {
         AdminReply::Stats(rows) => rows,
         other => return Err(astray(&other)),

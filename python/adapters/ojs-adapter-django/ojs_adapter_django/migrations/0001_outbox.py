@@ -23,7 +23,7 @@ def drop(_apps: Any, schema_editor: Any) -> None:
     """Deletes the tables, with what is in them."""
     if schema_editor.connection.vendor in databases.VENDORS:
         table = conf.read().table
-        for name in (f"{table}_relay", table):
+        for name in (f"{table}_gate", f"{table}_relay", table):
             schema_editor.execute(f"DROP TABLE IF EXISTS {name}")
 
 

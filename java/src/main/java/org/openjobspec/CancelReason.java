@@ -2,6 +2,7 @@ package org.openjobspec;
 
 /** Why a handler should stop. */
 public enum CancelReason {
+    // gen:java/cancel_reasons.j2 (make gen; do not edit)
     /** The job was cancelled on the server. */
     CANCELLED,
     /** Another worker has the job by now, or it was answered before. */
@@ -21,4 +22,5 @@ public enum CancelReason {
             default -> CANCELLED;
         };
     }
+    // gen:end
 }

@@ -62,7 +62,7 @@ final class Connection {
     }
 
     private void checkOpen() {
-        if (closed) throw new OJSException.Closed("the client is closed", OJSException.About.code("closed"));
+        if (closed) throw new OJSException.Closed("the client is closed");
     }
 
     synchronized void close() {

@@ -118,7 +118,7 @@ public final class Events implements Iterable<Event> {
                 Thread.sleep(length);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new OJSException.Closed("interrupted while waiting for events", OJSException.About.code("closed"));
+                throw new OJSException.Closed("interrupted while waiting for events");
             }
         }
     }

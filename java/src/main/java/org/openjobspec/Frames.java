@@ -5,12 +5,14 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Batches of jobs and outcomes in one block of bytes: {@code include/ojs_frame.h}. A test compares the numbers with the header. */
+/** Batches of jobs and outcomes in one block of bytes: {@code include/ojs_frame.h}. */
 final class Frames {
+    // gen:java/frame.j2 (make gen; do not edit)
     static final int JOBS = 0x4A534A4F;
     static final int OUTCOMES = 0x4F534A4F;
     static final int VERSION = 1;
     static final int HEADER = 16;
+    static final int AT_MAGIC = 0;
     static final int AT_VERSION = 4;
     static final int AT_ENTRY_SIZE = 6;
     static final int AT_COUNT = 8;
@@ -22,12 +24,14 @@ final class Frames {
     static final int JOB_TYPE = 24;
     static final int JOB_QUEUE = 32;
     static final int JOB_ATTEMPT = 40;
+    static final int JOB_FLAGS = 44;
 
     static final int OUTCOME = 32;
     static final int OUTCOME_TOKEN = 0;
     static final int OUTCOME_KIND = 8;
     static final int OUTCOME_PAYLOAD = 16;
     static final int OUTCOME_DELAY = 24;
+    // gen:end
 
     private Frames() {}
 
@@ -38,7 +42,7 @@ final class Frames {
     static Entry[] jobs(byte[] frame) {
         if (frame.length == 0) return new Entry[0];
         ByteBuffer in = ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN);
-        if (in.getInt(0) != JOBS) throw new IllegalStateException("not a frame of jobs");
+        if (in.getInt(AT_MAGIC) != JOBS) throw new IllegalStateException("not a frame of jobs");
         // Later versions may append members: the header says how long an entry is.
         int size = Short.toUnsignedInt(in.getShort(AT_ENTRY_SIZE));
         Entry[] entries = new Entry[in.getInt(AT_COUNT)];
@@ -61,7 +65,7 @@ final class Frames {
         int total = at;
         for (Outcome outcome : outcomes) total += outcome.payload().length;
         ByteBuffer out = ByteBuffer.allocate(total).order(ByteOrder.LITTLE_ENDIAN);
-        out.putInt(0, OUTCOMES).putShort(AT_VERSION, (short) VERSION).putShort(AT_ENTRY_SIZE, (short) OUTCOME);
+        out.putInt(AT_MAGIC, OUTCOMES).putShort(AT_VERSION, (short) VERSION).putShort(AT_ENTRY_SIZE, (short) OUTCOME);
         out.putInt(AT_COUNT, outcomes.size()).putInt(AT_TOTAL, total);
         int entry = HEADER;
         for (Outcome outcome : outcomes) {

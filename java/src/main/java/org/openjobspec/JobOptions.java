@@ -77,6 +77,7 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
         return options;
     }
 
+    // gen:java/options.j2 (make gen; do not edit)
     /** The queue; {@code default} when it is not said. */
     public S queue(String queue) {
         return unless(queue.equals("default"), "queue", queue);
@@ -93,8 +94,13 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
     }
 
     /** How long a worker may be silent before the job is given to another. */
-    public S visibilityTimeout(Duration timeout) {
-        return option("visibility_timeout_ms", Durations.positive("visibilityTimeout", timeout).toMillis());
+    public S visibilityTimeout(Duration visibilityTimeout) {
+        return option("visibility_timeout_ms", Durations.positive("visibilityTimeout", visibilityTimeout).toMillis());
+    }
+
+    /** How long the result is kept (0 keeps none). */
+    public S resultTtl(Duration resultTtl) {
+        return option("result_ttl", Durations.positive("resultTtl", resultTtl).toSeconds());
     }
 
     /** Run after this long. */
@@ -103,53 +109,46 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
     }
 
     /** Do not run before this time. */
-    public S delayUntil(Instant time) {
-        return option("delay_until", time.toString());
+    public S delayUntil(Instant delayUntil) {
+        return option("delay_until", delayUntil.toString());
     }
 
     /** Do not run before this time. */
-    public S delayUntil(OffsetDateTime time) {
-        return option("delay_until", text(time));
+    public S delayUntil(OffsetDateTime delayUntil) {
+        return option("delay_until", text(delayUntil));
     }
 
     /** Throw the job away when it has not started by then. */
-    public S expiresAt(Instant time) {
-        return option("expires_at", time.toString());
+    public S expiresAt(Instant expiresAt) {
+        return option("expires_at", expiresAt.toString());
     }
 
     /** Throw the job away when it has not started by then. */
-    public S expiresAt(OffsetDateTime time) {
-        return option("expires_at", text(time));
-    }
-
-    private static String text(OffsetDateTime time) {
-        return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time); // toString() leaves zero seconds out
+    public S expiresAt(OffsetDateTime expiresAt) {
+        return option("expires_at", text(expiresAt));
     }
 
     /** How long the job's whole life may take. */
-    public S totalTimeout(Duration timeout) {
-        return option("total_timeout", Durations.text(timeout));
-    }
-
-    /** How long the result is kept; zero keeps none. */
-    public S resultTtl(Duration length) {
-        return option("result_ttl", Durations.positive("resultTtl", length).toSeconds());
+    public S totalTimeout(Duration totalTimeout) {
+        return option("total_timeout", Durations.text(totalTimeout));
     }
 
     /** What happens when it fails. */
-    public S retry(RetryPolicy policy) {
-        return option("retry", policy.toJson());
+    public S retry(RetryPolicy retry) {
+        return option("retry", retry.toJson());
     }
 
     /** What makes it a duplicate. */
-    public S unique(UniquePolicy policy) {
-        return option("unique", policy.toJson());
+    public S unique(UniquePolicy unique) {
+        return option("unique", unique.toJson());
     }
 
     /** Words to find it by. */
     public S tags(String... tags) {
         return unless(tags.length == 0, "tags", List.of(tags));
     }
+
+    // gen:end
 
     /** An id of your own, a UUIDv7; without it one is made. */
     public S id(String id) {
@@ -167,6 +166,10 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
     public S option(String name, Object value) {
         options.put(name, value);
         return self();
+    }
+
+    private static String text(OffsetDateTime time) {
+        return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time); // toString() leaves zero seconds out
     }
 
     /** A default is not sent. */

@@ -11,11 +11,13 @@ import java.util.List;
 public final class MiddlewareChain<L> {
     private record Layer<L>(String name, L layer) {}
 
+    // gen:java/enqueue_order.j2 (make gen; do not edit)
     /**
-     * The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers with
-     * other names may stand anywhere.
+     * The layers around an enqueue whose order the specification fixes, outermost first ("Extension Interactions", section 14). Layers
+     * with other names may stand anywhere.
      */
     static final List<String> ENQUEUE_ORDER = List.of("trace_inject", "auth", "validate", "unique", "rate_limit", "encrypt");
+    // gen:end
 
     private final List<Layer<L>> layers = new ArrayList<>();
     private final List<String> order;

@@ -30,7 +30,7 @@ final class NativeRelay {
 
     private final MemorySegment handle;
 
-    /** Reads PostgreSQL by {@code url}, or, when that is null, the SQLite database behind the mailbox. */
+    /** Reads PostgreSQL, MySQL or MariaDB by {@code url}, or, when that is null, the SQLite database behind the mailbox. */
     NativeRelay(NativeClient client, String url, NativeMailbox host, Options given) {
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment options = Native.options(memory, OPTIONS, INIT);

@@ -295,8 +295,8 @@ public final class OJSClient implements AutoCloseable {
         private Duration timeout;
         private Duration connectTimeout;
         private int maxSends;
-        private Path certificate;
-        private Path key;
+        private String certFile = environment("OJS_TLS_CERT_FILE", null);
+        private String keyFile = environment("OJS_TLS_KEY_FILE", null);
         private String encryptionKeys = environment("OJS_ENCRYPTION_KEYS", null);
         private Transport transport;
 
@@ -357,10 +357,10 @@ public final class OJSClient implements AutoCloseable {
             return this;
         }
 
-        /** The client's own certificate and its key, PEM files. */
-        public Builder clientCertificate(Path certificateFile, Path keyFile) {
-            certificate = certificateFile;
-            key = keyFile;
+        /** The client's own certificate and its key, PEM files; without it {@code OJS_TLS_CERT_FILE} and {@code OJS_TLS_KEY_FILE}. */
+        public Builder clientCert(Path certificate, Path key) {
+            certFile = certificate.toString();
+            keyFile = key.toString();
             return this;
         }
 
@@ -382,10 +382,9 @@ public final class OJSClient implements AutoCloseable {
         /** The client. */
         public OJSClient build() {
             if (transport != null) return new OJSClient(new Connection(transport));
-            String certFile = certificate == null ? null : certificate.toString();
-            String keyFile = key == null ? null : key.toString();
+            boolean both = certFile != null && keyFile != null;
             return new OJSClient(new Connection(new NativeClient(url, new NativeClient.Options(maxSends, Durations.millis("timeout", timeout),
-                    Durations.millis("connectTimeout", connectTimeout), authToken, headers, caFile, certFile, keyFile,
+                    Durations.millis("connectTimeout", connectTimeout), authToken, headers, caFile, both ? certFile : null, both ? keyFile : null,
                     encryptionKeys))));
         }
     }

@@ -66,24 +66,25 @@ public sealed class OJSException extends RuntimeException {
         return details instanceof Map<?, ?> members && members.get(name) instanceof String text ? text : null;
     }
 
+    // gen:java/classes.j2 (make gen; do not edit)
     /** The server answered, and the answer is an error. */
     public static sealed class Api extends OJSException {
-        Api(String message, About about) {
-            super(message, about, null);
+        Api(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** The job's present state or another job is in the way. */
     public static sealed class Conflict extends Api {
-        Conflict(String message, About about) {
-            super(message, about);
+        Conflict(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** The job exists already: same id, or a unique policy said so. */
     public static final class Duplicate extends Conflict {
-        Duplicate(String message, About about) {
-            super(message, about);
+        Duplicate(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
 
         /** The id of the job that was there first; may be null. */
@@ -92,77 +93,77 @@ public sealed class OJSException extends RuntimeException {
         }
     }
 
-    /** The job is in a state that does not allow the operation. */
+    /** The job is in a state that does not allow the operation; current_state in the details names it. */
     public static final class InvalidStateTransition extends Conflict {
-        InvalidStateTransition(String message, About about) {
-            super(message, about);
+        InvalidStateTransition(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** There is no such job, queue, workflow or schedule (any more). */
     public static final class NotFound extends Api {
-        NotFound(String message, About about) {
-            super(message, about);
+        NotFound(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** The queue is paused and refuses jobs. */
     public static final class QueuePaused extends Api {
-        QueuePaused(String message, About about) {
-            super(message, about);
+        QueuePaused(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** The request came too fast, or the queue is full. */
     public static final class RateLimited extends Api {
-        RateLimited(String message, About about) {
-            super(message, about);
+        RateLimited(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** The job, its metadata, its result or the batch is larger than the server takes. */
     public static final class PayloadTooLarge extends Api {
-        PayloadTooLarge(String message, About about) {
-            super(message, about);
+        PayloadTooLarge(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
-    /** The server found the request wrong. */
+    /** The server found the request wrong; field in the details names the place. */
     public static final class InvalidRequest extends Api {
-        InvalidRequest(String message, About about) {
-            super(message, about);
+        InvalidRequest(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** The token is missing, wrong, or not allowed to do this. */
     public static final class Authentication extends Api {
-        Authentication(String message, About about) {
-            super(message, about);
+        Authentication(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** There was no OJS answer. */
     public static sealed class Connection extends OJSException {
-        Connection(String message, About about) {
-            super(message, about, null);
+        Connection(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
     /** There was no answer in time; the server may have acted. */
     public static final class Timeout extends Connection {
-        Timeout(String message, About about) {
-            super(message, about);
+        Timeout(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
     }
 
-    /** A request, argument or setting was found wrong before anything was sent. */
+    /** The request, an argument or a setting was found wrong before anything was sent. */
     public static final class Validation extends OJSException {
-        Validation(String message, About about) {
-            super(message, about, null);
+        Validation(String message, About about, Throwable cause) {
+            super(message, about, cause);
         }
 
         Validation(String message) {
-            this(message, "invalid_argument");
+            this(message, About.code("invalid_argument"), null);
         }
 
         Validation(String message, String code) {
@@ -170,36 +171,52 @@ public sealed class OJSException extends RuntimeException {
         }
 
         Validation(String message, String code, Throwable cause) {
-            super(message, About.code(code), cause);
+            this(message, About.code(code), cause);
         }
     }
 
-    /** A chain was used wrongly: unknown name, name taken, changed after the start, {@code next} called twice. */
+    /** An enqueue middleware did not call next: the job was dropped on purpose. */
+    public static final class NotEnqueued extends OJSException {
+        NotEnqueued(String message, About about, Throwable cause) {
+            super(message, about, cause);
+        }
+
+        NotEnqueued(String message) {
+            this(message, About.code("not_enqueued"), null);
+        }
+    }
+
+    /** A chain was used wrongly: unknown name, name taken, changed while in use, next called twice. */
     public static final class Middleware extends OJSException {
+        Middleware(String message, About about, Throwable cause) {
+            super(message, about, cause);
+        }
+
         Middleware(String message) {
-            super(message, About.code("middleware"), null);
+            this(message, About.code("middleware"), null);
         }
     }
 
-    /** The outbox cannot take a job as the database or the transaction is. */
+    /** The outbox cannot be used as it is set up, or not here: the message says what to do. */
     public static final class Outbox extends OJSException {
+        Outbox(String message, About about, Throwable cause) {
+            super(message, about, cause);
+        }
+
         /** For adapters; {@code cause} may be null. */
         public Outbox(String message, Throwable cause) {
-            super(message, About.code("outbox"), cause);
-        }
-    }
-
-    /** An enqueue middleware did not call {@code next}: the job was dropped on purpose. */
-    public static final class NotEnqueued extends OJSException {
-        NotEnqueued(String message) {
-            super(message, About.code("not_enqueued"), null);
+            this(message, About.code("outbox"), cause);
         }
     }
 
     /** The client, worker or server was closed. */
     public static final class Closed extends OJSException {
-        Closed(String message, About about) {
-            super(message, about, null);
+        Closed(String message, About about, Throwable cause) {
+            super(message, about, cause);
+        }
+
+        Closed(String message) {
+            this(message, About.code("closed"), null);
         }
     }
 
@@ -213,21 +230,22 @@ public sealed class OJSException extends RuntimeException {
     /** By number of the core's table, {@code enum ojs_class} of the header. */
     static OJSException of(int number, String message, About about) {
         return switch (number) {
-            case 1 -> new Api(message, about);
-            case 2 -> new Duplicate(message, about);
-            case 3 -> new NotFound(message, about);
-            case 4 -> new QueuePaused(message, about);
-            case 5 -> new RateLimited(message, about);
-            case 6 -> new InvalidStateTransition(message, about);
-            case 7 -> new PayloadTooLarge(message, about);
-            case 8 -> new InvalidRequest(message, about);
-            case 9 -> new Authentication(message, about);
-            case 20 -> new Connection(message, about);
-            case 21 -> new Timeout(message, about);
-            case 30 -> new Validation(message, about);
-            case 31 -> new NotEnqueued(message);
-            case 40 -> new Closed(message, about);
+            case 1 -> new Api(message, about, null);
+            case 2 -> new Duplicate(message, about, null);
+            case 3 -> new NotFound(message, about, null);
+            case 4 -> new QueuePaused(message, about, null);
+            case 5 -> new RateLimited(message, about, null);
+            case 6 -> new InvalidStateTransition(message, about, null);
+            case 7 -> new PayloadTooLarge(message, about, null);
+            case 8 -> new InvalidRequest(message, about, null);
+            case 9 -> new Authentication(message, about, null);
+            case 20 -> new Connection(message, about, null);
+            case 21 -> new Timeout(message, about, null);
+            case 30 -> new Validation(message, about, null);
+            case 31 -> new NotEnqueued(message, about, null);
+            case 40 -> new Closed(message, about, null);
             default -> new Internal(message, about, null);
         };
     }
+    // gen:end
 }

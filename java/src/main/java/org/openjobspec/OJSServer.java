@@ -11,8 +11,8 @@ public final class OJSServer implements AutoCloseable {
     private final NativeServer core;
     private final String url;
 
-    private OJSServer(String store, String listen, boolean testMode) {
-        core = new NativeServer(store, listen, testMode);
+    private OJSServer(Builder given) {
+        core = new NativeServer(given.store, given.listen, given.testMode, given.keys, given.insecure);
         url = core.url();
         LIVE.add(this);
     }
@@ -24,12 +24,17 @@ public final class OJSServer implements AutoCloseable {
 
     /** On a store ({@code sqlite:jobs.db}, {@code memory:}) and an address; port 0 takes a free one. */
     public static OJSServer start(String store, String listen) {
-        return new OJSServer(store, listen, false);
+        return builder().store(store).listen(listen).start();
     }
 
     /** The same in test mode: anyone who can connect can delete all jobs. */
     public static OJSServer startForTests(String store, String listen) {
-        return new OJSServer(store, listen, true);
+        return builder().store(store).listen(listen).testMode(true).start();
+    }
+
+    /** Settings, step by step: {@code OJSServer.builder().listen("0.0.0.0:8080").keys("keys.json").start()}. */
+    public static Builder builder() {
+        return new Builder();
     }
 
     /** Where it listens: {@code http://127.0.0.1:8080}. */
@@ -42,5 +47,51 @@ public final class OJSServer implements AutoCloseable {
     public void close() {
         LIVE.remove(this);
         core.stop();
+    }
+
+    /** Settings of a server. */
+    public static final class Builder {
+        private String store = "memory:";
+        private String listen = "127.0.0.1:0";
+        private boolean testMode;
+        private String keys;
+        private boolean insecure = true;
+
+        private Builder() {}
+
+        /** {@code sqlite:jobs.db}; {@code memory:}. */
+        public Builder store(String url) {
+            store = url;
+            return this;
+        }
+
+        /** An address; a free port of this machine. */
+        public Builder listen(String address) {
+            listen = address;
+            return this;
+        }
+
+        /** Whether anyone who can connect can delete all jobs; false. */
+        public Builder testMode(boolean on) {
+            testMode = on;
+            return this;
+        }
+
+        /** A file of keys, which {@code ojs keys add} writes: everybody is asked for one. */
+        public Builder keys(String file) {
+            keys = file;
+            return this;
+        }
+
+        /** Whether it may listen, without keys, where other machines reach it; true. */
+        public Builder insecure(boolean allowed) {
+            insecure = allowed;
+            return this;
+        }
+
+        /** Opens the store and listens. */
+        public OJSServer start() {
+            return new OJSServer(this);
+        }
     }
 }

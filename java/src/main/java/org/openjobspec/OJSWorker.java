@@ -21,6 +21,7 @@ import java.util.function.Consumer;
 public final class OJSWorker implements AutoCloseable {
     /** Where a worker is in its life. */
     public enum State {
+        // gen:java/worker_states.j2 (make gen; do not edit)
         /** Not started. */
         NEW,
         /** Fetches and runs. */
@@ -31,6 +32,7 @@ public final class OJSWorker implements AutoCloseable {
         TERMINATE,
         /** Over. */
         STOPPED
+        // gen:end
     }
 
     private final WorkerSettings settings;

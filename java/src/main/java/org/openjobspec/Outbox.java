@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A job runs if, and only if, the transaction that enqueued it commits (framework adapters, section 6).
@@ -27,7 +28,8 @@ import java.util.Map;
  * connection.commit();
  * }
  *
- * <p>A connection in auto-commit mode has no transaction: the row is there at once. PostgreSQL and SQLite. Threads may share one.
+ * <p>A connection in auto-commit mode has no transaction: the row is there at once. PostgreSQL, MySQL,
+ * MariaDB and SQLite. Threads may share one.
  */
 public final class Outbox {
     /** The table, as the specification names it. */
@@ -35,10 +37,10 @@ public final class Outbox {
     /** Tells the nodes of a server on the same database, after a commit; without it they look ten times a second. */
     public static final String NOTIFY = "NOTIFY ojs_ready, '+'";
 
-    /** PostgreSQL's {@code read_only_sql_transaction}. */
+    /** {@code read_only_sql_transaction}: PostgreSQL's and MySQL's. */
     private static final String READ_ONLY = "25006";
-    /** Its {@code undefined_table}. */
-    private static final String UNDEFINED_TABLE = "42P01";
+    /** Its {@code undefined_table}, and the state that ODBC has for it, which is MySQL's. */
+    private static final Set<String> UNDEFINED_TABLE = Set.of("42P01", "42S02");
 
     private final OJSClient client;
     private final String table;
@@ -68,13 +70,14 @@ public final class Outbox {
         }
     }
 
-    /** {@code postgresql} or {@code sqlite}; refuses others. */
+    /** {@code postgresql}, {@code mysql} (MariaDB too) or {@code sqlite}; refuses others. */
     public static String databaseOf(Connection connection) throws SQLException {
         String product = connection.getMetaData().getDatabaseProductName();
         return switch (product) {
             case "PostgreSQL" -> "postgresql";
+            case "MySQL", "MariaDB" -> "mysql";
             case "SQLite" -> "sqlite";
-            default -> throw new OJSException.Validation("no outbox in " + product + ": the database must be PostgreSQL or SQLite");
+            default -> throw new OJSException.Validation("no outbox in " + product + ": the database must be PostgreSQL, MySQL, MariaDB or SQLite");
         };
     }
 
@@ -147,7 +150,7 @@ public final class Outbox {
             for (int i = 0; i < staged.params().size(); i++) statement.setString(i + 1, staged.params().get(i));
             statement.execute();
         } catch (SQLException e) {
-            boolean missing = UNDEFINED_TABLE.equals(e.getSQLState()) || String.valueOf(e.getMessage()).contains("no such table: " + table);
+            boolean missing = e.getSQLState() != null && UNDEFINED_TABLE.contains(e.getSQLState()) || String.valueOf(e.getMessage()).contains("no such table: " + table);
             if (READ_ONLY.equals(e.getSQLState())) throw readOnly(e);
             if (missing) throw new OJSException.Outbox("there is no table " + table + " in this database: run migrate(connection) in a migration", e);
             throw e;

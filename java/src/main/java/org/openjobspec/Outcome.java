@@ -8,10 +8,16 @@ import java.util.Map;
 
 /** From what a handler did to what the core is told. */
 record Outcome(long token, int kind, byte[] payload, long delayMs) {
+    // gen:java/outcomes.j2 (make gen; do not edit)
+    /** Done; the payload is the result as JSON text, or empty. */
     static final int COMPLETED = 0;
+    /** Failed; the payload is a JSON object: message, perhaps code, type, retryable, details, backtrace. */
     static final int FAILED = 1;
+    /** Given back without counting an attempt; no payload. */
     static final int RELEASED = 2;
+    /** To run again after the delay, without counting a failure; no payload. */
     static final int SNOOZED = 3;
+    // gen:end
 
     private static final byte[] NOTHING = {};
     /** The server keeps no more frames. */

@@ -1,14 +1,8 @@
 package org.openjobspec;
 
-import java.net.URI;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends.
@@ -20,7 +14,7 @@ import java.util.List;
  * }
  * }
  *
- * <p>PostgreSQL it reads by itself, SQLite through the application's own driver. {@link #close} flushes it: what is committed is sent.
+ * <p>PostgreSQL, MySQL and MariaDB it reads by itself, SQLite through the application's own driver. {@link #close} flushes it: what is committed is sent.
  * The setters are for the time before the start.
  */
 public final class Relay implements AutoCloseable {
@@ -52,8 +46,16 @@ public final class Relay implements AutoCloseable {
 
     /** Reads PostgreSQL by its URL: {@code postgresql://user:password@host/database}. {@link #url} makes one of JDBC's. */
     public static Relay postgresql(OJSClient client, String url) {
-        if (!url.startsWith("postgresql://") && !url.startsWith("postgres://")) {
+        if (!DatabaseUrl.isPostgresql(url)) {
             throw new OJSException.Validation("a relay reads PostgreSQL by a URL like postgresql://user:password@host/database; got another kind");
+        }
+        return new Relay(client, url, null);
+    }
+
+    /** Reads MySQL or MariaDB by its URL: {@code mysql://user:password@host/database}. {@link #url} makes one of JDBC's. */
+    public static Relay mysql(OJSClient client, String url) {
+        if (!DatabaseUrl.isMysql(url)) {
+            throw new OJSException.Validation("a relay reads MySQL and MariaDB by a URL like mysql://user:password@host/database; got another kind");
         }
         return new Relay(client, url, null);
     }
@@ -81,7 +83,7 @@ public final class Relay implements AutoCloseable {
         return this;
     }
 
-    /** Most jobs in one request, 1 to 1000; 100. */
+    /** Most jobs in one request, 1 to 1000; 1000. */
     public Relay batchSize(int jobs) {
         if (jobs < 1 || jobs > 1000) throw new OJSException.Validation("batchSize must be 1 to 1000, got " + jobs);
         batchSize = jobs;
@@ -147,31 +149,15 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * The URL for {@link #postgresql} of a URL of JDBC, {@code jdbc:postgresql://host:5432/database?…}; {@code user} and {@code password}
-     * may be null when it has them.
+     * The URL for {@link #postgresql} or {@link #mysql} of a URL of JDBC, {@code jdbc:postgresql://host:5432/database?…}; {@code user} and
+     * {@code password} may be null when it has them.
      */
     public static String url(String jdbcUrl, String user, String password) {
-        String rest = jdbcUrl.startsWith("jdbc:postgresql:") ? jdbcUrl.substring("jdbc:".length()) : null;
-        if (rest == null) throw new OJSException.Validation("not a URL of PostgreSQL's JDBC driver: it begins with jdbc:postgresql:");
-        if (!rest.startsWith("postgresql://")) rest = "postgresql://localhost/" + rest.substring("postgresql:".length()).replaceFirst("^/", "");
-        URI parsed = URI.create(rest);
-        List<String> kept = new ArrayList<>();
-        for (String parameter : parsed.getRawQuery() == null ? new String[0] : parsed.getRawQuery().split("&")) {
-            String[] pair = parameter.split("=", 2);
-            String value = pair.length < 2 ? "" : URLDecoder.decode(pair[1], StandardCharsets.UTF_8);
-            switch (pair[0]) {
-                case "user" -> user = user == null ? value : user;
-                case "password" -> password = password == null ? value : password;
-                case "sslmode", "sslrootcert" -> kept.add(parameter);
-                default -> {} // settings of the driver's own
-            }
-        }
-        String login = user == null ? "" : encoded(user) + (password == null ? "" : ":" + encoded(password)) + "@";
-        String place = parsed.getRawAuthority() == null ? "localhost" : parsed.getRawAuthority();
-        return "postgresql://" + login + place + parsed.getRawPath() + (kept.isEmpty() ? "" : "?" + String.join("&", kept));
+        return DatabaseUrl.of(jdbcUrl, user, password);
     }
 
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    /** Whether a URL of JDBC is one that {@link #url} understands: of PostgreSQL, MySQL or MariaDB. */
+    public static boolean reads(String jdbcUrl) {
+        return DatabaseUrl.isJdbc(jdbcUrl);
     }
 }

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+// gen:java/policy.j2:RetryPolicy (make gen; do not edit)
 /**
- * What happens when a job fails. What is null is decided by the server.
+ * What happens when a job fails, how often and when it runs again. What is null is decided by the server.
  *
  * @param maxAttempts runs in all, the first included
  * @param initialInterval pause before the first retry
@@ -18,9 +19,15 @@ import java.util.Map;
  * @param onExhaustion where the job goes when all attempts have failed
  * @param backoffStrategy the formula of the pauses
  */
-public record RetryPolicy(Integer maxAttempts, Duration initialInterval, Double backoffCoefficient, Duration maxInterval, Boolean jitter,
-                          List<String> nonRetryableErrors, OnExhaustion onExhaustion, BackoffStrategy backoffStrategy)
-        implements JsonForm {
+public record RetryPolicy(
+        Integer maxAttempts,
+        Duration initialInterval,
+        Double backoffCoefficient,
+        Duration maxInterval,
+        Boolean jitter,
+        List<String> nonRetryableErrors,
+        OnExhaustion onExhaustion,
+        BackoffStrategy backoffStrategy) implements JsonForm {
 
     /** Where a job goes when all attempts have failed. */
     public enum OnExhaustion { DISCARD, DEAD_LETTER }
@@ -31,57 +38,52 @@ public record RetryPolicy(Integer maxAttempts, Duration initialInterval, Double 
     /** All as the server decides. */
     public static final RetryPolicy DEFAULT = new RetryPolicy(null, null, null, null, null, null, null, null);
 
-    /** So many runs in all. */
-    public static RetryPolicy attempts(int maxAttempts) {
-        return DEFAULT.withMaxAttempts(maxAttempts);
+    /** The same with this {@code maxAttempts}. Runs in all, the first included. */
+    public RetryPolicy withMaxAttempts(int maxAttempts) {
+        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors,
+                onExhaustion, backoffStrategy);
     }
 
-    /** The same with this number of runs in all. */
-    public RetryPolicy withMaxAttempts(int attempts) {
-        return new RetryPolicy(attempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors, onExhaustion,
-                backoffStrategy);
+    /** The same with this {@code initialInterval}. Pause before the first retry. */
+    public RetryPolicy withInitialInterval(Duration initialInterval) {
+        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors,
+                onExhaustion, backoffStrategy);
     }
 
-    /** The same with this pause before the first retry. */
-    public RetryPolicy withInitialInterval(Duration pause) {
-        return new RetryPolicy(maxAttempts, pause, backoffCoefficient, maxInterval, jitter, nonRetryableErrors, onExhaustion,
-                backoffStrategy);
+    /** The same with this {@code backoffCoefficient}. Growth of the pause from one retry to the next. */
+    public RetryPolicy withBackoffCoefficient(double backoffCoefficient) {
+        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors,
+                onExhaustion, backoffStrategy);
     }
 
-    /** The same with this growth of the pause. */
-    public RetryPolicy withBackoffCoefficient(double coefficient) {
-        return new RetryPolicy(maxAttempts, initialInterval, coefficient, maxInterval, jitter, nonRetryableErrors, onExhaustion,
-                backoffStrategy);
+    /** The same with this {@code maxInterval}. Longest pause. */
+    public RetryPolicy withMaxInterval(Duration maxInterval) {
+        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors,
+                onExhaustion, backoffStrategy);
     }
 
-    /** The same with this longest pause. */
-    public RetryPolicy withMaxInterval(Duration pause) {
-        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, pause, jitter, nonRetryableErrors, onExhaustion,
-                backoffStrategy);
+    /** The same with this {@code jitter}. Spread the pauses at random, so that jobs that failed together do not come back together. */
+    public RetryPolicy withJitter(boolean jitter) {
+        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors,
+                onExhaustion, backoffStrategy);
     }
 
-    /** The same with or without jitter. */
-    public RetryPolicy withJitter(boolean on) {
-        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, on, nonRetryableErrors, onExhaustion,
-                backoffStrategy);
+    /** The same with this {@code nonRetryableErrors}. Error types or codes that end the job at once. */
+    public RetryPolicy withNonRetryableErrors(String... nonRetryableErrors) {
+        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter,
+                List.of(nonRetryableErrors), onExhaustion, backoffStrategy);
     }
 
-    /** The same with these errors ending the job at once. */
-    public RetryPolicy withNonRetryableErrors(String... errors) {
-        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, List.of(errors), onExhaustion,
-                backoffStrategy);
+    /** The same with this {@code onExhaustion}. Where the job goes when all attempts have failed. */
+    public RetryPolicy withOnExhaustion(OnExhaustion onExhaustion) {
+        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors,
+                onExhaustion, backoffStrategy);
     }
 
-    /** The same with this end. */
-    public RetryPolicy withOnExhaustion(OnExhaustion end) {
-        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors, end,
-                backoffStrategy);
-    }
-
-    /** The same with this formula. */
-    public RetryPolicy withBackoffStrategy(BackoffStrategy strategy) {
-        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors, onExhaustion,
-                strategy);
+    /** The same with this {@code backoffStrategy}. The formula of the pauses. */
+    public RetryPolicy withBackoffStrategy(BackoffStrategy backoffStrategy) {
+        return new RetryPolicy(maxAttempts, initialInterval, backoffCoefficient, maxInterval, jitter, nonRetryableErrors,
+                onExhaustion, backoffStrategy);
     }
 
     @Override
@@ -93,13 +95,15 @@ public record RetryPolicy(Integer maxAttempts, Duration initialInterval, Double 
         wire.put("max_interval", maxInterval == null ? null : Durations.text(maxInterval));
         wire.put("jitter", jitter);
         wire.put("non_retryable_errors", nonRetryableErrors);
-        wire.put("on_exhaustion", wire(onExhaustion));
-        wire.put("backoff_strategy", wire(backoffStrategy));
+        wire.put("on_exhaustion", onExhaustion == null ? null : onExhaustion.name().toLowerCase(Locale.ROOT));
+        wire.put("backoff_strategy", backoffStrategy == null ? null : backoffStrategy.name().toLowerCase(Locale.ROOT));
         wire.values().removeIf(value -> value == null);
         return wire;
     }
+    // gen:end
 
-    static String wire(Enum<?> constant) {
-        return constant == null ? null : constant.name().toLowerCase(Locale.ROOT);
+    /** So many runs in all. */
+    public static RetryPolicy attempts(int maxAttempts) {
+        return DEFAULT.withMaxAttempts(maxAttempts);
     }
 }

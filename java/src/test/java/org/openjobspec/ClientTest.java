@@ -11,6 +11,7 @@ import static org.openjobspec.Support.eventually;
 import java.math.BigInteger;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -322,5 +323,21 @@ class ClientTest {
             }
         }
         assertThrows(OJSException.class, () -> OJSServer.start("nonsense:", "127.0.0.1:0"));
+    }
+
+    @Test
+    void aServerAsksForTheKeysOfAFile(@TempDir Path folder) throws Exception {
+        assertTrue(assertThrows(OJSException.Validation.class, () -> OJSServer.builder().listen("0.0.0.0:0").insecure(false).start())
+                .getMessage().contains("ojs keys add"));
+        Path keys = Files.writeString(folder.resolve("keys.json"), """
+                {"keys": [{"name": "shop", "roles": ["producer"], "created_at": "2026-01-01T00:00:00Z",
+                           "sha256": "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"}]}
+                """); // of "secret"
+        try (OJSServer server = OJSServer.builder().keys(keys.toString()).insecure(false).start();
+             OJSClient stranger = OJSClient.connect(server.url());
+             OJSClient client = OJSClient.builder().url(server.url()).authToken("secret").build()) {
+            assertEquals("unauthenticated", assertThrows(OJSException.Authentication.class, () -> stranger.enqueue("a")).code());
+            assertEquals("available", client.enqueue("a").state());
+        }
     }
 }

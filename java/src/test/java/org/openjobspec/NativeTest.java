@@ -78,6 +78,7 @@ class NativeTest {
         assertEquals(Native.CLIENT_OPTIONS.byteSize(), NativeClient.optionsSize());
         assertEquals(Native.WORKER_OPTIONS.byteSize(), NativeWorker.optionsSize());
         assertEquals(NativeRelay.OPTIONS.byteSize(), NativeRelay.optionsSize());
+        assertEquals(NativeServer.OPTIONS.byteSize(), NativeServer.optionsSize());
     }
 
     @Test
@@ -100,22 +101,6 @@ class NativeTest {
         Matcher found = Pattern.compile(pattern, Pattern.MULTILINE).matcher(Files.readString(Support.ROOT.resolve(file)));
         assertTrue(found.find(), file);
         return found.group(1);
-    }
-
-    @Test
-    void framesAreThoseOfTheHeader() throws Exception {
-        Map<String, Long> numbers = new HashMap<>();
-        Matcher define = Pattern.compile("#define OJS_FRAME_(\\w+) (0x\\w+|\\d+)u").matcher(header("ojs_frame.h"));
-        while (define.find()) numbers.put(define.group(1), Long.decode(define.group(2)));
-        int compared = 0;
-        for (var field : Frames.class.getDeclaredFields()) {
-            if (field.getType() != int.class) continue;
-            assertEquals(numbers.get(field.getName()), Integer.toUnsignedLong(field.getInt(null)), field.getName());
-            compared++;
-        }
-        assertEquals(19, compared);
-        Map<String, Integer> kinds = Map.of("COMPLETED", Outcome.COMPLETED, "FAILED", Outcome.FAILED, "RELEASED", Outcome.RELEASED, "SNOOZED", Outcome.SNOOZED);
-        kinds.forEach((name, kind) -> assertEquals(numbers.get(name), kind.longValue(), name));
     }
 
     /** Name to number of the constants of an enumeration. */

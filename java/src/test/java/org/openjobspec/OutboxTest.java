@@ -74,8 +74,27 @@ class OutboxTest {
                 Relay.url("jdbc:postgresql://db:5433/shop?ApplicationName=x&sslmode=require", "app", "p@s s"));
         assertEquals("postgresql://me:x@localhost/shop", Relay.url("jdbc:postgresql:shop?user=me&password=x", null, null));
         assertEquals("postgresql://localhost/shop", Relay.url("jdbc:postgresql:///shop", null, null));
-        assertThrows(OJSException.Validation.class, () -> Relay.url("jdbc:mysql://db/shop", null, null));
+        assertEquals("postgresql://me@db/shop", Relay.url("postgresql://me@db/shop", null, null));
+        assertThrows(OJSException.Validation.class, () -> Relay.url("jdbc:oracle:thin:@db", null, null));
         assertThrows(OJSException.Validation.class, () -> Relay.postgresql(null, "sqlite:app.db"));
+    }
+
+    @Test
+    void urlsOfJdbcBecomeThoseOfMysql() {
+        Map.of("jdbc:mysql://db:3307/shop?cachePrepStmts=true&sslMode=VERIFY_IDENTITY", "mysql://app:p%40s%20s@db:3307/shop?ssl-mode=VERIFY_IDENTITY",
+                "jdbc:mariadb://db/shop?sslMode=verify-full&serverSslCert=/ca.pem", "mysql://app:p%40s%20s@db/shop?ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca.pem",
+                "jdbc:mariadb://db/shop?sslMode=trust", "mysql://app:p%40s%20s@db/shop?ssl-mode=REQUIRED",
+                // The one driver verifies when it is told to encrypt, the other does not.
+                "jdbc:mariadb://db/shop?useSsl=true", "mysql://app:p%40s%20s@db/shop?ssl-mode=VERIFY_IDENTITY",
+                "jdbc:mysql://db/shop?useSSL=true", "mysql://app:p%40s%20s@db/shop?ssl-mode=REQUIRED",
+                "jdbc:mysql:///shop?useSSL=false", "mysql://app:p%40s%20s@localhost/shop?ssl-mode=DISABLED")
+                .forEach((jdbc, url) -> assertEquals(url, Relay.url(jdbc, "app", "p@s s")));
+        assertEquals("mysql://me:x%2B@db/shop", Relay.url("jdbc:mysql://me:x%2B@db/shop", null, null));
+        assertEquals("mysql://me:x@db/shop", Relay.url("jdbc:mariadb://db/shop?user=me&password=x", null, null));
+        for (String url : List.of("jdbc:mysql://one,two/shop", "jdbc:mariadb:sequential://one,two/shop", "jdbc:mariadb://db/shop?user=me&password=***")) {
+            assertThrows(OJSException.Validation.class, () -> Relay.url(url, null, null), url);
+        }
+        assertThrows(OJSException.Validation.class, () -> Relay.mysql(null, "postgresql://db/shop"));
     }
 
     @Test

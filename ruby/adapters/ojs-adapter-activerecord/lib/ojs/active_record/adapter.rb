@@ -85,10 +85,11 @@ module OJS
     # What the application can do something about.
     def refusal(error)
       reason = error.cause.class.name.to_s
-      if error.is_a?(::ActiveRecord::ReadOnlyError) || reason.match?(/ReadOnly/)
+      number = error.cause.error_number if error.cause.respond_to?(:error_number) # MySQL's
+      if error.is_a?(::ActiveRecord::ReadOnlyError) || reason.match?(/ReadOnly/) || number == 1792
         OutboxError.new("this transaction is read-only, and the job is a row in it: enqueue it in a transaction that may write " \
                         "(on: names another database's), or at once with OJS.enqueue", code: "read_only_transaction")
-      elsif reason == "PG::UndefinedTable" || error.message.include?("no such table")
+      elsif reason == "PG::UndefinedTable" || number == 1146 || error.message.include?("no such table")
         OutboxError.new("the database has no table #{@configuration.outbox_table}: run a migration with create_ojs_outbox " \
                         "(bin/rails generate ojs:install)", code: "no_outbox")
       end

@@ -38,7 +38,8 @@ module OJS
       def pools
         base = ::ActiveRecord::Base
         if base.respond_to?(:legacy_connection_handling) && base.legacy_connection_handling
-          return base.connection_handlers.values.flat_map(&:all_connection_pools)
+          # One handler per role; without Rails, which fills the list, the present one is not in it.
+          return [base.connection_handler, *base.connection_handlers.values].uniq.flat_map(&:all_connection_pools)
         end
 
         handler = base.connection_handler

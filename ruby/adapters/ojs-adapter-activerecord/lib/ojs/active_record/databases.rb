@@ -7,14 +7,14 @@ module OJS
   class ActiveRecordAdapter
     # From a connection pool to what the outbox and its relay want to know of the database.
     module Databases
-      NAMES = { "PostgreSQL" => "postgresql", "PostGIS" => "postgresql", "SQLite" => "sqlite",
-                "postgresql" => "postgresql", "postgis" => "postgresql", "sqlite3" => "sqlite" }.freeze
+      NAMES = { "PostgreSQL" => "postgresql", "PostGIS" => "postgresql", "SQLite" => "sqlite", "Mysql2" => "mysql", "Trilogy" => "mysql",
+                "postgresql" => "postgresql", "postgis" => "postgresql", "sqlite3" => "sqlite", "mysql2" => "mysql", "trilogy" => "mysql" }.freeze
 
       module_function
 
       # The dialect of the outbox; +name+ as Active Record calls the adapter.
       def dialect(name)
-        NAMES.fetch(name) { raise OutboxError, "the database is #{name}; there is an outbox for PostgreSQL and SQLite" }
+        NAMES.fetch(name) { raise OutboxError, "the database is #{name}; there is an outbox for PostgreSQL, MySQL and SQLite" }
       end
 
       # What tells a database from others: its URL, or the path of its file.
@@ -23,10 +23,10 @@ module OJS
         dialect(settings[:adapter]) == "sqlite" ? path(settings) : url(settings)
       end
 
-      # The relay of a database: PostgreSQL by URL, SQLite through the application's own driver, in the relay's thread.
+      # The relay of a database: PostgreSQL and MySQL by URL, SQLite through the application's own driver, in the relay's thread.
       def relay(client, pool, **options)
         settings = pool.db_config.configuration_hash
-        return Relay.new(client, url(settings), **options) if dialect(settings[:adapter]) == "postgresql"
+        return Relay.new(client, url(settings), **options) unless dialect(settings[:adapter]) == "sqlite"
 
         file = path(settings)
         Relay.new(client, **options) { SQLite3::Database.new(file) }
@@ -61,8 +61,24 @@ module OJS
       end
       private_class_method :real
 
-      # As libpq completes what the configuration leaves out.
       def url(settings)
+        dialect(settings[:adapter]) == "mysql" ? mysql_url(settings) : postgresql_url(settings)
+      end
+      private_class_method :url
+
+      # The words of the gems mysql2 and trilogy.
+      def mysql_url(settings)
+        login = [settings[:username] || Etc.getpwuid.name, settings[:password]].compact.map { |part| escaped(part) }.join(":")
+        port = ":#{settings[:port]}" if settings[:port]
+        more = { "socket" => settings[:socket], "ssl-ca" => settings[:sslca] || settings[:ssl_ca] }
+        more["ssl-mode"] = settings[:ssl_mode]&.to_s&.delete_prefix("SSL_MODE_") || ("VERIFY_CA" if more["ssl-ca"])
+        query = more.compact.map { |name, value| "#{name}=#{escaped(value)}" }.join("&")
+        "mysql://#{login}@#{settings[:host] || "localhost"}#{port}/#{escaped(settings[:database])}#{"?#{query}" unless query.empty?}"
+      end
+      private_class_method :mysql_url
+
+      # As libpq completes what the configuration leaves out.
+      def postgresql_url(settings)
         user = settings[:username] || ENV.fetch("PGUSER", nil) || Etc.getpwuid.name
         password = settings[:password] || ENV.fetch("PGPASSWORD", nil)
         host = settings[:host] || ENV.fetch("PGHOST", nil) || "/var/run/postgresql"
@@ -73,7 +89,7 @@ module OJS
         query = more.compact.map { |name, value| "#{name}=#{escaped(value)}" }.join("&")
         "postgresql://#{login}@#{escaped(host)}#{":#{port}" if port}/#{escaped(settings[:database] || user)}#{"?#{query}" unless query.empty?}"
       end
-      private_class_method :url
+      private_class_method :postgresql_url
 
       def escaped(text)
         URI.encode_www_form_component(text.to_s).gsub("+", "%20")

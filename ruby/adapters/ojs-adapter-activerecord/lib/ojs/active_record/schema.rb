@@ -11,7 +11,7 @@ module OJS
 
       # Deletes them, with what is in them.
       def drop_ojs_outbox(table = Outbox::TABLE, **)
-        [table, "#{table}_relay"].each { |name| drop_table(name, if_exists: true) }
+        [table, "#{table}_relay", "#{table}_gate"].each { |name| drop_table(name, if_exists: true) }
         execute("DROP FUNCTION IF EXISTS #{table}_number(regclass, regclass)") if Databases.dialect(adapter_name) == "postgresql"
       end
     end
@@ -27,7 +27,7 @@ module OJS
       end
 
       def ignored?(name)
-        super || outboxes.any? { |table| [table, "#{table}_relay"].include?(name) }
+        super || outboxes.any? { |table| [table, "#{table}_relay", "#{table}_gate"].include?(name) }
       end
 
       def outboxes

@@ -23,9 +23,24 @@ module OJS
       # Puts a job into the open transaction, or sends it. +at+: not before this time, in seconds since 1970.
       def enqueue(job, at = nil)
         request = request(job, at)
-        joins = OJS.configuration.adapter && job.class.ojs_options.fetch(:after_commit, true)
-        stored = joins ? OJS.adapter.enqueue_after_commit(request) : OJS.client.enqueue_request(request)
+        stored = joins?(job) ? OJS.adapter.enqueue_after_commit(request) : OJS.client.enqueue_request(request)
         job.provider_job_id = stored.id
+      end
+
+      # The same for many; those that do not join are one request. Returns how many.
+      def enqueue_all(jobs)
+        joining, others = jobs.partition { |job| joins?(job) }
+        joining.each { |job| enqueue(job, job.scheduled_at) }
+        stored = others.empty? ? [] : OJS.client.enqueue_batch(others.map { |job| request(job, job.scheduled_at) })
+        others.zip(stored) { |job, made| job.provider_job_id = made.id }
+        # Rails asks each job.
+        jobs.each { |job| job.successfully_enqueued = true if job.respond_to?(:successfully_enqueued=) }
+        jobs.size
+      end
+
+      # Whether a job becomes a row of the open transaction.
+      def joins?(job)
+        OJS.configuration.adapter && job.class.ojs_options.fetch(:after_commit, true)
       end
 
       def request(job, at)
@@ -60,7 +75,7 @@ module OJS
       def unknown(ctx)
         raise OJS::NonRetryableError.new("No handler is registered for job type '#{ctx.type}'.", code: "no_handler")
       end
-      private_class_method :unknown
+      private_class_method :unknown, :joins?
     end
   end
 end

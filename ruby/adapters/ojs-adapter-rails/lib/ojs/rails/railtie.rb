@@ -22,6 +22,7 @@ module OJS
         ActiveSupport.on_load(:active_job) do
           # For all jobs of a class: options of OJS.enqueue, and +after_commit+: false sends at once also inside a transaction.
           class_attribute :ojs_options, instance_accessor: false, default: {}
+          singleton_class.prepend(::ActiveJob::QueueAdapters::OjsAdapter::AtOnce)
         end
       end
 

@@ -97,24 +97,27 @@ public final class OjsJdbc implements AutoCloseable {
     /** Runs the work in a transaction on a connection of the data source, commits it, and has its jobs sent. */
     public <T> T inTransaction(Work<T> work) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
+            boolean asItCame = connection.getAutoCommit();
             connection.setAutoCommit(false);
             T result;
             try {
                 result = work.in(connection);
                 connection.commit();
             } catch (Throwable e) {
-                rollback(connection, e);
+                rollback(connection, asItCame, e);
                 throw e;
             }
-            connection.setAutoCommit(true);
+            connection.setAutoCommit(asItCame);
             committed(connection);
             return result;
         }
     }
 
-    private static void rollback(Connection connection, Throwable because) {
+    /** Not every pool sees to it that a connection comes back as it was. */
+    private static void rollback(Connection connection, boolean asItCame, Throwable because) {
         try {
             connection.rollback();
+            connection.setAutoCommit(asItCame);
         } catch (SQLException e) {
             because.addSuppressed(e);
         }
@@ -168,10 +171,16 @@ public final class OjsJdbc implements AutoCloseable {
 
     private synchronized void start(Connection connection) throws SQLException {
         if (relay != null || !relayWanted || outbox.sharesDatabase(connection)) return;
-        Relay made = Outbox.databaseOf(connection).equals("sqlite") ? Relay.sqlite(client, dataSource::getConnection)
-                : Relay.postgresql(client, relayUrl != null ? relayUrl : Relay.url(connection.getMetaData().getURL(), null, null));
+        Relay made = relayOf(connection);
         settings.accept(made);
         relay = made.start();
+    }
+
+    private Relay relayOf(Connection connection) throws SQLException {
+        String database = Outbox.databaseOf(connection);
+        if (database.equals("sqlite")) return Relay.sqlite(client, dataSource::getConnection);
+        String url = relayUrl != null ? relayUrl : Relay.url(connection.getMetaData().getURL(), null, null);
+        return database.equals("mysql") ? Relay.mysql(client, url) : Relay.postgresql(client, url);
     }
 
     /** The relay of this process; null before {@link #start}. */
@@ -225,7 +234,10 @@ public final class OjsJdbc implements AutoCloseable {
             return this;
         }
 
-        /** Where the relay finds PostgreSQL, which it reads by itself: the data source does not tell its password. */
+        /**
+         * Where the relay finds PostgreSQL, MySQL or MariaDB, which it reads by itself: the data source does not tell its password. A URL of
+         * JDBC with user and password (null when the URL has them), or the relay's own: {@code mysql://user:password@host/database}.
+         */
         public Builder database(String jdbcUrl, String user, String password) {
             relayUrl = Relay.url(jdbcUrl, user, password);
             return this;

@@ -13,14 +13,16 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 
-/** Passes requests on to a server, and remembers which they were. */
-final class Wire implements AutoCloseable {
-    final List<String> seen = new CopyOnWriteArrayList<>();
+/** Passes requests on to a server, and remembers which they were. The starter's tests use it too. */
+public final class Wire implements AutoCloseable {
+    /** Methods and paths, in the order of their arrival. */
+    public final List<String> seen = new CopyOnWriteArrayList<>();
     private final HttpServer listener;
     private final HttpClient http = HttpClient.newHttpClient();
     private final String server;
 
-    Wire(String server) throws IOException {
+    /** In front of the server at this URL. */
+    public Wire(String server) throws IOException {
         this.server = server;
         listener = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         listener.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
@@ -28,7 +30,8 @@ final class Wire implements AutoCloseable {
         listener.start();
     }
 
-    String url() {
+    /** Where it listens. */
+    public String url() {
         return "http://127.0.0.1:" + listener.getAddress().getPort();
     }
 

@@ -2,6 +2,7 @@ package org.openjobspec.spring;
 
 import javax.sql.DataSource;
 import org.openjobspec.OJSClient;
+import org.openjobspec.Relay;
 import org.openjobspec.jdbc.OjsJdbc;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -29,6 +30,7 @@ public class OjsAutoConfiguration {
         OJSClient.Builder builder = OJSClient.builder();
         if (properties.url() != null) builder.url(properties.url());
         if (properties.authToken() != null) builder.authToken(properties.authToken());
+        if (properties.encryptionKeys() != null) builder.encryptionKeys(properties.encryptionKeys());
         return builder.build();
     }
 
@@ -46,7 +48,7 @@ public class OjsAutoConfiguration {
             JdbcConnectionDetails connection = details.getIfUnique();
             if (outbox.relayUrl() != null) {
                 builder.database(outbox.relayUrl(), null, null);
-            } else if (connection != null && connection.getJdbcUrl().startsWith("jdbc:postgresql:")) {
+            } else if (connection != null && Relay.reads(connection.getJdbcUrl())) {
                 builder.database(connection.getJdbcUrl(), connection.getUsername(), connection.getPassword());
             }
             return builder.build();

@@ -7,13 +7,15 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * {@code ojs.*} (framework adapters, section 5.2).
+ * {@code ojs.*}; {@link OjsAdapterDocument} has the names that the specification prints.
  *
  * @param url the server, or an engine in this process: {@code http://host:8080}, {@code sqlite:jobs.db}; without it {@code OJS_URL}
  * @param authToken the bearer token; without it {@code OJS_AUTH_TOKEN}
+ * @param encryptionKeys encrypts the arguments of jobs, {@code name:key,name:key}; without it {@code OJS_ENCRYPTION_KEYS}
  */
 @ConfigurationProperties("ojs")
-public record OjsProperties(String url, String authToken, @DefaultValue OutboxSettings outbox, @DefaultValue WorkerSettings worker) {
+public record OjsProperties(String url, String authToken, String encryptionKeys, @DefaultValue OutboxSettings outbox,
+                            @DefaultValue WorkerSettings worker) {
     /**
      * {@code ojs.outbox.*}.
      *
@@ -24,12 +26,13 @@ public record OjsProperties(String url, String authToken, @DefaultValue OutboxSe
      * @param batchSize most jobs in one request
      * @param retention how long rows are kept after they were sent
      * @param relay whether this application relays; else run {@code ojs relay run}
-     * @param relayUrl PostgreSQL's URL for the relay, {@code jdbc:postgresql://…?user=…&password=…}; without it that of the data source
+     * @param relayUrl where the relay finds PostgreSQL, MySQL or MariaDB, {@code jdbc:mariadb://…?user=…&password=…} or
+     *     {@code mysql://user:password@host/database}; without it that of the data source
      * @param migrate whether the table is made at the start when it is missing
      * @param sameDatabase whether the server keeps its jobs in the application's database; without it that is found out
      */
     public record OutboxSettings(@DefaultValue("true") boolean enabled, @DefaultValue(Outbox.TABLE) String tableName, @DefaultValue("1s") Duration pollInterval,
-                                 @DefaultValue("100") int batchSize, @DefaultValue("24h") Duration retention, @DefaultValue("true") boolean relay,
+                                 @DefaultValue("1000") int batchSize, @DefaultValue("24h") Duration retention, @DefaultValue("true") boolean relay,
                                  String relayUrl, @DefaultValue("false") boolean migrate, Boolean sameDatabase) {}
 
     /**

@@ -8,9 +8,11 @@ import static org.openjobspec.jdbc.Databases.eventually;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -18,6 +20,7 @@ import org.openjobspec.OJSClient;
 import org.openjobspec.RequestContext;
 import org.openjobspec.jdbc.Databases.Kind;
 import org.openjobspec.jdbc.OjsJdbc;
+import org.openjobspec.jdbc.Wire;
 import org.openjobspec.spring.OjsHandler;
 import org.openjobspec.spring.OjsWorkerLifecycle;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -112,6 +115,24 @@ class ApplicationTest {
             try (var again = new SpringApplicationBuilder(ShopApplication.class)
                     .properties(Shop.settings(url, silent.server.url()).toArray(String[]::new)).run("--ojs.worker.enabled=false")) {
                 assertEquals(List.of("left"), silent.arrived("default", 1));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void faR002WhatWaitsGoesInBatches(Kind kind) throws Exception {
+        String url = kind.url();
+        try (Shop silent = new Shop(kind, url, "memory:", List.of("ojs.outbox.relay=false", "ojs.worker.enabled=false")); Wire wire = new Wire(silent.server.url())) {
+            silent.transaction(0, status -> {
+                for (int n = 0; n < 25; n++) silent.ojs.enqueueAfterCommit("a", n);
+            });
+            silent.context.close();
+            try (var again = new SpringApplicationBuilder(ShopApplication.class).properties(Shop.settings(url, wire.url()).toArray(String[]::new))
+                    .run("--ojs.worker.enabled=false", "--ojs.outbox.batch-size=10")) {
+                assertEquals(LongStream.range(0, 25).boxed().toList(), silent.arrived("default", 25));
+                eventually(() -> again.getBean(OjsJdbc.class).relay().status().sent() == 25);
+                assertEquals(Collections.nCopies(3, "POST /ojs/v1/jobs/batch"), wire.seen.stream().filter(line -> line.contains("/jobs")).toList());
             }
         }
     }

@@ -18,11 +18,11 @@ import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.context.transaction.AfterTransaction;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Spring's own tests, which roll back: jobs can be asserted without a commit, and none is sent. */
+/** Spring's own tests, which roll back: jobs can be asserted without a commit, and none is sent. On each database, below. */
 @SpringBootTest
 @Transactional
 @DirtiesContext
-class RollbackTest {
+abstract class RollbackTest {
     @Autowired
     private Signup signup;
     @Autowired
@@ -30,11 +30,10 @@ class RollbackTest {
     @Autowired
     private JdbcTemplate database;
 
-    @DynamicPropertySource
-    static void settings(DynamicPropertyRegistry registry) throws SQLException {
+    static void register(DynamicPropertyRegistry registry, Kind kind) throws SQLException {
         OJSServer server = OJSServer.start(); // ends with the process, after the application
-        String url = Kind.POSTGRESQL.url();
-        Shop.table(Kind.POSTGRESQL, url);
+        String url = kind.url();
+        Shop.table(kind, url);
         for (String setting : Shop.settings(url, server.url())) {
             String[] pair = setting.split("=", 2);
             registry.add(pair[0], () -> pair[1]);
@@ -42,7 +41,7 @@ class RollbackTest {
     }
 
     @Test
-    void whatWasEnqueuedIsSeenAndRolledBack() {
+    void scenario49WhatWasEnqueuedIsSeenAndRolledBack() {
         long user = signup.signup("ada@example.com");
         Job job = ojs.staged().getFirst();
         assertEquals(List.of("email.welcome", List.of(user)), List.of(job.type(), job.args()));
@@ -52,5 +51,26 @@ class RollbackTest {
     void nothingIsLeft() {
         assertEquals(0, database.queryForObject("SELECT count(*) FROM ojs_outbox", Integer.class));
         assertEquals(List.of(), ojs.staged());
+    }
+}
+
+class RollbackOnPostgresqlTest extends RollbackTest {
+    @DynamicPropertySource
+    static void settings(DynamicPropertyRegistry registry) throws SQLException {
+        register(registry, Kind.POSTGRESQL);
+    }
+}
+
+class RollbackOnMariadbTest extends RollbackTest {
+    @DynamicPropertySource
+    static void settings(DynamicPropertyRegistry registry) throws SQLException {
+        register(registry, Kind.MARIADB);
+    }
+}
+
+class RollbackOnMysqlTest extends RollbackTest {
+    @DynamicPropertySource
+    static void settings(DynamicPropertyRegistry registry) throws SQLException {
+        register(registry, Kind.MYSQL);
     }
 }

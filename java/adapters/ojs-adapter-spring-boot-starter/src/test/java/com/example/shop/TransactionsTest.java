@@ -32,7 +32,7 @@ class TransactionsTest {
 
     @ParameterizedTest
     @EnumSource
-    void fa001AfterTheOutermostCommitWithItsSavepoints(Kind kind) throws Exception {
+    void fa001Scenario48AfterTheOutermostCommitWithItsSavepoints(Kind kind) throws Exception {
         try (Shop shop = new Shop(kind)) {
             shop.transaction(PROPAGATION_REQUIRED, outer -> {
                 Job first = shop.ojs.enqueueAfterCommit(job("outer"));
@@ -65,9 +65,10 @@ class TransactionsTest {
     }
 
     /** SQLite has one writer: a transaction beside another that has written would wait for it for ever. */
-    @Test
-    void aTransactionOfItsOwnCommitsByItself() throws Exception {
-        try (Shop shop = new Shop(Kind.POSTGRESQL)) {
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+    void aTransactionOfItsOwnCommitsByItself(Kind kind) throws Exception {
+        try (Shop shop = new Shop(kind)) {
             shop.transaction(PROPAGATION_REQUIRED, outer -> {
                 shop.ojs.enqueueAfterCommit(job("outer"));
                 shop.transaction(PROPAGATION_REQUIRES_NEW, own -> shop.ojs.enqueueAfterCommit(JobRequest.of("a", "own").queue("own")));
@@ -131,9 +132,8 @@ class TransactionsTest {
     @ParameterizedTest
     @EnumSource
     void twoDatabases(Kind kind) throws Exception {
-        Kind otherKind = kind == Kind.SQLITE ? Kind.POSTGRESQL : Kind.SQLITE;
-        try (Shop shop = new Shop(kind); HikariDataSource pool = Databases.pool(otherKind.url());
-             OjsJdbc jdbc = OjsJdbc.builder(shop.client, pool).build()) {
+        try (Shop shop = new Shop(kind); HikariDataSource pool = Databases.pool(kind.next().url());
+             OjsJdbc jdbc = Databases.outbox(shop.client, pool).build()) {
             jdbc.migrate();
             OjsTemplate second = new OjsTemplate(jdbc, pool, true);
             TransactionTemplate onSecond = new TransactionTemplate(new DataSourceTransactionManager(pool));

@@ -1,0 +1,200 @@
+//! PostgreSQL taken away in the middle of a command: the engine is dropped, or its connections are cut. What was under way is done or
+//! not done, never half; an answer that says which is right.
+use std::sync::Arc;
+use std::time::Duration;
+
+use ojs_engine::Engine;
+use ojs_engine::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
+use ojs_engine::store::Refusal;
+use ojs_engine::tables::StoreError;
+use ojs_model::{JobId, JobState, NewJob};
+use tokio::task::JoinHandle;
+use tokio_postgres::Client;
+
+use super::{Known, LEASE_MS, Model, QUEUES};
+use crate::nodes::application;
+use crate::support::Bench;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The command under way.
+#[derive(Debug, Clone, Copy)]
+pub enum Flight {
+    Enqueue,
+    Claim(usize),
+    Ack(usize),
+}
+
+/// It, and what it is about.
+enum Sent {
+    Enqueue(JobId),
+    Claim(usize),
+    Ack(JobId),
+}
+
+type Answer = JoinHandle<Result<Reply, Refusal>>;
+
+/// The process is gone: its successor finds every command done or not done.
+pub async fn crash(b: &mut Bench, model: &mut Model, flight: Flight, looks: u8) {
+    let observer = application(b).await;
+    let old = backends(&observer).await;
+    let (sent, answer) = send(b, model, flight);
+    pass(&observer, looks).await;
+    // Nobody hears the answer any more; the command may never have left, or may be carried out all the same.
+    answer.abort();
+    drop(answer.await);
+    let successor = Engine::open(b.engine.options().clone()).await.unwrap();
+    drop(std::mem::replace(&mut b.engine, successor));
+    until("the crashed engine's connections end", async || {
+        let left = backends(&observer).await;
+        !old.iter().any(|pid| left.contains(pid))
+    })
+    .await;
+    // What waiting for the end of its term would come to: the successor keeps the store now.
+    observer.execute("UPDATE ojs_leader SET until = 'epoch'", &[]).await.unwrap();
+    let found = look(b, model, sent).await;
+    learn(b, model, found);
+}
+
+/// The database ends every connection. The engine goes on, and says what it knows of the command.
+pub async fn cut(b: &Bench, model: &mut Model, flight: Flight, looks: u8) {
+    let observer = application(b).await;
+    let (sent, answer) = send(b, model, flight);
+    pass(&observer, looks).await;
+    let all =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    observer.execute(all, &[]).await.unwrap();
+    let answer = tokio::time::timeout(PATIENCE, answer).await.expect("an answer").unwrap();
+    let expected = match answer {
+        Ok(reply) => Some(carried_out(&reply)),
+        // Nobody can know; whoever asked may ask again with the same id or token.
+        Err(Refusal::Store(StoreError::Unknown(_))) => None,
+        // "Not carried out" is a promise.
+        Err(Refusal::Store(StoreError::Unavailable(_) | StoreError::Conflict(_))) => Some(false),
+        Err(other) => panic!("{flight:?}: {other:?}"),
+    };
+    let again = Command::SetPaused { queue: QUEUES[0].to_owned(), paused: model.paused[0] };
+    until("the engine writes again", async || b.engine.store().execute(again.clone()).await.is_ok()).await;
+    until("the engine reads again", async || b.engine.store().query(Query::Queue(QUEUES[0].to_owned())).await.is_ok()).await;
+    let found = look(b, model, sent).await;
+    assert!(expected.is_none_or(|expected| expected == found.is_done()), "{flight:?}: told {expected:?}");
+    learn(b, model, found);
+}
+
+async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let wait = async {
+        while !holds().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("in vain: {what}"));
+}
+
+/// Lets a random moment pass: each look at the database takes a fraction of a millisecond.
+async fn pass(observer: &Client, looks: u8) {
+    for _ in 0..looks {
+        observer.execute("SELECT 1", &[]).await.unwrap();
+    }
+}
+
+/// The connections to this database, but for the observer's own.
+async fn backends(observer: &Client) -> Vec<i32> {
+    let sql = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    observer.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+fn send(b: &Bench, model: &Model, flight: Flight) -> (Sent, Answer) {
+    let (sent, command) = match flight {
+        Flight::Ack(pick) => match held(model, pick) {
+            Some((id, lease)) => {
+                let (outcome, worker) = (Outcome::Ack(None), Some("w".to_owned()));
+                let report = OutcomeReport { job: id, lease: Some(lease), worker, outcome, want_job: true };
+                (Sent::Ack(id), Command::Exchange { outcomes: vec![report], claim: None })
+            }
+            None => return send(b, model, Flight::Enqueue),
+        },
+        Flight::Claim(count) => {
+            let queues = vec![QUEUES[0].to_owned()];
+            let claim = Claim { queues, count, worker: Some("w".to_owned()), visibility_ms: Some(LEASE_MS as u64) };
+            (Sent::Claim(count), Command::Exchange { outcomes: Vec::new(), claim: Some(claim) })
+        }
+        Flight::Enqueue => {
+            let id = JobId::now_v7();
+            let request = format!(
+                r#"{{"id":"{id}","type":"t","args":[],"options":{{"queue":"{}","retry":{}}}}}"#,
+                QUEUES[0],
+                super::retry()
+            );
+            let job = NewJob::parse(&request, ojs_model::Timestamp::from_millis(b.now())).unwrap();
+            (Sent::Enqueue(id), Command::Enqueue(vec![Arc::new(job)]))
+        }
+    };
+    let engine = b.engine.clone();
+    (sent, tokio::spawn(async move { engine.store().execute(command).await }))
+}
+
+/// A job that runs, and its lease.
+fn held(model: &Model, pick: usize) -> Option<(JobId, i64)> {
+    let active: Vec<_> = model.jobs.iter().filter(|(_, job)| job.state == JobState::Active).collect();
+    active.get(pick % active.len().max(1)).map(|(id, job)| (**id, job.lease))
+}
+
+/// Whether an answer tells of a change.
+fn carried_out(reply: &Reply) -> bool {
+    match reply {
+        Reply::Enqueued(placed) => !placed.is_empty(),
+        Reply::Exchanged { results, jobs, .. } => !jobs.is_empty() || results.iter().any(Result::is_ok),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What the store has of it.
+enum Found {
+    Job(JobId, bool),
+    Claimed(usize, Vec<(JobId, i64)>),
+    Acked(JobId, bool),
+}
+
+impl Found {
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Job(_, done) | Self::Acked(_, done) => *done,
+            Self::Claimed(_, jobs) => !jobs.is_empty(),
+        }
+    }
+}
+
+async fn look(b: &Bench, model: &Model, sent: Sent) -> Found {
+    match sent {
+        Sent::Enqueue(id) => Found::Job(id, b.engine.store().query(Query::Job(id)).await.is_ok()),
+        Sent::Ack(id) => Found::Acked(id, b.state(id).await == JobState::Completed),
+        Sent::Claim(count) => {
+            let mut claimed = Vec::new();
+            for (id, _) in model.jobs.iter().filter(|(_, job)| job.state == JobState::Available && job.queue == 0) {
+                let row = b.get(*id).await.row;
+                if row.state == JobState::Active {
+                    claimed.push((*id, row.lease));
+                }
+            }
+            // Nobody heard in which order. The tokens do not tell: a job's next one is above its last, which another writer may have given.
+            claimed.sort_by_key(|(id, _)| model.jobs.get(id).map(|job| (-job.priority, job.entered)));
+            Found::Claimed(count, claimed)
+        }
+    }
+}
+
+/// The model hears of it. A claim must be whole, and of the best jobs, though nobody heard its answer.
+fn learn(b: &Bench, model: &mut Model, found: Found) {
+    match found {
+        Found::Job(id, true) => {
+            let (state, step) = (JobState::Available, model.step);
+            let known =
+                Known { state, queue: 0, priority: 0, unique: None, lease: 0, due: 0, failures: 0, entered: step, born: step };
+            model.jobs.insert(id, known);
+        }
+        Found::Acked(id, true) => model.jobs.get_mut(&id).unwrap().state = JobState::Completed,
+        Found::Claimed(count, jobs) if !jobs.is_empty() => model.claimed(&[0], count, &jobs, b.now()),
+        _ => {}
+    }
+}

@@ -1,0 +1,1 @@
+PREPARE ojs_outbox_columns FROM @ojs_outbox_columns

@@ -1,0 +1,1 @@
+EXECUTE ojs_outbox_columns

@@ -1,0 +1,1 @@
+DEALLOCATE PREPARE ojs_outbox_columns

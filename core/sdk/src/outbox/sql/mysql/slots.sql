@@ -1,0 +1,1 @@
+SELECT slot FROM ojs_outbox_gate

@@ -1,0 +1,41 @@
+//! Templates: `xtask/templates/<language>/<what>.j2`, in the notation of Jinja.
+use std::path::{Path, PathBuf};
+
+use minijinja::{Environment, UndefinedBehavior, context};
+
+use crate::error::Error;
+use crate::filters;
+use crate::schema::Schema;
+
+/// The schema, and what makes code of it.
+pub struct Renderer {
+    environment: Environment<'static>,
+    templates: PathBuf,
+    schema: Schema,
+}
+
+impl Renderer {
+    /// For the repository in this folder.
+    pub fn new(root: &Path, schema: Schema) -> Result<Self, Error> {
+        let mut environment = Environment::new();
+        // A name that is misspelt is an error, not an empty text.
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_trim_blocks(true);
+        environment.set_lstrip_blocks(true);
+        environment.set_keep_trailing_newline(true);
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        filters::register(&mut environment);
+        Ok(Self { environment, templates: root.join("xtask/templates"), schema })
+    }
+
+    /// The code that a template makes: `go/classes.j2`, or `go/policy.j2:RetryPolicy`, which gives it a `subject`.
+    pub fn render(&self, name: &str) -> Result<String, Error> {
+        let (name, subject) = name.split_once(':').unwrap_or((name, ""));
+        let path = self.templates.join(name);
+        let source = std::fs::read_to_string(&path).map_err(|cause| Error::file(&path, cause))?;
+        let schema = &self.schema;
+        self.environment
+            .render_named_str(name, &source, context! { subject, ..minijinja::Value::from_serialize(schema) })
+            .map_err(|cause| Error::Template { name: name.to_owned(), cause })
+    }
+}

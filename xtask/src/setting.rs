@@ -1,0 +1,189 @@
+//! Settings of clients, workers and relays. No code is made of them but the tables of docs/languages.md: each language writes them in a way
+//! of its own. The tests below hold every language to the names, and the core to the defaults.
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// One of them.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    pub of: Owner,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// In words of people: `5 s`, `24 h`.
+    pub default: Option<String>,
+    /// Variables of the environment, which count where nothing is said.
+    pub env: Option<String>,
+    doc: String,
+    /// By language, where it is not the name in the language's case.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
+    #[serde(default)]
+    pub not_in: BTreeSet<String>,
+}
+
+/// Whose setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Owner {
+    Client,
+    Worker,
+    Relay,
+}
+
+/// Of what kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Text,
+    Texts,
+    Integer,
+    Boolean,
+    /// A length of time.
+    Length,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use heck::{ToLowerCamelCase, ToPascalCase};
+
+    use super::*;
+    use crate::schema::Schema;
+
+    /// Where a language has its settings: a file, the text before them, the text after them, and how one looks (`@` is its name).
+    type Place = (&'static str, &'static str, &'static str, &'static str);
+
+    fn place(language: &str, of: Owner) -> Place {
+        match (language, of) {
+            ("rust", Owner::Client) => ("core/sdk/src/transport/connect.rs", "pub struct ConnectOptions", "}", "pub @:"),
+            ("rust", Owner::Worker) => ("core/sdk/src/worker/options.rs", "pub struct WorkerOptions", "}", "pub @:"),
+            ("rust", Owner::Relay) => ("core/sdk/src/outbox/relay.rs", "pub struct RelayOptions", "}", "pub @:"),
+            ("c", Owner::Client) => ("include/ojs.h", "// How to connect.", "} ojs_client_options", " @;"),
+            ("c", Owner::Worker) => ("include/ojs.h", "// Settings of a worker.", "} ojs_worker_options", "@;"),
+            ("c", Owner::Relay) => ("include/ojs.h", "// How a relay", "} ojs_relay_options", " @;"),
+            ("python", Owner::Client) => ("python/openjobspec/client.py", "def __init__(", ") ->", " @:"),
+            ("python", Owner::Worker) => ("python/openjobspec/worker.py", "def __init__(", ") ->", " @:"),
+            ("python", Owner::Relay) => ("python/openjobspec/outbox.py", "class Relay:", ") ->", " @:"),
+            ("node", Owner::Client) => ("node/index.d.cts", "interface ConnectionOptions", "\n}", " @?:"),
+            ("node", Owner::Worker) => ("node/index.d.cts", "interface WorkerOptions", "\n}", " @?:"),
+            ("node", Owner::Relay) => ("node/outbox.d.cts", "interface RelayOptions", "\n}", " @?:"),
+            ("ruby", Owner::Client) => ("ruby/lib/ojs/client.rb", "def initialize(", ")\n", " @:"),
+            ("ruby", Owner::Worker) => ("ruby/lib/ojs/worker.rb", "def initialize(", ")\n", " @:"),
+            ("ruby", Owner::Relay) => ("ruby/lib/ojs/relay.rb", "def initialize(", ")\n", " @:"),
+            ("go", Owner::Client | Owner::Worker) => ("go/options.go", "type ConnectionOption func", "", "func @("),
+            ("go", Owner::Relay) => ("go/outbox.go", "type OutboxOptions struct", "\n}", "\t@ "),
+            ("java", Owner::Client) => ("java/src/main/java/org/openjobspec/OJSClient.java", "class Builder", "", " Builder @("),
+            ("java", Owner::Worker) => ("java/src/main/java/org/openjobspec/OJSWorker.java", "class Builder", "", " Builder @("),
+            ("java", Owner::Relay) => ("java/src/main/java/org/openjobspec/Relay.java", "class Relay", "", " Relay @("),
+            (other, _) => panic!("no such language: {other}"),
+        }
+    }
+
+    /// Its name, by the language's rule or as it is given.
+    fn name_in(setting: &Setting, language: &str) -> String {
+        let by_rule = || match (language, setting.of) {
+            ("node" | "java", _) => setting.name.to_lower_camel_case(),
+            ("go", Owner::Relay) => setting.name.to_pascal_case(),
+            ("go", _) => format!("With{}", setting.name.to_pascal_case()),
+            ("c", _) if setting.kind == Kind::Length => format!("{}_ms", setting.name),
+            _ => setting.name.clone(),
+        };
+        setting.names.get(language).cloned().unwrap_or_else(by_rule)
+    }
+
+    fn root() -> &'static Path {
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+    }
+
+    #[test]
+    fn every_language_has_every_setting_by_its_name() {
+        let schema = Schema::read(root()).unwrap();
+        let mut missing = Vec::new();
+        for language in ["rust", "c", "python", "node", "ruby", "go", "java"] {
+            for setting in schema.settings.iter().filter(|setting| !setting.not_in.contains(language)) {
+                let (file, begin, end, form) = place(language, setting.of);
+                let text = std::fs::read_to_string(root().join(file)).unwrap();
+                let there = text.split_once(begin).unwrap_or_else(|| panic!("{file} has no `{begin}`")).1;
+                let there = if end.is_empty() { there } else { there.split_once(end).unwrap().0 };
+                let wanted = form.replace('@', &name_in(setting, language));
+                if !there.contains(&wanted) && !there.contains(wanted.replacen(' ', "*", 1).as_str()) {
+                    missing.push(format!("{file}: no `{wanted}` ({:?})", setting.of));
+                }
+            }
+        }
+        assert!(
+            missing.is_empty(),
+            "settings of xtask/schema.toml that a language has not, or by another name:\n{}",
+            missing.join("\n")
+        );
+    }
+
+    /// Where a language reads the environment. C does not.
+    const READERS: [(&str, &[&str]); 6] = [
+        ("rust", &["core/sdk/src/config.rs", "core/sdk/src/encryption/keys.rs"]),
+        ("python", &["python/openjobspec/transport.py", "python/openjobspec/worker.py"]),
+        ("node", &["node/lib/transport.cjs", "node/lib/worker.cjs"]),
+        ("ruby", &["ruby/lib/ojs/transport.rb", "ruby/lib/ojs/worker.rb"]),
+        ("go", &["go/client.go", "go/worker.go"]),
+        ("java", &["java/src/main/java/org/openjobspec/OJSClient.java", "java/src/main/java/org/openjobspec/OJSWorker.java"]),
+    ];
+
+    #[test]
+    fn every_language_reads_the_same_variables() {
+        let schema = Schema::read(root()).unwrap();
+        for (language, files) in READERS {
+            let text: String = files.iter().map(|file| std::fs::read_to_string(root().join(file)).unwrap()).collect();
+            for variable in schema.settings.iter().filter_map(|setting| setting.env.as_deref()).flat_map(|env| env.split(", ")) {
+                assert!(text.contains(variable), "{language} does not read {variable}");
+            }
+        }
+    }
+
+    /// `5 s`, as people write it.
+    fn text(length: Duration) -> String {
+        let seconds = length.as_secs();
+        if seconds >= 3600 { format!("{} h", seconds / 3600) } else { format!("{seconds} s") }
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_core() {
+        let schema = Schema::read(root()).unwrap();
+        let (client, worker) = (ojs::transport::ConnectOptions::default(), ojs::worker::WorkerOptions::default());
+        let relay = ojs::outbox::RelayOptions::default();
+        let core = [
+            (Owner::Client, "timeout", text(client.timeout)),
+            (Owner::Client, "connect_timeout", text(client.connect_timeout)),
+            (Owner::Client, "max_sends", client.resend.max_sends.to_string()),
+            (Owner::Worker, "queues", worker.queues.join(", ")),
+            (Owner::Worker, "concurrency", worker.concurrency.to_string()),
+            (Owner::Worker, "heartbeat_interval", text(worker.heartbeat_interval)),
+            (Owner::Worker, "visibility_timeout", text(worker.visibility_timeout.unwrap())),
+            (Owner::Worker, "grace_period", text(worker.grace_period)),
+            (Owner::Worker, "poll_interval", text(worker.poll_interval_max)),
+            (Owner::Worker, "release_on_shutdown", worker.release_on_shutdown.to_string()),
+            (Owner::Relay, "table", ojs::outbox::Table::default().name().to_owned()),
+            (Owner::Relay, "poll_interval", text(relay.poll_interval)),
+            (Owner::Relay, "batch_size", relay.batch_size.to_string()),
+            (Owner::Relay, "retention", text(relay.retention)),
+            (Owner::Relay, "migrate", "false".to_owned()), // what is not said is not done
+        ];
+        for (of, name, default) in &core {
+            let setting = schema.settings.iter().find(|setting| setting.of == *of && setting.name == *name).unwrap();
+            assert_eq!(
+                setting.default.as_deref(),
+                Some(default.as_str()),
+                "the default of `{name}` in xtask/schema.toml, and in the core"
+            );
+        }
+        assert_eq!(
+            schema.settings.iter().filter(|setting| setting.default.is_some()).count(),
+            core.len(),
+            "a default that is not compared"
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! Where the generated code goes.
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::part;
+use crate::render::Renderer;
+
+/// A file of the repository, made by templates: as a whole, or in the parts that its lines name.
+#[derive(Debug)]
+pub struct Target {
+    /// From the root.
+    pub path: &'static str,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Whole(&'static str),
+    Parts(&'static [&'static str]),
+}
+
+const fn whole(path: &'static str, template: &'static str) -> Target {
+    Target { path, content: Content::Whole(template) }
+}
+
+const fn parts(path: &'static str, templates: &'static [&'static str]) -> Target {
+    Target { path, content: Content::Parts(templates) }
+}
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    parts("bindings/abi/src/error.rs", &["rust/error_class.j2"]),
+    parts("bindings/abi/src/frame.rs", &["rust/frame_table.j2", "rust/frame.j2"]),
+    parts("bindings/c/src/error.rs", &["rust/ojs_class.j2", "rust/same_classes.j2"]),
+    whole("include/ojs_frame.h", "c/ojs_frame.h.j2"),
+    parts("docs/languages.md", &["docs/settings.j2:client", "docs/settings.j2:worker", "docs/settings.j2:relay"]),
+    parts("go/errors.go", &["go/classes.j2", "go/cancel_reasons.j2"]),
+    parts(
+        "go/job.go",
+        &["go/job_states.j2", "go/policy.j2:RetryPolicy", "go/policy.j2:UniquePolicy", "go/option_fields.j2", "go/option_set.j2"],
+    ),
+    parts("go/middleware.go", &["go/enqueue_order.j2"]),
+    parts("go/options.go", &["go/option_functions.j2"]),
+    parts("go/outcome.go", &["go/outcomes.j2", "go/frame.j2"]),
+    parts("go/worker.go", &["go/worker_states.j2"]),
+    parts("java/src/main/java/org/openjobspec/CancelReason.java", &["java/cancel_reasons.j2"]),
+    parts("java/src/main/java/org/openjobspec/Frames.java", &["java/frame.j2"]),
+    parts("java/src/main/java/org/openjobspec/JobOptions.java", &["java/options.j2"]),
+    parts("java/src/main/java/org/openjobspec/MiddlewareChain.java", &["java/enqueue_order.j2"]),
+    parts("java/src/main/java/org/openjobspec/OJSException.java", &["java/classes.j2"]),
+    parts("java/src/main/java/org/openjobspec/OJSWorker.java", &["java/worker_states.j2"]),
+    parts("java/src/main/java/org/openjobspec/Outcome.java", &["java/outcomes.j2"]),
+    parts("java/src/main/java/org/openjobspec/RetryPolicy.java", &["java/policy.j2:RetryPolicy"]),
+    parts("java/src/main/java/org/openjobspec/UniquePolicy.java", &["java/policy.j2:UniquePolicy"]),
+    parts(
+        "node/index.d.cts",
+        &[
+            "node/cancel_reasons.d.j2",
+            "node/classes.d.j2",
+            "node/job_states.d.j2",
+            "node/options.d.j2",
+            "node/policy.d.j2:RetryPolicy",
+            "node/policy.d.j2:UniquePolicy",
+        ],
+    ),
+    parts("node/index.mjs", &["node/exports.mjs.j2"]),
+    parts("node/lib/context.cjs", &["node/cancel_reasons.j2"]),
+    parts("node/lib/errors.cjs", &["node/classes.j2", "node/class_table.j2"]),
+    parts("node/lib/frame.cjs", &["node/frame.j2"]),
+    parts("node/lib/job.cjs", &["node/options.j2"]),
+    parts("node/lib/middleware.cjs", &["node/enqueue_order.j2"]),
+    parts("node/lib/outcome.cjs", &["node/outcomes.j2"]),
+    parts("node/lib/worker.cjs", &["node/worker_states.j2"]),
+    parts("python/openjobspec/_outcome.py", &["python/outcomes.j2"]),
+    parts("python/openjobspec/aio.py", &["python/option_parameters.j2", "python/option_arguments.j2"]),
+    parts("python/openjobspec/client.py", &["python/option_parameters.j2", "python/option_arguments.j2"]),
+    parts("python/openjobspec/context.py", &["python/cancel_reasons.j2"]),
+    parts("python/openjobspec/errors.py", &["python/tree.j2", "python/classes.j2", "python/class_table.j2"]),
+    parts("python/openjobspec/job.py", &["python/option_fields.j2"]),
+    parts("python/openjobspec/middleware.py", &["python/enqueue_order.j2"]),
+    parts("python/openjobspec/policies.py", &["python/policy.j2:RetryPolicy", "python/policy.j2:UniquePolicy"]),
+    parts("python/openjobspec/worker.py", &["python/worker_states.j2"]),
+    parts("ruby/lib/ojs/context.rb", &["ruby/cancel_reasons.j2"]),
+    parts("ruby/lib/ojs/errors.rb", &["ruby/tree.j2", "ruby/classes.j2"]),
+    parts("ruby/lib/ojs/middleware.rb", &["ruby/enqueue_order.j2"]),
+    parts("ruby/lib/ojs/options.rb", &["ruby/options.j2"]),
+    parts("ruby/lib/ojs/outcome.rb", &["ruby/outcomes.j2"]),
+    parts("ruby/lib/ojs/worker.rb", &["ruby/worker_states.j2"]),
+    parts("ruby/sig/ojs.rbs", &["ruby/classes.rbs.j2"]),
+];
+
+/// What a file should be, and is not.
+#[derive(Debug)]
+pub struct Change {
+    /// The first line that differs.
+    pub line: usize,
+    path: PathBuf,
+    text: String,
+}
+
+impl Change {
+    /// Makes it so.
+    pub fn write(self) -> Result<(), Error> {
+        std::fs::write(&self.path, self.text).map_err(|cause| Error::file(&self.path, cause))
+    }
+}
+
+impl Target {
+    /// How the file differs from what the schema says; `None` when it does not.
+    pub fn change(&self, root: &Path, renderer: &Renderer) -> Result<Option<Change>, Error> {
+        let path = root.join(self.path);
+        let before = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound && matches!(self.content, Content::Whole(_)) => {
+                String::new()
+            }
+            Err(cause) => return Err(Error::file(&path, cause)),
+        };
+        let text = match self.content {
+            Content::Whole(template) => renderer.render(template)?,
+            Content::Parts(templates) => self.with_parts(before.clone(), templates, renderer)?,
+        };
+        if text == before {
+            return Ok(None);
+        }
+        let line = 1 + before.lines().zip(text.lines()).take_while(|(old, new)| old == new).count();
+        Ok(Some(Change { line, path, text }))
+    }
+
+    fn with_parts(&self, mut text: String, templates: &[&str], renderer: &Renderer) -> Result<String, Error> {
+        for template in templates {
+            let missing = || Error::NoPlace { path: self.path.to_owned(), template: (*template).to_owned() };
+            text = part::replaced(&text, template, &renderer.render(template)?).ok_or_else(missing)?;
+        }
+        Ok(text)
+    }
+}
