@@ -37,7 +37,11 @@ postgresql_there() { compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null 
 node_headers_there() { local node; node=$(command -v node) && [ -e "$(dirname "$(dirname "$(readlink -f "$node")")")/include/node/node_api.h" ]; }
 
 # Read by the crate that makes Ruby's functions known to Rust.
-libclang_there() { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || ldconfig -p 2>/dev/null | grep -q 'libclang[-.]'; }
+# (libclang-cpp, which LLVM's own tools bring, is another library.)
+libclang_there() {
+  [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null || compgen -G '/usr/lib/llvm-*/lib/libclang-[0-9]*.so*' >/dev/null ||
+    ldconfig -p 2>/dev/null | grep -qE 'libclang(-[0-9.]+)?\.so'
+}
 
 # The package in go/ wants 1.24 or later. Go's own installation is not on everybody's PATH.
 go_there() { local go; for go in go /usr/local/go/bin/go; do "$go" version 2>/dev/null | grep -qE 'go1\.(2[4-9]|[3-9][0-9])' && return; done; return 1; }
