@@ -29,6 +29,7 @@ type run struct {
 	mu       sync.Mutex
 	waiting  chan attempt // Taken by a goroutine that has run a job before.
 	running  map[uint64]*jobState
+	early    map[uint64]error // Cancellations of jobs that were pulled and not launched yet, or that have ended.
 	outcomes []outcome
 	busy     time.Duration
 	freed    chan struct{} // Has an element when a slot became free since the puller looked.
@@ -41,7 +42,7 @@ type run struct {
 
 func newRun(base context.Context, native *nativeWorker, id string, plan map[string]HandlerFunc, settings workerSettings) *run {
 	return &run{native: native, id: id, plan: plan, settings: settings, base: base, last: func() error { return nil },
-		waiting: make(chan attempt), running: map[uint64]*jobState{}, freed: make(chan struct{}, 1), done: make(chan struct{}, 1),
+		waiting: make(chan attempt), running: map[uint64]*jobState{}, early: map[uint64]error{}, freed: make(chan struct{}, 1), done: make(chan struct{}, 1),
 		closed: make(chan struct{}), over: make(chan struct{})}
 }
 
@@ -127,6 +128,7 @@ func (r *run) pull() {
 		for _, job := range jobs {
 			r.launch(job)
 		}
+		r.forgetEarly()
 	}
 }
 
@@ -144,7 +146,11 @@ func (r *run) launch(job delivered) {
 	}
 	r.mu.Lock()
 	r.running[job.token] = ctx.state
+	why := r.early[job.token]
 	r.mu.Unlock()
+	if why != nil {
+		cancel(why)
+	}
 	r.attempts.Add(1)
 	select {
 	case r.waiting <- attempt{ctx, job}:
@@ -246,9 +252,19 @@ func (r *run) cancel(cancels []cancellation) {
 	for _, one := range cancels {
 		r.mu.Lock()
 		state := r.running[one.token]
+		if state == nil {
+			r.early[one.token] = one.why
+		}
 		r.mu.Unlock()
 		if state != nil {
 			state.cancel(one.why)
 		}
 	}
+}
+
+// forgetEarly is called when all that was pulled is launched: what is left is about jobs that have ended.
+func (r *run) forgetEarly() {
+	r.mu.Lock()
+	clear(r.early)
+	r.mu.Unlock()
 }

@@ -101,7 +101,8 @@ func onEveryConnection(t *testing.T, test func(w world)) {
 			}
 			client, err := ojs.NewClient(url)
 			must(t, err)
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			// For the whole test, which waits more than once.
+			ctx, cancel := context.WithTimeout(context.Background(), 5*patience)
 			t.Cleanup(func() {
 				cancel()
 				must(t, client.Close())

@@ -10,13 +10,17 @@ import argparse
 import asyncio
 import contextlib
 import itertools
+import random
 import signal
 import socket
 
 
 def free_address() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return f"127.0.0.1:{listener.getsockname()[1]}"
+    """One that nobody listens on, outside the range that the system takes from: nothing gets it before the node does by chance."""
+    for port in random.sample(range(15_000, 32_000), 100):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return f"127.0.0.1:{port}"
+    raise OSError("no free port between 15000 and 32000")
 
 
 async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

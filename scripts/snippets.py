@@ -22,7 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?```(?P<language>python|js|ruby|java|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
-PATIENCE = 30
+#: Seconds. A program that needs longer hangs; the worst of them compiles itself on a machine that does much else.
+PATIENCE = 180
 
 
 @dataclass

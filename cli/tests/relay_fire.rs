@@ -33,6 +33,8 @@ const WRITERS: u64 = 16;
 const FOREIGN: Duration = Duration::from_secs(30);
 /// How long nothing may arrive before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Enough attempts for any number of leases that run out while a server is away.
+const RETRY: &str = r#"{"max_attempts":1000,"initial_interval_ms":20,"backoff_coefficient":1.0}"#;
 /// Jobs that are run at once, and jobs that are left where they are.
 const QUEUES: [&str; 2] = ["run", "kept"];
 
@@ -77,7 +79,7 @@ async fn write(database: String, writer: u64, mut random: StdRng, left: Arc<Atom
             let queue = QUEUES[random.random_range(0..2)];
             let insert = format!(
                 r#"INSERT INTO ojs_outbox (job_type, job_args, job_options)
-                SELECT 'fire', jsonb_build_array(i), '{{"queue":"{queue}"}}' FROM generate_series({next}::bigint, {}) i"#,
+                SELECT 'fire', jsonb_build_array(i), '{{"queue":"{queue}","retry":{RETRY}}}' FROM generate_series({next}::bigint, {}) i"#,
                 next + count - 1
             );
             next += count;

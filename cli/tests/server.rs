@@ -87,16 +87,26 @@ async fn both_signals_end_the_server_with_0() {
 
 #[tokio::test]
 async fn a_waiting_fetch_is_answered_when_the_server_stops() {
-    let mut server = ServerProcess::memory().await;
-    let mut waiting = server.connect().await;
     let body = r#"{"queues":["default"],"wait_ms":60000}"#;
     let request = format!("POST /ojs/v1/workers/fetch HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-    waiting.send(request).await.unwrap();
-    // Answered on another connection: the one above has been read by then, they are accepted in order.
-    server.connect().await.get("/health").await.expect(200);
-    server.signal(Signal::TERM);
-    assert_eq!(waiting.answer().await.unwrap().expect(200).json()["jobs"], json!([]));
-    assert_eq!(server.ended().await.code(), Some(0));
+    for tries_left in (0..5).rev() {
+        let mut server = ServerProcess::memory().await;
+        let mut waiting = server.connect().await;
+        waiting.send(request.as_str()).await.unwrap();
+        // Accepted behind the one above, which has been read by then, unless its thread had to wait for a processor.
+        server.connect().await.get("/health").await.expect(200);
+        server.signal(Signal::TERM);
+        let answer = waiting.answer().await;
+        assert_eq!(server.ended().await.code(), Some(0));
+        match answer {
+            Ok(answer) if answer.status == 200 => {
+                assert_eq!(answer.json()["jobs"], json!([]));
+                return;
+            }
+            // The signal has overtaken the fetch, which was refused, or not read at all. One that waits is never treated like that.
+            other => assert!(tries_left > 0, "{other:?}"),
+        }
+    }
 }
 
 #[tokio::test]

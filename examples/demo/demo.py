@@ -126,11 +126,11 @@ class Demo:
         self.progress = None
         for _ in range(PINGS):
             self.client.enqueue("demo.ping", [time.perf_counter()])
-            if not self.pong.acquire(timeout=20):
+            if not self.pong.acquire(timeout=60):
                 raise TimeoutError("a ping was not answered")
 
 
-def wait_for(condition, timeout: float = 20.0):
+def wait_for(condition, timeout: float = 60.0):
     """The first true value of a condition. Outcomes are written a moment after their handlers have returned."""
     deadline = time.monotonic() + timeout
     pause = threading.Event()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OJSClient, OJSError, setLogger } from '@openjobspec/sdk';
-import { eventually, inState, onEveryConnection, program } from './support.mjs';
+import { PATIENCE, eventually, inState, onEveryConnection, program } from './support.mjs';
 
 const fatal = { retry: { maxAttempts: 1, onExhaustion: 'dead_letter' } };
 
@@ -44,7 +44,7 @@ onEveryConnection('operations', (make) => {
     const job = await enqueue('sum', [1, 2]);
     await assert.rejects(client.result(job.id), { status: 408 });
     await assert.rejects(client.waitForResult(job.id, { timeout: 1 }), { name: 'OJSTimeoutError', code: 'timeout' });
-    const waiting = client.waitForResult(job.id, { timeout: '20s' });
+    const waiting = client.waitForResult(job.id, { timeout: PATIENCE });
     await makeWorker({ sum: (ctx) => ({ sum: ctx.args[0] + ctx.args[1], big: 2n ** 60n }) }).start();
     const result = await waiting;
     assert.deepEqual([result.ok, result.state, result.result, result.jobId, result.attempt], [true, 'completed', { sum: 3, big: 2n ** 60n }, job.id, 1]);

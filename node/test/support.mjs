@@ -13,12 +13,12 @@ export const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 export const BIN = fileURLToPath(new URL('../bin/ojs.cjs', import.meta.url));
 
 /** The first true value of `probe`. */
-export async function eventually(probe) {
-  const until = Date.now() + PATIENCE;
+export async function eventually(probe, patience = PATIENCE) {
+  const until = Date.now() + patience;
   for (;;) {
     const value = await probe();
     if (value) return value;
-    if (Date.now() > until) throw new Error(`not within ${PATIENCE} ms: ${probe}`);
+    if (Date.now() > until) throw new Error(`not within ${patience} ms: ${probe}`);
     await pause(2);
   }
 }

@@ -80,8 +80,8 @@ def test_the_outbox_holds_ciphertext_and_the_relay_no_key(store, tmp_path):
         assert "ojs_encoded" in rows[0][0]
         assert not any(SECRET.encode() in file.read_bytes() for file in tmp_path.iterdir())
         app.close()
-    with ojs.Client(store) as keyless, Relay(keyless, lambda: sqlite3.connect(path)):
-        pass
+    with ojs.Client(store) as keyless:
+        Relay(keyless, lambda: sqlite3.connect(path)).start().stop(grace=60)
     with ojs.Client(store, encryption_keys=KEYS) as client:
         assert client.get_job(job.id).args == json.loads(rows[0][0])
         assert work_one(client)[0] == [SECRET]

@@ -59,6 +59,13 @@ def run_jobs(count: int, coroutine: bool) -> None:
     assert seen == set(range(count))
 
 
+def settled(before: set[threading.Thread]) -> None:
+    """Waits for the threads of workers that are over: until they have ended they hold what their handlers held."""
+    names = ("openjobspec-worker", "openjobspec-handler", "openjobspec-loop")
+    eventually(lambda: not any(thread.name.startswith(names) for thread in set(threading.enumerate()) - before))
+    gc.collect()
+
+
 def resident() -> int:
     """Bytes of memory this process uses."""
     with open("/proc/self/statm") as statm:
@@ -70,15 +77,16 @@ def test_many_jobs_leave_nothing_behind(coroutine: bool) -> None:
     def descriptors() -> int:
         return len(os.listdir("/proc/self/fd"))
 
+    others = set(threading.enumerate())
     run_jobs(2_000, coroutine)
-    gc.collect()
+    settled(others)
     tracemalloc.start()
     run_jobs(2_000, coroutine)
-    gc.collect()
+    settled(others)
     (python, _), threads, fds, memory = tracemalloc.get_traced_memory(), threading.active_count(), descriptors(), resident()
     for _ in range(10):
         run_jobs(2_000, coroutine)
-    gc.collect()
+    settled(others)
     grown = tracemalloc.get_traced_memory()[0] - python
     tracemalloc.stop()
     assert grown < 200_000, f"{grown} bytes of Python objects after 20,000 jobs"

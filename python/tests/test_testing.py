@@ -117,7 +117,7 @@ def test_real(ojs_client, ojs_worker):
     worker.register("a", lambda ctx: done.set())
     ojs_client.enqueue("a")
     with worker:
-        assert done.wait(10)
+        assert done.wait(60)
 
 def test_async(ojs_async_client):
     import asyncio
@@ -129,5 +129,5 @@ def test_fake(ojs_fake):
 """
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, timeout=60, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, timeout=180, capture_output=True, text=True)
     assert "3 passed" in done.stdout, done.stdout + done.stderr

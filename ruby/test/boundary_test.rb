@@ -69,7 +69,8 @@ class BoundaryTest < Minitest::Test
     run.call
     before = Thread.list.size
     3.times { run.call }
-    assert_equal before, Thread.list.size
+    # Fewer, when a thread of the test before has ended meanwhile.
+    eventually(-> { "#{Thread.list.size} threads, there were #{before}" }) { Thread.list.size <= before }
   end
 
   def test_nothing_starts_with_require
@@ -133,7 +134,7 @@ class BoundaryTest < Minitest::Test
 
   WORKER = <<~'RUBY'
     client = OJS::Client.new(ARGV[0])
-    worker = OJS::Worker.new(client, queues: ARGV[1], concurrency: 2)
+    worker = OJS::Worker.new(client, queues: ARGV[1], concurrency: 2, visibility_timeout: 3600)
     worker.register("quick") { "ok" }
     began = Queue.new
     worker.register("slow") { |ctx| $stdout.puts("began"); $stdout.flush; began << 1; sleep 0.005 until ctx.cancelled? || File.exist?(ARGV[2]); "finished" }
@@ -152,7 +153,8 @@ class BoundaryTest < Minitest::Test
       yield pid, "#{dir}/go", input
       status = finish(pid)
       pid = nil
-      return client.get_job(job.id), status
+      # A busy server may take in what it was sent when the process has ended already. The lease would last for an hour.
+      return eventually("#{job.id} is not active") { (now = client.get_job(job.id)).state != "active" && now }, status
     ensure
       Process.kill("KILL", pid) if pid
     end
@@ -193,12 +195,15 @@ class BoundaryTest < Minitest::Test
     end
   end
 
+  # At its end a process gives its workers two seconds: more than enough, but for a machine that does something else.
+  PATIENT = "OJS::Worker.class_eval { remove_const(:EXIT); const_set(:EXIT, 60.0) }; "
+
   def test_a_process_that_ends_gives_its_jobs_back
     { "worker.start; began.pop; Process.kill('TERM', $$); sleep" => nil,
       "worker.start; began.pop; exit 3" => 3,
       "worker.start; began.pop; raise 'oh'" => 1,
       "worker.start; began.pop; Thread.new { Thread.main.raise(Interrupt) }; worker.wait" => nil }.each do |ending, code|
-      job, status = with_slow_job(ending) { nil }
+      job, status = with_slow_job(PATIENT + ending) { nil }
       assert_equal ["available", code], [job.state, status.exitstatus], ending
     end
   end
@@ -267,7 +272,7 @@ class BoundaryTest < Minitest::Test
     busy = Thread.new { loop { 10_000.times { |n| n.to_s } } }
     jobs = Array.new(10) { client.enqueue("enter", [], queue: "deadlock") }
     jobs.each_slice(5) { |slice| client.cancel_job(slice.last.id) rescue OJS::ConflictError }
-    eventually("all jobs are over", patience: 30) { client.queue_stats("deadlock").values_at("available", "active").sum.zero? }
+    eventually("all jobs are over", patience: 3 * PATIENCE) { client.queue_stats("deadlock").values_at("available", "active").sum.zero? }
   ensure
     busy&.kill
   end
@@ -311,7 +316,7 @@ class BoundaryTest < Minitest::Test
     run = lambda do |jobs|
       jobs.times.each_slice(1000) { |slice| client.enqueue_batch(slice.map { |n| { type: "n", args: [n, "x" * 200] } }) }
       sent += jobs
-      eventually("the jobs are done", patience: 60) { client.queue_stats("default")["completed"] == sent }
+      eventually("the jobs are done", patience: 3 * PATIENCE) { client.queue_stats("default")["completed"] == sent }
       client.bulk_delete(states: "completed", queue: "default")
       sent = client.queue_stats("default")["completed"]
       GC.start
@@ -321,7 +326,8 @@ class BoundaryTest < Minitest::Test
     before = run.call(2000)
     after = 2.times.map { run.call(3000) }.last
     assert_operator after[0], :<, before[0] * 1.1, "no objects are left behind"
-    assert_equal before[1], after[1], "nor descriptors"
+    # Fewer, when a connection of the test before has been closed meanwhile.
+    assert_operator after[1], :<=, before[1], "nor descriptors"
     assert_equal 0, worker.held
   end
 end

@@ -12,8 +12,9 @@ class EncryptionTest < Minitest::Test
   # The arguments and metadata that a handler sees.
   def seen(client)
     found = Queue.new
-    worker_of(client, concurrency: 1).register("card.charge") { |ctx| found << [ctx.args.to_a, ctx.meta] }.start
-    pop(found)
+    worker = worker_of(client, concurrency: 1).register("card.charge") { |ctx| found << [ctx.args.to_a, ctx.meta] }.start
+    # Over before the directory of its engine goes away.
+    pop(found).tap { worker.stop }
   end
 
   def test_the_handler_sees_what_the_server_does_not

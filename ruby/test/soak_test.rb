@@ -21,7 +21,7 @@ class SoakTest < Minitest::Test
     run = lambda do |jobs|
       (jobs / BATCH).times do
         client.enqueue_batch(Array.new(BATCH) { |n| { type: "a", args: [n, "x" * 200], queue: queue } })
-        eventually("a batch is done", patience: 60) { client.queue_stats(queue)["completed"] == BATCH }
+        eventually("a batch is done", patience: 3 * PATIENCE) { client.queue_stats(queue)["completed"] == BATCH }
         client.purge_queue(queue, ["completed"])
       end
     end

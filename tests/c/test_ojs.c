@@ -139,8 +139,8 @@ static void calls(const char *url) {
     ojs_slice headers[] = {S("x-test"), S("1")};
     options.headers = headers;
     options.header_slices = 2;
-    options.timeout_ms = 20000;
-    options.connect_timeout_ms = 20000;
+    options.timeout_ms = 60000;
+    options.connect_timeout_ms = 60000;
     options.max_sends = 2;
     ojs_client *client = NULL;
     OK(ojs_client_new(S(url), &options, &client));
@@ -329,7 +329,7 @@ static void pulls(const char *url) {
     size_t got = 0;
     while (got < 5) {
         OK(ojs_worker_rearm(worker));
-        OK(ojs_worker_pull(worker, 2, 20000, &frame, &status));
+        OK(ojs_worker_pull(worker, 2, 60000, &frame, &status));
         CHECK(status == OJS_PULL_JOBS && ojs_frame_count(frame) >= 1 && ojs_frame_count(frame) <= 2);
         if (status != OJS_PULL_JOBS) break;
         for (size_t index = 0; index < ojs_frame_count(frame) && got < 5; index++) {
@@ -427,14 +427,14 @@ static void cancellations(const char *url) {
 
     enqueue(client, "c.long", "{\"queue\":\"c-cancel\"}");
     ojs_buf *frame = NULL;
-    OK(ojs_worker_pull(worker, 1, 20000, &frame, &status));
+    OK(ojs_worker_pull(worker, 1, 60000, &frame, &status));
     ojs_job job;
     memset(&job, 0, sizeof job);
     OK(ojs_frame_job(frame, 0, &job));
     char path[64];
     snprintf(path, sizeof path, "/jobs/%.*s", (int)job.id.len, (const char *)job.id.ptr);
     OK(ojs_client_call(client, S("DELETE"), S(path), none(), NULL));
-    OK(ojs_worker_cancellations(worker, 2, 20000, list, &count, &status));
+    OK(ojs_worker_cancellations(worker, 2, 60000, list, &count, &status));
     CHECK(count == 1 && status == OJS_PULL_JOBS && list[0].token == job.token && list[0].why == OJS_CANCEL_CANCELLED);
     CHECK(ojs_worker_cancelled(worker, job.token) == OJS_CANCEL_CANCELLED);
     OK(ojs_worker_cancellations(worker, 2, 0, list, &count, &status));

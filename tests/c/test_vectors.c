@@ -47,12 +47,12 @@ static wire_t exchange(const char *method, const char *path, ojs_slice body, uin
     OK(ojs_client_over(wire.transport, &wire.client));
     OK(ojs_client_call_async(wire.client, S(method), S(path), body, done, &wire));
     ojs_request request;
-    OK(ojs_transport_pull(wire.transport, 20000, &request));
+    OK(ojs_transport_pull(wire.transport, 60000, &request));
     wire.received = request.body;
     ojs_buf_free(request.method);
     ojs_buf_free(request.path);
     OK(ojs_transport_reply(wire.transport, request.ticket, status, answer));
-    FAILS(OJS_CLASS_CLOSED, "", ojs_transport_pull(wire.transport, 20000, &request));
+    FAILS(OJS_CLASS_CLOSED, "", ojs_transport_pull(wire.transport, 60000, &request));
     return wire;
 }
 

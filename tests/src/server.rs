@@ -3,10 +3,12 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpSocket;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
@@ -32,12 +34,30 @@ pub type Environment = Vec<(std::ffi::OsString, std::ffi::OsString)>;
 pub struct ServerProcess {
     child: Child,
     address: SocketAddr,
+    port: Arc<Port>,
     store: String,
     log: PathBuf,
     arguments: Vec<String>,
     environment: Environment,
     // Kept to be deleted with the last server that uses it.
-    directory: std::sync::Arc<TempDir>,
+    directory: Arc<TempDir>,
+}
+
+/// A port of 127.0.0.1 for a server and its successors.
+struct Port {
+    address: SocketAddr,
+    /// Keeps it from being given to anybody else while no server listens there. Bound, and never listened on: a server that asks for the
+    /// port by its number gets it (on Linux; elsewhere the port may be lost).
+    _held: Option<TcpSocket>,
+}
+
+impl Port {
+    fn take() -> Arc<Self> {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_reuseaddr(true).unwrap();
+        socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        Arc::new(Self { address: socket.local_addr().unwrap(), _held: cfg!(target_os = "linux").then_some(socket) })
+    }
 }
 
 impl ServerProcess {
@@ -53,34 +73,34 @@ impl ServerProcess {
 
     /// A server with an empty store (`sqlite` or `memory`), and further arguments.
     pub async fn start(store: &str, arguments: &[&str]) -> Self {
-        let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
+        let directory = Arc::new(tempfile::tempdir().unwrap());
         let store = match store {
             "sqlite" => format!("sqlite:{}", directory.path().join("jobs.db").display()),
             other => format!("{other}:"),
         };
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Self::spawn(directory, "127.0.0.1:0", store, arguments, Environment::new()).await
+        Self::spawn(directory, Port::take(), store, arguments, Environment::new()).await
     }
 
     /// A server on a database that exists.
     pub async fn on(store: &str, arguments: &[&str]) -> Self {
-        let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
+        let directory = Arc::new(tempfile::tempdir().unwrap());
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Self::spawn(directory, "127.0.0.1:0", store.to_owned(), arguments, Environment::new()).await
+        Self::spawn(directory, Port::take(), store.to_owned(), arguments, Environment::new()).await
     }
 
     /// A server on a database that exists, with variables in its environment.
     pub async fn on_with(store: &str, environment: Environment) -> Self {
-        let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
-        Self::spawn(directory, "127.0.0.1:0", store.to_owned(), Vec::new(), environment).await
+        let directory = Arc::new(tempfile::tempdir().unwrap());
+        Self::spawn(directory, Port::take(), store.to_owned(), Vec::new(), environment).await
     }
 
     /// A server on a new SQLite file with this durability; its environment is made from the directory of the file.
     pub async fn with_environment(durability: &str, environment: impl FnOnce(&Path) -> Environment) -> Self {
-        let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
+        let directory = Arc::new(tempfile::tempdir().unwrap());
         let store = format!("sqlite:{}?durability={durability}", directory.path().join("jobs.db").display());
         let environment = environment(directory.path());
-        Self::spawn(directory, "127.0.0.1:0", store, Vec::new(), environment).await
+        Self::spawn(directory, Port::take(), store, Vec::new(), environment).await
     }
 
     /// The directory of its files.
@@ -90,8 +110,8 @@ impl ServerProcess {
     }
 
     async fn spawn(
-        directory: std::sync::Arc<TempDir>,
-        listen: &str,
+        directory: Arc<TempDir>,
+        port: Arc<Port>,
         store: String,
         arguments: Vec<String>,
         environment: Environment,
@@ -99,7 +119,7 @@ impl ServerProcess {
         let log = directory.path().join("server.log");
         let stderr = std::fs::File::options().create(true).append(true).open(&log).unwrap();
         let mut child = Command::new(binary())
-            .args(["server", "--listen", listen, "--store", &store])
+            .args(["server", "--listen", &port.address.to_string(), "--store", &store])
             .args(&arguments)
             .envs(environment.iter().cloned())
             .stdin(Stdio::null())
@@ -115,7 +135,7 @@ impl ServerProcess {
             panic!("unexpected first line {line:?}; the log says:\n{}", std::fs::read_to_string(&log).unwrap_or_default());
         };
         let address = address.trim_end().parse().unwrap();
-        Self { child, address, store, log, arguments, environment, directory }
+        Self { child, address, port, store, log, arguments, environment, directory }
     }
 
     /// Where it listens.
@@ -172,17 +192,17 @@ impl ServerProcess {
 
     /// Another process on the same store, after this one has ended (or beside it: SQLite allows that).
     pub async fn again(&self) -> Self {
-        self.next("127.0.0.1:0").await
+        self.next(Port::take()).await
     }
 
     /// The next process on the same store and the same address, after this one has ended: clients do not notice the difference.
     pub async fn again_there(&self) -> Self {
-        self.next(&self.address.to_string()).await
+        self.next(Arc::clone(&self.port)).await
     }
 
-    async fn next(&self, listen: &str) -> Self {
-        let directory = std::sync::Arc::clone(&self.directory);
-        Self::spawn(directory, listen, self.store.clone(), self.arguments.clone(), self.environment.clone()).await
+    async fn next(&self, port: Arc<Port>) -> Self {
+        let directory = Arc::clone(&self.directory);
+        Self::spawn(directory, port, self.store.clone(), self.arguments.clone(), self.environment.clone()).await
     }
 }
 

@@ -19,7 +19,7 @@ from openjobspec.middleware import MiddlewareError
 
 FOLDER = Path(__file__).parent
 VECTORS = json.loads((FOLDER / "vectors.json").read_text(encoding="utf-8"))
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def cases(kind: str) -> Any:

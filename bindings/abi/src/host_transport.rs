@@ -159,10 +159,10 @@ mod tests {
         let transport = HostTransport::new();
         let host = Arc::clone(&transport);
         let thread = std::thread::spawn(move || {
-            let request = host.pull(Duration::from_secs(10)).unwrap().unwrap();
+            let request = host.pull(Duration::from_secs(60)).unwrap().unwrap();
             assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/jobs"));
             host.reply(request.ticket, 201, Bytes::from_static(b"{\"job\":{}}"));
-            host.pull(Duration::from_secs(10)).map(|_| ())
+            host.pull(Duration::from_secs(60)).map(|_| ())
         });
         let client = Client::new(Arc::clone(&transport) as Arc<dyn Transport>);
         let answer = client.enqueue_raw(Bytes::from_static(b"{\"type\":\"a\",\"args\":[]}")).await.unwrap();

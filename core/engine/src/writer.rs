@@ -357,9 +357,7 @@ impl WriterThread {
         match outcome {
             Ok((value, done, ready)) => {
                 if let Err(fault) = self.tables.commit() {
-                    self.tables.rollback();
-                    self.metrics.store_failed();
-                    return Err(fault);
+                    return Err(self.undone(fault));
                 }
                 self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
                 self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
@@ -371,14 +369,17 @@ impl WriterThread {
                 self.wakeups.committed();
                 Ok(value)
             }
-            Err(fault) => {
-                self.tables.rollback();
-                if !matches!(fault, StoreError::Conflict(_) | StoreError::Unstorable(_)) {
-                    self.metrics.store_failed();
-                }
-                Err(fault)
-            }
+            Err(fault) => Err(self.undone(fault)),
         }
+    }
+
+    /// Undoes the transaction; faults count, what another try or request settles does not.
+    fn undone(&mut self, fault: StoreError) -> StoreError {
+        self.tables.rollback();
+        if !matches!(fault, StoreError::Conflict(_) | StoreError::Unstorable(_)) {
+            self.metrics.store_failed();
+        }
+        fault
     }
 
     /// Writes the figures of the last moments.

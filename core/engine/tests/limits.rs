@@ -142,7 +142,7 @@ fn keyed(policy: Value) -> Value {
 #[tokio::test]
 async fn a_key_can_be_read_and_overridden() {
     let (_engine, router) = engine().await;
-    let policy = json!({"key": "api:x", "concurrency": 2, "rate": {"limit": 5, "period": "PT1M"}, "throttle": {"limit": 10, "period": "PT1S"}});
+    let policy = json!({"key": "api:x", "concurrency": 2, "rate": {"limit": 5, "period": "PT1M"}, "throttle": {"limit": 10, "period": "PT10M"}});
     let enqueued = call(&router, "POST", "/ojs/v1/jobs", keyed(policy), None).await;
     assert_eq!((&enqueued.headers["x-ratelimit-limit"], &enqueued.headers["x-ratelimit-remaining"]), (&5.into(), &1.into()));
     call(&router, "POST", "/ojs/v1/workers/fetch", json!({"queues": ["q"]}), None).await;

@@ -92,7 +92,7 @@ fn worker(client: &Client, slots: usize) -> Worker {
 /// Waits for the server to show a job in a state; the events in between come from the test's own handlers.
 async fn until(client: &Client, id: &str, state: JobState) -> ojs::Job {
     let mut pause = tokio::time::interval(Duration::from_millis(5));
-    tokio::time::timeout(Duration::from_secs(30), async {
+    tokio::time::timeout(Duration::from_secs(60), async {
         loop {
             let job = client.get_job(id).await.unwrap();
             if job.state == state {
@@ -329,9 +329,10 @@ async fn urls_that_cannot_be_used_are_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_listening_is_a_retryable_connect_error() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    // Bound, and not listened on: nobody else can be given the port meanwhile.
+    let port = tokio::net::TcpSocket::new_v4().unwrap();
+    port.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}", port.local_addr().unwrap());
     let client = Client::builder().url(url).resend(ResendPolicy::never()).connect().await.unwrap();
     let error = client.get_job("x").await.unwrap_err();
     assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::Connect), "{error:?}");

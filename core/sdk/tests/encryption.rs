@@ -106,7 +106,8 @@ async fn ei_001_unique_jobs_are_compared_in_the_clear() {
 async fn keys_rotate_and_one_that_is_missing_is_waited_for() {
     let wire = recorded().await;
     let old = over(&wire, keys("k-1", 1));
-    let retry = || RetryPolicy::new().max_attempts(9).initial_interval(Duration::from_millis(1)).backoff_coefficient(1.0);
+    // More attempts than the worker without the key can use up before this thread has seen the first.
+    let retry = || RetryPolicy::new().max_attempts(100_000).initial_interval(Duration::from_millis(1)).backoff_coefficient(1.0);
     let job = old.enqueue("card.charge", [SECRET]).retry(retry()).await.unwrap();
 
     // A worker that does not know the key gives the job back, retryable.

@@ -44,7 +44,7 @@ fn add(n: i64) -> JobRequest {
 }
 
 async fn hear(hears: &mut mpsc::UnboundedReceiver<(String, i64)>) -> (String, i64) {
-    tokio::time::timeout(Duration::from_secs(30), hears.recv()).await.expect("the workflow goes on").unwrap()
+    tokio::time::timeout(Duration::from_secs(60), hears.recv()).await.expect("the workflow goes on").unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

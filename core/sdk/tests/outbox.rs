@@ -3,211 +3,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use mysql_async::prelude::Queryable;
-use ojs::outbox::{Dialect, MysqlOutbox, PostgresOutbox, Relay, RelayOptions, SqliteOutbox, Store, Style, Table, Value};
-use ojs::transport::{self, Request, Response, Transport};
-use ojs::{Client, JobRequest};
+use ojs::JobRequest;
+use ojs::outbox::{Dialect, PostgresOutbox, Relay, Store, Style, Table, Value};
 
+#[path = "outbox/app.rs"]
+mod app;
 #[path = "outbox/mariadb.rs"]
 mod mariadb;
 
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// An application's database.
-enum App {
-    Sqlite(tempfile::TempDir),
-    Postgres(ojs_postgres_fixture::Database),
-    Mysql(ojs_mariadb_fixture::Database),
-}
-
-impl App {
-    fn dialect(&self) -> Dialect {
-        match self {
-            Self::Sqlite(_) => Dialect::Sqlite,
-            Self::Postgres(_) => Dialect::Postgres,
-            Self::Mysql(_) => Dialect::Mysql,
-        }
-    }
-
-    fn store(&self) -> Store {
-        self.store_of(Table::default())
-    }
-
-    fn store_of(&self, table: Table) -> Store {
-        match self {
-            Self::Sqlite(directory) => Store::new(table, SqliteOutbox::open(directory.path().join("app.db")).unwrap()),
-            Self::Postgres(database) => Store::new(table, PostgresOutbox::new(database.url()).unwrap()),
-            Self::Mysql(database) => Store::new(table, MysqlOutbox::new(database.url()).unwrap()),
-        }
-    }
-
-    async fn run(&self, sql: &str) {
-        match self {
-            Self::Sqlite(directory) => {
-                let connection = rusqlite::Connection::open(directory.path().join("app.db")).unwrap();
-                connection.busy_timeout(PATIENCE).unwrap();
-                connection.execute_batch(sql).unwrap();
-            }
-            Self::Postgres(database) => {
-                connect(database.url()).await.batch_execute(sql).await.unwrap();
-            }
-            Self::Mysql(database) => connect_mysql(database.url()).await.query_drop(sql).await.unwrap(),
-        }
-    }
-
-    /// The first column of a query, as text.
-    async fn ask(&self, sql: &str) -> Vec<String> {
-        match self {
-            Self::Sqlite(directory) => {
-                let connection = rusqlite::Connection::open(directory.path().join("app.db")).unwrap();
-                connection.busy_timeout(PATIENCE).unwrap();
-                let mut statement = connection.prepare(sql).unwrap();
-                statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-            }
-            Self::Postgres(database) => {
-                let rows = connect(database.url()).await.simple_query(sql).await.unwrap();
-                rows.iter()
-                    .filter_map(|row| match row {
-                        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-                        _ => None,
-                    })
-                    .collect()
-            }
-            Self::Mysql(database) => {
-                let sql = sql.replace("AS text)", "AS CHAR)");
-                connect_mysql(database.url()).await.query(sql).await.unwrap()
-            }
-        }
-    }
-
-    /// The statement of a staged job as plain SQL.
-    async fn staged(&self, client: &Client, request: JobRequest) -> (String, String) {
-        let staged = client.stage(request, self.dialect(), &Table::default()).await.unwrap().unwrap();
-        let (mut sql, values) = staged.statement(Style::Question);
-        for value in values {
-            let Value::Text(text) = value else { panic!("{value:?}") };
-            sql = sql.replacen('?', &format!("'{}'", text.replace('\'', "''")), 1);
-        }
-        (sql, staged.job_id)
-    }
-}
-
-async fn connect(url: &str) -> tokio_postgres::Client {
-    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
-async fn connect_mysql(url: &str) -> mysql_async::Conn {
-    mysql_async::Conn::from_url(url).await.unwrap()
-}
-
-/// A connection that stays open, of a database that has more than one writer.
-enum Session {
-    Postgres(tokio_postgres::Client),
-    Mysql(mysql_async::Conn),
-}
-
-impl Session {
-    async fn of(app: &App) -> Self {
-        match app {
-            App::Sqlite(_) => panic!("SQLite has one writer at a time"),
-            App::Postgres(database) => Self::Postgres(connect(database.url()).await),
-            App::Mysql(database) => Self::Mysql(connect_mysql(database.url()).await),
-        }
-    }
-
-    async fn run(&mut self, sql: &str) {
-        match self {
-            Self::Postgres(client) => client.batch_execute(sql).await.unwrap(),
-            Self::Mysql(connection) => connection.query_drop(sql).await.unwrap(),
-        }
-    }
-}
-
-async fn until<F: Future<Output = bool>>(what: &str, probe: impl Fn() -> F) {
-    let deadline = Instant::now() + PATIENCE;
-    while !probe().await {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
-
-async fn drained(app: &App) {
-    until("the outbox is empty", || async {
-        app.ask("SELECT CAST(count(*) AS text) FROM ojs_outbox WHERE status <> 'sent'").await == ["0"]
-    })
-    .await;
-}
-
-fn quick() -> RelayOptions {
-    let mut options = RelayOptions::default();
-    options.poll_interval = Duration::from_millis(20);
-    options.retry_after = Duration::from_millis(5);
-    options.max_attempts = 2;
-    options
-}
-
-/// A server that can be away, and remembers what it was sent, in order.
-struct Gatekeeper {
-    engine: Arc<dyn Transport>,
-    away: AtomicBool,
-    /// Answers are lost after the engine has stored the jobs, so many times.
-    lose: AtomicUsize,
-    /// The next answer takes so long.
-    stall: std::sync::Mutex<Option<Duration>>,
-    requests: std::sync::Mutex<Vec<(String, usize)>>,
-    order: std::sync::Mutex<Vec<i64>>,
-}
-
-async fn gatekeeper() -> (Arc<Gatekeeper>, Client) {
-    let engine = Arc::clone(Client::connect("memory:").await.unwrap().transport());
-    let keeper = Arc::new(Gatekeeper {
-        engine,
-        away: AtomicBool::new(false),
-        lose: AtomicUsize::new(0),
-        stall: std::sync::Mutex::default(),
-        requests: std::sync::Mutex::default(),
-        order: std::sync::Mutex::default(),
-    });
-    let (inside, server) = (Arc::clone(&keeper), tokio::runtime::Handle::current());
-    let transport = transport::from_fn(move |request: Request| {
-        let keeper = Arc::clone(&inside);
-        // As in a server: a request that has arrived is seen to, whether its sender still lives or not.
-        let answer = server.spawn(async move { keeper.answer(request).await });
-        async move { answer.await.unwrap() }
-    });
-    (keeper, Client::new(transport))
-}
-
-impl Gatekeeper {
-    async fn answer(&self, request: Request) -> Result<Response, transport::TransportError> {
-        let away = || Err(transport::TransportError::new(transport::TransportErrorKind::Connect, "nobody there"));
-        if request.method == "POST" && self.away.load(Ordering::SeqCst) {
-            return away();
-        }
-        let stall = self.stall.lock().unwrap().take();
-        tokio::time::sleep(stall.unwrap_or_default()).await;
-        let (path, body) = (request.path.to_string(), request.body.clone());
-        let answer = self.engine.request(request).await?;
-        if path.starts_with("/jobs")
-            && answer.is_success()
-            && let Some(body) = body
-        {
-            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-            let jobs = body["jobs"].as_array().cloned().unwrap_or_else(|| vec![body]);
-            self.requests.lock().unwrap().push((path, jobs.len()));
-            self.order.lock().unwrap().extend(jobs.iter().filter_map(|job| job["args"][0].as_i64()));
-            if self.lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok() {
-                return away();
-            }
-        }
-        Ok(answer)
-    }
-}
+use app::{App, PATIENCE, Session, connect_mysql, drained, gatekeeper, quick, until};
 
 /// On databases with several writers.
 mod several_writers {
@@ -315,7 +122,6 @@ async fn one_slow_answer_holds_up_none_after_it(app: App) {
     let (keeper, client) = gatekeeper().await;
     app.store().migrate().await.unwrap();
     let relay = Relay::start(client.clone(), app.store(), quick());
-    *keeper.stall.lock().unwrap() = Some(STALL);
     let two = async || {
         let sql =
             [app.staged(&client, JobRequest::new("a", [1])).await.0, app.staged(&client, JobRequest::new("a", [2])).await.0];
@@ -323,12 +129,20 @@ async fn one_slow_answer_holds_up_none_after_it(app: App) {
         relay.wake();
         drained(&app).await;
     };
-    two().await;
-    let started = Instant::now();
-    for _ in 0..3 {
+    // A machine may stand still for as long; a relay that waits does so every time.
+    for tries_left in (0..4).rev() {
+        *keeper.stall.lock().unwrap() = Some(STALL);
         two().await;
+        let started = Instant::now();
+        for _ in 0..3 {
+            two().await;
+        }
+        let took = started.elapsed();
+        if took < STALL {
+            break;
+        }
+        assert!(tries_left > 0, "three batches took {took:?}");
     }
-    assert!(started.elapsed() < STALL, "three batches took {:?}", started.elapsed());
     relay.stop(PATIENCE).await;
 }
 
@@ -354,14 +168,18 @@ async fn fa_003_a_server_that_is_away_uses_no_attempt(app: App) {
 async fn fa_003_two_relays_send_every_row_once_in_order(app: App) {
     let (keeper, client) = gatekeeper().await;
     app.store().migrate().await.unwrap();
-    let relays = [Relay::start(client.clone(), app.store(), quick()), Relay::start(client.clone(), app.store(), quick())];
+    // Once is promised while the lease lasts: it outlasts a moment in which the machine stands still.
+    let mut options = quick();
+    options.lease = Duration::from_secs(30);
+    let relays = [0; 2].map(|_| Relay::start(client.clone(), app.store(), options.clone()));
     for number in 0..200 {
         let (sql, _) = app.staged(&client, JobRequest::new("a", [number])).await;
         app.run(&sql).await;
         relays[number % 2].wake();
     }
     drained(&app).await;
-    assert!(relays.iter().filter(|relay| relay.status().leading).count() <= 1);
+    // A lease is free a moment before its last holder says so.
+    until("one leads at most", || async { relays.iter().filter(|relay| relay.status().leading).count() <= 1 }).await;
     for relay in relays {
         relay.stop(PATIENCE).await;
     }
@@ -522,6 +340,7 @@ async fn stopping_sends_what_is_committed(app: App) {
     app.store().migrate().await.unwrap();
     let mut options = quick();
     options.poll_interval = Duration::from_secs(3600);
+    options.lease = Duration::from_secs(3600);
     let relay = Relay::start(client.clone(), app.store(), options.clone());
     for number in 0..5 {
         let (sql, _) = app.staged(&client, JobRequest::new("a", [number])).await;
@@ -529,10 +348,13 @@ async fn stopping_sends_what_is_committed(app: App) {
     }
     relay.stop(PATIENCE).await;
     assert_eq!(*keeper.order.lock().unwrap(), [0, 1, 2, 3, 4]);
-    // The lease was given back: the next one begins at once.
+    // The lease was given back: the next one need not wait for its end. A busy database may get to that a moment later.
     app.run("INSERT INTO ojs_outbox (job_type, job_args) VALUES ('a', '[5]')").await;
-    Relay::start(client, app.store(), options).stop(PATIENCE).await;
-    assert_eq!(keeper.order.lock().unwrap().len(), 6);
+    until("the next one sends", || async {
+        Relay::start(client.clone(), app.store(), options.clone()).stop(PATIENCE).await;
+        keeper.order.lock().unwrap().len() == 6
+    })
+    .await;
 }
 
 /// Scenarios 42, 43: numbers are given out before commit, so a lower one may become visible later; scenario 44: a long transaction

@@ -27,8 +27,12 @@ fn client(network: &Arc<Network>) -> Client {
         let network = Arc::clone(&network);
         async move {
             network.tries.fetch_add(u64::from(request.path.starts_with("/jobs")), Ordering::SeqCst);
-            match network.server.get() {
-                Some(server) => server.request(request).await,
+            match network.server.get().cloned() {
+                // The engine has a thread of its own, and the clock jumps while everybody here waits: it stands while this thread works.
+                Some(server) => {
+                    let here = tokio::runtime::Handle::current();
+                    tokio::task::spawn_blocking(move || here.block_on(server.request(request))).await.unwrap()
+                }
                 None => Err(TransportError::new(TransportErrorKind::Connect, "nobody there")),
             }
         }
@@ -64,11 +68,12 @@ async fn scenario_47_a_server_that_is_away_for_an_hour() {
     assert_eq!((lag.pending, lag.parked), (ROWS, 0));
     let used: i64 = app.query_row("SELECT max(attempts) FROM ojs_outbox", [], |row| row.get(0)).unwrap();
     assert_eq!(used, 0);
+    // Opened before the tries are counted: the clock may jump meanwhile.
+    let engine = Client::connect("memory:").await.unwrap();
     // A pause is at most 5 s; a relay that does not slow down would have tried thousands of times.
     let tries = network.tries.swap(0, Ordering::SeqCst);
     assert!((720..2000).contains(&tries), "{tries} tries in an hour");
 
-    let engine = Client::connect("memory:").await.unwrap();
     assert!(network.server.set(Arc::clone(engine.transport())).is_ok());
     let back = Instant::now();
     while store.lag().await.unwrap() != Lag::default() {

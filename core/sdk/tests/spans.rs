@@ -93,7 +93,7 @@ fn retry() -> RetryPolicy {
 async fn runs(log: &mut mpsc::UnboundedReceiver<JobContext>, count: usize) -> Vec<JobContext> {
     let mut all = Vec::new();
     while all.len() < count {
-        all.push(tokio::time::timeout(Duration::from_secs(30), log.recv()).await.expect("a run").expect("a worker"));
+        all.push(tokio::time::timeout(Duration::from_secs(60), log.recv()).await.expect("a run").expect("a worker"));
     }
     all
 }

@@ -165,7 +165,10 @@ func TestWithTheFakeOfOjstest(t *testing.T) {
 	_, err = ojs.EnqueueAfterCommit(t.Context(), tx, "a", ojs.Args{1})
 	must(t, err)
 	must(t, tx.Commit())
-	must(t, outbox.Close(t.Context()))
+	// As long as it takes: without an end of the context it is five seconds.
+	flush, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	must(t, outbox.Close(flush))
 	fake.AssertEnqueued("a", ojstest.Args(1))
 	ran := make(chan bool, 1)
 	worker, err := fake.Client.NewWorker()

@@ -151,7 +151,8 @@ func newShop(t *testing.T, driver string, options ojs.OutboxOptions) *shop {
 func newShopAt(t *testing.T, driver, server string, options ojs.OutboxOptions) *shop {
 	t.Helper()
 	s := &shop{T: t, server: server}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	// For the whole test, which waits more than once.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*patience)
 	t.Cleanup(cancel)
 	s.ctx = ctx
 	var err error
@@ -162,7 +163,7 @@ func newShopAt(t *testing.T, driver, server string, options ojs.OutboxOptions) *
 	switch driver {
 	case "sqlite":
 		s.dialect = ojs.SQLite
-		s.pool = s.open("sqlite", "file:"+filepath.Join(t.TempDir(), "app.db")+"?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)")
+		s.pool = s.open("sqlite", "file:"+filepath.Join(t.TempDir(), "app.db")+"?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)")
 	case "mysql":
 		var source string
 		s.dialect = ojs.MySQL

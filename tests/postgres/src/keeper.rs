@@ -72,13 +72,18 @@ impl Keeper {
     }
 }
 
-/// A port of 127.0.0.1 that is free now.
+/// A port of 127.0.0.1 that is free now. It lies outside the range that the system takes ports of connections from: none of them gets it
+/// before the server does.
 ///
 /// # Errors
 /// There is none.
 pub fn free_port() -> Result<u16, Error> {
-    let address = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    address.map(|address| address.port()).map_err(Error::system("no free port on 127.0.0.1"))
+    // Different in every process, and at every call.
+    let seed = std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), std::process::id());
+    let mut ports = (0..1_000u64).filter_map(|step| u16::try_from(15_000 + seed.wrapping_add(step) % 17_000).ok());
+    let mut last = std::io::Error::from(std::io::ErrorKind::AddrInUse);
+    let free = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).map_err(|error| last = error).is_ok());
+    free.ok_or(last).map_err(Error::system("no free port on 127.0.0.1"))
 }
 
 /// The user and group that root hands a server to, the first of these that there is; `None` where this process is not root.

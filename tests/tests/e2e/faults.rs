@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use ojs::transport::ResendPolicy;
 use ojs::{Client, JobState, Worker};
 use ojs_tests::{ServerProcess, until};
 use tokio::sync::{Notify, mpsc};
@@ -75,7 +76,9 @@ async fn a_server_drains_in_spite_of_waiting_workers() {
 #[tokio::test]
 async fn an_enqueue_waits_for_a_server_that_restarts() {
     let mut server = ServerProcess::sqlite().await;
-    let client = Client::connect(&server.url()).await.unwrap();
+    // As often as a slow machine needs to start a server.
+    let patient = ResendPolicy { max_sends: u32::MAX, max_pause: Duration::from_secs(1), ..ResendPolicy::default() };
+    let client = Client::builder().url(server.url()).resend(patient).connect().await.unwrap();
     client.enqueue("test.plain", ()).await.unwrap();
     server.kill().await;
     let enqueue = client.enqueue("test.plain", ()).send();
@@ -97,7 +100,8 @@ async fn a_worker_that_lost_its_lease_changes_nothing() {
     for name in ["late", "prompt"] {
         // No heartbeat within the test: as if the whole process had been stopped.
         let silent = |options: ojs::worker::WorkerOptions| {
-            let options = options.heartbeat_interval(Duration::from_secs(600)).worker_id(name);
+            // One slot: the late one cannot take its own job again.
+            let options = options.heartbeat_interval(Duration::from_secs(600)).worker_id(name).concurrency(1);
             options.visibility_timeout(Duration::from_secs(if name == "late" { 3 } else { 60 }))
         };
         let worker = Worker::builder().url(server.url()).options(silent).build().await.unwrap();

@@ -1,6 +1,9 @@
 //! Leases on the wire, against the real server: who holds a job, for how long, and whose word counts.
+use std::time::Duration;
+
 use ojs_tests::{ServerProcess, Wire, until};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 async fn enqueue(wire: &mut Wire, options: Value) -> String {
     wire.post("/jobs", &json!({"type": "test.plain", "args": [], "options": options})).await.expect(201).job()["id"]
@@ -18,7 +21,7 @@ const KEPT: u32 = 4000;
 
 /// Fetches one job with a lease of so many milliseconds, waiting for it.
 async fn fetch(wire: &mut Wire, worker: &str, lease: u32) -> Value {
-    let body = json!({"queues": ["default"], "worker_id": worker, "visibility_timeout_ms": lease, "wait_ms": 10_000});
+    let body = json!({"queues": ["default"], "worker_id": worker, "visibility_timeout_ms": lease, "wait_ms": 30_000});
     wire.post("/workers/fetch", &body).await.expect(200).json()["jobs"][0].clone()
 }
 
@@ -101,7 +104,8 @@ async fn a_scheduled_job_is_delivered_once() {
     let server = ServerProcess::sqlite().await;
     let mut wire = server.connect().await;
     let id = enqueue(&mut wire, json!({"scheduled_at": "+PT4S", "visibility_timeout_ms": 3000})).await;
-    let job = fetch(&mut wire, "w", 3000).await;
+    // The lease that it would have had is over by then; this one only has to last until the ack.
+    let job = fetch(&mut wire, "w", LONG).await;
     assert_eq!((&job["id"], &job["attempt"]), (&json!(id), &json!(1)));
     wire.post("/workers/ack", &report(&job, json!({}))).await.expect(200);
     let stats = wire.get("/queues/default/stats").await.json();
@@ -112,25 +116,35 @@ async fn a_scheduled_job_is_delivered_once() {
 #[tokio::test]
 async fn heartbeats_extend_the_lease_of_the_holder_only() {
     let server = ServerProcess::sqlite().await;
+    until("a job is kept, and acked", || kept(&server)).await;
+}
+
+/// Keeps a job for two and a half leases, and acks it. `None` where the machine stood still for a whole lease: that shows nothing.
+async fn kept(server: &ServerProcess) -> Option<()> {
+    let lease = Duration::from_millis(KEPT.into());
     let mut wire = server.connect().await;
-    let id = enqueue(&mut wire, json!({})).await;
+    enqueue(&mut wire, json!({})).await;
+    let mut sent = Instant::now();
     let job = fetch(&mut wire, "holder", KEPT).await;
-    let beat =
-        |worker: &str| json!({"worker_id": worker, "active_jobs": 1, "active_job_ids": [id], "visibility_timeout_ms": KEPT});
-    let held_until = tokio::time::Instant::now() + std::time::Duration::from_millis(10_000);
-    until("two and a half leases have passed", || {
-        let (beat, server) = (beat("holder"), &server);
-        let id = id.clone();
-        async move {
-            let mut wire = server.connect().await;
-            assert_eq!(wire.post("/workers/heartbeat", &beat).await.expect(200).json()["jobs_extended"], json!([id]));
-            (tokio::time::Instant::now() > held_until).then_some(())
+    let beat = |worker: &str| json!({"worker_id": worker, "active_jobs": 1, "active_job_ids": [job["id"]], "visibility_timeout_ms": KEPT});
+    let held_until = sent + lease * 5 / 2;
+    while Instant::now() <= held_until {
+        let before = std::mem::replace(&mut sent, Instant::now());
+        // A connection that says nothing for 10 s is closed.
+        let answer = server.connect().await.post("/workers/heartbeat", &beat("holder")).await.expect(200).json();
+        if before.elapsed() >= lease {
+            return None;
         }
-    })
-    .await;
-    // A connection that says nothing for 10 s is closed.
+        assert_eq!(answer["jobs_extended"], json!([job["id"]]));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     let mut wire = server.connect().await;
     let stranger = wire.post("/workers/heartbeat", &beat("stranger")).await.expect(200).json();
     assert_eq!(stranger["jobs_extended"], json!([]));
-    wire.post("/workers/ack", &report(&job, json!({}))).await.expect(200);
+    let acked = wire.post("/workers/ack", &report(&job, json!({}))).await;
+    if sent.elapsed() >= lease {
+        return None;
+    }
+    acked.expect(200);
+    Some(())
 }

@@ -63,7 +63,6 @@ async fn scenario_17_the_database_goes_away_and_comes_back() {
     for how in [Stop::Fast, Stop::Immediate] {
         tokio::task::block_in_place(|| server.restart(how)).unwrap();
     }
-    let mut wire = one.connect().await;
     let job = json!({"type": "test.plain", "args": [], "options": {"queue": "late"}}).to_string();
     let late = until("it takes jobs again", || async {
         let answer = one.connect().await.call("POST", "/jobs", &job).await.unwrap();
@@ -71,6 +70,8 @@ async fn scenario_17_the_database_goes_away_and_comes_back() {
     })
     .await;
     assert_eq!(tokio::time::timeout(ojs_tests::PATIENCE, waiting).await.expect("the fetch is woken").unwrap(), [late]);
+    // A connection that says nothing for 10 s is closed: all tests here make one when they have something to say.
+    let mut wire = one.connect().await;
     assert_eq!(wire.get(&format!("/jobs/{kept}")).await.expect(200).job()["state"], "available");
     assert_eq!(wire.get("/health").await.status, 200);
     assert_eq!(one.terminate().await.code(), Some(0), "it has lived through all of it");
@@ -132,11 +133,9 @@ async fn scenario_18_a_silent_database_is_given_up() {
     let mut second = node.connect().await.patient(LONG);
     assert_eq!(second.call("POST", "/jobs", &body).await.unwrap().status, 503, "after {:?}", began.elapsed());
     proxy.set(Mode::Open);
-    until("it takes jobs again", || async {
-        let mut wire = node.connect().await.patient(LONG);
-        (wire.call("POST", "/jobs", &body).await.unwrap().status == 201).then_some(())
-    })
-    .await;
+    // Its connections have fallen silent one and all, and may be given up one after the other, each after 20 s.
+    let again = async { while node.connect().await.patient(LONG).call("POST", "/jobs", &body).await.unwrap().status != 201 {} };
+    tokio::time::timeout(Duration::from_secs(300), again).await.expect("it takes jobs again");
 }
 
 /// The connection for notifications dies without a word: it is probed and replaced, and until then nothing is lost but time.
@@ -148,18 +147,17 @@ async fn scenario_19_notifications_fall_silent() {
     let one = ServerProcess::on(database.url(), &[]).await;
     // A pooler is announced, so that notifications have a connection of their own; the proxy is in that one.
     let two = ServerProcess::on(&format!("{}?pooler=transaction&direct={heard}%3Fpooler=none", database.url()), &[]).await;
-    let mut wire = one.connect().await;
     let first = fetch(two.connect().await, "first");
-    let id = enqueue(&mut wire, "first").await;
+    let id = enqueue(&mut one.connect().await, "first").await;
     assert_eq!(first.await.unwrap(), [id]);
     proxy.set(Mode::Silent);
     let second = fetch(two.connect().await, "second");
-    let id = enqueue(&mut wire, "second").await;
+    let id = enqueue(&mut one.connect().await, "second").await;
     let found = tokio::time::timeout(Duration::from_secs(50), second).await.expect("found by looking").unwrap();
     assert_eq!(found, [id]);
     proxy.set(Mode::Open);
     let third = fetch(two.connect().await, "third");
-    let id = enqueue(&mut wire, "third").await;
+    let id = enqueue(&mut one.connect().await, "third").await;
     assert_eq!(tokio::time::timeout(Duration::from_secs(50), third).await.expect("woken or found").unwrap(), [id]);
 }
 
@@ -275,8 +273,7 @@ async fn scenario_22_no_lock_is_left_by_those_who_hang_up() {
         wire.send([head.as_bytes(), job.as_bytes()].concat()).await.unwrap();
         drop(wire);
     }
-    let mut wire = node.connect().await;
-    let answer = wire.call("POST", "/jobs", &job).await.unwrap();
+    let answer = node.connect().await.call("POST", "/jobs", &job).await.unwrap();
     assert!(matches!(answer.status, 200 | 201), "{}", String::from_utf8_lossy(&answer.body));
     let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
@@ -287,7 +284,7 @@ async fn scenario_22_no_lock_is_left_by_those_who_hang_up() {
     .await;
     drop(client);
     connection.await.unwrap().unwrap();
-    let stats = wire.get("/queues/q/stats").await.expect(200).json();
+    let stats = node.connect().await.get("/queues/q/stats").await.expect(200).json();
     assert_eq!(stats["queue"]["total"], 1, "{stats}");
 }
 
@@ -307,14 +304,13 @@ async fn scenario_24_the_clocks_of_the_nodes_are_wrong() {
     let fast = ServerProcess::on_with(database.url(), faked(("FAKETIME_TIMESTAMP_FILE", clock.path().to_str().unwrap()))).await;
     let apart = clock_of(&fast).await - clock_of(&slow).await;
     assert!(apart > 550_000, "the clocks differ: {apart} ms");
-    let (mut behind, mut ahead) = (slow.connect().await, fast.connect().await);
-    let job = enqueue(&mut behind, "leased").await;
+    let job = enqueue(&mut slow.connect().await, "leased").await;
     let leased = json!({"queues": ["leased"], "worker_id": "w", "visibility_timeout_ms": 600_000});
-    let leased = ahead.post("/workers/fetch", &leased).await.expect(200).json();
+    let leased = fast.connect().await.post("/workers/fetch", &leased).await.expect(200).json();
     assert_eq!(leased["jobs"][0]["id"], json!(job));
     let tick = json!({"name": "tick", "expression": "* * * * * *", "overlap_policy": "allow",
         "job_template": {"type": "test.tick", "args": [], "options": {"queue": "ticks"}}});
-    ahead.post("/cron", &tick).await.expect(201);
+    fast.connect().await.post("/cron", &tick).await.expect(201);
     for (from, to) in [(&slow, &fast), (&fast, &slow)] {
         let began = Instant::now();
         let delayed = json!({"type": "test.plain", "args": [], "options": {"queue": "soon", "delay_until": "+PT1S"}});
@@ -331,7 +327,8 @@ async fn scenario_24_the_clocks_of_the_nodes_are_wrong() {
     fired.sort_unstable();
     fired.dedup();
     assert_eq!(fired.len(), all, "a tick fired twice");
-    let leased_still = behind.get(&format!("/jobs/{job}")).await.expect(200).job();
+    let leased_still = slow.connect().await.get(&format!("/jobs/{job}")).await.expect(200).job();
     assert_eq!((leased_still["state"].as_str(), leased_still["attempt"].as_i64()), (Some("active"), Some(1)));
-    ahead.post("/workers/ack", &json!({"job_id": job, "lease_token": leased["jobs"][0]["lease_token"]})).await.expect(200);
+    let ack = json!({"job_id": job, "lease_token": leased["jobs"][0]["lease_token"]});
+    fast.connect().await.post("/workers/ack", &ack).await.expect(200);
 }

@@ -54,7 +54,7 @@ async fn scenario_03_heartbeats_fail_for_a_moment() {
     let server = ServerProcess::sqlite().await;
     let proxy = Proxy::start(server.address()).await;
     let client = Client::connect(&server.url()).await.unwrap();
-    let lease = Duration::from_secs(8);
+    let lease = Duration::from_secs(20);
     let worker = Worker::builder()
         .url(proxy.url())
         .options(|options| options.concurrency(1).heartbeat_interval(Duration::from_millis(200)).visibility_timeout(lease))
@@ -191,7 +191,8 @@ async fn scenario_16_and_18_a_silent_connection_is_replaced() {
     proxy.set(Mode::Silent);
     let began = std::time::Instant::now();
     assert!(through.get_job(&first).await.is_err());
-    assert!(began.elapsed() < Duration::from_secs(15), "an error in time: {:?}", began.elapsed());
+    // Five sends of a second each, and a machine that may stand still meanwhile.
+    assert!(began.elapsed() < Duration::from_secs(60), "an error in time: {:?}", began.elapsed());
     proxy.set(Mode::Open);
     let second = direct.enqueue("test.plain", ()).await.unwrap().id;
     let deadline = tokio::time::timeout(Duration::from_secs(90), async {
@@ -225,8 +226,13 @@ async fn scenario_09_a_stop_during_the_first_fetch_leaves_nothing_behind() {
         // Any moment must do, so one after the other is taken.
         tokio::time::sleep(Duration::from_micros(round * 200)).await;
         worker.shutdown(Some(Duration::ZERO)).await;
-        let stats = client.queue_stats("default").await.unwrap();
-        assert_eq!((stats.active, stats.available), (0, JOBS as u64), "round {round}");
+        // A server that answers after 3 s finds nobody, and gives back by itself what it has handed out. A lease that is left is there
+        // for 30 s.
+        let back = until("all are back", || async {
+            let stats = client.queue_stats("default").await.ok()?;
+            ((stats.active, stats.available) == (0, JOBS as u64)).then_some(())
+        });
+        tokio::time::timeout(Duration::from_secs(25), back).await.unwrap_or_else(|_| panic!("a lease is left in round {round}"));
     }
 }
 

@@ -28,8 +28,9 @@ impl Target {
 
     /// Fetches one job of the default queue.
     pub async fn fetch(&mut self) -> Value {
-        self.wire.post("/workers/fetch", &json!({"queues": ["default"], "worker_id": "w"})).await.expect(200).json()["jobs"][0]
-            .clone()
+        // Held for longer than any test takes: the end of a lease would be a trace.
+        let body = json!({"queues": ["default"], "worker_id": "w", "visibility_timeout_ms": 600_000});
+        self.wire.post("/workers/fetch", &body).await.expect(200).json()["jobs"][0].clone()
     }
 
     /// The job's document, as the server shows it now.

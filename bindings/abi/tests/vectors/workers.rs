@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ojs::transport::{ConnectOptions, Http, ResendPolicy};
 use ojs::worker::{WorkerHandle, WorkerOptions};
@@ -49,6 +49,24 @@ impl Judge {
     }
 }
 
+impl Judge {
+    /// The requests of all lives. A worker waits for the answer to its last words for a while only: they may still be on their way.
+    fn settled(&self, lives: &Value) -> HashMap<String, Value> {
+        let began = Instant::now();
+        loop {
+            let found = self.found("lives");
+            let whole = |case: &Value| {
+                let requests = found[case["name"].as_str().unwrap()].as_array().unwrap();
+                let expected = case["requests"].as_array().map_or(0, Vec::len);
+                requests.len() >= expected && requests.last().is_some_and(|last| last == "/workers/heartbeat terminate")
+            };
+            if lives.as_array().unwrap().iter().all(whole) || began.elapsed() > Duration::from_secs(60) {
+                return found;
+            }
+        }
+    }
+}
+
 impl Drop for Judge {
     fn drop(&mut self) {
         // It ends with its standard input.
@@ -72,7 +90,7 @@ pub async fn make(vectors: &mut Value) {
     for case in vectors["lives"].as_array().unwrap() {
         live(&judge, case).await;
     }
-    let found = judge.found("lives");
+    let found = judge.settled(&vectors["lives"]);
     for case in vectors["lives"].as_array_mut().unwrap() {
         case["requests"] = found[case["name"].as_str().unwrap()].clone();
     }

@@ -46,7 +46,7 @@ impl Shop {
     async fn sent(&self) -> Vec<String> {
         let before = self.ojs.relay_status().await.unwrap();
         assert_eq!(before.error, None);
-        self.ojs.stop(Duration::from_secs(20)).await;
+        self.ojs.stop(Duration::from_secs(60)).await;
         let client = self.connect().await;
         let rows = client.query("SELECT job_type, status FROM ojs_outbox ORDER BY id", &[]).await.unwrap();
         rows.iter().map(|row| format!("{} {}", row.get::<_, &str>(0), row.get::<_, &str>(1))).collect()

@@ -45,7 +45,7 @@ impl Shop {
     /// Stops the relay, which flushes: what is sent by then is all there will be.
     async fn sent(&self) -> Vec<String> {
         assert_eq!(self.ojs.relay_status().await.unwrap().error, None);
-        self.ojs.stop(Duration::from_secs(20)).await;
+        self.ojs.stop(Duration::from_secs(60)).await;
         let mut connection = self.pool.get_conn().await.unwrap();
         connection.query("SELECT CONCAT(job_type, ' ', status) FROM ojs_outbox ORDER BY id").await.unwrap()
     }

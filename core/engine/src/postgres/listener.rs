@@ -15,6 +15,8 @@ use crate::wake::{ReadyQueue, Wakeups};
 
 /// What an application says after it has inserted jobs by plain SQL: `NOTIFY ojs_ready, '+'`.
 const INSERTED: &str = "+";
+/// What a node says that cannot say which queues got jobs.
+const EVERYTHING: &str = "*";
 /// Queues that got jobs within this time go into one notification: at most 200 of them a second, however many jobs.
 const GATHER: Duration = Duration::from_millis(5);
 /// How often the connection is tried: a load balancer that forgets it says nothing.
@@ -54,6 +56,8 @@ pub fn start(target: Arc<Target>, wakeups: Arc<Wakeups>, stop: tokio_util::sync:
 
 async fn run(target: Arc<Target>, wakeups: Arc<Wakeups>, mut outgoing: UnboundedReceiver<ReadyQueue>, listening: Arc<Listening>) {
     let mut pause = RECONNECT_PAUSE;
+    // Other nodes may have missed what happened here while there was no connection.
+    let mut owed = false;
     loop {
         let (notes, mut incoming) = unbounded_channel();
         match connect(&target, notes).await {
@@ -62,7 +66,11 @@ async fn run(target: Arc<Target>, wakeups: Arc<Wakeups>, mut outgoing: Unbounded
                 listening.0.store(true, Ordering::SeqCst);
                 // Whatever happened while nobody listened.
                 wakeups.all();
-                let fault = serve(&client, pid, &wakeups, &mut incoming, &mut outgoing).await;
+                let told = if owed { notify(&client, EVERYTHING).await } else { Ok(()) };
+                let fault = match told {
+                    Ok(()) => serve(&client, pid, &wakeups, &mut incoming, &mut outgoing).await,
+                    Err(fault) => fault,
+                };
                 listening.0.store(false, Ordering::SeqCst);
                 tracing::warn!(%fault, "notifications are lost; waiting fetches poll until the connection is back");
             }
@@ -77,6 +85,7 @@ async fn run(target: Arc<Target>, wakeups: Arc<Wakeups>, mut outgoing: Unbounded
             }
             Err(fault) => tracing::debug!(%fault, "no connection for notifications"),
         }
+        owed = true;
         while outgoing.try_recv().is_ok() {}
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(MAX_RECONNECT_PAUSE);
@@ -141,10 +150,11 @@ async fn tell(client: &Client, first: ReadyQueue, outgoing: &mut UnboundedReceiv
     for (queue, count) in jobs {
         payload.push_str(&format!("{queue}={count},"));
     }
-    if payload.len() > MAX_PAYLOAD {
-        // So many queues: everybody looks.
-        payload = "*".to_owned();
-    }
+    // So many queues: everybody looks.
+    notify(client, if payload.len() > MAX_PAYLOAD { EVERYTHING } else { &payload }).await
+}
+
+async fn notify(client: &Client, payload: &str) -> Result<()> {
     let sent = async { client.execute("SELECT pg_notify('ojs_ready', $1)", &[&payload]).await };
     match tokio::time::timeout(PROBE_PATIENCE, sent).await {
         Ok(sent) => Ok(sent.map(drop)?),
@@ -154,7 +164,7 @@ async fn tell(client: &Client, first: ReadyQueue, outgoing: &mut UnboundedReceiv
 
 fn wake(wakeups: &Wakeups, payload: &str) {
     match payload {
-        "*" => return wakeups.all(),
+        EVERYTHING => return wakeups.all(),
         INSERTED => return wakeups.rows_inserted(),
         _ => {}
     }

@@ -71,7 +71,7 @@ async fn a_wait_sees_jobs_of_another_process() {
     let waiting = tokio::spawn(other.router().oneshot(request));
     tokio::task::yield_now().await;
     let id = b.job().await;
-    let response = tokio::time::timeout(seconds(20), waiting).await.expect("woken").unwrap().unwrap();
+    let response = tokio::time::timeout(seconds(50), waiting).await.expect("woken").unwrap().unwrap();
     let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
     assert!(String::from_utf8_lossy(&body).contains(&id.to_string()));
 }

@@ -1,5 +1,6 @@
 //! What only a shared database can show: several nodes, jobs inserted by plain SQL, an application's transactions.
 use std::sync::Arc;
+use std::time::Duration;
 
 use ojs_engine::Engine;
 use ojs_engine::clock::Clock;
@@ -19,6 +20,14 @@ pub async fn second_node(b: &Bench) -> Bench {
         dir: tempfile::TempDir::new().unwrap(),
         database: None,
     }
+}
+
+/// Moves the clock of both nodes and does what it made due. Only the one that leads maintains, and who that is does not matter: a
+/// term is short, so on a slow machine the second node has taken over from the first.
+pub async fn advance_together(b: &Bench, other: &Bench, by: Duration) {
+    b.clock.advance(by);
+    b.engine.store().sweep().await.unwrap();
+    other.engine.store().sweep().await.unwrap();
 }
 
 /// A connection such as an application has.
@@ -68,7 +77,7 @@ async fn a_row_of_a_transaction_that_rolls_back_never_was() {
 async fn a_waiting_fetch_gets_a_row_inserted_by_plain_sql() {
     let b = Bench::postgres().await;
     let client = application(&b).await;
-    let fetch = b.http("POST", "/workers/fetch", r#"{"queues":["email"],"count":1,"worker_id":"w","wait_ms":20000}"#);
+    let fetch = b.http("POST", "/workers/fetch", r#"{"queues":["email"],"count":1,"worker_id":"w","wait_ms":60000}"#);
     let ((status, body), inserted) = tokio::join!(fetch, client.batch_execute(RAW));
     inserted.unwrap();
     assert_eq!(status, 200);
@@ -82,7 +91,7 @@ async fn an_application_that_knows_the_database_inserts_and_notifies() {
     let identity: String = client.query_one(include_str!("../../src/postgres/sql/identity.sql"), &[]).await.unwrap().get(0);
     let (_, health) = b.http("GET", "/health", "").await;
     assert_eq!(health["backend"]["id"], identity.as_str(), "an application can tell that this is the database of its jobs");
-    let fetch = b.http("POST", "/workers/fetch", r#"{"queues":["email"],"count":1,"worker_id":"w","wait_ms":20000}"#);
+    let fetch = b.http("POST", "/workers/fetch", r#"{"queues":["email"],"count":1,"worker_id":"w","wait_ms":60000}"#);
     let insert = format!("BEGIN; {RAW}; COMMIT; NOTIFY ojs_ready, '+'");
     let ((_, body), inserted) = tokio::join!(fetch, client.batch_execute(&insert));
     inserted.unwrap();
@@ -136,10 +145,7 @@ async fn what_a_node_remembers_of_a_lease_refuses_nobody() {
     let id = b.job().await;
     // This node leases the job, and remembers it; the lease runs out, the other node leases it again.
     let first = b.claim(1).await.remove(0);
-    b.clock.advance(seconds(31));
-    // Only the one that leads maintains; who that is does not matter.
-    b.engine.store().sweep().await.unwrap();
-    other.engine.store().sweep().await.unwrap();
+    advance_together(&b, &other, seconds(31)).await;
     let second = other.claim_for(Some("v"), &["q"], 1).await.remove(0);
     assert!(second.row.lease > first.row.lease);
     // The stale holder is refused wherever it asks, the true one is served by the node that remembers another.
@@ -165,8 +171,35 @@ async fn a_pause_holds_on_every_node_at_once() {
 async fn a_job_wakes_a_fetch_that_waits_at_another_node() {
     let b = Bench::postgres().await;
     let other = second_node(&b).await;
-    let fetch = other.http("POST", "/workers/fetch", r#"{"queues":["q"],"count":1,"worker_id":"w","wait_ms":20000}"#);
+    let fetch = other.http("POST", "/workers/fetch", r#"{"queues":["q"],"count":1,"worker_id":"w","wait_ms":60000}"#);
     let ((_, body), id) = tokio::join!(fetch, b.job());
+    assert_eq!(body["jobs"][0]["id"], id.to_string());
+}
+
+/// What happened at a node while its connection for notifications was gone is told when it is back: others, that hear all the time, do not poll.
+#[tokio::test]
+async fn a_node_that_could_not_tell_makes_up_for_it() {
+    let b = Bench::postgres().await;
+    let application = application(&b).await;
+    let listeners = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query IN ('', 'LISTEN ojs_ready', 'SELECT pg_backend_pid()') AND pid <> pg_backend_pid()";
+    let began = std::time::Instant::now();
+    let listener: i32 = loop {
+        assert!(began.elapsed() < seconds(60), "the first node listens");
+        if let [row] = application.query(listeners, &[]).await.unwrap().as_slice() {
+            break row.get(0);
+        }
+    };
+    let other = second_node(&b).await;
+    let fetch = other.http("POST", "/workers/fetch", r#"{"queues":["q"],"count":1,"worker_id":"w","wait_ms":60000}"#);
+    let enqueued = async {
+        while !b.http("GET", "/admin/workers", "").await.1.to_string().contains(r#""w""#) {
+            assert!(began.elapsed() < seconds(60), "the fetch has found nothing, and waits");
+        }
+        application.execute("SELECT pg_terminate_backend($1)", &[&listener]).await.unwrap();
+        b.job().await
+    };
+    let both = async { tokio::join!(fetch, enqueued) };
+    let ((_, body), id) = tokio::time::timeout(seconds(50), both).await.expect("told before the fetch gives up");
     assert_eq!(body["jobs"][0]["id"], id.to_string());
 }
 
@@ -191,7 +224,7 @@ async fn a_quiet_workers_fetch_that_waits_at_another_node_is_answered() {
             () = told => unreachable!("it never ends"),
         }
     };
-    let (status, body) = tokio::time::timeout(seconds(20), answer).await.expect("answered when it was told");
+    let (status, body) = tokio::time::timeout(seconds(50), answer).await.expect("answered when it was told");
     assert_eq!((status, &body["jobs"]), (200, &serde_json::json!([])));
     // Jobs go to the workers that still want some, wherever they wait.
     let (_, id) = tokio::join!(tokio::task::yield_now(), b.job());
@@ -263,12 +296,20 @@ async fn a_forgotten_transaction_is_named() {
     let url = b.database.as_ref().unwrap().url().to_owned();
     let look = |longest: u64| {
         let store: ojs_engine::StoreUrl = url.parse().unwrap();
-        tokio::task::spawn_blocking(move || ojs_engine::schema::checkup(&store, std::time::Duration::from_secs(longest)))
+        tokio::task::spawn_blocking(move || ojs_engine::schema::checkup(&store, Duration::from_secs(longest)))
     };
     let find =
         |remarks: &[ojs_engine::schema::Remark]| remarks.iter().find(|remark| remark.check == "transactions").cloned().unwrap();
-    let remarks = look(3600).await.unwrap().unwrap();
-    assert!(remarks.iter().filter(|remark| remark.check != "durability").all(|remark| remark.ok), "{remarks:?}");
+    // A machine that is busy for a moment has a clock that seems to differ, and a server that others use has its connections taken:
+    // both pass. Servers for tests are not durable.
+    let began = std::time::Instant::now();
+    loop {
+        let remarks = look(3600).await.unwrap().unwrap();
+        if remarks.iter().filter(|remark| remark.check != "durability").all(|remark| remark.ok) {
+            break;
+        }
+        assert!(began.elapsed() < seconds(60), "{remarks:?}");
+    }
     let forgotten = application(&b).await;
     forgotten.batch_execute("SET application_name = 'shop'; BEGIN; SELECT 1").await.unwrap();
     let found = find(&look(0).await.unwrap().unwrap());

@@ -115,7 +115,7 @@ async fn a_failed_job_answers_with_its_error(b: Bench) {
 
 async fn a_caller_waits_for_the_end(b: Bench) {
     let job = started(&b, "").await;
-    let path = format!("/jobs/{}/result?wait=true&timeout=30", job.row.id);
+    let path = format!("/jobs/{}/result?wait=true&timeout=60", job.row.id);
     // Polled first: the caller is registered and has looked before the job ends.
     let (answer, ()) = tokio::join!(b.http("GET", &path, ""), async {
         b.engine.store().query(Query::Ping).await.unwrap();
@@ -128,7 +128,7 @@ async fn a_caller_waits_for_the_end(b: Bench) {
 async fn a_caller_who_waits_is_told_of_every_end(b: Bench) {
     for options in ["", r#","timeout_ms":5000,"retry":{"max_attempts":1}"#, r#","expires_at":"+PT5S""#] {
         let id = b.enqueue(&format!(r#"{{"type":"t","args":[],"options":{{"queue":"other"{options}}}}}"#)).await;
-        let path = format!("/jobs/{id}/result?wait=true");
+        let path = format!("/jobs/{id}/result?wait=true&timeout=60");
         let (answer, ()) = tokio::join!(b.http("GET", &path, ""), async {
             b.engine.store().query(Query::Ping).await.unwrap();
             if options.contains("timeout_ms") {

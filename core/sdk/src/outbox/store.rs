@@ -59,7 +59,7 @@ pub struct Parked {
 const MIGRATION_LOCK: &str = "DO $$ BEGIN PERFORM pg_advisory_xact_lock(1869247233); END $$";
 /// The same in MySQL, for a database each; ends with the connection, which does not outlive an error.
 const MIGRATION_LOCK_MYSQL: [&str; 2] = [
-    "SELECT GET_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())), 15)",
+    "SELECT GET_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())), 600)",
     "SELECT RELEASE_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())))",
 ];
 

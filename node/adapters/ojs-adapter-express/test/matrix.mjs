@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OJSOutboxError, requestContext } from '@openjobspec/sdk/outbox';
-import { DRIVERS, shopOf } from './support.mjs';
+import { DRIVERS, PATIENCE, shopOf } from './support.mjs';
 
 const argsOf = (jobs) => jobs.map(({ args }) => args[0]).sort();
 
@@ -177,7 +177,8 @@ export function matrix(make) {
         assert.equal((await outbox.staged()).length, 5);
         const relay = await outbox.relay().start();
         assert.deepEqual((await sent(5)).map(({ args }) => args[0]), [1, 2, 3, 4, 5], 'in the order of the calls');
-        await relay.stop();
+        // Rows are marked after they were sent: as much time as it takes, not the five seconds of an application that ends.
+        await relay.stop(PATIENCE);
         assert.equal(relay.running, false);
         assert.deepEqual(await outbox.staged(), []);
       });

@@ -9,9 +9,9 @@ import knex from 'knex';
 import pg from 'pg';
 import { OJSClient, OJSServer } from '@openjobspec/sdk';
 import { instrument } from '@openjobspec/sdk/outbox';
-import { eventually, signal } from '../../../test/support.mjs';
+import { PATIENCE, eventually, signal } from '../../../test/support.mjs';
 
-export { eventually, signal };
+export { PATIENCE, eventually, signal };
 
 let names = 0;
 const cleaning = new WeakMap();

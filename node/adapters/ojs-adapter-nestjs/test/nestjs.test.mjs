@@ -11,7 +11,7 @@ import knex from 'knex';
 import { OJSClient } from '@openjobspec/sdk';
 import typescript from '../../../node_modules/typescript/lib/typescript.js';
 import { OjsHandler, OjsModule, OjsService, OjsWorkerHost, instrument } from '../index.mjs';
-import { PRINTED, defer, eventually, folder, postgres, server, signal } from '../../ojs-adapter-express/test/support.mjs';
+import { PATIENCE, PRINTED, defer, eventually, folder, postgres, server, signal } from '../../ojs-adapter-express/test/support.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
@@ -179,7 +179,7 @@ test('handlers see the services of the application; the jobs that they enqueue c
     providers: [Mails],
   });
   const { id } = await client.enqueue('first', [1], { meta: { tenant_id: 'acme' } });
-  assert.equal((await client.waitForResult(id, { timeout: '20s' })).result, 'done');
+  assert.equal((await client.waitForResult(id, { timeout: PATIENCE })).result, 'done');
   assert.deepEqual(await seen.promise, [[2], { tenant_id: 'acme' }]);
   assert.equal(app.get(OjsWorkerHost).worker.state, 'running');
 });

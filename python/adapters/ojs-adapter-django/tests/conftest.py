@@ -6,9 +6,11 @@ import time
 from typing import Any, Callable, Iterator
 
 import pytest
+from django.db import connections
 
 import openjobspec
 from openjobspec.django import ojs
+from openjobspec.outbox import Relay
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +19,15 @@ def server(ojs_server: str, settings: Any) -> Iterator[openjobspec.Client]:
     settings.OJS_CONFIG = {**settings.OJS_CONFIG, "url": ojs_server, "worker": "shop.jobs:worker"}
     with openjobspec.Client(ojs_server) as client:
         yield client
-    # Time to mark what was sent: the next test's relay would send it again, to another server.
-    ojs.close(grace=2)
+    # Time to mark what was sent: the next test's relay would send it again, to another server. A test case that never commits has sent
+    # nothing, and its transaction would be waited for.
+    ojs.close(grace=0 if connections["default"].in_atomic_block else 60)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands flush for five seconds at most: a machine that has no time for it proves nothing."""
+    monkeypatch.setattr(Relay.stop, "__defaults__", (60.0,))
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_ei_001_the_unique_key_is_that_of_the_plain_arguments(encrypted, sent):
         for secret in (SECRET, SECRET, "another"):
             ojs.enqueue_after_commit("card.charge", [secret], unique=ONCE)
     ojs.relay().start()
-    ojs.relay().stop(grace=20)
+    ojs.relay().stop(grace=60)
     assert len(sent(2)) == 2
 
 
@@ -62,6 +62,5 @@ def test_fa_r002_rows_go_in_batches(settings):
             return real._transport.request(method, path, body)
 
     with openjobspec.Client(settings.OJS_CONFIG["url"]) as real:
-        with Relay(openjobspec.Client(transport=Counting()), databases.for_relay("default"), batch_size=100):
-            pass
+        Relay(openjobspec.Client(transport=Counting()), databases.for_relay("default"), batch_size=100).start().stop(grace=60)
     assert batches == [100, 100, 50]

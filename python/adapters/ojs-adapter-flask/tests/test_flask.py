@@ -18,7 +18,7 @@ from openjobspec import _operations as ops
 @pytest.fixture
 def shop(tmp_path, ojs_server):
     database = f"sqlite:///{tmp_path}/app.db"
-    engine = create_engine(database)
+    engine = create_engine(database, connect_args={"timeout": 60})
     session = scoped_session(sessionmaker(engine))
     app = Flask("shop")
     app.config.update(OJS_URL=ojs_server, OJS_DATABASE=database, OJS_OUTBOX={"poll_interval": 0.05})
@@ -122,7 +122,7 @@ def test_fa_003_fa_r002_ei_001_ei_012_ei_013_encrypted_rows_wait_for_the_relay_a
         assert "4111" not in rows and "ojs_encoded" in rows
         connection.commit()
     outbox.relay.start()
-    ojs.close(app, grace=20)
+    ojs.close(app, grace=60)
     assert "4111" not in str([job.args for job in sent(ojs_server, 2)])
     engine.dispose()
 

@@ -58,7 +58,7 @@ def mysql_database() -> Iterator[str]:
 
 @pytest.fixture
 def engine(database: str) -> Iterator[Engine]:
-    engine = create_engine(database)
+    engine = create_engine(database, connect_args={"timeout": 60} if database.startswith("sqlite") else {})
     if engine.name == "sqlite":
         sqlite_savepoints(engine)
     with engine.begin() as connection:

@@ -40,7 +40,7 @@ def test_ei_001_the_unique_key_is_that_of_the_plain_arguments(engine, encrypted,
         for secret in (SECRET, SECRET, "another"):
             encrypted.enqueue_after_commit(connection, "card.charge", [secret], unique=ONCE)
     encrypted.start()
-    encrypted.close(grace=20)
+    encrypted.close(grace=60)
     assert len(sent(2)) == 2
 
 
@@ -60,5 +60,5 @@ def test_fa_r002_rows_go_in_batches(engine, ojs, database, ojs_server, sent):
             for number in range(250):
                 relayed.enqueue_after_commit(connection, "a", [number])
         relayed.relay.start()
-        relayed.close(grace=20)
+        relayed.close(grace=60)
     assert batches == [100, 100, 50]

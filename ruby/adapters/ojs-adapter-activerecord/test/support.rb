@@ -26,7 +26,7 @@ module Databases
   class Sqlite
     def self.settings(name)
       @place ||= Dir.mktmpdir.tap { |place| Minitest.after_run { FileUtils.rm_rf(place) } }
-      { adapter: "sqlite3", database: "#{@place}/#{name}.db", timeout: 10_000 }
+      { adapter: "sqlite3", database: "#{@place}/#{name}.db", timeout: 60_000 }
     end
   end
 
@@ -124,7 +124,7 @@ module Databases
     def settle
       2.times do
         relay.start
-        relay.stop(20)
+        relay.stop(PATIENCE)
       end
     end
 

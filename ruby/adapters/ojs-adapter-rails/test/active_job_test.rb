@@ -83,11 +83,11 @@ class ActiveJobTest < ActiveSupport::TestCase
     work
     busy = ShakyJob.perform_later("Busy")
     assert_equal ["shaky Busy 1", "shaky Busy 2", "shaky Busy 3"], notes(3)
-    assert_equal "completed", client.wait_for_result(busy.provider_job_id, timeout: 20).state
+    assert_equal "completed", client.wait_for_result(busy.provider_job_id, timeout: PATIENCE).state
     gone = ShakyJob.perform_later("Gone")
-    assert_equal "completed", client.wait_for_result(gone.provider_job_id, timeout: 20).state
+    assert_equal "completed", client.wait_for_result(gone.provider_job_id, timeout: PATIENCE).state
     broken = ShakyJob.perform_later("Broken")
-    result = client.wait_for_result(broken.provider_job_id, timeout: 20)
+    result = client.wait_for_result(broken.provider_job_id, timeout: PATIENCE)
     assert_equal "discarded", result.state
     assert_equal ["active_job", "ShakyJob::Broken"], [result.error["code"], result.error.dig("details", "error_class")]
     assert_equal 5, notes(5).size
@@ -100,7 +100,7 @@ class ActiveJobTest < ActiveSupport::TestCase
       job = ServerJob.perform_later
       assert client.get_job(job.provider_job_id)
     end
-    assert_equal "discarded", client.wait_for_result(job.provider_job_id, timeout: 20).state
+    assert_equal "discarded", client.wait_for_result(job.provider_job_id, timeout: PATIENCE).state
     assert_equal %w[server server], notes(2)
   end
 
@@ -110,7 +110,7 @@ class ActiveJobTest < ActiveSupport::TestCase
     LateJob.perform_later
     assert_equal ["late"], notes(1)
     unknown = OJS.enqueue("no.such")
-    assert_equal "no_handler", client.wait_for_result(unknown.id, timeout: 20).error["code"]
+    assert_equal "no_handler", client.wait_for_result(unknown.id, timeout: PATIENCE).error["code"]
   ensure
     Object.send(:remove_const, :LateJob)
   end

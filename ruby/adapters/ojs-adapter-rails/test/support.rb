@@ -81,7 +81,7 @@ module ShopTest
   def settle
     2.times do
       OJS.adapter.relay.start
-      OJS.adapter.relay.stop(20)
+      OJS.adapter.relay.stop(PATIENCE)
     end
   end
 

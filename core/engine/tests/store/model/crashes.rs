@@ -39,6 +39,7 @@ type Answer = JoinHandle<Result<Reply, Refusal>>;
 pub async fn crash(b: &mut Bench, model: &mut Model, flight: Flight, looks: u8) {
     let observer = application(b).await;
     let old = backends(&observer).await;
+    let holders = Arc::strong_count(&b.clock);
     let (sent, answer) = send(b, model, flight);
     pass(&observer, looks).await;
     // Nobody hears the answer any more; the command may never have left, or may be carried out all the same.
@@ -51,6 +52,9 @@ pub async fn crash(b: &mut Bench, model: &mut Model, flight: Flight, looks: u8) 
         !old.iter().any(|pid| left.contains(pid))
     })
     .await;
+    // A writer that was cut earlier connects anew for the command: its connection is none of those. Its thread holds the clock until
+    // it ends.
+    until("the crashed engine's threads end", async || Arc::strong_count(&b.clock) <= holders).await;
     // What waiting for the end of its term would come to: the successor keeps the store now.
     observer.execute("UPDATE ojs_leader SET until = 'epoch'", &[]).await.unwrap();
     let found = look(b, model, sent).await;

@@ -28,6 +28,8 @@ final class WorkerLoop {
     private final Semaphore slots;
     private final Completions completions;
     private final ConcurrentHashMap<Long, JobContext> running = new ConcurrentHashMap<>();
+    /** Cancellations of jobs that were pulled and have not begun, or that have ended. */
+    private final ConcurrentHashMap<Long, CancelReason> early = new ConcurrentHashMap<>();
     private final CompletableFuture<Void> over = new CompletableFuture<>();
     private final Thread exitHook = Thread.ofPlatform().name("ojs-worker-exit").unstarted(this::giveBackAtExit);
 
@@ -66,6 +68,7 @@ final class WorkerLoop {
                 Frames.Entry[] jobs = Frames.jobs(frame);
                 slots.release(free - jobs.length);
                 for (Frames.Entry job : jobs) begin(new JobContext(this::heartbeat, job));
+                early.clear(); // all that was pulled has begun: what is left is about jobs that have ended
             }
             core.await(-1);
         } catch (Throwable e) {
@@ -87,8 +90,10 @@ final class WorkerLoop {
             NativeWorker.Cancellation[] cancelled;
             while ((cancelled = core.cancellations(BATCH)) != null) {
                 for (NativeWorker.Cancellation one : cancelled) {
+                    CancelReason why = CancelReason.of(one.why());
+                    early.put(one.token(), why); // before the look: a job that begins meanwhile finds it
                     JobContext ctx = running.get(one.token());
-                    if (ctx != null) ctx.cancel(CancelReason.of(one.why()));
+                    if (ctx != null) ctx.cancel(why);
                 }
             }
         } catch (Throwable e) {
@@ -98,6 +103,8 @@ final class WorkerLoop {
 
     private void begin(JobContext ctx) {
         running.put(ctx.token(), ctx);
+        CancelReason why = early.remove(ctx.token());
+        if (why != null) ctx.cancel(why);
         try {
             executor.execute(() -> work(ctx));
         } catch (Throwable e) { // an executor that was shut down, or has too few threads

@@ -47,7 +47,8 @@ final class Programs {
     /** Its jobs say that they have begun; they end after {@code hold.ms}, and never without that. */
     private static OJSWorker holding(String queue) {
         // Jobs that do not end by themselves end by what a test does, never by the grace period.
-        OJSWorker worker = OJSWorker.builder().queues(queue).gracePeriod(Duration.ofMinutes(30)).build();
+        // Nor do they come back by themselves: the lease is as long.
+        OJSWorker worker = OJSWorker.builder().queues(queue).gracePeriod(Duration.ofMinutes(30)).visibilityTimeout(Duration.ofMinutes(30)).build();
         OJSWorker.State first = worker.state();
         Thread.ofPlatform().daemon().start(() -> {
             OJSWorker.State before = first; // of before the thread: a busy machine may run it late

@@ -72,12 +72,17 @@ final class Support {
 
     /** The first value that is neither null nor false. */
     static <T> T eventually(Callable<T> probe) {
-        long until = System.nanoTime() + PATIENCE.toNanos();
+        return within(PATIENCE, probe);
+    }
+
+    /** The same for what must not take as long as that. */
+    static <T> T within(Duration patience, Callable<T> probe) {
+        long until = System.nanoTime() + patience.toNanos();
         while (true) {
             try {
                 T value = probe.call();
                 if (value != null && !Boolean.FALSE.equals(value)) return value;
-                if (System.nanoTime() > until) throw new AssertionError("not within " + PATIENCE);
+                if (System.nanoTime() > until) throw new AssertionError("not within " + patience);
                 Thread.sleep(2);
             } catch (RuntimeException e) {
                 throw e;

@@ -127,6 +127,8 @@ class WorkerTest {
         try (Bench bench = new Bench(kind)) {
             List<Object> told = Collections.synchronizedList(new ArrayList<>());
             bench.worker().register("flaky", ctx -> {
+                // Listeners hear when the outcome is on its way already: the next attempt may be here sooner.
+                eventually(() -> told.size() == ctx.attempt() - 1);
                 if (ctx.attempt() < 3) throw new IllegalStateException("not yet");
                 return ctx.attempt();
             }).onFailed((ctx, thrown) -> told.add(ctx.attempt() + " " + thrown.getMessage())).onCompleted(ctx -> {
@@ -162,14 +164,20 @@ class WorkerTest {
     @EnumSource
     void aTimeoutFailsTheAttemptAndInterruptsTheHandler(Kind kind) throws Exception {
         try (Bench bench = new Bench(kind)) {
+            CountDownLatch began = new CountDownLatch(1);
             CompletableFuture<CancelReason> why = new CompletableFuture<>();
             bench.worker().register("slow", ctx -> {
                 ctx.onCancel(why::complete);
+                began.countDown();
                 new CountDownLatch(1).await();
                 return null;
             }).start();
-            Job job = bench.job("slow").timeout(Duration.ofMillis(50)).retry(ONCE).enqueue();
-            assertEquals("timeout", bench.error(job).get("code"));
+            // On a busy machine the time may be up before the handler begins. Then nobody is there to be told: another one.
+            eventually(() -> {
+                Job job = bench.job("slow").timeout(Duration.ofMillis(500)).retry(ONCE).enqueue();
+                assertEquals("timeout", bench.error(job).get("code"));
+                return began.getCount() == 0;
+            });
             assertEquals(CancelReason.TIMED_OUT, why.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
         }
     }

@@ -9,6 +9,8 @@ import static org.openjobspec.jdbc.Databases.eventually;
 import com.zaxxer.hikari.HikariDataSource;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -189,16 +191,20 @@ class TransactionsTest {
     void fa003WhatIsCommittedWhileTheServerIsAwayIsSentLaterAndOnce(Kind kind) throws Exception {
         open(kind);
         ojs.stop(Duration.ZERO);
-        try (OJSServer other = OJSServer.start(); OJSClient later = OJSClient.connect(other.url())) {
-            String address = other.url().substring("http://".length());
-            other.close();
-            try (OjsJdbc away = Databases.outbox(later, pool).sameDatabase(false).relaySettings(relay -> relay.pollInterval(Duration.ofMillis(20))).build()) {
+        // Nobody listens there, and the port stays ours: the tests beside this one take ports as well.
+        try (Socket place = new Socket()) {
+            place.setReuseAddress(true);
+            place.bind(new InetSocketAddress("127.0.0.1", 0));
+            String address = "127.0.0.1:" + place.getLocalPort();
+            try (OJSClient later = OJSClient.connect("http://" + address);
+                 OjsJdbc away = Databases.outbox(later, pool).sameDatabase(false).relaySettings(relay -> relay.pollInterval(Duration.ofMillis(20))).build()) {
                 for (int n = 0; n < 3; n++) {
                     int number = n;
                     away.inTransaction(connection -> away.enqueueAfterCommit(connection, "a", number));
                 }
                 eventually(() -> away.relay().status().heldUp() > 0);
                 assertEquals(0, away.relay().status().sent());
+                place.close();
                 try (OJSServer back = OJSServer.start("memory:", address)) {
                     assertEquals(List.of(0L, 1L, 2L), arrived(later, "default", 3).stream().map(job -> ((List<?>) job.get("args")).getFirst()).toList());
                     // The last one confirmed: sent, not failed, no second copy.
@@ -217,7 +223,7 @@ class TransactionsTest {
         OjsJdbc silent = Databases.outbox(client, pool).relay(false).build();
         silent.inTransaction(connection -> silent.enqueueAfterCommit(connection, "a", 1));
         assertEquals(null, silent.relay());
-        ojs.start().close();
+        ojs.start().stop(Databases.PATIENCE); // close() is the same with five seconds, which a busy machine may need
         assertEquals(List.of(List.of(1L)), arguments(1));
     }
 
