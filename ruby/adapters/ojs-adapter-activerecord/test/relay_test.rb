@@ -142,7 +142,7 @@ module RelayTest
     encrypted do
       unique = { keys: %w[type args], on_conflict: "ignore" }
       User.transaction { [SECRET, SECRET, "another"].each { |secret| OJS.enqueue_after_commit("card.charge", [secret], unique: unique) } }
-      OJS.close(PATIENCE)
+      OJS.close(Support::PATIENCE)
       assert_equal 2, sent(2).size
     end
   end
@@ -157,7 +157,7 @@ module RelayTest
   def test_fa_r003_closing_flushes_and_ends_the_thread
     OJS.start
     User.transaction { after_commit([1]) }
-    OJS.close(PATIENCE)
+    OJS.close(Support::PATIENCE)
     eventually("the thread has ended") { !Thread.list.map(&:name).include?("ojs-outbox") }
     configure
     assert_equal 1, sent(1).size

@@ -73,6 +73,8 @@ module ShopTest
     super
     OJS.close(0)
     @server&.stop
+    # Rails' own test case may come next, which takes the tables as they are.
+    ActiveRecord::Base.connection.execute("DELETE FROM ojs_outbox")
   end
 
   attr_reader :client
