@@ -161,6 +161,29 @@ async fn scenario_19_notifications_fall_silent() {
     assert_eq!(tokio::time::timeout(Duration::from_secs(50), third).await.expect("woken or found").unwrap(), [id]);
 }
 
+/// What happens at a node while it cannot tell the others is told when it can again: they hear all the time, and do not poll.
+#[tokio::test]
+async fn scenario_19_a_node_that_could_not_tell_makes_up_for_it() {
+    let (server, database) = own_database().await;
+    let proxy = Proxy::start(([127, 0, 0, 1], server.port()).into()).await;
+    let told = format!("postgres://postgres@{}/{}", proxy.address(), database.name());
+    let hears = ServerProcess::on(database.url(), &[]).await;
+    let cut_off = ServerProcess::on(&format!("{}?pooler=transaction&direct={told}%3Fpooler=none", database.url()), &[]).await;
+    let waiting = fetch(hears.connect().await, "q");
+    until("the fetch has found nothing, and waits", || async {
+        let workers = cut_off.connect().await.get("/admin/workers").await.expect(200).json();
+        workers.to_string().contains(r#""w""#).then_some(())
+    })
+    .await;
+    proxy.set(Mode::Cut);
+    let id = enqueue(&mut cut_off.connect().await, "q").await;
+    // It has tried to say it, in vain, and to connect again.
+    tokio::time::timeout(ojs_tests::PATIENCE, proxy.more(2)).await.expect("it tries again");
+    proxy.set(Mode::Open);
+    let found = tokio::time::timeout(Duration::from_secs(50), waiting).await.expect("told before the fetch gives up").unwrap();
+    assert_eq!(found, [id]);
+}
+
 /// PgBouncer in transaction mode: everything works on any session, and the log says what the operator should know.
 #[tokio::test]
 async fn scenario_20_a_pooler_in_transaction_mode() {

@@ -24,6 +24,7 @@ pub enum Mode {
 pub struct Proxy {
     address: SocketAddr,
     mode: watch::Sender<Mode>,
+    accepted: watch::Receiver<usize>,
 }
 
 impl Proxy {
@@ -33,12 +34,14 @@ impl Proxy {
         let address = listener.local_addr().unwrap();
         let mode = watch::Sender::new(Mode::Open);
         let network = mode.clone();
+        let (counts, accepted) = watch::channel(0);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
+                counts.send_modify(|count| *count += 1);
                 tokio::spawn(carry(client, server, network.clone()));
             }
         });
-        Self { address, mode }
+        Self { address, mode, accepted }
     }
 
     /// Where it listens.
@@ -54,6 +57,13 @@ impl Proxy {
     /// True when the commit that was to be lost has been.
     pub fn is_open(&self) -> bool {
         *self.mode.borrow() == Mode::Open
+    }
+
+    /// Resolves when so many more have connected, or tried to.
+    pub async fn more(&self, count: usize) {
+        let mut accepted = self.accepted.clone();
+        let all = *accepted.borrow() + count;
+        accepted.wait_for(|now| *now >= all).await.unwrap();
     }
 
     /// Changes the network.

@@ -176,33 +176,6 @@ async fn a_job_wakes_a_fetch_that_waits_at_another_node() {
     assert_eq!(body["jobs"][0]["id"], id.to_string());
 }
 
-/// What happened at a node while its connection for notifications was gone is told when it is back: others, that hear all the time, do not poll.
-#[tokio::test]
-async fn a_node_that_could_not_tell_makes_up_for_it() {
-    let b = Bench::postgres().await;
-    let application = application(&b).await;
-    let listeners = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query IN ('', 'LISTEN ojs_ready', 'SELECT pg_backend_pid()') AND pid <> pg_backend_pid()";
-    let began = std::time::Instant::now();
-    let listener: i32 = loop {
-        assert!(began.elapsed() < seconds(60), "the first node listens");
-        if let [row] = application.query(listeners, &[]).await.unwrap().as_slice() {
-            break row.get(0);
-        }
-    };
-    let other = second_node(&b).await;
-    let fetch = other.http("POST", "/workers/fetch", r#"{"queues":["q"],"count":1,"worker_id":"w","wait_ms":60000}"#);
-    let enqueued = async {
-        while !b.http("GET", "/admin/workers", "").await.1.to_string().contains(r#""w""#) {
-            assert!(began.elapsed() < seconds(60), "the fetch has found nothing, and waits");
-        }
-        application.execute("SELECT pg_terminate_backend($1)", &[&listener]).await.unwrap();
-        b.job().await
-    };
-    let both = async { tokio::join!(fetch, enqueued) };
-    let ((_, body), id) = tokio::time::timeout(seconds(50), both).await.expect("told before the fetch gives up");
-    assert_eq!(body["jobs"][0]["id"], id.to_string());
-}
-
 /// A worker says to one node that it goes quiet, while its fetch waits at another: that is answered at once, long before its minute is up,
 /// and brings nothing.
 #[tokio::test]
