@@ -146,7 +146,7 @@ async fn scenario_19_notifications_fall_silent() {
     let heard = format!("postgres://postgres@{}/{}", proxy.address(), database.name());
     let one = ServerProcess::on(database.url(), &[]).await;
     // A pooler is announced, so that notifications have a connection of their own; the proxy is in that one.
-    let two = ServerProcess::on(&format!("{}?pooler=transaction&direct={heard}%3Fpooler=none", database.url()), &[]).await;
+    let two = ServerProcess::on(&format!("{}?pooler=transaction&direct={heard}?pooler=none", database.url()), &[]).await;
     let first = fetch(two.connect().await, "first");
     let id = enqueue(&mut one.connect().await, "first").await;
     assert_eq!(first.await.unwrap(), [id]);
@@ -168,7 +168,7 @@ async fn scenario_19_a_node_that_could_not_tell_makes_up_for_it() {
     let proxy = Proxy::start(([127, 0, 0, 1], server.port()).into()).await;
     let told = format!("postgres://postgres@{}/{}", proxy.address(), database.name());
     let hears = ServerProcess::on(database.url(), &[]).await;
-    let cut_off = ServerProcess::on(&format!("{}?pooler=transaction&direct={told}%3Fpooler=none", database.url()), &[]).await;
+    let cut_off = ServerProcess::on(&format!("{}?pooler=transaction&direct={told}?pooler=none", database.url()), &[]).await;
     let waiting = fetch(hears.connect().await, "q");
     until("the fetch has found nothing, and waits", || async {
         let workers = cut_off.connect().await.get("/admin/workers").await.expect(200).json();
