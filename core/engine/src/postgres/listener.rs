@@ -84,7 +84,9 @@ async fn run(target: Arc<Target>, wakeups: Arc<Wakeups>, mut outgoing: Unbounded
                 return;
             }
             // A wrong URL shows here. That a connection is gone has been said.
-            Err(fault) if !owed => tracing::warn!(%fault, "no connection for notifications; waiting fetches poll until there is one"),
+            Err(fault) if !owed => {
+                tracing::warn!(%fault, "no connection for notifications; waiting fetches poll until there is one")
+            }
             Err(fault) => tracing::debug!(%fault, "no connection for notifications"),
         }
         owed = true;

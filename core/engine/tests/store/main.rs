@@ -40,4 +40,5 @@ mod unique;
 mod waiting;
 mod workflows;
 
+mod depth;
 mod durability;
