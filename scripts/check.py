@@ -170,18 +170,21 @@ def lines_of(suite: Suite) -> list[str]:
     return [line.strip() for line in suite.log.read_text(errors="replace").splitlines()]
 
 
-def count(suite: Suite, ended_well: bool) -> None:
-    """Reads the totals a test runner printed; a command that prints none counts as one check."""
+def count(suite: Suite, ended_well: bool) -> bool:
+    """Reads the totals a test runner printed; a command that prints none counts as one check. True if the runner itself says that tests
+    failed."""
     for line in lines_of(suite):
         for pattern in COUNTERS:
             if match := pattern.match(line):
                 suite.passed += int(match["passed"] or 0)
                 suite.failed += int(match["failed"] or 0)
                 break
+    told = suite.failed > 0
     if ended_well and suite.passed == 0 and suite.failed == 0:
         suite.passed = 1
     if not ended_well and suite.failed == 0:
         suite.failed = 1
+    return told
 
 
 def run(suite: Suite) -> None:
@@ -209,12 +212,12 @@ def run(suite: Suite) -> None:
             process.wait()
             suite.group_id = None
     suite.seconds = time.monotonic() - started
-    count(suite, ended_well=code == 0)
+    told = count(suite, ended_well=code == 0)
     if suite.failed and code == 0:
         suite.note = "failures reported, exit status 0"
     if not suite.failed:
         suite.state, suite.note = "passed", "unsteady: failed beside others, passed alone" if suite.first else ""
-    elif unsteady(suite):
+    elif told and unsteady(suite):
         suite.first, suite.note = telling(suite), "failed; runs once more, alone"
         suite.state, suite.places = "waiting", PLACES
     else:
@@ -225,9 +228,8 @@ def unsteady(suite: Suite) -> bool:
     """Whether a failure may be the machine's: a few tests of many, that want in time what other suites' use of the cores delays. Such a
     suite is run once more, alone; if it passes, the summary still names what failed, and somebody should look. Never a crash, a race, a
     leak or a hang: those are ours."""
-    tests_failed = any(match and int(match["failed"] or 0) for line in lines_of(suite) for match in (pattern.match(line) for pattern in COUNTERS))
     ours = re.search(r"DATA RACE|Sanitizer|signal: |core dumped|SIG(SEGV|ABRT|BUS)", "\n".join(lines_of(suite)))
-    return suite.runs == 1 and not suite.note and tests_failed and suite.failed <= 3 and not ours
+    return suite.runs == 1 and not suite.note and suite.failed <= 3 and not ours
 
 
 def reap(group: int) -> bool:
