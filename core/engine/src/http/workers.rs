@@ -19,7 +19,7 @@ use super::reply::{Failure, Json};
 use super::request::{job_id, parse, read_body};
 use crate::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
 use crate::engine::Engine;
-use crate::job::JobView;
+use crate::job::{JobRow, JobView};
 use crate::render;
 
 /// What a worker wants. Also the claiming half of an exchange.
@@ -135,7 +135,12 @@ pub async fn exchange(State(engine): State<Engine>, headers: HeaderMap, body: Bo
         out.push('{');
         push_text(&mut out, "job_id", id);
         match result {
-            Ok(finished) => push_text(&mut out, "state", finished.row.state.as_str()),
+            Ok(finished) => {
+                push_text(&mut out, "state", finished.row.state.as_str());
+                if matches!(finished.row.state, JobState::Retryable | JobState::Discarded) {
+                    push_attempt(&mut out, &finished.row);
+                }
+            }
             Err(error) => push_member(&mut out, "error", &error.to_object().to_string()),
         }
         out.push('}');
@@ -224,18 +229,13 @@ async fn settle(engine: &Engine, report: OutcomeReport) -> Result<Json, Failure>
     push_text(&mut out, "job_id", &id);
     push_text(&mut out, "state", row.state.as_str());
     if row.state != JobState::Completed {
-        push_bare(&mut out, "attempt", row.attempt);
-        push_bare(&mut out, "max_attempts", row.max_attempts);
+        push_attempt(&mut out, &row);
     }
     match row.state {
         JobState::Completed => push_time(&mut out, "completed_at", Timestamp::from_millis(row.finished_at)),
         JobState::Discarded => {
             push_time(&mut out, "discarded_at", Timestamp::from_millis(row.finished_at));
             push_time(&mut out, "completed_at", Timestamp::from_millis(row.finished_at));
-        }
-        JobState::Retryable => {
-            push_time(&mut out, "next_attempt_at", Timestamp::from_millis(row.pos));
-            push_bare(&mut out, "retry_delay_ms", row.retry_delay);
         }
         _ => {}
     }
@@ -245,6 +245,16 @@ async fn settle(engine: &Engine, report: OutcomeReport) -> Result<Json, Failure>
     }
     out.push('}');
     Ok(Json::ok(out))
+}
+
+/// Which attempt it was, and when the next one is.
+fn push_attempt(out: &mut String, row: &JobRow) {
+    push_bare(out, "attempt", row.attempt);
+    push_bare(out, "max_attempts", row.max_attempts);
+    if row.state == JobState::Retryable {
+        push_time(out, "next_attempt_at", Timestamp::from_millis(row.pos));
+        push_bare(out, "retry_delay_ms", row.retry_delay);
+    }
 }
 
 /// All published shapes of a heartbeat.

@@ -159,11 +159,7 @@ async fn run(ctx: JobContext, next: Next, completion: Completion, slot: Slot) {
     let result = AssertUnwindSafe(next.run(ctx.clone())).catch_unwind().instrument(span).await;
     let outcome = match result {
         Ok(result) => outcome(&ctx, result),
-        Err(panic) => {
-            let message = panic_message(&*panic);
-            tracing::error!(job_id = ctx.id(), job_type = ctx.job_type(), panic = %message, "handler panicked");
-            Outcome::Failed(HandlerFailure::panic(message))
-        }
+        Err(panic) => Outcome::Failed(HandlerFailure::panic(panic_message(&*panic))),
     };
     drop(slot);
     completion.finish(outcome);
@@ -172,10 +168,7 @@ async fn run(ctx: JobContext, next: Next, completion: Completion, slot: Slot) {
 pub(super) fn outcome(ctx: &JobContext, result: HandlerResult) -> Outcome {
     match result {
         Ok(result) => Outcome::Completed { result: result.or_else(|| ctx.take_result()).map(|json| json.as_bytes().clone()) },
-        Err(error) => {
-            tracing::warn!(job_id = ctx.id(), job_type = ctx.job_type(), attempt = ctx.attempt(), %error, "handler did not complete");
-            error.into_outcome()
-        }
+        Err(error) => error.into_outcome(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Heartbeats: they extend leases and carry the server's directives back (protocol section 5.2).
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
-use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::event::WorkerEvent;
+use super::failures;
 use super::held::{Entry, Stage};
 use super::shared::{Shared, panic_message};
 use crate::dispatch::{CancelReason, DeliveryKey, Phase};
@@ -220,12 +221,16 @@ fn mark(shared: &Shared, held: &[(DeliveryKey, Entry)], answer: &Answer, sent: I
         };
         if entry.stage == Stage::Running && entry.cancelled.is_none() {
             entry.cancelled = Some(reason);
-            stop.push((*key, entry.id.clone(), reason));
+            stop.push((*key, entry.id.clone(), Arc::clone(&entry.about), reason));
         }
     }
     drop(table);
-    for (key, job_id, reason) in stop {
-        tracing::warn!(worker = %shared.worker_id, %job_id, ?reason, "the server no longer wants this run");
+    for (key, job_id, about, reason) in stop {
+        match reason {
+            CancelReason::LeaseLost => failures::log_lease_lost(&shared.worker_id, &job_id, &about),
+            // Somebody's wish, and no failure.
+            _ => tracing::info!(worker = %shared.worker_id, %job_id, ?reason, "the server no longer wants this run"),
+        }
         shared.cancel(key, &job_id, reason);
     }
 }

@@ -20,10 +20,20 @@ pub(super) enum Stage {
     Reporting,
 }
 
+/// What log records say of a delivery besides its id.
+#[derive(Debug)]
+pub(super) struct About {
+    pub job_type: String,
+    pub queue: String,
+    pub attempt: u32,
+    pub max_attempts: Option<u32>,
+}
+
 /// One held delivery.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub id: std::sync::Arc<str>,
+    pub about: std::sync::Arc<About>,
     pub lease_token: Option<u64>,
     /// When the lease runs out unless a heartbeat extends it.
     pub lease_until: Instant,

@@ -4,6 +4,7 @@ mod context;
 mod drain;
 mod driver;
 mod event;
+mod failures;
 mod handle;
 mod handlers;
 mod heartbeat;

@@ -35,6 +35,7 @@ impl Worker {
             id: job.head.id.as_str().into(),
             lease_token: job.head.lease_token,
             lease_until: Instant::now(),
+            about: Arc::new(job.head.about()),
             stage: Stage::Reporting,
             cancelled: None,
         };

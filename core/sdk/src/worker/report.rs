@@ -7,7 +7,8 @@ use bytes::Bytes;
 use ojs_model::json::{push_bare, push_member, push_text};
 use ojs_model::{ErrorCode, OjsError};
 
-use super::held::Entry;
+use super::failures::{Failed, Fate};
+use super::held::{About, Entry};
 use crate::dispatch::{CancelReason, DeliveryKey, HandlerFailure, Outcome};
 
 /// One outcome, ready to be sent.
@@ -15,6 +16,7 @@ use crate::dispatch::{CancelReason, DeliveryKey, HandlerFailure, Outcome};
 pub(super) struct Report {
     pub key: DeliveryKey,
     pub job_id: Arc<str>,
+    about: Arc<About>,
     pub verdict: Verdict,
     /// Must travel alone: a request that carried it among others was refused as a whole.
     pub alone: bool,
@@ -27,17 +29,19 @@ pub(super) struct Report {
 pub(super) enum Verdict {
     /// JSON text of the result.
     Ack(Option<Bytes>),
-    /// JSON text of the error.
-    Nack(String),
+    Nack(Box<HandlerFailure>),
     /// Given back without charging an attempt.
-    Release { why: &'static str, delay: Option<Duration> },
+    Release {
+        why: &'static str,
+        delay: Option<Duration>,
+    },
 }
 
 /// What to do after the server's answer to a report.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// The server has it.
-    Done,
+    /// The server has it, and says what becomes of the job.
+    Done(Fate),
     /// Send it again later.
     Again(OjsError),
     /// The server will never take it; a corrected report goes instead.
@@ -52,10 +56,19 @@ impl Report {
         Self {
             key,
             job_id: Arc::clone(&entry.id),
+            about: Arc::clone(&entry.about),
             verdict: verdict(outcome, interrupted),
             alone: false,
             lease_token: entry.lease_token,
             unclear: 0,
+        }
+    }
+
+    /// The failure that it reports; `None` for any other outcome.
+    pub fn failed(&self) -> Option<Failed<'_>> {
+        match &self.verdict {
+            Verdict::Nack(failure) => Some(Failed { about: &self.about, job_id: &self.job_id, failure }),
+            Verdict::Ack(_) | Verdict::Release { .. } => None,
         }
     }
 
@@ -79,7 +92,7 @@ impl Report {
         push_text(&mut body, "worker_id", worker_id);
         match &self.verdict {
             Verdict::Ack(result) => push_result(&mut body, result.as_ref()),
-            Verdict::Nack(error) => push_member(&mut body, "error", error),
+            Verdict::Nack(failure) => push_member(&mut body, "error", &error_text(failure)),
             Verdict::Release { why, delay } => {
                 // The plain nack wants an error even with `requeue`; foreign servers read the delay from its details.
                 let mut error =
@@ -101,7 +114,7 @@ impl Report {
         self.push_identity(out);
         match &self.verdict {
             Verdict::Ack(result) => push_result(out, result.as_ref()),
-            Verdict::Nack(error) => push_member(out, "error", error),
+            Verdict::Nack(failure) => push_member(out, "error", &error_text(failure)),
             Verdict::Release { delay, .. } => push_release(out, *delay),
         }
         out.push('}');
@@ -120,7 +133,7 @@ impl Report {
         let settled = matches!(code, Some(ErrorCode::Conflict | ErrorCode::NotFound | ErrorCode::InvalidRequest))
             && matches!(error.status, 0 | 404 | 409);
         if settled || matches!(error.status, 404 | 409) {
-            return if self.was_taken_before(&error) { Next::Done } else { Next::Lost(error) };
+            return if self.was_taken_before(&error) { Next::Done(Fate::of_refusal(&error)) } else { Next::Lost(error) };
         }
         // A missing or expired token is the operator's to mend; the outcome waits for it as long as the lease lives.
         if error.retryable
@@ -138,7 +151,7 @@ impl Report {
                     retryable: false,
                     ..HandlerFailure::error("ResultRefused", format!("The server refused the result: {}", error.message))
                 };
-                Next::Instead(Verdict::Nack(error_text(&failure)), error)
+                Next::Instead(Verdict::Nack(Box::new(failure)), error)
             }
             _ => Next::Lost(error),
         }
@@ -159,7 +172,7 @@ impl Report {
 fn verdict(outcome: Outcome, interrupted: bool) -> Verdict {
     match outcome {
         // A result that is not JSON (NaN from a lenient serializer) would spoil the whole request it travels in.
-        Outcome::Completed { result: Some(text) } if !is_json(&text) => Verdict::Nack(error_text(&HandlerFailure {
+        Outcome::Completed { result: Some(text) } if !is_json(&text) => Verdict::Nack(Box::new(HandlerFailure {
             code: "invalid_result".to_owned(),
             retryable: false,
             ..HandlerFailure::error("InvalidResult", "The handler's result is not JSON.")
@@ -167,10 +180,10 @@ fn verdict(outcome: Outcome, interrupted: bool) -> Verdict {
         Outcome::Completed { result } => Verdict::Ack(result.filter(|text| text.as_ref() != b"null")),
         // Told to stop, the handler stopped: that is no failure of the job.
         Outcome::Failed(_) | Outcome::Abandoned if interrupted => Verdict::Release { why: "shutdown", delay: None },
-        Outcome::Failed(failure) => Verdict::Nack(error_text(&failure)),
+        Outcome::Failed(failure) => Verdict::Nack(Box::new(failure)),
         Outcome::Released => Verdict::Release { why: "shutdown", delay: None },
         Outcome::Snoozed(delay) => Verdict::Release { why: "snooze", delay: Some(delay) },
-        Outcome::Abandoned => Verdict::Nack(error_text(&HandlerFailure {
+        Outcome::Abandoned => Verdict::Nack(Box::new(HandlerFailure {
             code: "abandoned".to_owned(),
             ..HandlerFailure::error("Abandoned", "The handler was lost without reporting an outcome.")
         })),

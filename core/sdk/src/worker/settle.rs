@@ -7,6 +7,7 @@ use ojs_model::OjsError;
 use tokio::time::Instant;
 
 use super::event::WorkerEvent;
+use super::failures::Fate;
 use super::heartbeat;
 use super::held::{Entry, Stage};
 use super::report::{Next, Report};
@@ -74,9 +75,9 @@ impl Turns {
         let mut results = results.into_iter();
         for report in reports {
             match results.next() {
-                Some(Ok(())) => {
+                Some(Ok(fate)) => {
                     self.reporting.backoff.reset();
-                    self.apply(report, Next::Done);
+                    self.apply(report, Next::Done(fate));
                 }
                 Some(Err(refusal)) => {
                     let next = report.next(refusal);
@@ -180,7 +181,8 @@ impl Turns {
             match &answer {
                 Ok(response) if response.is_success() => {
                     self.reporting.backoff.reset();
-                    self.apply(report, Next::Done);
+                    let fate = if report.failed().is_some() { Fate::of_answer(&response.body) } else { Fate::default() };
+                    self.apply(report, Next::Done(fate));
                 }
                 Ok(response) => match Error::from_response(response) {
                     Error::Ojs(refusal) => {
@@ -205,12 +207,15 @@ impl Turns {
 
     fn apply(&mut self, mut report: Report, next: Next) {
         match next {
-            Next::Done => {
+            Next::Done(fate) => {
                 self.shared.held().remove(report.key);
+                if let Some(failed) = report.failed() {
+                    failed.log(&self.shared.worker_id, &fate);
+                }
             }
             Next::Again(refusal) => self.send_again(report, &refusal.into()),
             Next::Instead(verdict, refusal) => {
-                tracing::error!(worker = %self.shared.worker_id, job_id = %report.job_id, error = %refusal, "the server refused a result");
+                tracing::debug!(worker = %self.shared.worker_id, job_id = %report.job_id, error = %refusal, "the server refused a result");
                 report.verdict = verdict;
                 report.alone = false;
                 self.queue(report);
@@ -240,6 +245,8 @@ impl Turns {
         let expected = entry.is_some_and(|entry| entry.cancelled.is_some());
         if expected {
             tracing::info!(worker = %self.shared.worker_id, job_id = %report.job_id, %error, "outcome of a cancelled run dropped");
+        } else if let Some(failed) = report.failed() {
+            failed.log_lost(&self.shared.worker_id, &error);
         } else {
             tracing::warn!(worker = %self.shared.worker_id, job_id = %report.job_id, %error, "outcome lost");
         }
@@ -257,12 +264,14 @@ impl Turns {
         {
             let mut held = self.shared.held();
             for Envelope { head, text } in jobs {
+                let about = Arc::new(head.about());
                 let key = self.shared.next_key();
                 let asked = self.shared.options.visibility_timeout;
                 let lease = asked.or(head.visibility_timeout_ms.map(Duration::from_millis)).unwrap_or(SERVER_LEASE);
                 let deadline = head.timeout_ms().and_then(|ms| now.checked_add(Duration::from_millis(ms)));
                 let entry = Entry {
                     id: head.id.as_str().into(),
+                    about,
                     lease_token: head.lease_token,
                     lease_until: sent + lease,
                     stage: Stage::Running,

@@ -221,7 +221,6 @@ fn readable(codec: &Codec, batch: Vec<Delivery>) -> Vec<Delivery> {
                 clear.push(delivery);
             }
             Err(error) => {
-                tracing::warn!(job_id = %delivery.id, job_type = %delivery.job_type, %error, "job not run");
                 delivery.completion.finish(Outcome::Failed(error.failure()));
             }
         }

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::failures::{Fate, lenient};
+use super::held::About;
 use crate::error::Error;
 
 /// The name under which a server advertises the exchange (ADR 1).
@@ -17,7 +19,7 @@ const EXCHANGE: &str = "x-worker-exchange";
 pub(super) struct Handout {
     pub jobs: Vec<Envelope>,
     /// Of an exchange: one per outcome, in order.
-    pub results: Vec<Result<(), OjsError>>,
+    pub results: Vec<Result<Fate, OjsError>>,
     pub state: Option<String>,
     pub directive: Option<String>,
 }
@@ -38,6 +40,8 @@ pub(super) struct Head {
     pub queue: Option<String>,
     #[serde(default)]
     pub attempt: Option<u32>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub max_attempts: Option<u32>,
     #[serde(default)]
     pub lease_token: Option<u64>,
     #[serde(default)]
@@ -49,6 +53,16 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// What log records say of the job.
+    pub fn about(&self) -> About {
+        About {
+            job_type: self.job_type.clone(),
+            queue: self.queue.clone().unwrap_or_default(),
+            attempt: self.attempt.unwrap_or(1),
+            max_attempts: self.max_attempts,
+        }
+    }
+
     /// Milliseconds one attempt may run; zero means "no limit of its own".
     pub fn timeout_ms(&self) -> Option<u64> {
         let seconds = self.timeout.filter(|s| *s > 0.0).map(|s| (s * 1000.0) as u64);
@@ -73,13 +87,42 @@ pub(super) fn handout(body: &Bytes) -> Result<Handout, Error> {
     struct ResultWire<'a> {
         #[serde(borrow, default)]
         error: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        state: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        attempt: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        max_attempts: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        next_attempt_at: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        retry_delay_ms: Option<&'a RawValue>,
+    }
+    impl<'a> ResultWire<'a> {
+        fn read(&self) -> Result<Fate, OjsError> {
+            if let Some(error) = self.error {
+                return Err(refusal(error));
+            }
+            let text = |raw: Option<&'a RawValue>| raw.map(RawValue::get);
+            // Of most outcomes there is no more to say.
+            match text(self.state) {
+                None | Some("\"completed\"") => Ok(Fate::default()),
+                Some(state) => Ok(Fate::of_result(
+                    state,
+                    text(self.attempt),
+                    text(self.max_attempts),
+                    text(self.next_attempt_at),
+                    text(self.retry_delay_ms),
+                )),
+            }
+        }
     }
     if body.is_empty() {
         return Ok(Handout::default());
     }
     let wire: Wire<'_> = serde_json::from_slice(body).map_err(|e| Error::json("fetch answer", e))?;
     let jobs = wire.jobs.unwrap_or_default().into_iter().filter_map(|raw| envelope(body, raw)).collect();
-    let results = wire.results.into_iter().map(|result| result.error.map_or(Ok(()), |raw| Err(refusal(raw)))).collect();
+    let results = wire.results.iter().map(ResultWire::read).collect();
     Ok(Handout { jobs, results, state: wire.state, directive: wire.directive })
 }
 
