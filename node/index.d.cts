@@ -8,6 +8,19 @@ export type When = Date | string;
 /** Whatever JSON has a form for, and bigints for integers that a number cannot hold. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
 
+/**
+ * A type whose values arrive at a handler as they were passed; other members are `never`: a Date, a Map, an Error, a function. Interfaces are
+ * fine, and so are members that may be undefined: they are left out.
+ */
+export type JsonOf<T> = unknown extends T ? T
+  : T extends null | boolean | number | bigint | string | undefined ? T
+  : T extends NotJson ? never
+  : T extends { toJSON(): unknown } ? T
+  : T extends object ? { [Name in keyof T]: JsonOf<T[Name]> }
+  : never;
+/** What has no JSON form: pass `.toISOString()`, `[...set]`, `Object.fromEntries(map)`, `.message` … */
+export type NotJson = Date | RegExp | Error | Promise<any> | ReadonlyMap<any, any> | ReadonlySet<any> | ArrayBufferView | ArrayBuffer | symbol | ((...args: any[]) => any);
+
 // gen:node/policy.d.j2:RetryPolicy (make gen; do not edit)
 /** What happens when a job fails, how often and when it runs again. What is left out is decided by the server. */
 export interface RetryPolicy {
@@ -273,7 +286,7 @@ export class OJSClient {
   useEnqueue(name: string, layer: EnqueueMiddleware): this;
   useEnqueue(layer: EnqueueMiddleware): this;
   /** Sends a job; resolves to it as the server stored it. `args` is an array; a single value is wrapped in one. */
-  enqueue<Args extends unknown[] = any[]>(type: string, args?: Args | unknown, options?: EnqueueOptions): Promise<Job<Args>>;
+  enqueue<Args extends unknown[] = any[], Given = Args>(type: string, args?: Given & JsonOf<Given>, options?: EnqueueOptions): Promise<Job<Args>>;
   /** Sends many jobs in one request: all are stored or none. */
   enqueueBatch(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
   /** Sends many jobs, each with an outcome of its own: a wrong one does not keep the others out, unless `atomic`. */
@@ -296,6 +309,8 @@ export class OJSClient {
    */
   events(options?: EventsOptions): AsyncGenerator<OJSEvent, never, void>;
   getJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Jobs by filter, newest first, a page at a time. */
+  listJobs(filter?: JobFilter & CallOptions): Promise<JobPage>;
   /** Cancels a job that is not over. */
   cancelJob(id: string, options?: CallOptions): Promise<Job>;
   /** Releases a job that was enqueued with `extra: { pending: true }`. */
@@ -315,6 +330,36 @@ export class OJSClient {
   }): Promise<any>;
   /** Releases the connection; an embedded engine is flushed. */
   close(): Promise<void>;
+}
+
+/** Which jobs `listJobs()` finds. */
+export interface JobFilter {
+  queue?: string;
+  /** `email.*` is all that start so. */
+  type?: string;
+  state?: JobState;
+  /** Made at this time or later. */
+  since?: When;
+  /** Made before this time. */
+  until?: When;
+  /** `created_at` when it is left out. */
+  sort?: 'created_at' | 'scheduled_at' | 'priority';
+  /** `desc` when it is left out. */
+  order?: 'asc' | 'desc';
+  /** From 1. */
+  page?: number;
+  /** Jobs on a page. */
+  perPage?: number;
+}
+/** A page of `listJobs()`. */
+export interface JobPage {
+  jobs: Job[];
+  /** Jobs that the filter finds, on all pages. */
+  total: number;
+  page: number;
+  perPage: number;
+  /** Whether there is a next page. */
+  hasMore: boolean;
 }
 
 export interface Queues {
@@ -496,8 +541,14 @@ export class OJSWorker extends EventEmitter {
   constructor(options?: WorkerOptions | string);
   /** Runs around every handler. */
   readonly middleware: MiddlewareChain<ExecutionMiddleware>;
-  /** Registers the handler of a job type; `*` stands for every other type. */
-  register<Args extends unknown[] = any[]>(type: string, handler: Handler<Args>): this;
+  /**
+   * Registers the handler of a job type; `*` stands for every other type. `defaults` are options for all jobs of the type that this process
+   * enqueues. Returns the worker, which enqueues jobs of this type, too:
+   * `const sendEmail = worker.register<[string]>('email.send', …)`, `await sendEmail.enqueue('ada@example.com')`.
+   */
+  register<Args extends unknown[] = any[]>(type: string, handler: Handler<Args>, defaults?: JobDefaults): OJSWorker & Task<Args>;
+  /** What tasks enqueue with: the client that the worker was given, else one on the worker's own connection. */
+  readonly client: OJSClient;
   /** Adds a layer around every handler. */
   use(name: string, layer: ExecutionMiddleware): this;
   use(layer: ExecutionMiddleware): this;
@@ -525,6 +576,22 @@ export class OJSWorker extends EventEmitter {
   on(event: 'completed', listener: (ctx: JobContext) => void): this;
   on(event: 'failed', listener: (ctx: JobContext, error: unknown) => void): this;
   on(event: 'stopped', listener: () => void): this;
+}
+
+/** Options for all jobs of a type. */
+export type JobDefaults = Omit<JobOptions, 'delayUntil' | 'expiresAt'>;
+
+/** A job type that has a handler, as those who enqueue its jobs see it. */
+export class Task<Args extends unknown[] = any[]> {
+  private constructor();
+  /** The job type. */
+  readonly type: string;
+  /** Sends a job with these arguments, through the worker's client. */
+  enqueue(...args: Args & JsonOf<Args>): Promise<Job<Args>>;
+  /** The job, not sent: for a batch, a workflow, an outbox or another client. */
+  request(...args: Args & JsonOf<Args>): JobRequest;
+  /** The same task with options for its next jobs: `sendEmail.options({ delay: '5m' }).enqueue('ada@example.com')`. */
+  options(options: Omit<EnqueueOptions, 'signal'>): Task<Args>;
 }
 
 /** One run of one job. */

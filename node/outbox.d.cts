@@ -1,6 +1,6 @@
 /// <reference types="node" />
 import { OJSError } from './index.cjs';
-import type { CallOptions, ConnectionOptions, Duration, EnqueueOptions, ExecutionMiddleware, Job, JobLike, OJSClient } from './index.cjs';
+import type { CallOptions, ConnectionOptions, Duration, EnqueueOptions, ExecutionMiddleware, Job, JobLike, JsonOf, OJSClient } from './index.cjs';
 
 /** What says which database a statement is for. */
 export type DatabaseKind = 'postgresql' | 'mysql' | 'sqlite';
@@ -85,7 +85,7 @@ export class Outbox {
   readonly client: OJSClient;
   readonly table: string;
   /** Sends a job now, whatever becomes of any transaction. */
-  enqueue<Args extends unknown[] = any[]>(type: string, args?: Args | unknown, options?: EnqueueOptions): Promise<Job<Args>>;
+  enqueue<Args extends unknown[] = any[], Given = Args>(type: string, args?: Given & JsonOf<Given>, options?: EnqueueOptions): Promise<Job<Args>>;
   /** Sends many jobs now, in one request: all are stored or none. */
   enqueueBulk(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
   /**
@@ -93,7 +93,7 @@ export class Outbox {
    * instrumented Knex: they wait before they commit, and a failure that nobody looks at rolls them back. In a transaction of better-sqlite3
    * the row is written, and what is wrong is thrown, before the call returns.
    */
-  enqueueAfterCommit<Args extends unknown[] = any[]>(type: string, args?: Args | unknown, options?: AfterCommitOptions): Promise<Job<Args>>;
+  enqueueAfterCommit<Args extends unknown[] = any[], Given = Args>(type: string, args?: Given & JsonOf<Given>, options?: AfterCommitOptions): Promise<Job<Args>>;
   /** The same for many jobs, in the order of the list. */
   enqueueBulkAfterCommit(jobs: Iterable<JobLike>, options?: Pick<AfterCommitOptions, 'transaction'>): Promise<Job[]>;
   /** Stages a job in the transaction that is open on a connection. */

@@ -1,6 +1,6 @@
 'use strict';
 // Many jobs in one request, each with an outcome of its own.
-const { itemError, given, member, timeOf } = require('./calls.cjs');
+const { itemError, given, list, member, timeOf } = require('./calls.cjs');
 const { OJSValidationError } = require('./errors.cjs');
 const { Job } = require('./job.cjs');
 
@@ -8,6 +8,7 @@ const FILTER = ['queue', 'type', 'states', 'enqueuedAfter', 'enqueuedBefore', 'p
 
 /** Which jobs a bulk call means: `{ ids }`, or a filter. */
 function target({ ids, ...filter }) {
+  if (typeof filter.states === 'string') throw new OJSValidationError(`states is a list, such as ['available']; got '${filter.states}'`);
   for (const name of Object.keys(filter)) {
     if (!FILTER.includes(name)) throw new OJSValidationError(`unknown filter '${name}'; there are ${FILTER.join(', ')}`);
   }
@@ -25,15 +26,15 @@ function target({ ids, ...filter }) {
 
 /** What became of one job of a bulk enqueue. */
 const enqueued = ({ index, status, job, error }) =>
-  ({ index, status, ok: !error, job: job ? Job.from(job) : undefined, error: itemError(error) });
+  ({ index, status, ok: !error, job: job ? Job.answered(job) : undefined, error: itemError(error) });
 
 /** The answer to a bulk enqueue. */
-const items = (answer) => member(answer, 'items').map(enqueued);
+const items = (answer) => list(answer, 'items').map(enqueued);
 
 /** The answer to any other bulk call. */
 function changes(answer) {
   const [matched, skipped] = [member(answer, 'total_matched'), member(answer, 'skipped')];
-  const changed = member(answer, 'items').map((item) => ({ id: item.job_id, status: item.status, error: itemError(item.error) }));
+  const changed = list(answer, 'items').map((item) => ({ id: item.job_id, status: item.status, error: itemError(item.error) }));
   return { matched, succeeded: matched - skipped, skipped, items: changed };
 }
 

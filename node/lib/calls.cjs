@@ -1,6 +1,6 @@
 'use strict';
 // What the calls of all parts of a client share: paths, and reading answers.
-const { OJSError, fromText } = require('./errors.cjs');
+const { OJSError, OJSValidationError, fromText } = require('./errors.cjs');
 const { timeText } = require('./durations.cjs');
 const binding = require('./native.cjs');
 const json = require('./json.cjs');
@@ -11,6 +11,21 @@ function member(answer, name) {
     throw new OJSError(`the answer has no '${name}'`, { code: 'unexpected_answer' });
   }
   return answer[name];
+}
+
+/** A member that is a list. */
+function list(answer, name) {
+  const found = member(answer, name) ?? [];
+  if (!Array.isArray(found)) throw new OJSError(`'${name}' of the answer is not a list`, { code: 'unexpected_answer' });
+  return found;
+}
+
+/** Refuses names that are none of `names`; `there` are all that the message lists. Returns what was given. */
+function known(kind, given, names, there = names) {
+  if (given === null || typeof given !== 'object') throw new OJSValidationError(`an object with ${there.join(', ')} is wanted, got ${String(given)}`);
+  const unknown = Object.keys(given).find((name) => !names.includes(name));
+  if (unknown === undefined) return given;
+  throw new OJSValidationError(`unknown ${kind} '${unknown}'; there are ${there.join(', ')}`);
 }
 
 /** A path of names. */
@@ -44,4 +59,4 @@ class Part {
   }
 }
 
-module.exports = { Part, at, given, itemError, member, query, timeOf };
+module.exports = { Part, at, given, itemError, known, list, member, query, timeOf };

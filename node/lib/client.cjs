@@ -3,7 +3,7 @@
 const { randomUUID } = require('node:crypto');
 const bulk = require('./bulk.cjs');
 const results = require('./results.cjs');
-const { Part, at, member } = require('./calls.cjs');
+const { Part, at, known, list, member, query, timeOf } = require('./calls.cjs');
 const { DeadLetters } = require('./dead_letters.cjs');
 const { follow } = require('./events.cjs');
 const { Job, JobRequest } = require('./job.cjs');
@@ -13,13 +13,16 @@ const { Transport } = require('./transport.cjs');
 const { Workflow } = require('./workflow.cjs');
 const { OJSNotEnqueuedError, OJSValidationError } = require('./errors.cjs');
 
+/** Filters of listJobs(). */
+const LISTED = ['queue', 'type', 'state', 'since', 'until', 'sort', 'order', 'page', 'perPage', 'signal'];
+
 class OJSClient {
   #transport;
   #composed;
   #closed = false;
 
   constructor(options = {}) {
-    this.#transport = new Transport(typeof options === 'string' ? { url: options } : options);
+    this.#transport = options instanceof Transport ? options : new Transport(typeof options === 'string' ? { url: options } : options);
     this.middleware = new MiddlewareChain(ENQUEUE_ORDER);
     this.queues = new Queues(this);
     this.rateLimits = new RateLimits(this);
@@ -37,7 +40,7 @@ class OJSClient {
   async enqueue(type, args, options = {}) {
     const request = new JobRequest(type, args, options);
     const job = await this.#through(request, async (changed) =>
-      Job.from(member(await this.request('POST', '/jobs', changed, options), 'job')));
+      Job.answered(member(await this.request('POST', '/jobs', changed, { signal: options.signal }), 'job')));
     if (job === undefined) throw new OJSNotEnqueuedError('a middleware dropped the job', { code: 'not_enqueued' });
     return job;
   }
@@ -47,11 +50,12 @@ class OJSClient {
     const kept = await this.#kept(jobs);
     if (kept.length === 0) return [];
     const answer = await this.request('POST', '/jobs/batch', { jobs: kept }, options);
-    return member(answer, 'jobs').map((job) => Job.from(job));
+    return list(answer, 'jobs').map(Job.answered);
   }
 
   /** Sends many jobs, each with an outcome of its own: a wrong one keeps the others from nothing, unless `atomic`. */
-  async bulkEnqueue(jobs, { atomic = false, idempotencyKey, ...options } = {}) {
+  async bulkEnqueue(jobs, given = {}) {
+    const { atomic = false, idempotencyKey, ...options } = known('option', given, ['atomic', 'idempotencyKey', 'signal']);
     const kept = await this.#kept(jobs);
     if (kept.length === 0) return [];
     // The key is made here when the caller has none: the transport may send the request twice.
@@ -75,8 +79,8 @@ class OJSClient {
   }
 
   /** How the job ended; rejects with status 408 while it has not, with 410 when its result is no longer kept. */
-  result(id, { signal } = {}) {
-    return results.result(this.request.bind(this), id, undefined, signal);
+  result(id, options = {}) {
+    return results.result(this.request.bind(this), id, undefined, known('option', options, ['signal']).signal);
   }
 
   /** Waits for the end of the job, for ever without a `timeout`. */
@@ -96,17 +100,31 @@ class OJSClient {
 
   /** The job with this id. */
   async getJob(id, options) {
-    return Job.from(member(await this.request('GET', at('jobs', id), undefined, options), 'job'));
+    return Job.answered(member(await this.request('GET', at('jobs', id), undefined, options), 'job'));
+  }
+
+  /**
+   * Jobs by filter, newest first, a page at a time: `{ jobs, total, page, perPage, hasMore }`. A filter: `queue`, `type` (`email.*` is all that
+   * start so), `state`, `since` and `until` (when they were made); `sort` is `created_at`, `scheduled_at` or `priority`, `order` `asc` or `desc`.
+   */
+  async listJobs(filter = {}) {
+    const { queue, type, state, since, until, sort, order, page, perPage, ...options } = filter;
+    const path = query('/admin/jobs', { queue, type, state, since: timeOf('since', since), until: timeOf('until', until), sort, order, page,
+      per_page: perPage });
+    known('filter', options, ['signal'], LISTED);
+    const answer = await this.request('GET', path, undefined, options);
+    const { total, page: at, per_page: size, has_more: hasMore } = member(answer, 'pagination');
+    return { jobs: list(answer, 'items').map(Job.answered), total, page: at, perPage: size, hasMore };
   }
 
   /** Cancels a job that is not over. */
   async cancelJob(id, options) {
-    return Job.from(member(await this.request('DELETE', at('jobs', id), undefined, options), 'job'));
+    return Job.answered(member(await this.request('DELETE', at('jobs', id), undefined, options), 'job'));
   }
 
   /** Releases a job that was enqueued with `extra: { pending: true }`. */
   async activateJob(id, options) {
-    return Job.from(member(await this.request('POST', at('jobs', id, 'activate'), {}, options), 'job'));
+    return Job.answered(member(await this.request('POST', at('jobs', id, 'activate'), {}, options), 'job'));
   }
 
   /** Starts a workflow made by chain(), group() or batch(). */
@@ -135,7 +153,8 @@ class OJSClient {
   }
 
   /** Any call of the protocol; the promise is the decoded body of a 2xx answer. */
-  request(method, path, body, { signal, wait } = {}) {
+  async request(method, path, body, options = {}) {
+    const { signal, wait } = known('option of a call', options, ['signal', 'wait']);
     return this.#transport.request(method, path, body, signal, wait);
   }
 
@@ -160,7 +179,9 @@ class OJSClient {
     return client.#transport;
   }
 
-  async #bulk(verb, target, { atomic = false, ...options } = {}) {
+  async #bulk(verb, target, given = {}) {
+    const { atomic = false, ...options } = known('option', given, ['atomic', 'signal']);
+    if (target === null || typeof target !== 'object') throw new OJSValidationError('which jobs? { ids: […] }, or a filter such as { queue: \'mail\' }');
     const body = { ...bulk.target(target), atomicity: atomic ? 'atomic' : 'partial' };
     return bulk.changes(await this.request('POST', `/jobs/bulk/${verb}`, body, options));
   }
@@ -170,8 +191,9 @@ class OJSClient {
     const kept = [];
     for (const job of jobs) {
       await this.#through(JobRequest.of(job), async (changed) => {
-        kept.push(changed);
-        return Job.from(changed.toJSON());
+        const body = changed.toJSON();
+        kept.push(body);
+        return Job.from({ ...body });
       });
     }
     return kept;
@@ -187,6 +209,9 @@ class OJSClient {
   }
 }
 
+/** Members of a schedule. */
+const CRON = ['name', 'expression', 'timezone', 'overlapPolicy', 'overlap_policy', 'enabled', 'description', 'job'];
+
 class Cron extends Part {
   /** All schedules. */
   async list(options) {
@@ -195,8 +220,10 @@ class Cron extends Part {
   }
 
   /** Enqueues `job` whenever `expression` matches; replaces a schedule of the same name. */
-  async register({ job, overlapPolicy, ...entry }, options) {
-    const body = { ...entry, job_template: JobRequest.of(job), ...(overlapPolicy === undefined ? {} : { overlap_policy: overlapPolicy }) };
+  async register(entry, options) {
+    const { job, overlapPolicy, ...rest } = known('member of a schedule', entry, CRON);
+    if (job === undefined) throw new OJSValidationError("a schedule needs a job: { name: 'digest', expression: '0 7 * * *', job: { type: 'digest.send' } }");
+    const body = { ...rest, job_template: JobRequest.of(job), ...(overlapPolicy === undefined ? {} : { overlap_policy: overlapPolicy }) };
     const answer = await this.call('POST', '/cron', body, options);
     return answer.cron ?? answer;
   }

@@ -37,7 +37,7 @@ class JobContext {
 
   /** The whole job; its JSON is read when it is asked for. */
   get job() {
-    return (this.#job ??= Job.from(json.parse(this.#envelope)));
+    return (this.#job ??= Job.from(json.parseAnswer(this.#envelope, 'the job')));
   }
 
   get args() {

@@ -1,26 +1,30 @@
 'use strict';
 // Jobs that failed for good.
-const { Part, at, given, member, query, timeOf } = require('./calls.cjs');
+const { Part, at, given, known, list, member, query, timeOf } = require('./calls.cjs');
 const { Job } = require('./job.cjs');
+
+const FILTER = ['queue', 'type', 'errorType', 'since', 'until'];
+const LISTED = ['queue', 'type', 'limit', 'offset', 'signal'];
 
 const filterOf = ({ queue, type, errorType, since, until }) =>
   ({ queue, type, error_type: errorType, since: timeOf('since', since), until: timeOf('until', until) });
 
 class DeadLetters extends Part {
   /** Jobs that failed for good and were kept, newest first. */
-  async list({ queue, type, limit, offset, ...options } = {}) {
+  async list(filter = {}) {
+    const { queue, type, limit, offset, ...options } = known('filter', filter, LISTED);
     const path = query('/dead-letter', { queue, type, limit, offset });
-    return member(await this.call('GET', path, undefined, options), 'jobs').map((job) => Job.from(job));
+    return list(await this.call('GET', path, undefined, options), 'jobs').map(Job.answered);
   }
 
   /** A dead letter by its id. */
   async get(id, options) {
-    return Job.from(member(await this.call('GET', at('dead-letter', id), undefined, options), 'job'));
+    return Job.answered(member(await this.call('GET', at('dead-letter', id), undefined, options), 'job'));
   }
 
   /** Runs it again, from attempt one. */
   async retry(id, options) {
-    return Job.from(member(await this.call('POST', at('dead-letter', id, 'retry'), {}, options), 'job'));
+    return Job.answered(member(await this.call('POST', at('dead-letter', id, 'retry'), {}, options), 'job'));
   }
 
   /** Deletes it. */
@@ -30,13 +34,13 @@ class DeadLetters extends Part {
 
   /** Runs all again that the filter finds, all of them without one; resolves to how many. */
   async retryAll({ signal, ...filter } = {}) {
-    const body = { filter: given(filterOf(filter)), confirm: true };
+    const body = { filter: given(filterOf(known('filter', filter, FILTER))), confirm: true };
     return Number(member(await this.call('POST', '/dead-letter/retry', body, { signal }), 'retried'));
   }
 
   /** Deletes all that the filter finds, all of them without one; resolves to how many. */
   async discardAll({ signal, ...filter } = {}) {
-    const path = query('/dead-letter', { confirm: true, ...filterOf(filter) });
+    const path = query('/dead-letter', { confirm: true, ...filterOf(known('filter', filter, FILTER)) });
     return Number(member(await this.call('DELETE', path, undefined, { signal }), 'deleted'));
   }
 

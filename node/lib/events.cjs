@@ -1,7 +1,7 @@
 'use strict';
 // Events as they happen.
 const { setTimeout: sleep } = require('node:timers/promises');
-const { member, query } = require('./calls.cjs');
+const { known, member, query } = require('./calls.cjs');
 const { OJSClosedError, OJSConnectionError, OJSError } = require('./errors.cjs');
 
 /** How long the server may hold back an answer, in milliseconds: below the time-outs of common proxies. */
@@ -20,7 +20,8 @@ function passing(error) {
 }
 
 /** `ask(path, wait, signal)` is one request. When the connection is lost it goes on where it was: none is missed, none comes twice. */
-async function* follow(ask, { types, queues, jobTypes, after, signal } = {}) {
+async function* follow(ask, options = {}) {
+  const { types, queues, jobTypes, after, signal } = known('filter', options, ['types', 'queues', 'jobTypes', 'after', 'signal']);
   const filters = { types: names(types), queues: names(queues), job_types: names(jobTypes) };
   // The first answer tells where the log ends, at once.
   let [cursor, heard, backoff] = [after ?? 'latest', false, FIRST_BACKOFF];

@@ -5,13 +5,14 @@ const { OJSWorker } = require('./worker.cjs');
 const { JobContext } = require('./context.cjs');
 const { Job, JobRequest } = require('./job.cjs');
 const { JobResult } = require('./results.cjs');
+const { Task } = require('./task.cjs');
 const { MiddlewareChain } = require('./middleware.cjs');
 const { setLogger } = require('./logs.cjs');
 const { Workflow, chain, group, batch } = require('./workflow.cjs');
 const errors = require('./errors.cjs').public;
-const json = require('./json.cjs');
+const { parse, stringify } = require('./json.cjs');
 const testing = require('./testing.cjs');
 const { version } = require('../package.json');
 
-module.exports = { OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Workflow, chain, group, batch,
-  json, setLogger, testing, version, ...errors };
+module.exports = { OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Task, Workflow, chain, group, batch,
+  json: { parse, stringify }, setLogger, testing, version, ...errors };

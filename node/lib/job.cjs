@@ -1,7 +1,8 @@
 'use strict';
 // Jobs: what a server knows about one, and the request that makes one.
 const { durationText, millis, timeAfter, timeText } = require('./durations.cjs');
-const { OJSValidationError } = require('./errors.cjs');
+const { OJSError, OJSValidationError } = require('./errors.cjs');
+const { check } = require('./values.cjs');
 
 /** A job as the server describes it: its members by their names on the wire, and the long ones in camel case as well. */
 class Job {
@@ -11,6 +12,12 @@ class Job {
       throw new OJSValidationError('the answer has no job', { code: 'unexpected_answer' });
     }
     return Object.setPrototypeOf(data, Job.prototype);
+  }
+
+  /** The job of an answer. Throws OJSError when there is none in it: what has no id is no job. */
+  static answered(data) {
+    if (!isObject(data) || typeof data.id !== 'string') throw new OJSError('the answer has no job', { code: 'unexpected_answer' });
+    return Job.from(data);
   }
 }
 
@@ -29,7 +36,15 @@ function wrapArgs(args) {
 }
 
 const plain = (_name, value) => value;
-const list = (_name, value) => [...value];
+
+function list(name, value) {
+  if (typeof value !== 'string' && typeof value?.[Symbol.iterator] === 'function') return [...value];
+  throw new OJSValidationError(`${name} is a list, such as ['a', 'b']; got ${shown(value)}`);
+}
+
+/** A value in a message: never the whole of it. */
+const shown = (value) => (typeof value === 'string' ? `'${value.slice(0, 40)}'` : Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : String(value));
+const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 // gen:node/options.j2 (make gen; do not edit)
 /** How each member of RetryPolicy is written, in the order of the wire. */
@@ -73,20 +88,44 @@ const OPTIONS = {
 };
 // gen:end
 
+const text = { fits: (value) => typeof value === 'string' && value !== '', is: 'text' };
+const whole = { fits: Number.isInteger, is: 'a whole number' };
+const counted = { fits: (value) => Number.isInteger(value) && value >= 0, is: 'a whole number, zero or more' };
+const length = { fits: (value) => Number.isInteger(value) && value > 0, is: "more than zero: whole milliseconds, or text such as '30s'" };
+
+/** What values must be, by names of the wire, where the server would say no more than 400. */
+const MUST = { queue: text, priority: whole, timeout_ms: length, visibility_timeout_ms: length, result_ttl: counted, max_attempts: counted };
+
+function checked(name, wire, value) {
+  const must = Object.hasOwn(MUST, wire) ? MUST[wire] : undefined;
+  if (must === undefined || must.fits(value)) return value;
+  throw new OJSValidationError(`${name} must be ${must.is}; got ${shown(value)}`);
+}
+
+/** What may stand in place of a policy. */
+const SHORT = {
+  retry: { fits: counted.fits, long: (attempts) => ({ max_attempts: attempts }), is: 'how many attempts there are in all, or { maxAttempts: 5, initialInterval: \'1s\' }' },
+  unique: { fits: (value) => value === true, long: () => ({ keys: ['type', 'args'] }), is: 'true (the same type and arguments), or { keys: [\'type\', \'args\'], period: \'1h\' }' },
+};
+
+const camel = (name) => name.replace(/_[a-z]/g, (part) => part[1].toUpperCase());
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-function known(kind, table, name) {
+function known(kind, table, name, more = []) {
   const wire = snake(name);
   if (Object.hasOwn(table, wire)) return wire;
-  throw new OJSValidationError(`unknown ${kind} '${name}'; there are ${Object.keys(table).join(', ')}`);
+  throw new OJSValidationError(`unknown ${kind} '${name}'; there are ${[...Object.keys(table), ...more].map(camel).join(', ')}`);
 }
 
 function policy(kind, table, given) {
+  const short = SHORT[kind];
+  if (short?.fits(given)) return short.long(given);
+  if (!isObject(given)) throw new OJSValidationError(`${kind} is ${short?.is ?? 'an object'}; got ${shown(given)}`);
   const values = {};
   for (const [name, value] of Object.entries(given)) {
     // What earlier SDKs call it.
     const wire = kind === 'unique' && name === 'key' ? 'keys' : known(`member of ${kind}`, table, name);
-    if (value !== undefined && value !== null) values[wire] = table[wire](name, value);
+    if (value !== undefined && value !== null) values[wire] = checked(`${kind}.${name}`, wire, table[wire](`${kind}.${name}`, value));
   }
   return ordered(table, values);
 }
@@ -97,24 +136,37 @@ function ordered(table, values) {
   return result;
 }
 
-/** The `options` object of the wire: only what differs from the defaults. */
-function wireOptions({ extra, ...given }) {
+/** Options by their names on the wire, each once. */
+function wireValues(given) {
   const values = {};
   for (const [name, value] of Object.entries(given)) {
-    const option = known('option', OPTIONS, name);
+    const option = known('option', OPTIONS, name, ['id', 'meta', 'schema', 'extra', 'signal']);
     if (value === undefined || value === null) continue;
-    const { write, to = option, omit } = OPTIONS[option];
-    if (value === omit) continue;
+    const { write, to = option } = OPTIONS[option];
     if (to in values) throw new OJSValidationError(`'${name}' and another option both set ${to}; give one of them`);
-    values[to] = write(name, value);
+    values[to] = checked(name, to, write(name, value));
   }
+  return values;
+}
+
+/** Options for all jobs of a type, by type: what worker.register() was given. */
+const defaults = new Map();
+
+/** The `options` object of the wire: only what differs from the server's defaults. What the job says wins over what its type says. */
+function wireOptions(type, { extra, ...given }) {
+  if (extra !== undefined && !isObject(extra)) throw new OJSValidationError(`extra is an object of options by their names on the wire; got ${shown(extra)}`);
+  const { extra: moreOfType, ...ofType } = defaults.get(type) ?? {};
+  const values = { ...(defaults.has(type) ? wireValues(ofType) : undefined), ...wireValues(given) };
+  for (const [option, { to = option, omit }] of Object.entries(OPTIONS)) if (omit !== undefined && values[to] === omit) delete values[to];
   if (values.tags?.length === 0) delete values.tags;
-  return { ...ordered(OPTIONS, values), ...extra };
+  return { ...ordered(OPTIONS, values), ...moreOfType, ...extra };
 }
 
 /** A job to be. Enqueue middleware gets it and may change everything but its id. */
 class JobRequest {
-  constructor(type, args, { id, meta, schema, signal, ...options } = {}) {
+  constructor(type, args, given = {}) {
+    if (!isObject(given)) throw new OJSValidationError(`options are an object, such as { queue: 'mail' }; got ${shown(given)}`);
+    const { id, meta, schema, signal, ...options } = given;
     if (typeof type !== 'string' || type === '') throw new OJSValidationError('a job needs a type', { code: 'invalid_payload' });
     this.type = type;
     this.args = wrapArgs(args);
@@ -124,22 +176,34 @@ class JobRequest {
     this.options = options;
   }
 
+  /** For worker.register(): options of all jobs of a type that this process makes. */
+  static setDefaults(type, options) {
+    wireOptions('', options); // refuses what is wrong
+    defaults.set(type, options);
+  }
+
   /** A request from the forms that are handy to write: a request, `{ type, args, …options }`, a type. */
   static of(value) {
     if (value instanceof JobRequest) return value;
     if (typeof value === 'string') return new JobRequest(value);
     if (value === null || typeof value !== 'object') throw new OJSValidationError('a job is { type, args, … } or a type');
-    const { type, args, options, ...rest } = value;
+    const { type, args, options = {}, ...rest } = value;
+    if (!isObject(options)) throw new OJSValidationError(`options are an object, such as { queue: 'mail' }; got ${shown(options)}`);
     return new JobRequest(type, args, { ...rest, ...options });
   }
 
   /** The request as the wire has it. */
   toJSON() {
     const body = { type: this.type, args: wrapArgs(this.args) };
+    check('args', body.args);
     if (this.id !== undefined) body.id = this.id;
+    if (this.meta !== undefined && this.meta !== null) {
+      if (!isObject(this.meta)) throw new OJSValidationError(`meta is an object, such as { tenant_id: 'acme' }; got ${shown(this.meta)}`);
+      check('meta', this.meta);
+    }
     if (this.meta && Object.keys(this.meta).length > 0) body.meta = this.meta;
     if (this.schema !== undefined) body.schema = this.schema;
-    const options = wireOptions(this.options);
+    const options = wireOptions(this.type, this.options);
     if (Object.keys(options).length > 0) body.options = options;
     return body;
   }

@@ -3,6 +3,7 @@
 const { randomUUID } = require('node:crypto');
 const { types } = require('node:util');
 const { OJSError, OJSValidationError } = require('./errors.cjs');
+const { DIGITS } = require('./values.cjs');
 
 /** So many digits may be more than a number holds. */
 const LONG = 16;
@@ -27,12 +28,23 @@ function long(text) {
   return false;
 }
 
+/** The value of what a server sent. Throws OJSError where it is not JSON; never with the text itself, which may hold what must not be shown. */
+function parseAnswer(text, what = 'the answer') {
+  try {
+    return parse(text);
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'it is malformed' : error.message;
+    throw new OJSError(`${what} is not JSON that this package can read: ${why}`, { code: 'unexpected_answer' });
+  }
+}
+
 /** The value of a JSON text. */
 function parse(text) {
   if (!long(text)) return JSON.parse(text);
   let found = false;
   const marked = text.replace(TOKEN, (token) => {
     if (token[0] === '"' || /[.eE]/.test(token) || Number.isSafeInteger(Number(token))) return token;
+    if (token.length > DIGITS + 1) throw new RangeError(`an integer has more than ${DIGITS} digits`);
     found = true;
     return `"${MARK}${token}"`;
   });
@@ -91,4 +103,4 @@ function unserializable(message, cause) {
   return new OJSValidationError(`cannot be written as JSON: ${message}`, { code: 'serialization_error', cause });
 }
 
-module.exports = { parse, stringify };
+module.exports = { parse, parseAnswer, stringify };

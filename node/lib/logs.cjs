@@ -2,6 +2,7 @@
 // The core's log records, in a logger of the user's.
 const { isMainThread } = require('node:worker_threads');
 const binding = require('./native.cjs');
+const { known } = require('./calls.cjs');
 const { OJSValidationError } = require('./errors.cjs');
 
 const METHODS = { 1: 'error', 2: 'warn', 3: 'info', 4: 'debug', 5: 'debug' };
@@ -19,6 +20,11 @@ function emit(records) {
   }
 }
 
+/** Says something of the package's own. */
+function warn(text) {
+  if (logger && level >= LEVELS.warn) logger.warn(`ojs: ${text}`);
+}
+
 /** Starts carrying records over, once per process: those of all threads go to the main thread's logger. */
 function start() {
   if (carried || !isMainThread) return;
@@ -28,7 +34,8 @@ function start() {
 }
 
 /** Where the core's log records go: an object with `error`, `warn`, `info`, `debug`, such as `console`, pino or winston; null is nowhere. */
-function setLogger(wanted, { level: name = 'warn' } = {}) {
+function setLogger(wanted, options = {}) {
+  const { level: name = 'warn' } = known('option', options, ['level']);
   if (!Object.hasOwn(LEVELS, name)) throw new OJSValidationError(`unknown level '${name}'; there are ${Object.keys(LEVELS).join(', ')}`);
   if (wanted !== null && typeof wanted?.warn !== 'function') throw new OJSValidationError('a logger has error(), warn(), info() and debug()');
   if (!isMainThread) throw new OJSValidationError('log records go to the logger of the main thread: call setLogger() there');
@@ -38,4 +45,4 @@ function setLogger(wanted, { level: name = 'warn' } = {}) {
   else if (wanted !== null) start();
 }
 
-module.exports = { setLogger, start };
+module.exports = { setLogger, start, warn };

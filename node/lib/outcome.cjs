@@ -1,8 +1,9 @@
 'use strict';
 // From what a handler did to what the core is told.
-const { JobCancelledError, NonRetryableError, OJSValidationError, Snooze } = require('./errors.cjs');
+const { JobCancelledError, NonRetryableError, OJSError, Snooze } = require('./errors.cjs');
 const { inside } = require('./context.cjs');
 const json = require('./json.cjs');
+const { checkResult } = require('./values.cjs');
 
 // gen:node/outcomes.j2 (make gen; do not edit)
 /** Done; the payload is the result as JSON text, or empty. */
@@ -23,9 +24,10 @@ function success(ctx, returned) {
   const result = returned ?? inside.result(ctx);
   if (result === undefined || result === null) return outcome(ctx, COMPLETED);
   try {
+    checkResult(result);
     return outcome(ctx, COMPLETED, json.stringify(result));
   } catch (error) {
-    const message = error instanceof OJSValidationError ? `the handler's result ${error.message}` : text(error);
+    const message = `the handler's result cannot be kept: ${text(error)}`;
     return failed(ctx, error, { code: 'serialization_error', message, retryable: false });
   }
 }
@@ -38,6 +40,7 @@ function failure(ctx, error) {
   if (error instanceof NonRetryableError) {
     return failed(ctx, error, { code: String(error.code), retryable: false, details: error.details });
   }
+  if (error instanceof OJSError && error.code === 'no_handler') return failed(ctx, error, { code: 'no_handler', retryable: false });
   return failed(ctx, error, { code: 'handler_error', retryable: true });
 }
 

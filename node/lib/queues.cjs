@@ -1,7 +1,8 @@
 'use strict';
 // Queues and the limits of keys: settings, counts, pausing.
-const { Part, at, member, query, timeOf } = require('./calls.cjs');
+const { Part, at, known, list, member, query, timeOf } = require('./calls.cjs');
 const { durationText, timeText } = require('./durations.cjs');
+const { OJSValidationError } = require('./errors.cjs');
 
 /** Jobs that one request of a purge removes: it takes a second or two, and a lost answer loses little. */
 const PURGE_SLICE = 10_000;
@@ -9,7 +10,7 @@ const PURGE_SLICE = 10_000;
 class Queues extends Part {
   /** All queues with their status. */
   async list(options) {
-    return member(await this.call('GET', '/queues', undefined, options), 'queues');
+    return list(await this.call('GET', '/queues', undefined, options), 'queues');
   }
 
   /** Counts by state. */
@@ -43,7 +44,8 @@ class Queues extends Part {
   }
 
   /** Deletes a queue: one that holds jobs only when they may be discarded, or moved to `targetQueue`. */
-  delete(name, { strategy = 'reject', targetQueue, ...options } = {}) {
+  async delete(name, given = {}) {
+    const { strategy = 'reject', targetQueue, ...options } = known('option', given, ['strategy', 'targetQueue', 'signal']);
     return this.call('DELETE', query(at('queues', name), { strategy, target_queue: targetQueue }), undefined, options);
   }
 
@@ -53,7 +55,9 @@ class Queues extends Part {
   }
 
   /** Removes the jobs of a queue that are in one of these states for ever; resolves to how many. */
-  async purge(name, states, { olderThan, ...options } = {}) {
+  async purge(name, states, given = {}) {
+    const { olderThan, ...options } = known('option', given, ['olderThan', 'signal']);
+    if (typeof states === 'string') throw new OJSValidationError(`states is a list, such as ['completed']; got '${states}'`);
     const body = { states: [...states], older_than: ago(olderThan), confirm: true, limit: PURGE_SLICE };
     for (let purged = 0; ;) {
       const answer = await this.call('DELETE', at('admin', 'queues', name, 'jobs'), body, options);
@@ -73,7 +77,7 @@ function ago(olderThan) {
 class RateLimits extends Part {
   /** Keys with limits, and what is going on with them. */
   async list(options) {
-    return member(await this.call('GET', '/rate-limits?limit=200', undefined, options), 'items');
+    return list(await this.call('GET', '/rate-limits?limit=200', undefined, options), 'items');
   }
 
   /** A key with its limits, and how much of them is used. */
@@ -82,7 +86,8 @@ class RateLimits extends Part {
   }
 
   /** Gives a key other limits until `expiresAt`: `{ concurrency: 2 }`. Without any limit (`{}`) the override ends. */
-  override(key, limits, { expiresAt, ...options } = {}) {
+  async override(key, limits, given = {}) {
+    const { expiresAt, ...options } = known('option', given, ['expiresAt', 'signal']);
     return this.call('PUT', at('rate-limits', key), { ...limits, expires_at: timeOf('expiresAt', expiresAt) }, options);
   }
 }

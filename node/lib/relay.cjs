@@ -3,6 +3,7 @@
 // never by the core's: two copies of SQLite in one process that open the same file destroy it.
 const { setTimeout: pause } = require('node:timers/promises');
 const binding = require('./native.cjs');
+const { known } = require('./calls.cjs');
 const { OJSClient } = require('./client.cjs');
 const { OJSClosedError, OJSValidationError, native } = require('./errors.cjs');
 const { millis } = require('./durations.cjs');
@@ -27,6 +28,8 @@ function flushAtTheEnd() {
   process.on('beforeExit', () => live.forEach((relay) => relay.stop().catch(() => {})));
 }
 
+const SETTINGS = ['table', 'pollInterval', 'batchSize', 'retention', 'migrate'];
+
 class Relay {
   #client;
   #source;
@@ -36,10 +39,11 @@ class Relay {
   #parts = [];
 
   /** @param source the URL of a PostgreSQL, MySQL or MariaDB database, or a function that opens a connection of better-sqlite3. */
-  constructor(client, source, { table = TABLE, pollInterval = 1000, batchSize = 1000, retention = '24h', migrate = false } = {}) {
+  constructor(client, source, options = {}) {
+    const { table = TABLE, pollInterval = 1000, batchSize = 1000, retention = '24h', migrate = false } = known('setting', options, SETTINGS);
     const url = typeof source === 'string' ? source : undefined;
     if (typeof source !== 'function' && !/^(postgres(ql)?|mysql|mariadb):\/\//.test(url ?? '')) {
-      throw new OJSValidationError(`a relay reads PostgreSQL and MySQL by URL, and SQLite through a function that opens it; got '${String(source)}'`);
+      throw new OJSValidationError(`a relay reads PostgreSQL and MySQL by URL, and SQLite through a function that opens it; got ${typeof source === 'string' ? `a URL of '${source.split(':', 1)[0]}'` : typeof source}`);
     }
     this.#client = client;
     this.#source = source;

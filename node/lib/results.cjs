@@ -1,8 +1,8 @@
 'use strict';
 // How jobs ended.
-const { at, member, query } = require('./calls.cjs');
+const { at, known, list, query } = require('./calls.cjs');
 const { millis } = require('./durations.cjs');
-const { OJSTimeoutError } = require('./errors.cjs');
+const { OJSError, OJSTimeoutError } = require('./errors.cjs');
 
 /** How long the server may hold back an answer, in milliseconds. */
 const WAIT = 20_000;
@@ -11,6 +11,7 @@ const WAIT = 20_000;
 class JobResult {
   /** The decoded object becomes the result. */
   static from(data) {
+    if (data === null || typeof data !== 'object') throw new OJSError('the answer has no result', { code: 'unexpected_answer' });
     return Object.setPrototypeOf(data, JobResult.prototype);
   }
 
@@ -39,7 +40,8 @@ const result = async (ask, id, wait, signal) => {
 };
 
 /** Waits for the end of a job. */
-async function wait(ask, id, { timeout, signal } = {}) {
+async function wait(ask, id, options = {}) {
+  const { timeout, signal } = known('option', options, ['timeout', 'signal']);
   const length = millis('timeout', timeout);
   const until = length === undefined ? Infinity : performance.now() + length;
   for (;;) {
@@ -57,7 +59,7 @@ async function wait(ask, id, { timeout, signal } = {}) {
 /** How many jobs ended, in order; null for what is unknown, not done, or no longer kept. */
 async function all(ask, ids, options) {
   const answer = await ask('POST', '/jobs/results', { ids: [...ids] }, options);
-  return member(answer, 'results').map((one) => (one === null ? null : JobResult.from(one)));
+  return list(answer, 'results').map((one) => (one === null ? null : JobResult.from(one)));
 }
 
 module.exports = { JobResult, all, result, wait };

@@ -3,7 +3,9 @@
 const { isDeepStrictEqual } = require('node:util');
 const { AssertionError } = require('node:assert');
 const { Transport, sinks } = require('./transport.cjs');
+const { known } = require('./calls.cjs');
 const { JobContext } = require('./context.cjs');
+const { OJSValidationError } = require('./errors.cjs');
 const { COMPLETED, FAILED, SNOOZED, failure, success } = require('./outcome.cjs');
 const json = require('./json.cjs');
 
@@ -71,7 +73,9 @@ class Fake {
    * `{ throwErrors: false }`.
    */
   async drain(...workers) {
-    const { throwErrors = true } = workers.length > 0 && !('calls' in workers.at(-1)) ? workers.pop() : {};
+    const last = workers.at(-1);
+    const options = last !== undefined && typeof last?.calls !== 'function' ? workers.pop() : {};
+    const { throwErrors = true } = known('option', options, ['throwErrors']);
     if (workers.length === 0) throw new TypeError('drain() needs the worker whose handlers shall run');
     this.#draining = true;
     try {
@@ -110,7 +114,7 @@ class Fake {
     let thrown;
     try {
       const call = calls.get(job.type) ?? calls.get('*');
-      if (call === undefined) throw new Error(`No handler is registered for job type '${job.type}'.`);
+      if (call === undefined) throw unhandled(job.type, calls);
       outcome = success(ctx, await call(ctx));
     } catch (error) {
       thrown = { error };
@@ -138,6 +142,12 @@ class Fake {
   }
 }
 
+/** What the core reports for a job that no handler is there for, with the types that there are. */
+function unhandled(type, calls) {
+  const there = [...calls.keys()].map((name) => `'${name}'`).join(', ');
+  return new OJSValidationError(`No handler is registered for job type '${type}'; there are handlers for ${there || 'none'}.`, { code: 'no_handler' });
+}
+
 function matches(request, type, wanted) {
   if (type !== undefined && request.type !== type) return false;
   const options = { queue: 'default', priority: 0, ...request.options };
@@ -152,7 +162,12 @@ function matches(request, type, wanted) {
 const fake = () => new Fake();
 
 /** Runs jobs with the handlers of the workers as soon as they are enqueued; what they throw reaches who enqueues. */
-const inline = (...workers) => new Fake(workers);
+function inline(...workers) {
+  if (workers.length === 0 || workers.some((worker) => typeof worker?.calls !== 'function')) {
+    throw new OJSValidationError('inline(worker) needs the worker whose handlers shall run');
+  }
+  return new Fake(workers);
+}
 
 /** Ends all that are active. */
 async function restore() {

@@ -81,7 +81,7 @@ class Transport {
     if (this.connection) {
       const sent = body === undefined ? undefined : json.stringify(body);
       const text = await loop().call((replies, ticket) => this.connection.submit(replies, ticket, method, path, sent, wait), signal);
-      return text ? json.parse(text) : undefined;
+      return text ? json.parseAnswer(text) : undefined;
     }
     // What a transport of the user's gets is what the wire would carry.
     const plain = body === undefined ? undefined : json.parse(json.stringify(body));
@@ -89,7 +89,7 @@ class Transport {
     if (answer.status < 200 || answer.status > 299) {
       throw fromText(binding.errorOf(answer.status, answer.text ?? json.stringify(answer.body ?? null)));
     }
-    return answer.text === undefined ? answer.body : answer.text === '' ? undefined : json.parse(answer.text);
+    return answer.text === undefined ? answer.body : answer.text === '' ? undefined : json.parseAnswer(answer.text);
   }
 
   /** Releases the connection; an embedded engine is flushed. */

@@ -2,6 +2,7 @@
 // The consumer's side: register handlers, run them.
 const { EventEmitter } = require('node:events');
 const binding = require('./native.cjs');
+const { known } = require('./calls.cjs');
 const { OJSClient } = require('./client.cjs');
 const { JobContext, inside } = require('./context.cjs');
 const { OJSValidationError, native } = require('./errors.cjs');
@@ -12,6 +13,7 @@ const logs = require('./logs.cjs');
 const { MiddlewareChain, compose } = require('./middleware.cjs');
 const outcomes = require('./outcome.cjs');
 const { onSignals } = require('./signals.cjs');
+const { Task, asTask, checkHandler, setDefaults } = require('./task.cjs');
 const { Transport, TransportServer, checkSettings } = require('./transport.cjs');
 
 /** Settings beside those of a connection. */
@@ -41,6 +43,8 @@ class OJSWorker extends EventEmitter {
   #ownTransport;
   #settings;
   #handlers = new Map();
+  // Queues that jobs go to by default, by type.
+  #elsewhere = new Map();
   #calls;
   #native;
   #server;
@@ -81,14 +85,24 @@ class OJSWorker extends EventEmitter {
 
   // --- before the start ---
 
-  /** Registers the handler of a job type; `*` stands for every other type. */
-  register(type, handler) {
+  /**
+   * Registers the handler of a job type; `*` stands for every other type. `defaults` are options for all jobs of the type that this process
+   * enqueues: `{ queue: 'mail', retry: 5, timeout: '30s' }`. Returns the worker, which enqueues jobs of this type, too: see Task.
+   */
+  register(type, handler, defaults) {
     this.#checkNew('register handlers');
     if (typeof type !== 'string' || type === '') throw new OJSValidationError('register(type, handler) needs a job type');
-    if (typeof handler !== 'function') throw new OJSValidationError(`the handler of '${type}' must be a function`);
+    checkHandler(type, handler);
     if (this.#handlers.has(type)) throw new OJSValidationError(`a handler for '${type}' is registered already`);
+    if (defaults !== undefined) setDefaults(type, defaults);
     this.#handlers.set(type, handler);
-    return this;
+    if (defaults?.queue !== undefined) this.#elsewhere.set(type, defaults.queue);
+    return asTask(this, new Task(this, type));
+  }
+
+  /** What tasks enqueue with: the client that the worker was given, else one on the worker's own connection. */
+  get client() {
+    return (this.#client ??= new OJSClient(this.#ownTransport));
   }
 
   /** Adds a layer around every handler: `use([name,] async (ctx, next) => next())`. */
@@ -98,7 +112,8 @@ class OJSWorker extends EventEmitter {
   }
 
   /** Changes what was given at creation, before the start: what a command line overrides. */
-  configure({ url, queues, concurrency } = {}) {
+  configure(settings = {}) {
+    const { url, queues, concurrency } = known('setting', settings, ['url', 'queues', 'concurrency']);
     this.#checkNew('configure the worker');
     if (url !== undefined) {
       this.#client = undefined;
@@ -122,6 +137,7 @@ class OJSWorker extends EventEmitter {
       () => weak.deref()?.#drain()));
     this.#native = core;
     logs.start();
+    this.#warnOfQueues();
     if (this.#handleSignals) this.#signals = onSignals(this);
     // Before the start: the first handler may end the process before the start is answered.
     live.add(this);
@@ -218,6 +234,14 @@ class OJSWorker extends EventEmitter {
   }
 
   // --- inside ---
+
+  #warnOfQueues() {
+    for (const [type, queue] of this.#elsewhere) {
+      if (!this.#settings.queues.includes(queue)) {
+        logs.warn(`jobs of type '${type}' go to the queue '${queue}', and this worker asks for ${this.#settings.queues.join(', ')} only`);
+      }
+    }
+  }
 
   #checkNew(what) {
     if (this.#native !== undefined) throw new OJSValidationError(`${what} before the worker starts`);

@@ -7,6 +7,23 @@ import { PATIENCE, eventually, inState, onEveryConnection, program } from './sup
 const fatal = { retry: { maxAttempts: 1, onExhaustion: 'dead_letter' } };
 
 onEveryConnection('operations', (make) => {
+  test('jobs are listed by filter, in pages', async (t) => {
+    const { client, queue, enqueue } = await make(t);
+    const before = new Date(Date.now() - 60_000);
+    const made = [];
+    for (const n of [1, 2, 3, 4, 5]) made.push(await enqueue(n === 5 ? 'list.other' : 'list.this', [n], { priority: n }));
+    await client.cancelJob(made[0].id);
+    const numbers = async (filter) => (await client.listJobs({ queue, ...filter })).jobs.map(({ args }) => args[0]);
+    assert.deepEqual(await numbers({ sort: 'priority', order: 'asc' }), [1, 2, 3, 4, 5]);
+    assert.deepEqual(await numbers({ sort: 'priority', type: 'list.th*', state: 'available' }), [4, 3, 2]);
+    assert.deepEqual(await numbers({ state: 'cancelled', since: before }), [1]);
+    assert.deepEqual(await numbers({ until: before }), []);
+    const page = await client.listJobs({ queue, sort: 'priority', page: 2, perPage: 2 });
+    assert.deepEqual([page.jobs.map(({ id }) => id), page.total, page.page, page.perPage, page.hasMore], [[made[2].id, made[1].id], 5, 2, 2, true]);
+    assert.equal((await client.listJobs({ queue, page: 3, perPage: 2 })).hasMore, false);
+    await assert.rejects(client.listJobs({ state: 'done' }), { name: 'OJSInvalidRequestError', message: /use one of .*completed/ });
+  });
+
   test('bulk enqueue: each job has an outcome, a key makes it safe to send twice', async (t) => {
     const { client, queue } = await make(t);
     const jobs = [{ type: 'a', args: [1], queue }, { type: 'NO SUCH TYPE', queue }, { type: 'b', queue }];

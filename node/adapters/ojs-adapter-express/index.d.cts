@@ -1,4 +1,4 @@
-import type { CallOptions, Duration, EnqueueOptions, Job, JobLike } from '@openjobspec/sdk';
+import type { CallOptions, Duration, EnqueueOptions, Job, JobLike, JsonOf } from '@openjobspec/sdk';
 import type { AfterCommitOptions, DatabaseHandle, Outbox, OutboxOptions } from '@openjobspec/sdk/outbox';
 import type { Request, RequestHandler } from 'express';
 
@@ -8,11 +8,11 @@ export { instrument, requestContext, transaction } from '@openjobspec/sdk/outbox
 export class RequestOjs {
   private constructor();
   /** Sends a job now, whatever becomes of any transaction. */
-  enqueue<Args extends unknown[] = any[]>(type: string, args?: Args | unknown, options?: EnqueueOptions): Promise<Job<Args>>;
+  enqueue<Args extends unknown[] = any[], Given = Args>(type: string, args?: Given & JsonOf<Given>, options?: EnqueueOptions): Promise<Job<Args>>;
   /** Sends many jobs now, in one request: all are stored or none. */
   enqueueBulk(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
   /** Sends a job if, and only if, the transaction around the call (or `options.transaction`) commits; outside of one: now. */
-  enqueueAfterCommit<Args extends unknown[] = any[]>(type: string, args?: Args | unknown, options?: AfterCommitOptions): Promise<Job<Args>>;
+  enqueueAfterCommit<Args extends unknown[] = any[], Given = Args>(type: string, args?: Given & JsonOf<Given>, options?: AfterCommitOptions): Promise<Job<Args>>;
   /** The same for many jobs. */
   enqueueBulkAfterCommit(jobs: Iterable<JobLike>, options?: Pick<AfterCommitOptions, 'transaction'>): Promise<Job[]>;
   /** Runs `work(connection)` in a transaction that jobs join by themselves. */

@@ -67,6 +67,44 @@ console.log(purged, await client.deadLetters.retryAll({ queue: 'mail', since: ne
 setLogger(console, { level: 'debug' });
 setLogger(null);
 
+// Tasks: a handler, its job's arguments, and defaults for all its jobs.
+const sendEmail = worker.register<[to: string, copies?: number]>('email.typed', async (ctx) => ctx.args[0].length, { queue: 'mail', retry: { maxAttempts: 5 }, timeout: '30s' });
+const typed: Job<[to: string, copies?: number]> = await sendEmail.enqueue('ada@example.com');
+await sendEmail.options({ delay: '5m', id: typed.id }).enqueue('ada@example.com', 2);
+await client.enqueueBatch([sendEmail.request('a@example.com'), sendEmail.request('b@example.com', 3)]);
+worker.register('a.b', async () => {}).register('c.d', async () => {}).use(async (_ctx, next) => { await next(); });
+console.log(sendEmail.type.length, worker.client === client);
+// @ts-expect-error the argument of this task is text
+await sendEmail.enqueue(7);
+// @ts-expect-error a task has no third argument
+await sendEmail.enqueue('ada@example.com', 1, 2);
+// @ts-expect-error a time belongs to one job
+worker.register('e.f', async () => {}, { delayUntil: new Date() });
+
+// Arguments are JSON's types; interfaces, optional members, unknown and any are fine.
+interface User { id: number; name?: string; tags: readonly string[]; more: Record<string, unknown> }
+const user: User = { id: 1, tags: [], more: {} };
+const something: unknown = JSON.parse('1');
+await client.enqueue('a', [user, null, 1n, { deep: [user] }]);
+await client.enqueue('a', { user, when: new Date().toISOString(), nick: user.name });
+await client.enqueue('a', [something, JSON.parse('{}')]);
+// @ts-expect-error a Date is not
+await client.enqueue('a', [{ when: new Date() }]);
+// @ts-expect-error a Map is not
+await client.enqueue('a', [new Map([[1, 2]])]);
+// @ts-expect-error an Error is not
+await client.enqueue('a', { error: new Error('no') });
+// @ts-expect-error a function is not
+await client.enqueue('a', [() => 1]);
+const dated = worker.register<[when: Date]>('g.h', async () => {});
+// @ts-expect-error a task whose argument has no JSON form cannot be enqueued
+await dated.enqueue(new Date());
+
+const page = await client.listJobs({ queue: 'mail', type: 'email.*', state: 'discarded', since: new Date(), sort: 'priority', order: 'asc', page: 2, perPage: 50 });
+console.log(page.jobs[0]?.id, page.total, page.hasMore);
+// @ts-expect-error a misspelt filter
+await client.listJobs({ quue: 'mail' });
+
 // @ts-expect-error a bulk call needs ids or a filter it knows
 await client.bulkCancel({ job: 'x' });
 // @ts-expect-error a job needs a type
