@@ -9,7 +9,7 @@ module OJS
 
     # All queues with their status.
     def list_queues
-      member(call("GET", "/queues"), "queues")
+      list(call("GET", "/queues"), "queues")
     end
 
     # Counts by state.
@@ -67,7 +67,7 @@ module OJS
 
     # Keys with limits, and what is going on with them.
     def list_rate_limits
-      member(call("GET", "/rate-limits?limit=200"), "items")
+      list(call("GET", "/rate-limits?limit=200"), "items")
     end
 
     # A key with its limits, and how much of them is used.
@@ -125,12 +125,13 @@ module OJS
       answer["crons"] || answer["cron_jobs"] || answer["cron"] || []
     end
 
-    # Enqueues +job+ whenever +expression+ matches; replaces a schedule of the same name. Further settings by their names on the wire,
-    # <tt>overlap_policy: "enqueue"</tt>.
+    # Enqueues +job+ whenever +expression+ matches; replaces a schedule of the same name. +overlap_policy+ says what happens while the
+    # job before is not over: "skip" (the default), "allow", "cancel_previous" or "enqueue".
     #
     #   client.register_cron("digest", "0 7 * * 1-5", { type: "digest.send" }, timezone: "Europe/Prague")
-    def register_cron(name, expression, job, timezone: nil, **settings)
-      body = { name: name, expression: expression, job_template: JobRequest.of(job).to_h, timezone: timezone, **settings }.compact
+    def register_cron(name, expression, job, timezone: nil, overlap_policy: nil, enabled: nil, description: nil)
+      body = { name: name, expression: expression, job_template: JobRequest.of(job).to_h, timezone: timezone,
+               overlap_policy: overlap_policy, enabled: enabled, description: description }.compact
       answer = call("POST", "/cron", body)
       answer.fetch("cron", answer)
     end

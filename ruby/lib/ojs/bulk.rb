@@ -27,6 +27,13 @@ module OJS
 
   # What came of a bulk cancel, retry or delete.
   class BulkResult < Record
+    def initialize(data)
+      super
+      return if data["total_matched"].is_a?(Integer) && data["skipped"].is_a?(Integer) && data["items"].is_a?(Array)
+
+      raise Error.new("the answer does not say what became of the jobs", code: "unexpected_answer")
+    end
+
     # Jobs that were named or found.
     def matched
       to_h.fetch("total_matched")
@@ -44,7 +51,7 @@ module OJS
 
     # In the order of the ids; of a filter the first 1,000.
     def items
-      to_h.fetch("items").map { |item| BulkItem.new(item) }
+      Array(to_h["items"]).map { |item| BulkItem.new(item) }
     end
   end
 

@@ -83,6 +83,16 @@ module OJS
       job(call("GET", path("jobs", id)))
     end
 
+    # Jobs by filter, newest first, a page at a time. +type+ may end in <tt>*</tt>; +since+ and +until+ are when they were made; +sort+ is
+    # "created_at", "scheduled_at" or "priority", +order+ "asc" or "desc"; pages are counted from 1.
+    #
+    #   client.list_jobs(queue: "mail", state: "discarded", per_page: 50).each { |job| puts job.id }
+    def list_jobs(queue: nil, type: nil, state: nil, since: nil, until: nil, sort: nil, order: nil, page: nil, per_page: nil)
+      times = { since: since, until: binding.local_variable_get(:until) }.compact.to_h { |name, time| [name, Durations.time(name, time)] }
+      JobPage.new(call("GET", query("/admin/jobs", queue: queue, type: type, state: state, **times, sort: sort, order: order, page: page,
+                                                   per_page: per_page)))
+    end
+
     # Cancels a job; raises InvalidStateTransitionError when it is over already.
     def cancel_job(id)
       job(call("DELETE", path("jobs", id)))
@@ -104,7 +114,7 @@ module OJS
 
       # A key in any case: the core may send the request twice.
       body = { jobs: kept, atomicity: atomicity(atomic), idempotency_key: idempotency_key || SecureRandom.uuid }
-      member(call("POST", "/jobs/bulk", body), "items").map { |item| BulkItem.new(item) }
+      list(call("POST", "/jobs/bulk", body), "items").map { |item| BulkItem.new(item) }
     end
 
     # Cancels many jobs, by ids or by a filter: queue, type (<tt>email.*</tt> is all that start so), states, enqueued_after,
@@ -147,7 +157,7 @@ module OJS
 
     # How up to 1,000 jobs ended, in order; nil for what is unknown, not done, or no longer kept.
     def results(ids)
-      member(call("POST", "/jobs/results", { ids: ids.to_a }), "results").map { |one| one && JobResult.new(one) }
+      list(call("POST", "/jobs/results", { ids: ids.to_a }), "results").map { |one| one && JobResult.new(one) }
     end
 
     # --- events ---
@@ -234,7 +244,7 @@ module OJS
 
     # Options as they were named; <tt>options: {…}</tt> among them is taken apart.
     def self.options_of(named) # :nodoc:
-      named.key?(:options) ? named.except(:options).merge(named[:options].transform_keys(&:to_sym)) : named
+      named.key?(:options) ? named.except(:options).merge(JobRequest.hash_of("options", named[:options]).transform_keys(&:to_sym)) : named
     end
 
     # Runs the enqueue middleware on a request, completed with the present request's metadata; the block gets what comes out.
@@ -277,7 +287,7 @@ module OJS
         rescue Error => e
           pause = reader.failed(e)
         else
-          events = member(answer, "events")
+          events = list(answer, "events")
           pause = reader.fed(events.size, member(answer, "cursor"), now - asked)
           events.each { |event| out << Event.new(event) }
         end
@@ -296,11 +306,19 @@ module OJS
     end
 
     def job(answer)
-      Job.new(member(answer, "job"))
+      Job.answered(member(answer, "job"))
     end
 
     def jobs(answer)
-      member(answer, "jobs").map { |one| Job.new(one) }
+      list(answer, "jobs").map { |one| Job.answered(one) }
+    end
+
+    # A member that is a list.
+    def list(answer, name)
+      found = member(answer, name) || []
+      return found if found.is_a?(Array)
+
+      raise Error.new("'#{name}' of the answer is not a list", code: "unexpected_answer")
     end
 
     def path(*parts)

@@ -37,6 +37,11 @@ module OJS
                              "OJS.enqueue after the commit"
     end
 
+    # Never the address, the token and the keys: they are secrets, and logs are not.
+    def inspect
+      "#<OJS::Configuration adapter=#{adapter.inspect} outbox_table=#{outbox_table.inspect} relay=#{relay.inspect}>"
+    end
+
     # A client with these settings.
     def client
       Client.new(url, transport: transport, auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout,

@@ -45,6 +45,13 @@ module OJS
       allocate.tap { |job| job.instance_variable_set(:@text, text) }
     end
 
+    # The job of an answer. Raises Error when there is none in it: what has no id is no job.
+    def self.answered(data) # :nodoc:
+      raise Error.new("the answer has no job", code: "unexpected_answer") unless data.is_a?(Hash) && data["id"].is_a?(String)
+
+      new(data)
+    end
+
     # UUIDv7, the same in every redelivery.
     def id
       to_h["id"]
@@ -82,6 +89,50 @@ module OJS
     # Never the arguments: they may be secret, and logs are not.
     def inspect
       "#<OJS::Job id=#{id.inspect} type=#{type.inspect} queue=#{queue.inspect} state=#{state.inspect}>"
+    end
+  end
+
+  # A page of Client#list_jobs: an Enumerable of its jobs.
+  class JobPage < Record
+    include Enumerable
+    # The jobs of this page.
+    attr_reader :jobs
+
+    def initialize(data)
+      super
+      unless data["items"].is_a?(Array) && data["pagination"].is_a?(Hash)
+        raise Error.new("the answer has no list of jobs", code: "unexpected_answer")
+      end
+
+      @jobs = data["items"].map { |job| Job.answered(job) }
+    end
+
+    def each(&block)
+      jobs.each(&block)
+    end
+
+    # All members, and not Enumerable's.
+    def to_h
+      @data
+    end
+
+    # Jobs that the filter finds, on all pages.
+    def total
+      dig("pagination", "total")
+    end
+
+    # Which page this is, from 1.
+    def page
+      dig("pagination", "page")
+    end
+
+    # Whether there is a next page.
+    def more?
+      dig("pagination", "has_more") == true
+    end
+
+    def inspect
+      "#<OJS::JobPage page=#{page} jobs=#{jobs.size} total=#{total}>"
     end
   end
 

@@ -13,7 +13,7 @@ module OJS
       type = type.name if type.is_a?(Symbol)
       raise ValidationError.new("a job needs a type", code: "invalid_payload") unless type.is_a?(String) && !type.empty?
 
-      given = options.to_h.transform_keys(&:to_sym).merge(more)
+      given = self.class.hash_of("options", options).transform_keys(&:to_sym).merge(more)
       @type = type
       @args = self.class.wrap(args)
       @id, @meta, @schema = given.values_at(*Options::ENVELOPE)
@@ -34,6 +34,15 @@ module OJS
       end
     end
 
+    # What was given for +name+, which must be a Hash or nothing.
+    def self.hash_of(name, given) # :nodoc:
+      return {} if given.nil?
+      return given.to_hash if given.respond_to?(:to_hash)
+
+      example = name == "meta" ? "tenant_id: \"acme\"" : "queue: \"mail\""
+      raise ValidationError, "#{name} is a Hash, such as { #{example} }; got #{given.inspect[0, 80]}"
+    end
+
     # Arguments as the wire wants them.
     def self.wrap(args)
       case args
@@ -52,9 +61,10 @@ module OJS
     def to_h
       body = { type: type, args: self.class.wrap(args) }
       body[:id] = id if id
-      body[:meta] = meta if meta && !meta.empty?
+      meta = self.class.hash_of("meta", self.meta)
+      body[:meta] = meta unless meta.empty?
       body[:schema] = schema if schema
-      wire = Options.wire(options)
+      wire = Options.wire(options, type)
       body[:options] = wire unless wire.empty?
       body
     end

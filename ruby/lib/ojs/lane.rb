@@ -71,7 +71,6 @@ module OJS
         @perform.call(@context)
         outcome = Outcome.success(@context)
       rescue Exception => e # rubocop:disable Lint/RescueException -- a handler ends its job, not the worker: SystemExit and others too
-        log(e)
         outcome = Outcome.failure(@context, e)
       end
       @done = [job[0], *outcome]
@@ -86,14 +85,6 @@ module OJS
       @native.complete([context.token, *Outcome.failure(context, error)]) if context
     rescue ForkedError, ClosedError
       nil
-    end
-
-    def log(error)
-      return if error.is_a?(Snooze) || error.is_a?(JobCancelled)
-
-      OJS.logger.warn { "#{@context.type} #{@context.id} failed in attempt #{@context.attempt}: #{error.class}: #{error.message}" }
-    rescue StandardError
-      nil # a logger that fails, or an error that cannot be printed, is not the job's fault
     end
 
     def now

@@ -58,35 +58,92 @@ module OJS
     NAMES = [*ALL.keys, *ENVELOPE, :extra].freeze
     DEFAULTS = { queue: "default", priority: 0, tags: [] }.freeze
 
+    COUNTED = [->(value) { value.is_a?(Integer) && !value.negative? }, "a whole number, zero or more"].freeze
+    LENGTH = [->(value) { value.is_a?(Integer) && value.positive? }, "more than zero: seconds (milliseconds for …_ms), or text such as \"30s\""].freeze
+    # What values must be, by names of the wire, where the server would say no more than 400.
+    MUST = {
+      queue: [->(value) { (value.is_a?(String) || value.is_a?(Symbol)) && !value.empty? }, "text"],
+      priority: [->(value) { value.is_a?(Integer) }, "a whole number"],
+      timeout_ms: LENGTH, visibility_timeout_ms: LENGTH, result_ttl: COUNTED, max_attempts: COUNTED
+    }.freeze
+    # What may stand in place of a policy.
+    SHORT = {
+      retry: [COUNTED.first, ->(attempts) { { max_attempts: attempts } },
+              "how many attempts there are in all, or { max_attempts: 5, initial_interval: \"1s\" }"],
+      unique: [->(value) { value == true }, ->(_) { { keys: %w[type args] } },
+               "true (the same type and arguments), or { keys: %w[type args], period: \"1h\" }"]
+    }.freeze
+    # These belong to one job, and not to all of a type.
+    OF_ONE_JOB = [*ENVELOPE, :delay_until, :expires_at].freeze
+
+    @of_types = {}
+
     module_function
 
-    # The +options+ object of the wire: only what differs from the defaults.
-    def wire(given)
-      found = {}
-      given.each do |name, value|
+    # The +options+ object of the wire: only what differs from the server's defaults. What the job says wins over what Worker#register
+    # was told of its type.
+    def wire(given, type = nil)
+      of_type = @of_types[type]
+      found = of_type ? values(of_type).merge(values(given)) : values(given)
+      found.reject! { |name, value| DEFAULTS[name] == value }
+      found.merge(extra(of_type || {}), extra(given))
+    end
+
+    # Options for all jobs of a type that this process makes.
+    def defaults(type, given)
+      own = given.keys & OF_ONE_JOB
+      unless own.empty?
+        raise ValidationError, "'#{own.first}' belongs to one job, and register sets defaults for all of '#{type}': give it to enqueue"
+      end
+      raise ValidationError, "'*' stands for types without a name, and defaults belong to one type: register that type" if type == "*"
+
+      wire(given) # refuses what is wrong
+      @of_types = { **@of_types, type => given }.freeze
+    end
+
+    # A policy as the wire has it.
+    def policy(kind, table, given)
+      fits, long, wanted = SHORT.fetch(kind)
+      return long.call(given) if fits.call(given)
+      raise ValidationError, "#{kind} is #{wanted}; got #{given.inspect[0, 80]}" unless given.respond_to?(:to_hash)
+
+      given.to_hash.each_with_object({}) do |(name, value), wire|
+        name = name.to_sym
+        # What earlier SDKs call it.
+        name = :keys if kind == :unique && name == :key
+        write = table.fetch(name) { raise ValidationError, "unknown member '#{name}' of #{kind}; there are #{table.keys.join(", ")}" }
+        wire[name] = checked("#{kind}[:#{name}]", name, write.call("#{kind}[:#{name}]", value)) unless value.nil?
+      end
+    end
+
+    # Options by their names on the wire, each once.
+    def values(given)
+      given.each_with_object({}) do |(name, value), found|
         next if value.nil? || name == :extra
 
         to, write = ALL.fetch(name) { raise ValidationError, "unknown option '#{name}'; there are #{NAMES.join(", ")}" }
         raise ValidationError, "'#{name}' and another option both set #{to}; give one of them" if found.key?(to)
 
-        found[to] = write.call(name, value)
-      end
-      found.reject! { |name, value| DEFAULTS[name] == value }
-      found.merge(given[:extra].to_h)
-    end
-
-    # A policy as the wire has it.
-    def policy(kind, table, given)
-      raise ValidationError, "#{kind} must be a Hash, got #{given.inspect}" unless given.respond_to?(:to_h)
-
-      given.to_h.each_with_object({}) do |(name, value), wire|
-        name = name.to_sym
-        # What earlier SDKs call it.
-        name = :keys if kind == :unique && name == :key
-        write = table.fetch(name) { raise ValidationError, "unknown member '#{name}' of #{kind}; there are #{table.keys.join(", ")}" }
-        wire[name] = write.call(name, value) unless value.nil?
+        found[to] = checked(name, to, write.call(name, value))
       end
     end
+    private_class_method :values
+
+    def extra(given)
+      extra = given[:extra] || {}
+      return extra.to_hash if extra.respond_to?(:to_hash)
+
+      raise ValidationError, "extra is a Hash of options by their names on the wire; got #{extra.inspect[0, 80]}"
+    end
+    private_class_method :extra
+
+    def checked(name, to, value)
+      fits, wanted = MUST[to]
+      return value if fits.nil? || fits.call(value)
+
+      raise ValidationError, "#{name} must be #{wanted}; got #{value.inspect[0, 80]}"
+    end
+    private_class_method :checked
   end
   private_constant :Options
 end

@@ -29,9 +29,9 @@ module OJS
 
     # The handler came to its end.
     def success(ctx)
-      [COMPLETED, ctx.result.nil? ? nil : Wire.dump(ctx.result)]
+      [COMPLETED, ctx.result.nil? ? nil : Wire.dump(ctx.result, "result")]
     rescue ValidationError => e
-      failed(e, code: "serialization_error", message: "the handler's result: #{e.message}", retryable: false)
+      failed(e, code: "serialization_error", message: "the handler's result cannot be kept: #{e.message}", retryable: false)
     end
 
     # It raised: anything.

@@ -119,7 +119,12 @@ module OJS
           outcome = Outcome.failure(ctx, e)
         end
         report(job, *outcome)
-        raise e if e && raise_errors && outcome.first == Outcome::FAILED
+        return unless e && raise_errors && outcome.first == Outcome::FAILED
+
+        raise e unless e.is_a?(NoHandler)
+
+        there = worker.types.map { |type| "'#{type}'" }.join(", ")
+        raise ValidationError.new("#{e.message.chomp(".")}; there are handlers for #{there.empty? ? "none" : there}.", code: e.code)
       end
 
       def report(job, kind, payload)
@@ -173,6 +178,8 @@ module OJS
 
       # Runs jobs with the handlers of the workers as soon as they are enqueued; what they raise reaches who enqueues.
       def inline(*workers, &block)
+        raise ValidationError, "inline(worker) needs the worker whose handlers shall run" if workers.empty?
+
         fake(inline: workers, &block)
       end
 

@@ -3,28 +3,36 @@
 require "json"
 
 module OJS
-  # JSON, strictly: what has no form in JSON is an error, never its +to_s+. Integers of any size survive.
+  # JSON, strictly: what has no form in JSON is an error, never its +to_s+ (see Values). Integers of any size survive.
   module Wire
-    # Deeper than any server takes.
-    DEPTH = 500
     GENERATE = { max_nesting: 0 }.freeze
-    PARSE = { max_nesting: false }.freeze
+    # Deeper than any value that may be sent.
+    PARSE = { max_nesting: 10_000 }.freeze
+    LONG = /\d{#{Values::DIGITS + 1}}/
+    STRING = /"(?:[^"\\]|\\.)*"/m
 
     module_function
 
-    # JSON text of a value.
-    def dump(value)
-      check(value, 0)
+    # JSON text of a value. +name+ is what a path in an error begins with, where the value is no request.
+    def dump(value, name = nil)
+      Values.check(value, name)
       JSON.generate(value, GENERATE)
     rescue JSON::GeneratorError, EncodingError => e
       raise ValidationError.new("this has no form in JSON: #{e.message}", code: "invalid_payload")
     end
 
-    # The value of a JSON text; nil of an empty one.
+    # The value of a JSON text; nil of an empty one. Raises Error where it is not JSON, never with the text itself: it may hold what must
+    # not be shown.
     def load(text)
-      JSON.parse(text, PARSE) unless text.empty?
-    rescue JSON::ParserError => e
-      raise Error.new("the answer is not JSON: #{e.message}", code: "unexpected_answer")
+      return if text.empty?
+
+      unreadable("it is not UTF-8") unless text.valid_encoding?
+      unreadable("an integer has more than #{Values::DIGITS} digits") if text.match?(LONG) && text.gsub(STRING, '""').match?(LONG)
+      JSON.parse(text, PARSE)
+    rescue JSON::NestingError
+      unreadable("it is nested too deeply")
+    rescue JSON::ParserError, EncodingError
+      unreadable("it is malformed")
     end
 
     # Whether a value is data of the kinds JSON knows, its members not looked at.
@@ -35,28 +43,10 @@ module OJS
       end
     end
 
-    def check(value, depth)
-      raise ValidationError.new("deeper than #{DEPTH} levels, or it contains itself", code: "invalid_payload") if depth > DEPTH
-
-      case value
-      when Hash then value.each { |key, member| check_key(key) || check(member, depth + 1) }
-      when Array then value.each { |member| check(member, depth + 1) }
-      else wrong(value) unless data?(value)
-      end
+    def unreadable(why)
+      raise Error.new("the answer is not JSON that this gem can read: #{why}", code: "unexpected_answer"), cause: nil
     end
-    private_class_method :check
-
-    def check_key(key)
-      return if key.is_a?(String) || key.is_a?(Symbol) || key.is_a?(Integer)
-
-      raise ValidationError.new("#{key.class} is no key of a JSON object", code: "invalid_payload")
-    end
-    private_class_method :check_key
-
-    def wrong(value)
-      raise ValidationError.new("#{value.class} has no form in JSON: pass text, a number, a Hash or an Array", code: "invalid_payload")
-    end
-    private_class_method :wrong
+    private_class_method :unreadable
   end
   private_constant :Wire
 end

@@ -46,6 +46,8 @@ module OJS
       @transport = @client ? nil : Transport.new(url, transport, connection)
       @middleware = MiddlewareChain.new
       @handlers = {}
+      # Queues that jobs go to by default, by type.
+      @elsewhere = {}
       @queues = names(queues || Transport.env("OJS_QUEUE") || "default")
       @concurrency = slots(concurrency || Transport.env("OJS_CONCURRENCY") || 10)
       lengths = { heartbeat_interval: heartbeat_interval, visibility_timeout: visibility_timeout, poll_interval: poll_interval,
@@ -58,17 +60,28 @@ module OJS
 
     # --- before the start ---
 
-    # Registers the handler of a job type, a block or anything that answers to +call+; "*" stands for every other type.
-    def register(type, handler = nil, &block)
+    # Registers the handler of a job type, a block or anything that answers to +call+; "*" stands for every other type. +defaults+ are
+    # options for all jobs of the type that this process enqueues; what a job says itself wins:
+    #
+    #   worker.register("email.send", queue: "mail", retry: 5, timeout: 30) { |ctx| … }
+    def register(type, handler = nil, **defaults, &block)
       check_new("register handlers")
       handler ||= block
       type = type.to_s
       raise ValidationError, "register(type) { |ctx| … } needs a job type" if type.empty?
-      raise ValidationError, "the handler of '#{type}' must be a block or answer to call" unless handler.respond_to?(:call)
+
+      Handlers.check(type, handler)
       raise ValidationError, "a handler for '#{type}' is registered already" if @handlers.key?(type)
 
+      Options.defaults(type, defaults) unless defaults.empty?
+      @elsewhere[type] = defaults[:queue].to_s if defaults[:queue]
       @handlers[type] = handler
       self
+    end
+
+    # The types that have a handler.
+    def types
+      @handlers.keys
     end
 
     # Whether a handler is registered for exactly this type, or "*".
@@ -110,6 +123,7 @@ module OJS
         raise
       end
       Logs.start
+      warn_of_queues
       Worker.live(self)
       concurrency.times { add_lane }
       native.stop(nil) if @stop_at_start
@@ -226,6 +240,14 @@ module OJS
     end
 
     private
+
+    def warn_of_queues
+      @elsewhere.each do |type, queue|
+        next if queues.include?(queue)
+
+        OJS.logger.warn { "jobs of type '#{type}' go to the queue '#{queue}', and this worker asks for #{queues.join(", ")} only" }
+      end
+    end
 
     def add_lane
       @lanes << Lane.new(@native, "ojs-worker-#{@lanes.size}", perform: method(:perform), killed: method(:lane_killed))

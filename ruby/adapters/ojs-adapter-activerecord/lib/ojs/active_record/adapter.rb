@@ -31,6 +31,8 @@ module OJS
       connection = Connections.present(on)
       outbox = outbox_of(connection)
       outbox.waiting(connection.select_rows(outbox.waiting_query, "OJS"))
+    rescue ::ActiveRecord::StatementInvalid => e
+      raise refusal(e) || e
     end
 
     # The outbox of a connection's database, or the server's own table where it is in there.
@@ -90,8 +92,8 @@ module OJS
         OutboxError.new("this transaction is read-only, and the job is a row in it: enqueue it in a transaction that may write " \
                         "(on: names another database's), or at once with OJS.enqueue", code: "read_only_transaction")
       elsif reason == "PG::UndefinedTable" || number == 1146 || error.message.include?("no such table")
-        OutboxError.new("the database has no table #{@configuration.outbox_table}: run a migration with create_ojs_outbox " \
-                        "(bin/rails generate ojs:install)", code: "no_outbox")
+        OutboxError.new("there is no table #{@configuration.outbox_table}: run a migration with 'create_ojs_outbox' (bin/rails generate " \
+                        "ojs:install writes one) once, or 'ojs relay migrate'", code: "no_outbox_table")
       end
     end
 
