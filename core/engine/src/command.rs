@@ -158,7 +158,7 @@ impl Command {
 }
 
 /// Jobs wanted by a worker.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Claim {
     /// Queues, strictly in this order.
     pub queues: Vec<String>,
@@ -168,6 +168,10 @@ pub struct Claim {
     pub worker: Option<String>,
     /// Lease length that overrides the job's own.
     pub visibility_ms: Option<u64>,
+    /// The client reports with lease tokens: its claims are settled, released and extended by their tokens only.
+    pub fenced: bool,
+    /// Only jobs of these types; empty for all.
+    pub types: Vec<String>,
 }
 
 /// The outcome of one claim.

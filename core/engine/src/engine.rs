@@ -27,6 +27,8 @@ pub const MAX_WAIT: Duration = Duration::from_secs(60);
 const POSTGRES_WRITERS: usize = 6;
 /// Connections that only read.
 const POSTGRES_READERS: usize = 2;
+/// Shortest pause between two looks of a fetch that names job types.
+const PICKY_PAUSE: Duration = Duration::from_millis(20);
 /// Shortest pause between two looks at a queue that hands out at a rate.
 const MIN_PAUSE: Duration = Duration::from_millis(5);
 
@@ -230,11 +232,19 @@ impl Engine {
             }
         };
         // Registered before the first look: a job that arrives in between is not missed.
-        let registration = self.inner.wakeups.register(&claim.queues, claim.count);
+        let picky = !claim.types.is_empty();
+        let registration = match picky {
+            true => self.inner.wakeups.register_picky(&claim.queues),
+            false => self.inner.wakeups.register(&claim.queues, claim.count),
+        };
         let quiet = self.inner.wakeups.register(&claim.worker.as_deref().map(quiet_signal).into_iter().collect::<Vec<_>>(), 1);
         let deadline = tokio::time::Instant::now() + wait.min(MAX_WAIT);
         let (results, mut jobs, mut retry_at) = self.claim_for_caller(outcomes, &claim).await?;
         while jobs.is_empty() {
+            if picky {
+                // It is called for jobs that others take as well: a busy queue must not make it look without end.
+                tokio::time::sleep(PICKY_PAUSE).await;
+            }
             // A queue that hands out at a rate says when it has more; nobody else will.
             let pause = retry_at.map_or(MAX_WAIT, |at| Duration::from_millis(at.millis_since(self.now())).max(MIN_PAUSE));
             tokio::select! {

@@ -46,6 +46,7 @@ mod http;
 pub mod idempotency;
 pub mod job;
 mod job_log;
+pub mod job_types;
 pub mod limit;
 pub mod log;
 mod memory;

@@ -186,7 +186,11 @@ impl QueueConfig {
             }
             "concurrency" => self.concurrency = Some(whole(name, value, 0)?),
             "rate_limit" => self.rate_limit = Some(Rate::parse(name, value)?),
-            "visibility_timeout" => self.visibility_timeout_ms = Some(at_least_a_second(name, value)?),
+            "visibility_timeout" => {
+                let ms = at_least_a_second(name, value)?;
+                ojs_model::envelope::check_lease_ms(name, ms)?;
+                self.visibility_timeout_ms = Some(ms);
+            }
             "default_timeout" => self.default_timeout_ms = Some(parse_period(name, value)?),
             "default_retry" => {
                 RetryPolicy::parse(value, &RetryPolicy::default()).map_err(|mut error| {

@@ -12,6 +12,7 @@ use crate::cron::CronTables;
 use crate::dead_letter::DeadTables;
 use crate::idempotency::AnswerTables;
 use crate::job::{Body, History, JobRow, flag};
+use crate::job_types::TypeTables;
 use crate::limit::LimitTables;
 use crate::log::LogTables;
 use crate::queue_config::{QueueSettings, QueueTables, Rate};
@@ -272,6 +273,7 @@ pub trait Tables:
     + QueueTables
     + ResultTables
     + StatTables
+    + TypeTables
     + WorkflowTables
     + Send
 {
@@ -307,6 +309,11 @@ pub trait Tables:
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>>;
     /// The newest job with this uniqueness key in one of the states, created after `since`.
     fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>>;
+    /// Told of ids whose rows are asked for next, so that a store across a network can read them in one exchange.
+    fn expect_rows(&mut self, ids: &[JobId]) -> Result<()> {
+        let _ = ids;
+        Ok(())
+    }
     /// The row of an id.
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>>;
     /// Writes the changing part of a row; `before` is what the store holds.

@@ -21,6 +21,8 @@ pub type ReadyQueue = (Arc<str>, usize);
 pub struct Wakeups {
     queues: Mutex<HashMap<String, Vec<Arc<Waiter>>>>,
     waiting: AtomicUsize,
+    /// Those among them that want some jobs of their queues only.
+    picky: AtomicUsize,
     /// Those who wait for the end of a job.
     pub endings: Arc<Endings>,
     committed: Notify,
@@ -35,6 +37,7 @@ pub struct Wakeups {
 #[derive(Debug)]
 struct Waiter {
     notify: Notify,
+    /// How many jobs it takes at most; 0 when it may want none of them: then it is called beside the others.
     want: usize,
     /// Called and not yet looked: the next jobs call somebody else.
     called: AtomicBool,
@@ -52,7 +55,19 @@ impl Wakeups {
     /// Registers a fetch that wants up to `want` jobs of these queues.
     #[must_use]
     pub fn register(self: &Arc<Self>, queues: &[String], want: usize) -> Registration {
-        let waiter = Arc::new(Waiter { notify: Notify::new(), want: want.max(1), called: AtomicBool::new(false) });
+        self.add(queues, want.max(1))
+    }
+
+    /// Registers a fetch that wants only some of the jobs of these queues: which, the call cannot tell, so that it is called each time and
+    /// nobody else is called less often.
+    #[must_use]
+    pub fn register_picky(self: &Arc<Self>, queues: &[String]) -> Registration {
+        self.picky.fetch_add(1, Ordering::SeqCst);
+        self.add(queues, 0)
+    }
+
+    fn add(self: &Arc<Self>, queues: &[String], want: usize) -> Registration {
+        let waiter = Arc::new(Waiter { notify: Notify::new(), want, called: AtomicBool::new(false) });
         let mut map = self.lock();
         for queue in queues {
             map.entry(queue.clone()).or_default().push(Arc::clone(&waiter));
@@ -82,14 +97,15 @@ impl Wakeups {
             return;
         }
         let map = self.lock();
+        let picky = self.picky.load(Ordering::SeqCst) > 0;
         let mut left = jobs;
         for waiter in map.get(queue).into_iter().flatten() {
-            if waiter.called.swap(true, Ordering::SeqCst) {
+            if left == 0 && waiter.want > 0 || waiter.called.swap(true, Ordering::SeqCst) {
                 continue;
             }
             waiter.notify.notify_one();
             left = left.saturating_sub(waiter.want);
-            if left == 0 {
+            if left == 0 && !picky {
                 break;
             }
         }
@@ -172,6 +188,10 @@ impl Drop for Registration {
         }
         drop(map);
         self.wakeups.waiting.fetch_sub(1, Ordering::SeqCst);
+        if self.waiter.want == 0 {
+            self.wakeups.picky.fetch_sub(1, Ordering::SeqCst);
+            return;
+        }
         // Called but gone before it looked (timed out, hung up): somebody else takes the call.
         if self.waiter.called.load(Ordering::SeqCst) {
             for queue in &self.queues {
@@ -209,6 +229,17 @@ mod tests {
         assert!(quiet.woken().now_or_never().is_none());
         wakeups.heard("quiet:w", 1);
         quiet.woken().await;
+    }
+
+    #[tokio::test]
+    async fn a_waiter_that_wants_some_jobs_only_takes_no_call_from_others() {
+        let wakeups = Arc::new(Wakeups::default());
+        let (picky, other, late) =
+            (wakeups.register_picky(&queues()), wakeups.register(&queues(), 1), wakeups.register_picky(&queues()));
+        wakeups.heard("q", 1);
+        picky.woken().await;
+        other.woken().await;
+        late.woken().await;
     }
 
     #[tokio::test]

@@ -15,7 +15,7 @@ use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy, json};
 pub use batch::split_batch;
 pub(crate) use check::shorten;
 use check::too_large;
-pub use check::{check_queue, check_type};
+pub use check::{check_delay_ms, check_lease_ms, check_name, check_queue, check_type};
 use fields::{Field, Members, Place};
 use reader::Reader;
 

@@ -15,6 +15,16 @@ pub const MAX_QUEUE_BYTES: usize = 128;
 pub const MAX_DEPTH: usize = 120;
 /// Largest integer that travels as a JSON number, 2^53 − 1 (protocol section 6).
 pub const MAX_INTEGER: u64 = (1 << 53) - 1;
+/// Longest name or id that is stored, in bytes: of workers, cron entries, steps, limit keys and the like.
+pub const MAX_NAME_BYTES: usize = 255;
+/// Longest lease in milliseconds: 30 days. What a worker that never comes back holds is free after it at the latest.
+pub const MAX_LEASE_MS: u64 = 30 * 86_400_000;
+/// Longest time in milliseconds that a released job can be kept back: ten years.
+pub const MAX_DELAY_MS: u64 = 3_650 * 86_400_000;
+/// Most queues that one fetch can name.
+pub const MAX_FETCH_QUEUES: usize = 1_000;
+/// Most job types that one fetch can name.
+pub const MAX_FETCH_TYPES: usize = 256;
 /// Largest stored result in bytes.
 pub const MAX_RESULT_BYTES: usize = 1024 * 1024;
 /// Most jobs in one batch: the schema's cap.

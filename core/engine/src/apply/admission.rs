@@ -23,8 +23,10 @@ pub(super) struct Admission {
     pub filled: Option<Vec<Arc<NewJob>>>,
     /// Jobs that make room, once the new ones are stored.
     pub victims: Vec<JobRow>,
-    /// How full the queues are then, by number.
-    pub pressure: Vec<(i64, Pressure)>,
+    /// How full the queues are then, by name.
+    pub pressure: Vec<(Arc<str>, Pressure)>,
+    /// Storing the jobs makes a queue or a job type, or changes a limit: what is refused after that must be found before it.
+    pub makes_more: bool,
 }
 
 /// What one queue is asked to take.
@@ -58,11 +60,17 @@ impl Turn<'_> {
         let mut admission = Admission::default();
         let mut demands: Vec<Demand<'_>> = Vec::new();
         let mut current: Option<QueueRow> = None;
+        let mut kind = "";
         for (index, job) in jobs.iter().enumerate() {
             let queue = match current.take().filter(|queue| *queue.name == *job.queue) {
                 Some(queue) => queue,
-                None => self.queue_for_use(&job.queue)?,
+                None => self.queue_to_be(&job.queue)?,
             };
+            admission.makes_more |= queue.num == 0 || job.max_per_second.is_some();
+            if !admission.makes_more && kind != job.job_type {
+                kind = &job.job_type;
+                admission.makes_more = self.tables.find_kind(kind)?.is_none();
+            }
             if queue.phase == QueuePhase::Draining {
                 return Err(draining(&queue.name).into());
             }
@@ -98,7 +106,10 @@ impl Turn<'_> {
 
     fn judge_demand(&mut self, demand: &Demand<'_>, admission: &mut Admission) -> Applied<()> {
         // Exact among several writers: who counts holds the queue until its commit.
-        let queue = self.tables.lock_queue(demand.queue.num)?;
+        let queue = match demand.queue.num {
+            0 => demand.queue.clone(),
+            num => self.tables.lock_queue(num)?,
+        };
         let Some(settings) = queue.settings.as_ref().map(Arc::clone) else { return Ok(()) };
         let config = &settings.config;
         let load = self.load(&queue, config)?;
@@ -123,7 +134,7 @@ impl Turn<'_> {
         if let Some(bound) = config.bound()
             && depth as f64 >= bound as f64 * config.warning_threshold.unwrap_or(WARNING_THRESHOLD)
         {
-            admission.pressure.push((queue.num, Pressure { depth, bound }));
+            admission.pressure.push((Arc::clone(&queue.name), Pressure { depth, bound }));
         }
         Ok(())
     }
@@ -187,7 +198,10 @@ impl Turn<'_> {
         let mut extra = queue_extra(&queue.name, load.depth, config.bound());
         ojs_model::json::push_text(&mut extra, "job_type", job_type);
         self.journal.other("backpressure.rejected", self.now, &queue.name, &extra);
-        self.journal.tally.refused(queue.num, &queue.name, job_type);
+        // A queue that does not exist yet has no figures.
+        if queue.num != 0 {
+            self.journal.tally.refused(queue.num, &queue.name, job_type);
+        }
     }
 
     /// An enqueue that was allowed to wait for room has been refused after all.
@@ -202,7 +216,7 @@ impl Turn<'_> {
 
     /// Says once that a queue has crossed its threshold: when this enqueue was the one to cross it.
     fn tell_warning(&mut self, demand: &Demand<'_>, admission: &Admission) {
-        let pressure = admission.pressure.iter().find(|(queue, _)| *queue == demand.queue.num);
+        let pressure = admission.pressure.iter().find(|(queue, _)| *queue == demand.queue.name);
         let (Some((_, pressure)), Some(settings)) = (pressure, &demand.queue.settings) else { return };
         let threshold = settings.config.warning_threshold.unwrap_or(WARNING_THRESHOLD) * pressure.bound as f64;
         if (pressure.depth.saturating_sub(demand.jobs) as f64) < threshold {
@@ -252,7 +266,7 @@ impl Turn<'_> {
 }
 
 fn add<'j>(demands: &mut Vec<Demand<'j>>, queue: &QueueRow, job: &'j NewJob) {
-    let known = demands.iter().position(|demand| demand.queue.num == queue.num);
+    let known = demands.iter().position(|demand| demand.queue.name == queue.name);
     let index = known.unwrap_or_else(|| {
         demands.push(Demand { queue: queue.clone(), jobs: 0, bytes: 0, first: job });
         demands.len() - 1

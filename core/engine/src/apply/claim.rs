@@ -27,21 +27,33 @@ impl Turn<'_> {
         };
         self.open_due_limits()?;
         let mut jobs = Vec::new();
+        let kinds = if claim.types.is_empty() { None } else { Some(self.tables.find_kinds(&claim.types)?) };
+        if kinds.as_ref().is_some_and(Vec::is_empty) {
+            // No job has ever had one of these types.
+            return Ok(jobs);
+        }
         for name in &claim.queues {
             if let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) {
-                self.claim_from(queue, worker, claim, &mut jobs)?;
+                self.claim_from(queue, worker, claim, kinds.as_deref(), &mut jobs)?;
             }
         }
         if jobs.is_empty()
             && let Some(at) = self.tables.next_opening()?
         {
             // A fetch that waits looks again when time opens a key.
-            self.retry_at = Some(self.retry_at.map_or(at, |earlier| earlier.min(at)));
+            self.look_again(at);
         }
         Ok(jobs)
     }
 
-    fn claim_from(&mut self, mut queue: QueueRow, worker: i64, claim: &Claim, jobs: &mut Vec<JobView>) -> Result<(), StoreError> {
+    fn claim_from(
+        &mut self,
+        mut queue: QueueRow,
+        worker: i64,
+        claim: &Claim,
+        kinds: Option<&[i64]>,
+        jobs: &mut Vec<JobView>,
+    ) -> Result<(), StoreError> {
         if queue.rate > 0.0 {
             // The bucket is shared with other writers.
             queue = self.tables.lock_queue(queue.num)?;
@@ -53,8 +65,11 @@ impl Turn<'_> {
         // Expired jobs are discarded on the way and replaced, hence the loop.
         while jobs.len() < full {
             let wanted = full - jobs.len();
-            let ready = self.tables.ready(queue.num, wanted)?;
-            let exhausted = ready.len() < wanted;
+            let ready = match kinds {
+                None => self.tables.ready(queue.num, wanted)?,
+                Some(kinds) => self.ready_of(queue.num, kinds, wanted)?,
+            };
+            let exhausted = ready.len() < wanted || kinds.is_some();
             for (row, body) in ready {
                 if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
                     self.expire(&row)?;
@@ -73,8 +88,7 @@ impl Turn<'_> {
             }
             if jobs.len() == full && full < claim.count && allowed <= slots {
                 // Held back by the rate alone: a fetch that waits looks again when the bucket has filled.
-                let at = queue.next_at();
-                self.retry_at = Some(self.retry_at.map_or(at, |earlier| earlier.min(at)));
+                self.look_again(queue.next_at());
             }
         }
         Ok(())
@@ -99,7 +113,7 @@ impl Turn<'_> {
         let mut row = before.clone();
         row.attempt += 1;
         row.expires_at = 0;
-        row.lease = self.counters.lease(self.tables, before.lease)?;
+        row.lease = self.counters.lease(self.tables, before.lease, claim.fenced)?;
         row.worker = worker;
         row.started_at = now;
         row.lease_ms = asked.unwrap_or(if body.visibility_ms > 0 { body.visibility_ms } else { DEFAULT_TIMEOUT_MS });

@@ -35,13 +35,13 @@ enum Unique {
 impl Turn<'_> {
     pub(super) fn enqueue(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
         let admission = self.admit(jobs)?;
-        let mut placed = self.store_all(admission.filled.as_deref().unwrap_or(jobs))?;
+        let mut placed = self.store_all(admission.filled.as_deref().unwrap_or(jobs), admission.makes_more)?;
         self.drop_victims(admission.victims)?;
         for placed in placed.iter_mut().filter(|placed| placed.job.row.limit != 0) {
             placed.key = self.key_state(placed.job.row.limit)?;
         }
         for (queue, pressure) in admission.pressure {
-            for placed in placed.iter_mut().filter(|placed| placed.job.row.queue == queue) {
+            for placed in placed.iter_mut().filter(|placed| placed.job.queue == queue) {
                 placed.pressure = Some(pressure);
             }
         }
@@ -49,8 +49,8 @@ impl Turn<'_> {
     }
 
     /// Stores jobs, all or none.
-    fn store_all(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Vec<Placed>> {
-        if jobs.iter().any(|job| job.unique.is_some() || job.rate_limit.is_some()) {
+    fn store_all(&mut self, jobs: &[Arc<NewJob>], makes_more: bool) -> Applied<Vec<Placed>> {
+        if makes_more || jobs.iter().any(|job| job.unique.is_some() || job.rate_limit.is_some()) {
             return self.enqueue_unique(jobs);
         }
         let mut rows = Vec::with_capacity(jobs.len());
@@ -79,7 +79,7 @@ impl Turn<'_> {
         Ok(placed)
     }
 
-    /// One by one: a job may replace one that stands before it in the same batch.
+    /// One by one: a job may replace one that stands before it in the same batch, and storing it may change more than jobs.
     fn enqueue_unique(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Vec<Placed>> {
         // Everything that can be refused is found before anything is changed: a replaced job could not be brought back.
         self.check_conflicts(jobs)?;
@@ -98,6 +98,7 @@ impl Turn<'_> {
 
     /// Ids that exist and uniqueness conflicts that refuse, among the stored jobs and within the batch.
     fn check_conflicts(&mut self, jobs: &[Arc<NewJob>]) -> Applied<()> {
+        self.tables.expect_rows(&jobs.iter().map(|job| job.id).collect::<Vec<_>>())?;
         let mut ids = HashSet::new();
         let mut keys = HashSet::new();
         for (index, job) in jobs.iter().enumerate() {
@@ -127,6 +128,9 @@ impl Turn<'_> {
             return Err(not_unique(&existing, policy).into());
         }
         let job = &*self.fitted(job)?;
+        if self.changes_others(job)? && self.tables.row(job.id)?.is_some() {
+            return Err(self.duplicate(job, 0, 1)?.into());
+        }
         match self.place(job, link)? {
             Some(placed) => {
                 self.announce(&placed.job.row, job)?;
@@ -137,6 +141,15 @@ impl Turn<'_> {
             }
             None => Err(self.duplicate(job, 0, 1)?.into()),
         }
+    }
+
+    /// Whether storing the job changes more than the job: another job, a limit, a queue or job type that is made for it.
+    fn changes_others(&mut self, job: &NewJob) -> Result<bool, StoreError> {
+        Ok(job.unique.is_some()
+            || job.rate_limit.is_some()
+            || job.max_per_second.is_some()
+            || self.queue_to_be(&job.queue)?.num == 0
+            || self.tables.find_kind(&job.job_type)?.is_none())
     }
 
     /// The job that stands in the way of another one: refuses it, answers for it, or makes room.

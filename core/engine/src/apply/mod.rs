@@ -10,6 +10,7 @@ mod claim;
 mod cron;
 mod dead_letters;
 mod enqueue;
+mod lease;
 mod lifecycle;
 mod limits;
 mod outcome;
@@ -17,12 +18,13 @@ mod queues;
 mod results;
 mod tell;
 mod timeouts;
+mod types;
 mod upkeep;
 mod workflow;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use foldhash::{HashMap, HashMapExt};
 use ojs_model::state::Trigger;
@@ -53,6 +55,8 @@ pub struct Counters {
     leases: std::ops::Range<i64>,
     /// Shared by the writers of a process: who comes later stands later in line.
     last_ticket: Arc<AtomicI64>,
+    /// How far claims that name job types have come.
+    passes: Arc<Mutex<types::Passes>>,
     /// Facts of the turn that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
     /// How often that turn found a key full.
@@ -72,15 +76,18 @@ impl Counters {
     }
 
     /// The next lease token of a job whose latest was `before`. Several writers have several ranges: the job's tokens grow all the same.
-    fn lease(&mut self, tables: &mut dyn Tables, before: i64) -> Result<i64, StoreError> {
-        let lease = match self.leases.next() {
-            Some(lease) => lease,
-            None => {
-                self.reserve(tables)?;
-                self.leases.next().ok_or_else(|| StoreError::Failed("the store gave an empty range of lease tokens".into()))?
+    /// Whether the claim is fenced can be read from its token.
+    fn lease(&mut self, tables: &mut dyn Tables, before: i64, fenced: bool) -> Result<i64, StoreError> {
+        let mut lease = lease::at_or_after(self.leases.start, fenced);
+        if lease >= self.leases.end {
+            self.reserve(tables)?;
+            lease = lease::at_or_after(self.leases.start, fenced);
+            if lease >= self.leases.end {
+                return Err(StoreError::Failed("the store gave an empty range of lease tokens".into()));
             }
-        };
-        Ok(lease.max(before.saturating_add(1)))
+        }
+        self.leases.start = lease.saturating_add(1);
+        Ok(lease::at_or_after(lease.max(before.saturating_add(1)), fenced))
     }
 
     /// A place in the line of available jobs: time of entry, then order of arrival.

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use ojs_model::limits::{MAX_ERROR_HISTORY, MAX_FETCH_COUNT};
 use ojs_model::retry::{OnExhaustion, Verdict};
 use ojs_model::state::Trigger;
-use ojs_model::{JobError, JobState, OjsError, RetryPolicy, Timestamp};
+use ojs_model::{ErrorCode, JobError, JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::Value;
 
-use super::{Applied, Turn};
+use super::{Applied, Turn, lease};
 use crate::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
 use crate::job::{JobRow, flag};
 use crate::store::Refusal;
@@ -79,7 +79,10 @@ impl Turn<'_> {
         if row.state != JobState::Active {
             return Err(OjsError::wrong_state(row.id, row.state, "active").into());
         }
-        if let (None, Some(worker), true) = (report.lease, &report.worker, row.worker != 0) {
+        if report.lease.is_none() && lease::is_fenced(row.lease) {
+            return Err(token_required(row).into());
+        }
+        if let (Some(worker), true) = (&report.worker, row.worker != 0) {
             let holder = self.tables.worker_name(row.worker)?;
             if holder.is_some_and(|holder| *holder != **worker) {
                 return Err(OjsError::stale_lease(row.id, "lease_owner").into());
@@ -255,8 +258,8 @@ impl Turn<'_> {
         };
         for (id, lease) in &beat.jobs {
             let Some(before) = self.tables.row(*id)? else { continue };
-            let held = lease.is_none_or(|lease| lease == before.lease)
-                && (before.worker == worker.num || before.worker == 0 || lease.is_some());
+            let proven = lease.map_or(!lease::is_fenced(before.lease), |lease| lease == before.lease);
+            let held = proven && (before.worker == worker.num || before.worker == 0);
             match before.state {
                 JobState::Active if held => {
                     self.extend(&before, beat)?;
@@ -304,6 +307,17 @@ impl Turn<'_> {
         }
         Ok(None)
     }
+}
+
+/// 409: the holder of the job reports with lease tokens, and this report has none.
+fn token_required(row: &JobRow) -> OjsError {
+    let message = format!("Job '{}' was fetched by a client that uses lease tokens: its lease_token is needed.", row.id);
+    let details = serde_json::json!({
+        "reason": "lease_token_required", "field": "lease_token", "job_id": row.id.to_string(), "current_state": "active",
+    });
+    OjsError::new(ErrorCode::Conflict, message)
+        .with_details(details)
+        .with_hint("Send the lease_token that came with the job. Only the client that fetched the job has it.")
 }
 
 /// How a job ends for good.

@@ -32,6 +32,16 @@ impl Turn<'_> {
         Ok(queue)
     }
 
+    /// The queue of a name as it is, or as its first use would make it, with number 0: a refusal must not leave a queue behind.
+    pub(super) fn queue_to_be(&mut self, name: &str) -> Result<QueueRow, StoreError> {
+        let known = self.tables.find_queue(name)?;
+        if let Some(queue) = known.filter(|queue| queue.phase != QueuePhase::Deleted) {
+            return Ok(queue);
+        }
+        let settings = QueueSettings::new(QueueConfig::default(), &self.template()?);
+        Ok(QueueRow { settings, ..QueueRow::fresh(0, name, self.now.as_millis()) })
+    }
+
     fn template(&mut self) -> Result<QueueConfig, StoreError> {
         let row = self.tables.find_queue(TEMPLATE)?;
         Ok(row.and_then(|row| row.settings).map(|settings| settings.own.clone()).unwrap_or_default())
@@ -58,12 +68,15 @@ impl Turn<'_> {
                 .with_hint("Change it with PUT /ojs/v1/queues/{name}/config.")
                 .into());
         }
-        self.queue_for_use(name)?;
         self.configure(name, settings)
     }
 
     /// Merges settings into a queue's own. Jobs that are stored keep what they were stored with.
     pub(super) fn configure(&mut self, name: &str, settings: &Map<String, Value>) -> Applied<Reply> {
+        if self.tables.find_queue(name)?.is_none_or(|queue| queue.phase == QueuePhase::Deleted) {
+            // Refused before the queue is made.
+            QueueConfig::parse(settings)?;
+        }
         let queue = if name == TEMPLATE { self.tables.queue(name, self.now)? } else { self.queue_for_use(name)? };
         let mut queue = self.tables.lock_queue(queue.num)?;
         let mut merged = queue.settings.as_ref().map(|settings| settings.own.to_value()).unwrap_or_default();
@@ -184,7 +197,7 @@ impl Turn<'_> {
 
     /// A job with the defaults of its queue filled in.
     pub(super) fn fitted<'j>(&mut self, job: &'j NewJob) -> Applied<Cow<'j, NewJob>> {
-        let queue = self.queue_for_use(&job.queue)?;
+        let queue = self.queue_to_be(&job.queue)?;
         match &queue.settings {
             Some(settings) if settings.config.has_defaults() => Ok(Cow::Owned(filled(job, &settings.config)?)),
             _ => Ok(Cow::Borrowed(job)),

@@ -19,19 +19,21 @@ const OFFICIAL: &[&str] = &[
     "rate-limiting",
     "graceful-shutdown",
 ];
-/// Its own.
-const EXCHANGE: (&str, &str) = ("x-worker-exchange", "urn:ojs:ext:x-worker-exchange");
+/// Its own, by name: the exchange of decision record 1, and `job_types` in fetch and exchange.
+const OWN: &[(&str, &str)] =
+    &[("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"), ("fetch_types", "urn:ojs:ext:fetch_types")];
 
 /// Whether the manifest names an extension (`OJS-Requires-Extension`, extensions section 0.3).
 pub fn has_extension(urn: &str) -> bool {
     let official = urn.strip_prefix("urn:ojs:ext:").is_some_and(|name| OFFICIAL.contains(&name));
-    official || urn == EXCHANGE.1
+    official || OWN.iter().any(|(_, own)| *own == urn)
 }
 
 pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let described = |name: &&str| json!({"name": name, "uri": format!("urn:ojs:ext:{name}"), "version": "1.0.0"});
     let official: Vec<Value> = OFFICIAL.iter().map(described).collect();
+    let own: Vec<Value> = OWN.iter().map(|(name, uri)| json!({"name": name, "uri": uri, "version": "1.0.0"})).collect();
     let mut body = json!({
         "specversion": SPEC_VERSION, "ojs_version": SPEC_VERSION,
         "implementation": {
@@ -46,7 +48,7 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
         },
         "extensions": {
             "official": official,
-            "experimental": [{"name": EXCHANGE.0, "uri": EXCHANGE.1, "version": "1.0.0"}],
+            "experimental": own,
             "payload_limits": {
                 "max_envelope_bytes": MAX_ENVELOPE_BYTES, "max_meta_bytes": MAX_META_BYTES,
                 "max_queue_name_bytes": MAX_QUEUE_BYTES, "max_job_type_bytes": MAX_TYPE_BYTES,

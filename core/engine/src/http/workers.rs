@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use bytes::Bytes;
 use ojs_model::json::{push_bare, push_member, push_text, push_time};
-use ojs_model::limits::{MAX_FETCH_COUNT, MAX_RESULT_BYTES};
+use ojs_model::limits::{MAX_BATCH_JOBS, MAX_FETCH_COUNT, MAX_FETCH_QUEUES, MAX_FETCH_TYPES, MAX_RESULT_BYTES};
 use ojs_model::{ErrorCode, JobError, JobState, OjsError, Timestamp, envelope};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -33,6 +33,12 @@ struct ClaimBody<'a> {
     worker_id: Option<Cow<'a, str>>,
     visibility_timeout_ms: Option<u64>,
     wait_ms: Option<u64>,
+    /// The client reports with lease tokens: nothing else settles what it fetches here.
+    #[serde(default)]
+    lease_tokens: bool,
+    /// Only jobs of these types (`fetch_types` in the manifest).
+    #[serde(borrow, default)]
+    job_types: Vec<Cow<'a, str>>,
     #[serde(borrow, default)]
     outcomes: Vec<OutcomeBody<'a>>,
 }
@@ -55,14 +61,12 @@ struct OutcomeBody<'a> {
 
 impl ClaimBody<'_> {
     fn claim(&self, default_count: u64) -> Result<Claim, OjsError> {
+        self.check()?;
         for queue in &self.queues {
             envelope::check_queue(queue).map_err(|mut error| {
                 error.details = Some(json!({"field": "queues"}));
                 error
             })?;
-        }
-        if self.visibility_timeout_ms.is_some_and(|ms| ms < 1000) {
-            return Err(OjsError::invalid_field("visibility_timeout_ms", "visibility_timeout_ms must be at least 1000."));
         }
         let count = usize::try_from(self.count.unwrap_or(default_count)).unwrap_or(usize::MAX);
         Ok(Claim {
@@ -70,7 +74,24 @@ impl ClaimBody<'_> {
             count: count.min(MAX_FETCH_COUNT),
             worker: self.worker().map(str::to_owned),
             visibility_ms: self.visibility_timeout_ms,
+            fenced: self.lease_tokens,
+            types: self.job_types.iter().map(|name| name.clone().into_owned()).collect(),
         })
+    }
+
+    /// Counts, names and times within their bounds.
+    fn check(&self) -> Result<(), OjsError> {
+        check_count("outcomes", self.outcomes.len(), MAX_BATCH_JOBS)?;
+        check_count("queues", self.queues.len(), MAX_FETCH_QUEUES)?;
+        check_count("job_types", self.job_types.len(), MAX_FETCH_TYPES)?;
+        for name in &self.job_types {
+            envelope::check_type(name).map_err(|mut error| {
+                error.details = Some(json!({"field": "job_types"}));
+                error
+            })?;
+        }
+        self.worker().map_or(Ok(()), |id| envelope::check_name("worker_id", id))?;
+        self.visibility_timeout_ms.map_or(Ok(()), |ms| envelope::check_lease_ms("visibility_timeout_ms", ms))
     }
 
     fn worker(&self) -> Option<&str> {
@@ -80,6 +101,15 @@ impl ClaimBody<'_> {
     fn wait(&self) -> Duration {
         Duration::from_millis(self.wait_ms.unwrap_or(0))
     }
+}
+
+/// Lists of a request are as long as a batch at most: a longer one would keep others waiting.
+fn check_count(field: &str, count: usize, most: usize) -> Result<(), OjsError> {
+    if count <= most {
+        return Ok(());
+    }
+    Err(OjsError::new(ErrorCode::BatchSizeExceeded, format!("{field} has {count} elements; the limit is {most}."))
+        .with_details(json!({"field": field, "max_batch_size": most})))
 }
 
 pub async fn fetch(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
@@ -164,13 +194,14 @@ impl OutcomeBody<'_> {
         let id =
             self.job_id.as_deref().ok_or_else(|| OjsError::invalid_field("job_id", "job_id is required: the id of the job."))?;
         let outcome = if self.requeue {
-            Outcome::Release(self.delay())
+            Outcome::Release(self.delay()?)
         } else if let Some(error) = &self.error {
             Outcome::Nack(Box::new(JobError::parse(error)?))
         } else {
             Outcome::Ack(self.result()?)
         };
         let own = self.worker_id.as_deref().filter(|id| !id.is_empty());
+        own.map_or(Ok(()), |id| envelope::check_name("worker_id", id))?;
         Ok(OutcomeReport {
             job: job_id("job", id)?,
             lease: self.lease_token,
@@ -181,9 +212,14 @@ impl OutcomeBody<'_> {
     }
 
     /// Milliseconds that a released job is kept back: `delay_ms`, or `error.details.snooze_ms`.
-    fn delay(&self) -> u64 {
+    fn delay(&self) -> Result<u64, OjsError> {
         let snooze = || self.error.as_ref()?.pointer("/details/snooze_ms")?.as_u64();
-        self.delay_ms.or_else(snooze).unwrap_or(0)
+        let (field, ms) = match self.delay_ms {
+            Some(ms) => ("delay_ms", ms),
+            None => ("error.details.snooze_ms", snooze().unwrap_or(0)),
+        };
+        envelope::check_delay_ms(field, ms)?;
+        Ok(ms)
     }
 
     fn result(&self) -> Result<Option<Bytes>, OjsError> {
@@ -330,6 +366,7 @@ impl BeatBody<'_> {
             }
         }
         ids.extend(self.job_id.clone());
+        check_count("active_jobs", ids.len().max(self.lease_tokens.len()), MAX_BATCH_JOBS)?;
         ids.sort_unstable();
         ids.dedup();
         Ok(ids)
@@ -341,10 +378,9 @@ pub async fn heartbeat(State(engine): State<Engine>, headers: HeaderMap, body: B
     let request: BeatBody<'_> = parse(&body)?;
     let worker = request.worker_id.as_deref().filter(|id| !id.is_empty());
     let worker = worker.ok_or_else(|| OjsError::invalid_field("worker_id", "worker_id is required: a non-empty string."))?;
+    envelope::check_name("worker_id", worker)?;
     let phase = request.phase();
-    if request.visibility_timeout_ms.is_some_and(|ms| ms < 1000) {
-        return Err(OjsError::invalid_field("visibility_timeout_ms", "visibility_timeout_ms must be at least 1000.").into());
-    }
+    request.visibility_timeout_ms.map_or(Ok(()), |ms| envelope::check_lease_ms("visibility_timeout_ms", ms))?;
     let held = request.held()?;
     let count = match &request.active_jobs {
         Some(Value::Number(n)) => n.as_u64().unwrap_or(0),

@@ -116,6 +116,9 @@ impl PostgresTables {
         let mut wanted: HashMap<i64, i64> = HashMap::new();
         for command in commands {
             let Command::Exchange { claim: Some(claim), .. } = command else { continue };
+            if !claim.types.is_empty() {
+                continue;
+            }
             let queue = claim.queues.first().and_then(|name| self.names.queues.get(name.as_str()));
             if let Some(queue) = queue.filter(|queue| !queue.paused && queue.rate <= 0.0) {
                 *wanted.entry(queue.num).or_default() += i64::try_from(claim.count).unwrap_or(i64::MAX);

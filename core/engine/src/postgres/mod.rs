@@ -35,6 +35,7 @@ mod crons;
 mod dead_letters;
 mod held;
 mod idempotency;
+mod job_types;
 mod limits;
 mod line;
 mod listener;
@@ -244,6 +245,17 @@ impl Tables for PostgresTables {
         }
         let (key, states): (Vec<u8>, Vec<i64>) = (bytes.to_vec(), states.iter().map(|state| *state as i64).collect());
         Ok(self.job_rows(sql!("find_unique"), &[&key, &states, &since])?.pop())
+    }
+
+    fn expect_rows(&mut self, ids: &[JobId]) -> Result<()> {
+        let unread: Vec<JobId> =
+            ids.iter().copied().filter(|id| self.work.row(*id).is_none() && !self.work.is_absent(*id)).collect();
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let uuids: Vec<_> = unread.iter().map(|id| uuid(*id)).collect();
+        let rows = self.query(sql!("lock_by_id"), &[&uuids])?;
+        self.keep_rows(&unread, &rows)
     }
 
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {

@@ -5,6 +5,7 @@ mod admin;
 mod crons;
 mod dead_letters;
 mod idempotency;
+mod job_types;
 mod limits;
 mod log;
 pub mod migration;

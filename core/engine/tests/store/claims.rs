@@ -117,8 +117,8 @@ async fn names_with_a_nul_are_the_callers_fault_at_worst(b: Bench) {
     let postgres = b.database.is_some();
     let cron = r#"{"name":"c","cron":"@yearly","type":"t","description":"\u0000"}"#;
     for (method, path, body, elsewhere) in [
-        ("POST", "/workers/fetch", r#"{"queues":["q"],"worker_id":"\u0000"}"#, 200),
-        ("POST", "/workers/heartbeat", r#"{"worker_id":"\u0000"}"#, 200),
+        ("POST", "/workers/fetch", r#"{"queues":["q"],"worker_id":"\u0000"}"#, 400),
+        ("POST", "/workers/heartbeat", r#"{"worker_id":"\u0000"}"#, 400),
         ("POST", "/cron", cron, 201),
         ("GET", "/cron/%00", "", 404),
         ("GET", "/dead-letter?queue=%00", "", 200),
@@ -132,5 +132,5 @@ async fn names_with_a_nul_are_the_callers_fault_at_worst(b: Bench) {
     let (others, (refused, _)) =
         tokio::join!(futures_util::future::join_all(others), b.http("POST", "/workers/heartbeat", r#"{"worker_id":"\u0000"}"#));
     assert!(others.iter().all(|(status, _)| *status == 201), "{others:?}");
-    assert_eq!(refused, if postgres { 400 } else { 200 });
+    assert_eq!(refused, 400);
 }

@@ -71,7 +71,8 @@ async fn a_batch_ends_with_its_last_job() {
 async fn a_lease_shorter_than_the_filing_ends_in_time() {
     let b = Bench::postgres().await;
     let id = b.job().await;
-    let claim = Claim { queues: vec!["q".into()], count: 1, worker: Some("w".into()), visibility_ms: Some(1_000) };
+    let claim =
+        Claim { queues: vec!["q".into()], count: 1, worker: Some("w".into()), visibility_ms: Some(1_000), ..Claim::default() };
     assert_eq!(b.exchange(Vec::new(), Some(claim)).await.1.len(), 1);
     b.advance(Duration::from_millis(1_100)).await;
     assert_ne!(b.state(id).await, JobState::Active);

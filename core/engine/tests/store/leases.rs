@@ -132,6 +132,7 @@ async fn scenario_01_a_dead_worker_loses_its_jobs_at_once(b: Bench) {
         count: 5,
         worker: Some("w".into()),
         visibility_ms: Some(3_600_000),
+        ..Default::default()
     };
     let id = b.job().await;
     let jobs = b.exchange(vec![], Some(claim)).await.1;
@@ -150,7 +151,13 @@ async fn scenario_01_a_dead_worker_loses_its_jobs_at_once(b: Bench) {
 }
 
 async fn a_worker_that_never_beats_is_not_dead(b: Bench) {
-    let claim = ojs_engine::command::Claim { queues: vec!["q".into()], count: 1, worker: Some("w".into()), visibility_ms: None };
+    let claim = ojs_engine::command::Claim {
+        queues: vec!["q".into()],
+        count: 1,
+        worker: Some("w".into()),
+        visibility_ms: None,
+        ..Default::default()
+    };
     let id = b.job().await;
     b.exchange(vec![], Some(claim)).await;
     b.advance(seconds(600)).await;

@@ -27,7 +27,7 @@ fn ids(jobs: &[JobView]) -> Vec<JobId> {
 }
 
 fn claim_of(count: usize, lease_s: u64) -> Claim {
-    Claim { queues: vec!["q".into()], count, worker: Some("w".into()), visibility_ms: Some(lease_s * 1000) }
+    Claim { queues: vec!["q".into()], count, worker: Some("w".into()), visibility_ms: Some(lease_s * 1000), ..Claim::default() }
 }
 
 async fn scenario_01_a_killed_worker_gives_its_jobs_back_within_the_lease(b: Bench) {

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::check::{check_queue, shorten, too_large};
+use super::check::{check_lease_ms, check_queue, shorten, too_large};
 use super::fields::{Field, Members, Place, last_wins};
 use super::{GivenRetry, NewJob};
 use crate::error::{ErrorCode, OjsError};
@@ -219,9 +219,15 @@ impl<'a> Reader<'a> {
 
     /// `visibility_timeout_ms`, or `visibility_timeout` in seconds or as an ISO 8601 string.
     fn visibility(&self) -> Result<Option<u64>, OjsError> {
-        if let Some(ms) = self.integer(Field::VisibilityTimeoutMs, 1000)? {
-            return Ok(Some(ms));
-        }
+        let (field, ms) = match self.integer(Field::VisibilityTimeoutMs, 1000)? {
+            Some(ms) => (Field::VisibilityTimeoutMs, Some(ms)),
+            None => (Field::VisibilityTimeout, self.visibility_period()?),
+        };
+        ms.map_or(Ok(()), |ms| check_lease_ms(field.name(), ms))?;
+        Ok(ms)
+    }
+
+    fn visibility_period(&self) -> Result<Option<u64>, OjsError> {
         let raw = match self.option(Field::VisibilityTimeout) {
             Some(raw) if raw.starts_with('"') => raw,
             _ => return self.seconds(Field::VisibilityTimeout, 1),

@@ -120,7 +120,8 @@ fn send(b: &Bench, model: &Model, flight: Flight) -> (Sent, Answer) {
         },
         Flight::Claim(count) => {
             let queues = vec![QUEUES[0].to_owned()];
-            let claim = Claim { queues, count, worker: Some("w".to_owned()), visibility_ms: Some(LEASE_MS as u64) };
+            let claim =
+                Claim { queues, count, worker: Some("w".to_owned()), visibility_ms: Some(LEASE_MS as u64), ..Claim::default() };
             (Sent::Claim(count), Command::Exchange { outcomes: Vec::new(), claim: Some(claim) })
         }
         Flight::Enqueue => {

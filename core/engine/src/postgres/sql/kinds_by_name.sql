@@ -1,0 +1,1 @@
+SELECT num, name FROM ojs_kinds WHERE name = ANY($1)

@@ -1,0 +1,114 @@
+//! A command that is refused leaves the store as it was: names, settings, jobs, counts, limits.
+use std::sync::Arc;
+
+use ojs_engine::admin::{AdminQuery, AdminReply};
+use ojs_engine::bulk::{Batch, BulkCommand};
+use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::job::JobView;
+use ojs_engine::store::Refusal;
+use ojs_engine::tables::{JobFilter, QueueRow};
+use ojs_model::{JobId, JobState, NewJob, Timestamp};
+use serde_json::json;
+
+use crate::on_every_store;
+use crate::support::Bench;
+
+on_every_store!(a_refused_command_changes_nothing);
+
+/// What a client can find out about a store, events aside: those say that something was refused.
+#[derive(Debug, PartialEq)]
+struct Digest {
+    queues: Vec<QueueRow>,
+    counts: Vec<[i64; 8]>,
+    jobs: Vec<JobView>,
+    limits: String,
+    crons: String,
+    workers: usize,
+}
+
+async fn query(b: &Bench, query: Query) -> Reply {
+    b.engine.store().query(query).await.unwrap()
+}
+
+async fn digest(b: &Bench) -> Digest {
+    let Reply::Queues(queues) = query(b, Query::Queues).await else { panic!("no queues") };
+    let mut counts = Vec::new();
+    for queue in &queues {
+        counts.push(b.counts(&queue.name).await);
+    }
+    let filter = JobFilter { limit: 1000, ascending: true, ..JobFilter::default() };
+    let Reply::Admin(reply) = query(b, Query::Admin(AdminQuery::Jobs(filter))).await else { panic!("no jobs") };
+    let AdminReply::Jobs { jobs, .. } = *reply else { panic!("no jobs") };
+    let at = Timestamp::from_millis(b.now());
+    let limits = format!("{:?}", query(b, Query::Limits { key: None, limit: 100, offset: 0, at }).await);
+    let crons = format!("{:?}", query(b, Query::Crons).await);
+    let Reply::Admin(reply) = query(b, Query::Admin(AdminQuery::Workers)).await else { panic!("no workers") };
+    let AdminReply::Workers(workers) = *reply else { panic!("no workers") };
+    Digest { queues, counts, jobs, limits, crons, workers: workers.len() }
+}
+
+fn enqueue(texts: &[String]) -> Command {
+    let now = Timestamp::from_millis(crate::support::START);
+    Command::Enqueue(texts.iter().map(|text| Arc::new(NewJob::parse(text, now).unwrap())).collect())
+}
+
+/// Commands that are refused, each with what it is called.
+fn refused(known: JobId, ended: JobId) -> Vec<(&'static str, Command)> {
+    let twice = |options: &str| format!(r#"{{"id":"{known}","type":"t","args":[],"options":{options}}}"#);
+    let fresh = |options: &str| format!(r#"{{"type":"t","args":[],"options":{options}}}"#);
+    let config = |value: serde_json::Value| value.as_object().unwrap().clone();
+    let bad_limits = json!({"bound": 5, "max_depth": "many"});
+    vec![
+        ("a rate", enqueue(&[twice(r#"{"queue":"q","rate_limit":{"max_per_second":9}}"#)])),
+        ("a rate in a batch", enqueue(&[fresh(r#"{"queue":"q","rate_limit":{"max_per_second":9}}"#), twice(r#"{"queue":"q"}"#)])),
+        ("a limit", enqueue(&[twice(r#"{"queue":"q","rate_limit":{"key":"k","concurrency":9}}"#)])),
+        ("a new limit", enqueue(&[twice(r#"{"queue":"q","rate_limit":{"key":"new","concurrency":9}}"#)])),
+        ("a new queue", enqueue(&[twice(r#"{"queue":"new"}"#)])),
+        ("a new queue in a batch", enqueue(&[fresh(r#"{"queue":"new"}"#), twice(r#"{"queue":"q"}"#)])),
+        ("a replacement", enqueue(&[twice(r#"{"queue":"q","unique":{"keys":["type"],"on_conflict":"replace"}}"#)])),
+        ("a full queue and a new one", enqueue(&[fresh(r#"{"queue":"new"}"#), fresh(r#"{"queue":"full"}"#)])),
+        ("a draining queue and a new one", enqueue(&[fresh(r#"{"queue":"new"}"#), fresh(r#"{"queue":"draining"}"#)])),
+        ("a type that is not allowed", enqueue(&[fresh(r#"{"queue":"new"}"#), fresh(r#"{"queue":"typed"}"#)])),
+        ("settings of a new queue", Command::Configure { queue: "new".into(), settings: config(bad_limits.clone()) }),
+        ("a queue with bad settings", Command::CreateQueue { queue: "new".into(), settings: config(bad_limits) }),
+        ("a queue that exists", Command::CreateQueue { queue: "q".into(), settings: config(json!({"max_size": 1})) }),
+        ("the deletion of a queue in use", Command::DeleteQueue("q".into())),
+        ("a cancellation", Command::Cancel(ended)),
+        ("an activation", Command::Activate(known)),
+        ("a priority", Command::SetPriority(ended, 5)),
+        ("a replay", Command::Replay(known)),
+        ("a burial", Command::Bury(known)),
+        ("a directive", Command::Direct { worker: "nobody".into(), directive: 1 }),
+        ("a cron entry", Command::SwitchCron { name: "none".into(), enabled: true }),
+        ("a workflow", Command::CancelWorkflow(known)),
+    ]
+}
+
+async fn set(b: &Bench, queue: &str, settings: serde_json::Value) {
+    let settings = settings.as_object().unwrap().clone();
+    b.engine.store().execute(Command::Configure { queue: queue.into(), settings }).await.unwrap();
+}
+
+async fn a_refused_command_changes_nothing(b: Bench) {
+    let ended = b.job_in(JobState::Cancelled).await;
+    let known = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","rate_limit":{"max_per_second":5}}}"#).await;
+    b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"k","rate_limit":{"key":"k","concurrency":1}}}"#).await;
+    // What a replacement would withdraw.
+    b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","unique":{"keys":["type"],"on_conflict":"replace"}}}"#).await;
+    set(&b, "full", json!({"max_size": 1})).await;
+    b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"full"}}"#).await;
+    set(&b, "typed", json!({"allowed_job_types": ["other"]})).await;
+    b.engine.store().execute(Command::SetDraining { queue: "draining".into(), draining: true }).await.unwrap();
+    let before = digest(&b).await;
+    for (what, command) in refused(known, ended) {
+        let answer = b.engine.store().execute(command.clone()).await;
+        assert!(matches!(answer, Err(Refusal::Ojs(_))), "{what}: {answer:?}");
+        assert_eq!(digest(&b).await, before, "{what}");
+        if let Command::Enqueue(jobs) = command {
+            // Each on its own, and all or none: what is refused there is refused as here.
+            let batch = Batch { jobs: jobs.into_iter().map(Ok).collect(), atomic: true, key: None };
+            b.engine.store().execute(Command::Bulk(BulkCommand::Enqueue(batch))).await.unwrap();
+            assert_eq!(digest(&b).await, before, "{what}, atomic");
+        }
+    }
+}
