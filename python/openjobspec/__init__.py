@@ -41,10 +41,11 @@ from .errors import (
     Snooze,
 )
 from .events import Event
-from .job import Job, JobOptions, JobRequest
+from .job import Job, JobOptions, JobPage, JobRequest
 from .middleware import Chain
 from .policies import RetryPolicy, UniquePolicy
 from .results import JobResult
+from .task import Task
 from .transport import AsyncTransport, SyncTransport, Transport
 from .worker import Worker
 from .workflow import Workflow, WorkflowStatus, batch, chain, group
@@ -74,6 +75,7 @@ __all__ = [
     "JobContext",
     "JobNotFoundError",
     "JobOptions",
+    "JobPage",
     "JobRequest",
     "JobResult",
     "MiddlewareError",
@@ -91,6 +93,7 @@ __all__ = [
     "RetryPolicy",
     "Snooze",
     "SyncTransport",
+    "Task",
     "Transport",
     "UniquePolicy",
     "Worker",

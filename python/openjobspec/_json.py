@@ -9,7 +9,8 @@ import json
 import uuid
 from typing import Any
 
-from .errors import OJSValidationError
+from ._values import refusal
+from .errors import OJSError, OJSValidationError
 
 try:
     import orjson
@@ -58,13 +59,39 @@ def dumps(value: Any) -> bytes:
     try:
         return dumps_std(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise OJSValidationError(f"cannot be written as JSON: {error}", code="serialization_error") from error
+        why = f"cannot be written as JSON: {error}"
+        if isinstance(value, dict):
+            why = refusal("request", value) or why
+        raise OJSValidationError(why, code="serialization_error") from error
 
 
 def loads(data: bytes | str) -> Any:
-    """The value of JSON text; integers of any size stay integers."""
-    if orjson is not None:
-        raw = data if isinstance(data, bytes) else data.encode("utf-8")
-        if _LONG_NUMBER not in raw.translate(_DIGITS):
-            return orjson.loads(raw)
-    return json.loads(data)
+    """The value of JSON text; integers stay integers, up to the 4,300 digits that Python reads.
+
+    Raises OJSError with the code ``unexpected_answer`` for text that is not JSON, and for numbers that Python cannot hold.
+    """
+    try:
+        if orjson is not None:
+            raw = data if isinstance(data, bytes) else data.encode("utf-8")
+            if _LONG_NUMBER not in raw.translate(_DIGITS):
+                return orjson.loads(raw)
+        return json.loads(data, parse_constant=_refuse_constant, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        # Never the text itself: it may hold what a job must not show.
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else _first_sentence(error)
+        raise OJSError(f"the answer is not JSON that this client can read: {why}", code="unexpected_answer") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError("a number is larger than any float")
+    return number
+
+
+def _first_sentence(error: ValueError) -> str:
+    return str(error).partition(";")[0] or type(error).__name__

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Generic, Iterable, Mapping, Sequence, TypeVar
 from urllib.parse import quote, urlencode
 
 from .bulk import BulkItem, BulkResult, Target
-from .errors import OJSError
+from .errors import OJSError, OJSValidationError
 from .events import Event
-from .job import Job, JobRequest
+from .job import Job, JobPage, JobRequest
 from .policies import When, duration_text, time_text
 from .results import JobResult
 from .workflow import WorkflowStatus, definition
@@ -31,6 +31,16 @@ class Call(Generic[T]):
     #: How long the server may hold back its answer, in seconds.
     wait: float | None = None
 
+    def result(self, answer: Any) -> T:
+        """What the answer comes to. Raises OJSError with the code ``unexpected_answer`` for one of another shape."""
+        try:
+            return self.read(answer)
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            if isinstance(error, OJSError):
+                raise
+            path = self.path.partition("?")[0]
+            raise OJSError(f"the answer to {self.method} {path} cannot be read: {error}", code="unexpected_answer") from error
+
 
 def _member(name: str) -> Callable[[Any], Any]:
     def read(answer: Any) -> Any:
@@ -42,11 +52,20 @@ def _member(name: str) -> Callable[[Any], Any]:
 
 
 def _job(answer: Any) -> Job:
-    return Job(data=_member("job")(answer))
+    return _readable(_member("job")(answer))
 
 
 def _jobs(answer: Any) -> list[Job]:
-    return [Job(data=job) for job in _member("jobs")(answer)]
+    return [_readable(job) for job in _member("jobs")(answer) or ()]
+
+
+def _readable(job: Any) -> Job:
+    """A job, if that is what it is: its id and type are text, and its arguments a list."""
+    if not isinstance(job, dict) or not isinstance(job.get("id"), str) or not isinstance(job.get("type", ""), str):
+        raise OJSError("the answer holds something that is not a job", code="unexpected_answer")
+    if not isinstance(job.get("args") or [], list) or not isinstance(job.get("meta") or {}, dict):
+        raise OJSError(f"the answer holds a job that cannot be read: {job['id']}", code="unexpected_answer")
+    return Job(data=job)
 
 
 def _workflow(answer: Any) -> WorkflowStatus:
@@ -54,8 +73,9 @@ def _workflow(answer: Any) -> WorkflowStatus:
 
 
 def _whole(answer: Any) -> dict[str, Any]:
-    result: dict[str, Any] = answer
-    return result
+    if not isinstance(answer, dict):
+        raise OJSError("the answer is not a JSON object", code="unexpected_answer")
+    return answer
 
 
 def _nothing(_answer: Any) -> None:
@@ -104,6 +124,43 @@ def cancel_job(job_id: str) -> Call[Job]:
 
 def activate_job(job_id: str) -> Call[Job]:
     return Call("POST", _named("jobs", job_id, "activate"), {}, _job)
+
+
+#: Jobs of one page of :func:`list_jobs`, unless the caller says otherwise.
+PAGE_SIZE = 100
+
+
+def list_jobs(
+    queue: str | None,
+    job_type: str | None,
+    state: str | None,
+    since: When | float | None,
+    until: When | float | None,
+    sort: str | None,
+    order: str | None,
+    page: int,
+    per_page: int,
+) -> Call[JobPage]:
+    if page < 1 or per_page < 1:
+        raise OJSValidationError(f"page and per_page count from 1, got {page} and {per_page}")
+    times = {name: None if when is None else _moment(when) for name, when in (("since", since), ("until", until))}
+    path = _query("/admin/jobs", queue=queue, type=job_type, state=state, **times, sort=sort, order=order, page=page, per_page=per_page)
+
+    def read(answer: Any) -> JobPage:
+        found = [_readable(job) for job in _member("items")(answer) or ()]
+        about = answer.get("pagination") or {}
+        return JobPage(found, int(about.get("total", len(found))), int(about.get("page", page)), bool(about.get("has_more", False)))
+
+    return Call("GET", path, None, read)
+
+
+def _moment(when: When | float) -> str:
+    """A point in time; a length of time is that long ago."""
+    if isinstance(when, (int, float)):
+        when = timedelta(seconds=when)
+    if isinstance(when, timedelta):
+        return (datetime.now(timezone.utc) - when).isoformat()
+    return time_text(when)
 
 
 def workflow(wanted: Any) -> Call[WorkflowStatus]:

@@ -6,6 +6,7 @@ import traceback
 from typing import Any
 
 from ._json import dumps
+from ._values import check
 from .context import JobContext
 from .errors import JobCancelledError, NonRetryableError, OJSValidationError, Snooze
 
@@ -33,9 +34,10 @@ def success(ctx: JobContext, result: Any) -> Outcome:
         if result is None:
             return (ctx._token, COMPLETED, None)
     try:
+        check("result", result)
         return (ctx._token, COMPLETED, dumps(result))
     except OJSValidationError as error:
-        return _failed(ctx, error, "serialization_error", retryable=False, message=f"the handler's result {error.message}")
+        return _failed(ctx, error, "serialization_error", retryable=False, message=f"what the handler returned: {error.message}")
     except BaseException as error:  # an object with odd ideas about being looked at
         return _failed(ctx, error, "serialization_error", retryable=False)
 

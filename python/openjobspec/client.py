@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from datetime import timedelta
 from types import TracebackType
-from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, TypeVar
+from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, NoReturn, Sequence, TypeVar
 
 from . import _operations as ops
 from . import _native, _portal
@@ -13,7 +12,7 @@ from ._portal import Threads
 from .bulk import BulkItem, BulkResult, Target
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
 from .events import PAGE, WAIT, Event, Reader
-from .job import Job, JobRequest
+from .job import Job, JobPage, JobRequest
 from .middleware import ENQUEUE_ORDER, Chain, Once, is_async
 from .policies import Duration, RetryPolicy, UniquePolicy, When, time_text
 from .results import JobResult
@@ -65,7 +64,7 @@ class Client:
                    "max_sends": max_sends, "client_cert": client_cert, "encryption_keys": encryption_keys}  # fmt: skip
         if ca_file is not None:
             options["ca_file"] = ca_file
-        self._transport = SyncTransport(None if transport is not None else native_connection(url, options), transport)
+        self._transport = SyncTransport(None if transport is not None else native_connection(url, options), transport, url)
         #: Runs around every enqueue. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.enqueue_middleware = Chain(ENQUEUE_ORDER)
         self._composed: Callable[[JobRequest, Callable[[JobRequest], Any]], Any] | None = None
@@ -83,26 +82,29 @@ class Client:
         timeout_ms: int | None = None,
         visibility_timeout_ms: int | None = None,
         result_ttl: int | None = None,
-        delay: float | timedelta | None = None,
+        delay: Duration | None = None,
         delay_until: When | None = None,
         expires_at: When | None = None,
         total_timeout: Duration | None = None,
-        retry: RetryPolicy | Mapping[str, Any] | None = None,
-        unique: UniquePolicy | Mapping[str, Any] | None = None,
+        retry: RetryPolicy | Mapping[str, Any] | int | None = None,
+        unique: UniquePolicy | Mapping[str, Any] | bool | None = None,
         tags: Sequence[str] | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
         schema: str | None = None,
         # gen:end
+        timeout: Duration | None = None,
+        visibility_timeout: Duration | None = None,
         extra: Mapping[str, Any] | None = None,
+        **unknown: NoReturn,
     ) -> Job:
         """Sends a job and returns it as the server stored it.
 
-        ``args`` is an array; a single value is wrapped in one. ``delay`` is seconds or a timedelta, ``delay_until`` and
-        ``expires_at`` are RFC 3339 text, a datetime, or a timedelta from now. See :class:`~openjobspec.JobOptions` for the
-        others.
+        ``args`` is an array; a single value is wrapped in one. ``delay`` and ``timeout`` are seconds, a timedelta, or text such as ``5m``;
+        ``delay_until`` and ``expires_at`` are RFC 3339 text, a datetime, or a timedelta from now. ``retry=5`` is five runs in all,
+        ``unique=True`` is: not beside a job of the same type and arguments. See :class:`~openjobspec.JobOptions` for the others.
 
-        Raises a subclass of OJSAPIError when the server refuses, OJSConnectionError when it is not reached, and
+        Raises OJSValidationError for options and values that cannot be sent, a subclass of OJSAPIError when the server refuses, OJSConnectionError when it is not reached, and
         NotEnqueuedError when a middleware dropped the job.
         """
         request = JobRequest(
@@ -112,7 +114,7 @@ class Client:
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at,
             total_timeout=total_timeout, retry=retry, unique=unique, tags=tags, id=id, meta=meta, schema=schema,
             # gen:end
-            extra=dict(extra or {}),
+            timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return self.enqueue_request(request)
 
@@ -136,6 +138,37 @@ class Client:
     def get_job(self, job_id: str) -> Job:
         """The job with this id. Raises JobNotFoundError."""
         return self._run(ops.get_job(job_id))
+
+    def list_jobs(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        state: str | None = None,
+        since: When | float | None = None,
+        until: When | float | None = None,
+        sort: Literal["created_at", "scheduled_at", "priority"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        page: int = 1,
+        per_page: int = ops.PAGE_SIZE,
+    ) -> JobPage:
+        """One page of the jobs that the filter finds, newest first unless sorted otherwise.
+
+        ``queue``; ``job_type`` (``email.*`` is all that start so); ``state``, one of them; enqueued ``since`` and ``until`` a point in time, or a
+        length of time ago (seconds, a timedelta). ``sort`` is ``created_at``, ``scheduled_at`` or ``priority``. Pages count from 1 and hold 100 jobs,
+        or ``per_page`` of them; the next page is there when ``has_more`` of the one before is true. Jobs that come and go between two
+        pages move the others.
+
+        The server asks for a key that may administrate, where it has keys. Raises OJSValidationError for ``page=0``, and an OJSAPIError
+        for a filter that the server does not know.
+
+        >>> with Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     page = client.list_jobs(job_type="email.*", state="available", per_page=2)
+        >>> [job.args for job in page], page.total, page.has_more
+        ([[2], [1]], 3, True)
+        """
+        return self._run(ops.list_jobs(queue, job_type, state, since, until, sort, order, page, per_page))
 
     def cancel_job(self, job_id: str) -> Job:
         """Cancels the job; raises InvalidStateTransitionError when it is over already."""
@@ -484,14 +517,26 @@ class Client:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"Client({self._transport.place!r})"
+
     # --- inside ---
+
+    @classmethod
+    def _over(cls, transport: SyncTransport) -> Client:
+        """A client on a connection that is there already."""
+        client = cls.__new__(cls)
+        client._transport = transport
+        client.enqueue_middleware = Chain(ENQUEUE_ORDER)
+        client._composed = None
+        return client
 
     @property
     def _connection(self) -> _native.Connection | None:
         return self._transport.connection
 
     def _run(self, call: ops.Call[T]) -> T:
-        return call.read(self._transport.request(call.method, call.path, call.body, call.wait))
+        return call.result(self._transport.request(call.method, call.path, call.body, call.wait))
 
     def _kept(self, jobs: Iterable[RequestLike]) -> list[JobRequest]:
         """The jobs that middleware lets through."""

@@ -34,6 +34,8 @@ import json
 from datetime import timedelta
 from typing import Any, Mapping
 
+from ._secrets import redacted
+
 
 class OJSError(Exception):
     """Base of all errors of this package."""
@@ -53,6 +55,7 @@ class OJSError(Exception):
         request_id: str | None = None,
         numeric: str | None = None,
     ) -> None:
+        message = redacted(message)
         super().__init__(message)
         self.message = message
         #: Machine-readable code, as the server wrote it.
@@ -178,6 +181,10 @@ class ForkedError(OJSError):
 class InternalError(OJSError):
     """A bug in OJS. Please report it."""
 # gen:end
+
+
+class UnknownOptionError(OJSValidationError, TypeError):
+    """A name that no option has: the message says which there are. Python's own calls raise TypeError for it, and so this is one too."""
 
 
 class NonRetryableError(Exception):

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, Sequence, overload
 
 from ._json import loads
-from .errors import OJSValidationError
-from .policies import Duration, RetryPolicy, UniquePolicy, When, duration_text, time_text
+from ._values import check
+from .errors import OJSValidationError, UnknownOptionError
+from .policies import (
+    Duration,
+    RetryPolicy,
+    UniquePolicy,
+    When,
+    after,
+    duration_text,
+    milliseconds,
+    nearest,
+    retry_wire,
+    time_text,
+    unique_wire,
+    unknown,
+    whole_milliseconds,
+)
 
 
 class Job:
@@ -157,6 +172,39 @@ class Job:
         return f"Job(id={self.id!r}, type={self.type!r}, queue={self.queue!r}, state={self.state!r})"
 
 
+class JobPage(Sequence[Job]):
+    """One page of a list of jobs: a sequence of jobs that knows how many there are in all.
+
+    >>> page = JobPage([Job.from_dict({"id": "1", "type": "a"})], total=1, page=1, has_more=False)
+    >>> [job.type for job in page], len(page), page.total
+    (['a'], 1, 1)
+    """
+
+    __slots__ = ("_jobs", "has_more", "page", "total")
+
+    def __init__(self, jobs: list[Job], total: int, page: int, has_more: bool) -> None:
+        self._jobs = jobs
+        #: Jobs that the filter finds, on all pages. Servers with very many may stop counting.
+        self.total = total
+        #: Number of this page, from 1.
+        self.page = page
+        #: Whether there is a page behind this one.
+        self.has_more = has_more
+
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Job]: ...
+    def __getitem__(self, index: int | slice) -> Job | list[Job]:
+        return self._jobs[index]
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __repr__(self) -> str:
+        return f"JobPage(page={self.page}, jobs={len(self._jobs)}, total={self.total}, has_more={self.has_more})"
+
+
 def wrap_args(args: Any) -> list[Any]:
     """Arguments as the array that the wire wants: a single value becomes an array of one."""
     if args is None:
@@ -181,8 +229,8 @@ class JobOptions:
     visibility_timeout_ms: int | None = None
     #: How long the result is kept (0 keeps none), in seconds.
     result_ttl: int | None = None
-    #: Run after this long: seconds or a timedelta.
-    delay: float | timedelta | None = None
+    #: Run after this long: seconds, a timedelta, or text such as 5m.
+    delay: Duration | None = None
     #: Do not run before this time.
     delay_until: When | None = None
     #: Throw the job away when it has not started by then.
@@ -190,9 +238,9 @@ class JobOptions:
     #: How long the job's whole life may take.
     total_timeout: Duration | None = None
     #: What happens when it fails.
-    retry: RetryPolicy | Mapping[str, Any] | None = None
+    retry: RetryPolicy | Mapping[str, Any] | int | None = None
     #: What makes it a duplicate.
-    unique: UniquePolicy | Mapping[str, Any] | None = None
+    unique: UniquePolicy | Mapping[str, Any] | bool | None = None
     #: Words to find it by.
     tags: Sequence[str] | None = None
     #: An id of your own (UUIDv7, lower case), so that sending it twice makes one job.
@@ -202,6 +250,10 @@ class JobOptions:
     #: URI of the schema its arguments follow.
     schema: str | None = None
     # gen:end
+    #: The same as timeout_ms, as seconds, a timedelta, or text: ``30``, ``"30s"``, ``"1h30m"``.
+    timeout: Duration | None = None
+    #: The same as visibility_timeout_ms, as seconds, a timedelta, or text.
+    visibility_timeout: Duration | None = None
     #: More options, by their names on the wire.
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -212,32 +264,55 @@ class JobOptions:
             options["queue"] = self.queue
         if self.priority:
             options["priority"] = self.priority
-        for name in ("timeout_ms", "visibility_timeout_ms", "result_ttl"):
-            value = getattr(self, name)
-            if value is not None:
-                options[name] = value
-        if self.delay is not None:
-            if self.delay_until is not None:
-                raise OJSValidationError("give either delay or delay_until, not both")
-            delay = self.delay if isinstance(self.delay, timedelta) else timedelta(seconds=self.delay)
-            options["delay_until"] = time_text(delay)
-        elif self.delay_until is not None:
-            options["delay_until"] = time_text(self.delay_until)
-        if self.expires_at is not None:
-            options["expires_at"] = time_text(self.expires_at)
-        if self.total_timeout is not None:
-            options["total_timeout"] = duration_text(self.total_timeout)
-        for name in ("retry", "unique"):
-            policy = getattr(self, name)
-            if policy is not None:
-                options[name] = policy.to_dict() if hasattr(policy, "to_dict") else dict(policy)
+        self._put_lengths(options)
+        if self.retry is not None:
+            options["retry"] = retry_wire(self.retry)
+        if self.unique is not None:
+            options["unique"] = unique_wire(self.unique)
         if self.tags:
+            if isinstance(self.tags, str):
+                raise OJSValidationError(f"tags must be a list of words, got {self.tags!r}: write [{self.tags!r}]")
             options["tags"] = list(self.tags)
         options.update(self.extra)
         return options
 
+    def _put_lengths(self, options: dict[str, Any]) -> None:
+        for name, own, wire in (("timeout", self.timeout, self.timeout_ms),
+                                ("visibility_timeout", self.visibility_timeout, self.visibility_timeout_ms)):  # fmt: skip
+            if own is not None and wire is not None:
+                raise OJSValidationError(f"give either {name} or {name}_ms, not both")
+            if own is not None:
+                options[f"{name}_ms"] = milliseconds(name, own)
+            elif wire is not None:
+                options[f"{name}_ms"] = whole_milliseconds(f"{name}_ms", wire)
+        if self.result_ttl is not None:
+            options["result_ttl"] = self.result_ttl
+        if self.delay is not None:
+            if self.delay_until is not None:
+                raise OJSValidationError("give either delay or delay_until, not both")
+            options["delay_until"] = after("delay", self.delay)
+        for name in ("delay_until", "expires_at"):
+            when = getattr(self, name)
+            if isinstance(when, timedelta):
+                options[name] = after(name, when)
+            elif when is not None:
+                options[name] = time_text(when)
+        if self.total_timeout is not None:
+            options["total_timeout"] = duration_text(self.total_timeout)
 
-@dataclass(kw_only=True)
+
+def _no_option(name: str) -> UnknownOptionError:
+    error = unknown(f"a job has no option '{name}'", name, _NAMES)
+    for option, policy in (("retry", RetryPolicy), ("unique", UniquePolicy)):
+        if near := nearest(name, [one.name for one in fields(policy)]):
+            error = UnknownOptionError(f"a job has no option '{name}', and {option} has: write {option}={{'{near}': …}}")
+    return error
+
+
+_NAMES = tuple(option.name for option in fields(JobOptions))
+
+
+@dataclass(kw_only=True, repr=False)
 class JobRequest(JobOptions):
     """A job to be. Enqueue middleware gets it and may change everything but its id.
 
@@ -251,16 +326,22 @@ class JobRequest(JobOptions):
     args: Any = None
 
     def __init__(self, type: str, args: Any = None, **options: Any) -> None:
+        for name in options:
+            if name not in _NAMES:
+                raise _no_option(name)
         JobOptions.__init__(self, **options)
         self.type = type
         self.args = wrap_args(args)
 
     def to_dict(self) -> dict[str, Any]:
         """The request as the wire has it."""
-        body: dict[str, Any] = {"type": self.type, "args": wrap_args(self.args)}
+        args = wrap_args(self.args)
+        check("args", args)
+        body: dict[str, Any] = {"type": self.type, "args": args}
         if self.id is not None:
             body["id"] = self.id
         if self.meta:
+            check("meta", self.meta)
             body["meta"] = self.meta
         if self.schema is not None:
             body["schema"] = self.schema
@@ -268,6 +349,21 @@ class JobRequest(JobOptions):
         if options:
             body["options"] = options
         return body
+
+    def __repr__(self) -> str:
+        # Never the arguments: they may be secret, and logs are not.
+        return f"JobRequest(type={self.type!r}, queue={self.queue!r})"
+
+    @classmethod
+    def made(cls, job: str | JobRequest, args: Any, options: Mapping[str, Any]) -> JobRequest:
+        """A request from a type, arguments and options, or one that was made before, by a task: then there is nothing to add."""
+        if isinstance(job, str):
+            return cls(job, args, **options)
+        if not isinstance(job, JobRequest):
+            raise OJSValidationError(f"name a job type, or pass task.request(…), not {type(job).__name__}", code="invalid_payload")
+        if args is not None or options:
+            raise OJSValidationError("a request has its arguments and options already: pass them to task.options(…).request(…)")
+        return job
 
     @classmethod
     def of(cls, value: JobRequest | Mapping[str, Any] | tuple[Any, ...] | str) -> JobRequest:

@@ -6,6 +6,7 @@ layers inside never run. Layers may be plain functions or coroutine functions, i
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any, Callable, Iterator, TypeVar, overload
 
@@ -150,6 +151,6 @@ class Once:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling it makes a coroutine: coroutine functions, and objects whose ``__call__`` is one."""
-    while hasattr(function, "func") and not inspect.isfunction(function):
-        function = function.func  # functools.partial
+    while isinstance(function, functools.partial):
+        function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))

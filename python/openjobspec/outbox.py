@@ -25,10 +25,11 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping
 from urllib.parse import quote, urlencode
 
-from . import _native, outbox_context
+from . import _logs, _native, outbox_context
 from ._json import dumps, loads
+from ._secrets import redacted
 from .client import Client, RequestLike
-from .errors import ClosedError, NotEnqueuedError, OJSValidationError
+from .errors import ClosedError, NotEnqueuedError, OJSValidationError, OutboxError
 from .job import Job, JobRequest
 from .policies import Duration, duration_seconds
 from .transport import TransportThreads
@@ -65,6 +66,9 @@ class Outbox:
     With ``in_engine`` the rows are the engine's own, which shares the application's PostgreSQL: nobody needs to send them.
     """
 
+    #: How the table is made, for the error of an application that has none.
+    migrate_command = "outbox.migrate(connection)"
+
     def __init__(
         self, client: Client, *, database: str, table: str = TABLE, paramstyle: str | None = None, in_engine: bool = False
     ) -> None:
@@ -97,9 +101,12 @@ class Outbox:
             raise NotEnqueuedError("a middleware dropped the job", code="not_enqueued")
         return found[-1]
 
-    def add(self, connection: Any, job_type: str, args: Any = None, **options: Any) -> Job:
-        """Stages a job in the transaction that is open on a DB-API connection."""
-        return self.write(connection, JobRequest(job_type, args, **options))
+    def add(self, connection: Any, job_type: str | JobRequest, args: Any = None, **options: Any) -> Job:
+        """Stages a job in the transaction that is open on a DB-API connection.
+
+        Raises OutboxError with the code ``no_outbox_table`` when the table is missing.
+        """
+        return self.write(connection, JobRequest.made(job_type, args, options))
 
     def write(self, connection: Any, job: RequestLike) -> Job:
         """The same for a request made before."""
@@ -107,9 +114,26 @@ class Outbox:
         cursor = connection.cursor()
         try:
             cursor.execute(staged.sql, staged.params)
+        except Exception as error:
+            explain(error, self.table, self.migrate_command)
+            raise
         finally:
             cursor.close()
         return staged.job
+
+    def migrate(self, connection: Any) -> None:
+        """Makes the table on a DB-API connection, or adds what it lacks. Safe to run again; commit afterwards.
+
+        >>> import sqlite3
+        >>> app = sqlite3.connect(":memory:")
+        >>> Outbox(Client("memory:"), database="sqlite").migrate(app)
+        """
+        cursor = connection.cursor()
+        try:
+            for statement in migration(self.database, self.table):
+                cursor.execute(statement)
+        finally:
+            cursor.close()
 
     def waiting(self, connection: Any) -> list[dict[str, Any]]:
         """The rows not sent yet that this connection sees, its own transaction's included: for tests."""
@@ -123,6 +147,26 @@ class Outbox:
         finally:
             cursor.close()
         return [{"type": row[0], "args": _parsed(row[1]), "options": _parsed(row[2]), "id": str(row[3])} for row in rows]
+
+
+#: How drivers say that there is no such table: PostgreSQL's code, MySQL's number. SQLite has a text.
+_NO_TABLE = {"42P01", "1146"}
+
+
+def explain(error: Exception, table: str, command: str) -> None:
+    """Raises OutboxError for what a driver said about writing a row, in words that say what to do; returns where there are none.
+
+    ``command`` is how this framework makes the table.
+    """
+    codes: set[str] = set()
+    texts: list[str] = []
+    at: BaseException | None = error
+    while at is not None and len(texts) < 10:  # SQLAlchemy and Django wrap the driver's own
+        codes |= {str(getattr(at, name, None)) for name in ("sqlstate", "pgcode")} | {str(value) for value in at.args[:1]}
+        texts.append(str(at))
+        at = getattr(at, "orig", None) or at.__cause__
+    if codes & _NO_TABLE or any(f"no such table: {table}" in text for text in texts):
+        raise OutboxError(f"there is no table {table}: run '{command}' once, or 'ojs relay migrate'", code="no_outbox_table") from error
 
 
 def _parsed(value: Any) -> Any:
@@ -149,7 +193,7 @@ class Relay:
     ) -> None:
         if isinstance(database, str) and not database.startswith(("postgres://", "postgresql://", "mysql://", "mariadb://")):
             raise OJSValidationError(
-                f"a relay in this process reads PostgreSQL and MySQL by URL, and SQLite through a function that opens it; got '{database}'"
+                f"a relay in this process reads PostgreSQL and MySQL by URL, and SQLite through a function that opens it; got '{redacted(database)}'"
             )
         self._client = client
         self._database = database
@@ -186,6 +230,7 @@ class Relay:
             except BaseException:
                 self._close_parts()
                 raise
+            _logs.start()
             if self._native is None:
                 atexit.register(self.stop)
             self._native, self._pid = native, os.getpid()
@@ -228,6 +273,10 @@ class Relay:
                     native.stop(grace)
             finally:
                 self._close_parts()
+
+    def __repr__(self) -> str:
+        place = redacted(self._database) if isinstance(self._database, str) else "an SQLite file"
+        return f"<Relay of {self._table} in {place}{', running' if self.running else ''}>"
 
     def __enter__(self) -> Relay:
         return self.start()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import math
+import re
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
-from typing import Any, ClassVar, Literal, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any, ClassVar, Iterable, Literal, Mapping, Sequence
 
 from . import _native
+from .errors import OJSValidationError, UnknownOptionError
 
 #: A length of time: seconds, a timedelta, or ISO 8601 text such as ``PT5M``.
 Duration = float | timedelta | str
@@ -15,9 +19,9 @@ When = str | datetime | timedelta
 
 
 def duration_text(value: Duration) -> str:
-    """ISO 8601 text of a duration."""
+    """ISO 8601 text of a duration; short text such as ``5m`` is written out."""
     if isinstance(value, str):
-        return value
+        return value if value.startswith("P") else _native.duration_text(_native.duration_seconds(value))
     return _native.duration_text(value.total_seconds() if isinstance(value, timedelta) else float(value))
 
 
@@ -33,12 +37,119 @@ def duration_seconds(value: Duration) -> float:
 
 
 def time_text(value: When) -> str:
-    """RFC 3339 text of a point in time."""
+    """RFC 3339 text of a point in time; a negative timedelta is in the past."""
     if isinstance(value, str):
         return value
     if isinstance(value, timedelta):
+        if value.days < 0:
+            return (datetime.now(timezone.utc) + value).isoformat()
         return _native.time_after(value.total_seconds())
     return (value if value.tzinfo else value.astimezone()).isoformat()
+
+
+def milliseconds(name: str, value: Duration) -> int:
+    """A length that must be longer than zero, in whole milliseconds, never shorter than asked for.
+
+    >>> milliseconds("timeout", "90s"), milliseconds("timeout", 1.5)
+    (90000, 1500)
+    """
+    seconds = _length(name, value)
+    if seconds <= 0:
+        raise OJSValidationError(f"{name} must be longer than zero; leave it out for the server's default")
+    return math.ceil(round(seconds * 1000, 6))
+
+
+def whole_milliseconds(name: str, value: Any) -> int:
+    """The same for a setting that is named after its unit: a number is milliseconds."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = value / 1000
+    return milliseconds(name, value)
+
+
+def after(name: str, value: Duration) -> str:
+    """RFC 3339 text of the time that a length from now ends at. Raises OJSValidationError for a negative one."""
+    seconds = _length(name, value)
+    if seconds < 0:
+        raise OJSValidationError(f"{name} must be zero or more seconds, or text such as '5m', got {value!r}")
+    return _native.time_after(seconds)
+
+
+def _length(name: str, value: Duration) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, timedelta, str)):
+        raise OJSValidationError(f"{name} must be seconds, a timedelta, or text such as '5m', got {value!r}")
+    try:
+        seconds = duration_seconds(value)
+    except ValueError as error:
+        raise OJSValidationError(f"{name} must be seconds, a timedelta, or text such as '5m' or 'PT5M', got {value!r}") from error
+    if not math.isfinite(seconds):
+        raise OJSValidationError(f"{name} must be seconds, a timedelta, or text such as '5m', got {value!r}")
+    return seconds
+
+
+def retry_wire(value: RetryPolicy | Mapping[str, Any] | int) -> Any:
+    """A retry policy as the wire has it; a number is that many runs in all.
+
+    >>> retry_wire(5), retry_wire({"max_attempts": 5, "initial_interval": timedelta(seconds=2)})
+    ({'max_attempts': 5}, {'max_attempts': 5, 'initial_interval': 'PT2S'})
+    """
+    if isinstance(value, RetryPolicy):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return _checked("retry", value, RetryPolicy, _RETRY_MORE)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return {"max_attempts": value}
+    raise OJSValidationError(
+        f"retry must be a number of runs, RetryPolicy(max_attempts=5), or a dict such as {{'max_attempts': 5, 'initial_interval': '10s'}}, got {value!r}"
+    )
+
+
+def unique_wire(value: UniquePolicy | Mapping[str, Any] | bool) -> Any:
+    """A unique policy as the wire has it; True is: same type and arguments.
+
+    >>> unique_wire(True)
+    {'keys': ['type', 'args']}
+    """
+    if isinstance(value, UniquePolicy):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return _checked("unique", value, UniquePolicy, _UNIQUE_MORE)
+    if isinstance(value, bool):
+        return {"keys": ["type", "args"]} if value else False
+    raise OJSValidationError(
+        f"unique must be True, UniquePolicy(keys=['type', 'args']), or a dict such as {{'keys': ['args'], 'period': '1h'}}, got {value!r}"
+    )
+
+
+#: Spellings of other clients that servers read.
+_RETRY_MORE = ("max_retries", "initial_interval_ms", "base_delay_ms", "multiplier", "max_interval_ms", "backoff_type", "backoff")
+_UNIQUE_MORE = ("key", "period_ms", "onConflict")
+
+
+def _checked(option: str, given: Mapping[str, Any], policy: type[RetryPolicy] | type[UniquePolicy], more: Sequence[str]) -> dict[str, Any]:
+    names = [field.name for field in fields(policy)]
+    for name in given:
+        if name not in names and name not in more and not str(name).startswith(("x_", "x-")):
+            raise unknown(f"{option} has no '{name}'", str(name), names)
+    return {name: duration_text(value) if name in policy._DURATIONS and value is not None else value for name, value in given.items()}
+
+
+def unknown(what: str, name: str, names: Iterable[str]) -> UnknownOptionError:
+    """The error for a name that there is not, with the one that was probably meant."""
+    known = list(names)
+    near = nearest(name, known)
+    meant = f"; did you mean '{near}'?" if near else "."
+    return UnknownOptionError(f"{what}{meant} There are {', '.join(known)}")
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant.
+
+    >>> nearest("maxAttemps", ["max_attempts", "jitter"])
+    'max_attempts'
+    """
+    plain = {re.sub(r"[^a-z0-9]", "", one.lower()): one for one in names}
+    found = difflib.get_close_matches(re.sub(r"[^a-z0-9]", "", name.lower())[:64], plain, 1, 0.75)
+    return plain[found[0]] if found else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from typing import Any, Mapping, Protocol, runtime_checkable
 from . import _native, _override, _portal
 from ._json import dumps, loads
 from ._reactor import Reactor
+from ._secrets import redacted
 from .errors import ClosedError, OJSError, OJSValidationError
 
 
@@ -121,9 +122,11 @@ def key_text(keys: str | Mapping[str, bytes] | None) -> str | None:
 class SyncTransport:
     """The blocking form: every method returns the decoded body of a 2xx answer."""
 
-    def __init__(self, connection: _native.Connection | None, custom: Any = None) -> None:
+    def __init__(self, connection: _native.Connection | None, custom: Any = None, url: str | None = None) -> None:
         self.connection = connection
         self.custom = custom
+        #: Where it leads, fit to be shown.
+        self.place = type(custom).__name__ if connection is None else redacted(url or default_url())
 
     def request(self, method: str, path: str, body: Any = None, wait: float | None = None) -> Any:
         """One request; raises the error of an answer that is not 2xx. ``wait``: so many seconds the server may hold it back."""
@@ -162,9 +165,11 @@ class SyncTransport:
 class AsyncTransport:
     """The same for coroutines."""
 
-    def __init__(self, connection: _native.Connection | None, custom: Any = None) -> None:
+    def __init__(self, connection: _native.Connection | None, custom: Any = None, url: str | None = None) -> None:
         self.connection = connection
         self.custom = custom
+        #: Where it leads, fit to be shown.
+        self.place = type(custom).__name__ if connection is None else redacted(url or default_url())
 
     async def request(self, method: str, path: str, body: Any = None, wait: float | None = None) -> Any:
         """One request; raises the error of an answer that is not 2xx. ``wait``: so many seconds the server may hold it back."""

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
+import re
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Iterable, TypeVar, overload
+from typing import Any, Callable, Concatenate, Iterable, Mapping, ParamSpec, TypeVar, overload
 
 from . import _logs, _native
 from ._lanes import EventLane, Plans, run_thread
 from ._plan import Bridges, plan
 from ._portal import LoopThread, Threads, run_on
 from ._signals import Signals, on_loop
+from ._signature import Signature
+from ._producers import Producers
 from .aio import AsyncClient
 from .client import Client
 from .context import JobContext
-from .errors import ForkedError, OJSValidationError
+from .errors import ForkedError, OJSValidationError, UnknownOptionError
 from .middleware import Chain
+from .task import Registration, Task, defaults_of
 from .transport import CONNECTION_OPTIONS, TransportThreads, native_connection
 
-H = TypeVar("H", bound=Callable[[JobContext], Any])
+P = ParamSpec("P")
+R = TypeVar("R")
+
+logger = logging.getLogger("openjobspec.worker")
 
 #: Longer than anybody waits; the wait itself looks for signals all the time.
 _LONG = 86_400.0
@@ -77,8 +85,8 @@ class Worker:
         release_on_shutdown: bool = True,
         **connection: Any,
     ) -> None:
-        for unknown in sorted(set(connection) - set(CONNECTION_OPTIONS)):
-            raise TypeError(f"unknown option '{unknown}'; there are {', '.join((*_WORKER_OPTIONS, *CONNECTION_OPTIONS))}")
+        for name in sorted(set(connection) - set(CONNECTION_OPTIONS)):
+            raise UnknownOptionError(f"unknown option '{name}'; there are {', '.join((*_WORKER_OPTIONS, *CONNECTION_OPTIONS))}")
         self._url = url
         self._custom = transport
         self._connection_options = connection
@@ -86,6 +94,8 @@ class Worker:
             native_connection(url, connection)  # a wrong option is reported here, not at start
         #: The queues, in order of preference.
         self.queues = _names(queues if queues is not None else os.environ.get("OJS_QUEUE") or "default")
+        # Of the code alone: where a task's jobs go must not depend on the process that enqueues them.
+        self._home = "default" if queues is None or "default" in _names(queues) else _names(queues)[0]
         #: Handlers that run at a time.
         self.concurrency = _slots(concurrency if concurrency is not None else os.environ.get("OJS_CONCURRENCY") or 10)
         if grace_period is None and "OJS_SHUTDOWN_TIMEOUT" in os.environ:
@@ -102,6 +112,8 @@ class Worker:
         #: Runs around every handler. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.middleware = Chain()
         self._handlers: dict[str, Callable[[JobContext], Any]] = {}
+        self._tasks: dict[str, Task[..., Any]] = {}
+        self._producers = Producers()
         self._native: _native.Worker | None = None
         self._stop_at_start = False
         self._threads: list[threading.Thread] = []
@@ -113,30 +125,51 @@ class Worker:
     # --- before the start ---
 
     @overload
-    def register(self, job_type: str) -> Callable[[H], H]: ...
+    def register(self, job_type: Callable[[JobContext], R], /) -> Task[..., R]: ...
     @overload
-    def register(self, job_type: str, handler: H) -> H: ...
-    def register(self, job_type: str, handler: H | None = None) -> H | Callable[[H], H]:
-        """Registers the handler of a job type, as a decorator or directly. ``*`` stands for every other type."""
+    def register(self, job_type: Callable[Concatenate[JobContext, P], R], /) -> Task[P, R]: ...  # type: ignore[overload-cannot-match]
+    @overload
+    def register(self, job_type: str | None = None, handler: None = None, **defaults: Any) -> Registration: ...
+    @overload
+    def register(self, job_type: str, handler: Callable[[JobContext], R], **defaults: Any) -> Task[..., R]: ...
+    @overload
+    def register(self, job_type: str, handler: Callable[Concatenate[JobContext, P], R], **defaults: Any) -> Task[P, R]: ...  # type: ignore[overload-cannot-match]
+    def register(self, job_type: Any = None, handler: Any = None, **defaults: Any) -> Any:
+        """Registers the handler of a job type, as a decorator or directly, and returns it as a :class:`~openjobspec.Task`.
+
+        Without a type, and without parentheses too, the type is the function's name. ``*`` stands for every other type.
+
+        The handler takes the context, and may take the job's arguments behind it: ``def send(ctx, to, subject="Hello")``. One that can be
+        called neither way raises OJSValidationError.
+
+        ``defaults`` are options of :meth:`openjobspec.Client.enqueue` for all jobs of the type that this process enqueues: ``queue="mail"``,
+        ``retry=5``, ``timeout="30s"``. What a call says itself wins.
+        """
+        if callable(job_type) and handler is None:
+            return self._registered(None, job_type, defaults)
         if handler is not None:
-            self.handler(job_type, handler)
-            return handler
+            return self._registered(job_type, handler, defaults)
+        return lambda function: self._registered(job_type, function, defaults)
 
-        def decorate(function: H) -> H:
-            self.handler(job_type, function)
-            return function
+    def handler(self, job_type: str, handler: Callable[..., Any]) -> None:
+        """Registers the handler of a job type. Raises OJSValidationError for one that cannot be called as a handler."""
+        self._registered(job_type, handler, {})
 
-        return decorate
-
-    def handler(self, job_type: str, handler: Callable[[JobContext], Any]) -> None:
-        """Registers the handler of a job type."""
+    def _registered(self, job_type: str | None, handler: Any, defaults: Mapping[str, Any]) -> Task[..., Any]:
         if self._native is not None:
             raise OJSValidationError("register handlers before the worker starts")
-        if not callable(handler):
-            raise OJSValidationError(f"the handler of '{job_type}' must be callable")
-        if job_type in self._handlers:
-            raise OJSValidationError(f"a handler for '{job_type}' is registered already")
-        self._handlers[job_type] = handler
+        function = handler.function if isinstance(handler, Task) else handler
+        named = _named(function) if job_type is None else job_type
+        if not callable(function):
+            raise OJSValidationError(f"the handler of '{named}' must be callable, and {type(function).__name__} is not")
+        if named in self._handlers:
+            raise OJSValidationError(f"a handler for '{named}' is registered already")
+        signature = Signature(named, function)
+        options = defaults_of(named, defaults)
+        self._handlers[named] = signature.caller()
+        task: Task[..., Any] = Task(self, named, function, signature, options)
+        self._tasks[named] = task
+        return task
 
     def configure(
         self, *, url: str | None = None, queues: Iterable[str] | str | None = None, concurrency: int | None = None
@@ -146,6 +179,7 @@ class Worker:
             raise OJSValidationError("configure the worker before it starts")
         if url is not None:
             self._url, self._custom = url, None
+            self._producers = Producers()
         if queues is not None:
             self.queues = _names(queues)
         if concurrency is not None:
@@ -155,6 +189,19 @@ class Worker:
     def job_types(self) -> list[str]:
         """The types that have a handler."""
         return list(self._handlers)
+
+    @property
+    def client(self) -> Client:
+        """What :meth:`Task.enqueue <openjobspec.Task.enqueue>` sends with: the client the worker was made with, else one to the same server.
+
+        Its ``enqueue_middleware`` runs for tasks too.
+        """
+        return self._producers.plain(self._url, self._custom, self._connection_options)
+
+    @property
+    def async_client(self) -> AsyncClient:
+        """The same for coroutines: what :meth:`Task.enqueue_async <openjobspec.Task.enqueue_async>` sends with."""
+        return self._producers.asyncio(self._url, self._custom, self._connection_options)
 
     # --- running ---
 
@@ -259,6 +306,9 @@ class Worker:
             return "new"
         return _STATES[self._native.phase]
 
+    def __repr__(self) -> str:
+        return f"<Worker of {', '.join(self._handlers) or 'no types yet'}: queues {', '.join(self.queues)}, {self.state}>"
+
     def __enter__(self) -> Worker:
         return self.start()
 
@@ -288,6 +338,7 @@ class Worker:
         self._bridges.threads = Threads(self.concurrency, "openjobspec-handler")
         colours = sorted({which.on_loop for _, which in everything})
         lane_of = {colour: lane for lane, colour in enumerate(colours)}
+        self._warn_of_queues()
         native = self._native = _native.Worker(
             self._connection(),
             {job_type: lane_of[which.on_loop] for job_type, which in plans.items()},
@@ -300,6 +351,12 @@ class Worker:
         self._all_plans = plans
         self._lane_of = lane_of
         return native
+
+    def _warn_of_queues(self) -> None:
+        for job_type, task in self._tasks.items():
+            queue = task.queue
+            if "queue" in task._options and queue not in self.queues:
+                logger.warning("jobs of type '%s' go to the queue '%s', and this worker asks for %s only", job_type, queue, ", ".join(self.queues))
 
     async def _open_lane(self, loop: asyncio.AbstractEventLoop) -> None:
         lane = self._lane_of.get(True)
@@ -352,6 +409,14 @@ class Worker:
         if not self._native.is_own:
             raise ForkedError("this worker was started in the parent process; start one after the fork", code="forked")
         return self._native
+
+
+def _named(function: Any) -> str:
+    """The job type of a handler that is registered without one."""
+    name = getattr(function, "__name__", "")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise OJSValidationError(f"'{name}' cannot be a job type: name one, as in @worker.register('email.send')")
+    return str(name)
 
 
 def _names(queues: Iterable[str] | str) -> list[str]:

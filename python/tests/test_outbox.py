@@ -207,3 +207,17 @@ def test_postgresql_by_url(ojs_server: str) -> None:
             eventually(lambda: relay.status().get("sent") == 1)
         assert client.get_job(job.id).args == [1]
         connection.execute(f"DROP TABLE {table}, {table}_relay")
+
+
+def test_a_missing_table_is_an_error_that_says_how_to_make_it(ojs_server: str, tmp_path: Path) -> None:
+    app = sqlite3.connect(tmp_path / "app.db")
+    outbox = Outbox(ojs.Client(ojs_server), database="sqlite")
+    with pytest.raises(ojs.OutboxError) as caught, app:
+        outbox.add(app, "email.welcome", [1])
+    assert caught.value.message == "there is no table ojs_outbox: run 'outbox.migrate(connection)' once, or 'ojs relay migrate'"
+    assert caught.value.code == "no_outbox_table" and isinstance(caught.value.__cause__, sqlite3.OperationalError)
+    outbox.migrate(app)
+    outbox.migrate(app)
+    with app:
+        assert outbox.add(app, "email.welcome", [1]).args == [1]
+    app.close()

@@ -131,3 +131,30 @@ def test_fake(ojs_fake):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, timeout=180, capture_output=True, text=True)
     assert "3 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_type_without_a_handler_is_an_error_of_the_package() -> None:
+    client = ojs.Client()
+    worker, _ = family(client)
+    with testing.inline_mode(worker) as fake:
+        with pytest.raises(ojs.OJSError, match="No handler is registered for job type 'chidl'. Registered: bad, child, parent.") as caught:
+            client.enqueue("chidl")
+        assert caught.value.code == "no_handler"
+        [request] = fake.enqueued("chidl")
+    with testing.fake_mode() as fake:
+        job = client.enqueue("chidl")
+        with pytest.raises(ojs.NonRetryableError, match="No handler is registered"):
+            fake.drain(worker)
+        found = client.get_job(job.id)
+        assert found.state == "discarded" and found.error is not None and found.error["code"] == "no_handler"
+
+
+def test_workers_that_share_a_queue_run_what_they_have_handlers_for() -> None:
+    client, ran = ojs.Client(), []
+    one, two = ojs.Worker(), ojs.Worker()
+    one.register("one", lambda ctx: ran.append("one"))
+    two.register("two", lambda ctx: ran.append("two"))
+    with testing.inline_mode(one, two):
+        for job_type in ("two", "one", "two"):
+            client.enqueue(job_type)
+    assert ran == ["two", "one", "two"]

@@ -9,8 +9,10 @@ from .. import _native, _override
 from .._json import dumps, loads
 from .._lanes import Plans
 from .._outcome import COMPLETED, FAILED, Outcome, failure, success
+from .._plan import Plan
 from .._portal import LoopThread, Threads, caught, unwrap
 from ..context import JobContext
+from ..errors import NonRetryableError, OJSError, OJSValidationError
 
 if TYPE_CHECKING:
     from ..worker import Worker
@@ -75,41 +77,54 @@ class Fake:
         if not workers:
             raise ValueError("drain() needs the worker whose handlers shall run")
         self._draining = True
+        loop, threads = LoopThread("openjobspec-drain"), Threads(4, "openjobspec-drain")
+        for worker in workers:
+            worker._bridges.loop, worker._bridges.threads = loop.loop, threads
         try:
-            return sum(self._drain_one(worker, raise_errors) for worker in workers)
+            return self._drain([(worker.queues, worker._plans()) for worker in workers], loop, raise_errors)
         finally:
             self._draining = False
+            threads.close()
+            loop.stop(1.0)
 
     # --- inside ---
 
-    def _drain_one(self, worker: Worker, raise_errors: bool) -> int:
-        plans = worker._plans()
-        loop = LoopThread("openjobspec-drain")
-        worker._bridges.loop, worker._bridges.threads = loop.loop, Threads(4, "openjobspec-drain")
+    def _drain(self, workers: list[tuple[list[str], Plans]], loop: LoopThread, raise_errors: bool) -> int:
         ran = 0
-        try:
-            while True:
-                fetched = self._call("/workers/fetch", {"queues": worker.queues, "count": 1, "worker_id": "drain"})
-                if not fetched["jobs"]:
-                    return ran
-                ran += 1
-                self._perform(plans, loop, fetched["jobs"][0], raise_errors)
-        finally:
-            worker._bridges.threads.close()
-            loop.stop(1.0)
+        while True:
+            before = ran
+            for queues, own in workers:
+                fetched = self._call("/workers/fetch", {"queues": queues, "count": 1, "worker_id": "drain"})
+                for job in fetched["jobs"]:
+                    ran += 1
+                    # Workers may share a queue: the one with a handler for the type runs the job.
+                    self._perform([own, *(plans for _, plans in workers if plans is not own)], loop, job, raise_errors)
+            if ran == before:
+                return ran
 
-    def _perform(self, plans: Plans, loop: LoopThread, job: dict[str, Any], raise_errors: bool) -> None:
+    def _perform(self, plans: list[Plans], loop: LoopThread, job: dict[str, Any], raise_errors: bool) -> None:
         queue = job.get("queue", "default")
         ctx = JobContext(_Unattended(), 0, job["type"], job["id"], job.get("attempt", 1), queue, dumps(job))
         raised: BaseException | None = None
         try:
-            plan = plans[ctx.type]
+            plan = self._plan_of(plans, ctx)
             outcome = success(ctx, unwrap(loop.run(caught(plan.call(ctx)))) if plan.on_loop else plan.call(ctx))
         except BaseException as error:
             raised, outcome = error, failure(ctx, error)
         self._report(job, outcome)
-        if raised is not None and raise_errors and outcome[1] == FAILED:
-            raise raised
+        if raise_errors and outcome[1] == FAILED:
+            assert isinstance(outcome[2], tuple)
+            raise raised or OJSValidationError(outcome[2][2], code=outcome[2][0])  # what the handler returned cannot be a result
+
+    @staticmethod
+    def _plan_of(several: list[Plans], ctx: JobContext) -> Plan:
+        """Raises what a real worker would report for a type without a handler."""
+        found = next((plans[ctx.type] for plans in several if ctx.type in plans), None)
+        found = found or next((plans.fallback for plans in several if plans.fallback), None)
+        if found is None:
+            known = ", ".join(sorted({name for plans in several for name in plans})) or "none"
+            raise UnknownTypeError(f"No handler is registered for job type '{ctx.type}'. Registered: {known}.", code="no_handler")
+        return found
 
     def _report(self, job: dict[str, Any], outcome: Outcome) -> None:
         kind, payload = outcome[1], outcome[2]
@@ -134,6 +149,10 @@ class Fake:
 
     def _summary(self) -> str:
         return ", ".join(f"{request['type']}({request['args']})" for request in self.requests) or "none"
+
+
+class UnknownTypeError(OJSError, NonRetryableError):
+    """No worker that was given has a handler for the job's type."""
 
 
 class _Unattended:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
 from openjobspec.outbox import same_file
+from openjobspec.same_database import IDENTITY
 
 from . import conf, databases
 
@@ -23,7 +26,9 @@ def check_config(**_: Any) -> list[checks.CheckMessage]:
     found: list[checks.CheckMessage] = []
     if config.enabled:
         try:
-            databases.vendor(config.database)
+            if databases.vendor(config.database) and _lacks_table(config):
+                found.append(checks.Warning(f"there is no table {config.table} in the database '{config.database}'",
+                                            hint=f"run 'manage.py {conf.migrate_command(config.database)}'", id="ojs.W002"))  # fmt: skip
         except ImproperlyConfigured as error:
             found.append(checks.Error(str(error), hint="OJS_CONFIG['outbox']['enabled'] = False holds jobs in memory", id="ojs.E002"))
     else:
@@ -35,3 +40,26 @@ def check_config(**_: Any) -> list[checks.CheckMessage]:
                 f"OJS_CONFIG['url'] and the database '{alias}' are one SQLite file: two copies of SQLite would open it and destroy it",
                 hint="give the jobs a file of their own", id="ojs.E003"))  # fmt: skip
     return found
+
+
+def _lacks_table(config: conf.Config) -> bool:
+    """Whether the outbox has yet to be made. False where that cannot be seen: a check is no place for a database's own errors."""
+    if sys.argv[1:2] in (["migrate"], ["test"]):
+        return False  # it makes the table
+    connection = connections[config.database]
+    name = str(connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite" and not name.startswith((":memory:", "file:")) and not Path(name).exists():
+        return True  # to look would make the file
+    try:
+        if config.same_database or config.table.rpartition(".")[2] in connection.introspection.table_names():
+            return False
+        # The engine's own table, in a database that it shares.
+        return not (connection.vendor == "postgresql" and _first(connection, IDENTITY))
+    except Exception:
+        return False
+
+
+def _first(connection: Any, sql: str) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchone()[0]

@@ -21,9 +21,9 @@ class Config:
     """``OJS_CONFIG``."""
 
     #: The server; without it ``OJS_URL``.
-    url: str | None = None
+    url: str | None = field(default=None, repr=False)
     #: More for :class:`openjobspec.Client`.
-    client: Mapping[str, Any] = field(default_factory=dict)
+    client: Mapping[str, Any] = field(default_factory=dict, repr=False)
     #: Whether jobs go through a table. Without it they are held in memory until the commit: a crash in between loses them.
     enabled: bool = True
     #: The table's name.
@@ -38,6 +38,11 @@ class Config:
     same_database: bool | None = None
     #: ``module:attribute`` of the worker for ``manage.py ojs_worker``.
     worker: str | None = None
+
+
+def migrate_command(using: str) -> str:
+    """What makes the outbox in a database, behind ``manage.py``."""
+    return "migrate ojs" + ("" if using == "default" else f" --database {using}")
 
 
 def read() -> Config:

@@ -28,21 +28,21 @@ class Ojs:
 
     # --- enqueue ---
 
-    def enqueue(self, job_type: str, args: Any = None, **options: Any) -> Job:
+    def enqueue(self, job_type: str | JobRequest, args: Any = None, **options: Any) -> Job:
         """Sends a job now, whatever becomes of the transaction. Options as for :meth:`openjobspec.Client.enqueue`."""
-        return self.client.enqueue_request(outbox_context.completed(JobRequest(job_type, args, **options)))
+        return self.client.enqueue_request(outbox_context.completed(JobRequest.made(job_type, args, options)))
 
     def enqueue_bulk(self, jobs: Iterable[RequestLike]) -> list[Job]:
         """Sends many jobs now, in one request: all are stored or none."""
         return self.client.enqueue_batch([outbox_context.completed(JobRequest.of(job)) for job in jobs])
 
-    def enqueue_after_commit(self, job_type: str, args: Any = None, *, using: str | None = None, **options: Any) -> Job:
+    def enqueue_after_commit(self, job_type: str | JobRequest, args: Any = None, *, using: str | None = None, **options: Any) -> Job:
         """Sends a job if, and only if, the outermost transaction commits. Outside of a transaction: now.
 
         The job is written into the outbox in the transaction, so it is sent even when this process dies right after the
         commit. ``using`` names the database whose transaction counts. The job that is returned has its id already.
         """
-        return self._after_commit(JobRequest(job_type, args, **options), using)
+        return self._after_commit(JobRequest.made(job_type, args, options), using)
 
     def enqueue_bulk_after_commit(self, jobs: Iterable[RequestLike], *, using: str | None = None) -> list[Job]:
         """The same for many jobs."""
@@ -92,7 +92,9 @@ class Ojs:
         using = using or self.config.database
         database = databases.vendor(using)
         # Django's cursors take `%s` whatever the driver.
-        return Outbox(self.client, database=database, table=self.config.table, paramstyle="format", in_engine=self.shares_database(using))
+        outbox = Outbox(self.client, database=database, table=self.config.table, paramstyle="format", in_engine=self.shares_database(using))
+        outbox.migrate_command = f"manage.py {conf.migrate_command(using)}"
+        return outbox
 
     def shares_database(self, using: str | None = None) -> bool:
         """Whether the server keeps its jobs in this database: then transactions insert them there, without outbox and relay."""

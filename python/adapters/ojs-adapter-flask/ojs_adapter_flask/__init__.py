@@ -11,7 +11,7 @@ from flask import Flask, current_app, g, request
 from flask.cli import with_appcontext
 from ojs_adapter_sqlalchemy import OjsOutbox
 
-from openjobspec import Job, OJSError, OutboxError, outbox_context
+from openjobspec import Job, JobRequest, OJSError, OutboxError, outbox_context
 from openjobspec.__main__ import load
 from openjobspec.adapter_config import spelled
 from openjobspec.client import RequestLike
@@ -46,14 +46,16 @@ class Ojs:
 
     def init_app(self, app: Flask) -> None:
         """Registers with an application."""
-        database = app.config.get("OJS_DATABASE") or app.config.get("SQLALCHEMY_DATABASE_URI")
+        database = app.config.get("OJS_DATABASE") or _engine(app) or app.config.get("SQLALCHEMY_DATABASE_URI")
         if database is None:
             raise OutboxError("set OJS_DATABASE or SQLALCHEMY_DATABASE_URI: the database whose transactions count")
         config = app.config.get("OJS_CONFIG") or {"url": app.config.get("OJS_URL"), "outbox": app.config.get("OJS_OUTBOX", {})}
         app.config.setdefault("OJS_URL", spelled(config).get("url"))
-        app.extensions[_EXTENSION] = OjsOutbox.from_config(config, database)
+        outbox = app.extensions[_EXTENSION] = OjsOutbox.from_config(config, database)
+        outbox.migrate_command = "flask ojs-migrate"
         app.before_request(self._begin)
         app.teardown_request(self._end)
+        app.cli.add_command(_migrate)
         app.cli.add_command(_relay)
         app.cli.add_command(_worker)
 
@@ -63,7 +65,7 @@ class Ojs:
         found: OjsOutbox = current_app.extensions[_EXTENSION]
         return found
 
-    def enqueue(self, job_type: str, args: Any = None, **options: Any) -> Job:
+    def enqueue(self, job_type: str | JobRequest, args: Any = None, **options: Any) -> Job:
         """Sends a job now."""
         return self.outbox.enqueue(job_type, args, **options)
 
@@ -71,7 +73,7 @@ class Ojs:
         """Sends many jobs now, in one request."""
         return self.outbox.enqueue_bulk(jobs)
 
-    def enqueue_after_commit(self, job_type: str, args: Any = None, *, transaction: Any = None, **options: Any) -> Job:
+    def enqueue_after_commit(self, job_type: str | JobRequest, args: Any = None, *, transaction: Any = None, **options: Any) -> Job:
         """Sends a job if, and only if, the transaction commits: the extension's session, or the one that is named."""
         session = transaction if transaction is not None else self._session
         if session is None:
@@ -97,6 +99,24 @@ class Ojs:
         token = g.pop("ojs_context", None)
         if token is not None:
             outbox_context.unbind(token)
+
+
+def _engine(app: Flask) -> Any:
+    """The engine of Flask-SQLAlchemy, where it is in use: it resolves paths of SQLite files in its own way."""
+    extension = app.extensions.get("sqlalchemy")
+    if extension is None:
+        return None
+    with app.app_context():
+        return extension.engine
+
+
+@click.command("ojs-migrate")
+@with_appcontext
+def _migrate() -> None:
+    """Make the outbox table, or add what it lacks. Safe to run again."""
+    outbox: OjsOutbox = current_app.extensions[_EXTENSION]
+    outbox.migrate()
+    click.echo(f"there is a table {outbox.table}")
 
 
 @click.command("ojs-relay")

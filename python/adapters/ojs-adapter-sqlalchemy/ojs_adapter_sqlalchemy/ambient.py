@@ -64,7 +64,7 @@ class AsyncDatabase:
             for staged in transaction._staged:
                 await connection.run_sync(lambda plain: self.ojs.write(plain, staged, in_engine=transaction._in_engine))
 
-    def enqueue(self, job_type: str, args: Any = None, **options: Any) -> Job:
+    def enqueue(self, job_type: str | JobRequest, args: Any = None, **options: Any) -> Job:
         """Sends a job now."""
         return self.ojs.enqueue(job_type, args, **options)
 
@@ -72,7 +72,7 @@ class AsyncDatabase:
         """Sends many jobs now, in one request."""
         return self.ojs.enqueue_bulk(jobs)
 
-    def enqueue_after_commit(self, job_type: str, args: Any = None, **options: Any) -> Job:
+    def enqueue_after_commit(self, job_type: str | JobRequest, args: Any = None, **options: Any) -> Job:
         """Sends a job if, and only if, the outermost transaction commits. Outside of one: now.
 
         Middleware runs now, and what is wrong with the job is raised now. The row is written at the end of the transaction.
@@ -81,7 +81,7 @@ class AsyncDatabase:
         if transaction is None:
             return self.enqueue(job_type, args, **options)
         outbox = self.ojs.outbox(transaction.connection.dialect, in_engine=transaction._in_engine)
-        staged = outbox.stage(JobRequest(job_type, args, **options))
+        staged = outbox.stage(JobRequest.made(job_type, args, options))
         transaction._staged.append(staged)
         return staged.job
 

@@ -8,14 +8,15 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
-from sqlalchemy import URL, Connection, Engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session, scoped_session
 
 from openjobspec import Client, Job, JobRequest, OJSValidationError, outbox_context
 from openjobspec.adapter_config import spelled
 from openjobspec.client import RequestLike
-from openjobspec.outbox import TABLE, Outbox, Relay, Staged, migration, mysql_url, postgres_url, same_file
+from openjobspec.outbox import TABLE, Outbox, Relay, Staged, explain, migration, mysql_url, postgres_url, same_file
 from openjobspec.policies import duration_seconds
 from openjobspec.same_database import NOTIFY, SameDatabase
 
@@ -37,6 +38,9 @@ class OjsOutbox:
     jobs in the same PostgreSQL, transactions insert them there and no relay is needed; ``same_database`` says whether it does, and is
     found out when it is left out.
     """
+
+    #: How the table is made, for the error of an application that has none.
+    migrate_command = "ojs.create_table(connection)"
 
     def __init__(
         self,
@@ -86,27 +90,27 @@ class OjsOutbox:
 
     # --- enqueue ---
 
-    def enqueue(self, job_type: str, args: Any = None, **options: Any) -> Job:
+    def enqueue(self, job_type: str | JobRequest, args: Any = None, **options: Any) -> Job:
         """Sends a job now, whatever becomes of any transaction. Options as for :meth:`openjobspec.Client.enqueue`."""
-        return self.client.enqueue_request(outbox_context.completed(JobRequest(job_type, args, **options)))
+        return self.client.enqueue_request(outbox_context.completed(JobRequest.made(job_type, args, options)))
 
     def enqueue_bulk(self, jobs: Iterable[RequestLike]) -> list[Job]:
         """Sends many jobs now, in one request: all are stored or none."""
         return self.client.enqueue_batch([outbox_context.completed(JobRequest.of(job)) for job in jobs])
 
-    def enqueue_after_commit(self, transaction: Session | Connection | scoped_session[Any], job_type: str, args: Any = None, **options: Any) -> Job:
+    def enqueue_after_commit(self, transaction: Session | Connection | scoped_session[Any], job_type: str | JobRequest, args: Any = None, **options: Any) -> Job:
         """Sends a job if, and only if, the outermost transaction of this session or connection commits.
 
         The row is written at once, behind what the session has flushed so far. A connection in autocommit has no transaction: the
         job is sent now. The job that is returned has its id already.
         """
-        return self.stage(transaction, JobRequest(job_type, args, **options))
+        return self.stage(transaction, JobRequest.made(job_type, args, options))
 
     async def enqueue_after_commit_async(
-        self, transaction: AsyncSession | AsyncConnection, job_type: str, args: Any = None, **options: Any
+        self, transaction: AsyncSession | AsyncConnection, job_type: str | JobRequest, args: Any = None, **options: Any
     ) -> Job:
         """The same for the asyncio classes."""
-        request = JobRequest(job_type, args, **options)
+        request = JobRequest.made(job_type, args, options)
         return await transaction.run_sync(lambda plain: self.stage(plain, request))
 
     def stage(self, transaction: Session | Connection | scoped_session[Any], job: RequestLike) -> Job:
@@ -140,7 +144,11 @@ class OjsOutbox:
 
     def write(self, connection: Connection, staged: Staged, *, in_engine: bool = False) -> None:
         """Writes a row that was made before."""
-        connection.exec_driver_sql(staged.sql, staged.params)
+        try:
+            connection.exec_driver_sql(staged.sql, staged.params)
+        except DBAPIError as error:
+            explain(error, self.table, self.migrate_command)
+            raise
         self._watch(connection.engine)
         connection.info["ojs_inserted" if in_engine else "ojs_staged"] = True
 
@@ -158,6 +166,15 @@ class OjsOutbox:
         """Makes the table, or adds what it lacks: in a migration (``ojs.create_table(op.get_bind())``) or beside ``create_all``."""
         for statement in migration(self.database, self.table):
             connection.exec_driver_sql(statement.replace("%", "%%") if connection.dialect.paramstyle in ("format", "pyformat") else statement)
+
+    def migrate(self) -> None:
+        """The same on a connection of its own, for scripts; with an asyncio driver use ``await connection.run_sync(ojs.create_table)``."""
+        engine = create_engine(self._url)
+        try:
+            with engine.begin() as connection:
+                self.create_table(connection)
+        finally:
+            engine.dispose()
 
     # --- the relay ---
 

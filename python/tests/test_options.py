@@ -1,0 +1,109 @@
+"""Options: shorthands that work, and names and values that are refused with what there is instead."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any, Callable
+
+import pytest
+from support import Recorder
+
+import openjobspec as ojs
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"retry": {"maxAttempts": 5}}, "retry has no 'maxAttempts'; did you mean 'max_attempts'\\? There are max_attempts, initial_interval"),
+    ({"retry": True}, "retry must be a number of runs"),
+    ({"retry": "5"}, "retry must be a number of runs"),
+    ({"retry": -1}, "retry must be a number of runs"),
+    ({"retry": {"initial_interval": "soon"}}, "soon"),
+    ({"unique": {"on_conflct": "ignore"}}, "did you mean 'on_conflict'"),
+    ({"unique": "type"}, "unique must be True"),
+    ({"max_attemps": 5}, "a job has no option 'max_attemps', and retry has: write retry={'max_attempts': …}"),
+    ({"time_out": 5}, "a job has no option 'time_out'; did you mean 'timeout'"),
+    ({"colour": "red"}, "There are queue, priority, timeout_ms"),
+    ({"timeout_ms": 0}, "timeout_ms must be longer than zero"),
+    ({"timeout_ms": -1}, "timeout_ms must be longer than zero"),
+    ({"timeout_ms": float("nan")}, "timeout_ms must be seconds"),
+    ({"timeout": 0}, "timeout must be longer than zero"),
+    ({"timeout": "5 parsecs"}, "timeout must be seconds, a timedelta, or text such as '5m'"),
+    ({"timeout": 5, "timeout_ms": 5}, "either timeout or timeout_ms"),
+    ({"delay": -5}, "delay must be zero or more seconds"),
+    ({"delay": timedelta(seconds=-5)}, "delay must be zero or more seconds"),
+    ({"delay": True}, "delay must be seconds"),
+    ({"delay": "soon"}, "delay must be seconds, a timedelta, or text such as '5m'"),
+    ({"delay": float("inf")}, "delay must be seconds"),
+    ({"delay_until": timedelta(seconds=-5)}, "delay_until must be zero or more"),
+    ({"expires_at": timedelta(seconds=-5)}, "expires_at must be zero or more"),
+    ({"tags": "urgent"}, "tags must be a list of words"),
+]
+
+SHORT: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"retry": 5}, {"retry": {"max_attempts": 5}}),
+    ({"retry": {"max_attempts": 2, "initial_interval": "5m"}}, {"retry": {"max_attempts": 2, "initial_interval": "PT5M"}}),
+    ({"retry": ojs.RetryPolicy(initial_interval="90s")}, {"retry": {"initial_interval": "PT1M30S"}}),
+    ({"unique": True}, {"unique": {"keys": ["type", "args"]}}),
+    ({"unique": {"period": timedelta(hours=1)}}, {"unique": {"period": "PT1H"}}),
+    ({"timeout": "30s"}, {"timeout_ms": 30_000}),
+    ({"timeout": 1.5}, {"timeout_ms": 1500}),
+    ({"timeout": timedelta(minutes=1)}, {"timeout_ms": 60_000}),
+    ({"timeout_ms": "30s"}, {"timeout_ms": 30_000}),
+    ({"visibility_timeout": "1h"}, {"visibility_timeout_ms": 3_600_000}),
+]
+
+WAYS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "plain": lambda transport, options: ojs.Client(transport=transport).enqueue("a", [1], **options),
+    "asyncio": lambda transport, options: asyncio.run(ojs.AsyncClient(transport=transport).enqueue("a", [1], **options)),
+    "request": lambda transport, options: ojs.Client(transport=transport).enqueue_batch([ojs.JobRequest("a", [1], **options)]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("options", "message"), WRONG, ids=[str(options) for options, _ in WRONG])
+def test_wrong_options_are_refused_before_anything_is_sent(way: str, options: dict[str, Any], message: str, recorder: Recorder) -> None:
+    with pytest.raises(ojs.OJSValidationError, match=message):
+        WAYS[way](recorder, options)
+    assert recorder.requests == []
+
+
+def test_an_unknown_keyword_is_a_type_error_too() -> None:
+    with pytest.raises(TypeError, match="max_attempts"):
+        ojs.Client("memory:").enqueue("a", max_attemps=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("way", ["plain", "asyncio"])
+@pytest.mark.parametrize(("options", "sent"), SHORT, ids=[str(options) for options, _ in SHORT])
+def test_shorthands_are_written_out(way: str, options: dict[str, Any], sent: dict[str, Any], recorder: Recorder) -> None:
+    WAYS[way](recorder, options)
+    assert recorder.body["options"] == sent
+
+
+def test_a_server_takes_what_shorthands_come_to(client: ojs.Client) -> None:
+    job = client.enqueue("a", [1], retry=5, unique=True, delay="5m", timeout="30s")
+    assert (job.max_attempts, job["timeout_ms"], job.state) == (5, 30_000, "scheduled")
+    with pytest.raises(ojs.DuplicateJobError):
+        client.enqueue("a", [1], unique=True)
+    assert client.enqueue("a", [1], delay=0).state == "available"
+
+
+def test_jobs_are_listed_by_page_and_filter(client: ojs.Client, url: str) -> None:
+    client.enqueue_batch([("list.a", [n]) for n in range(5)])
+    client.enqueue("list.b", queue="other", priority=9, delay=600)
+    first = client.list_jobs(job_type="list.*", per_page=4, sort="created_at", order="asc")
+    assert ([job.args for job in first], first.total, first.page, first.has_more, len(first)) == ([[0], [1], [2], [3]], 6, 1, True, 4)
+    assert (first[0].args, [job.args for job in first[1:3]]) == ([0], [[1], [2]])
+    second = client.list_jobs(job_type="list.*", per_page=4, page=2, sort="created_at", order="asc")
+    assert ([job.type for job in second], second.has_more) == (["list.a", "list.b"], False)
+    assert [job.type for job in client.list_jobs(queue="other")] == ["list.b"]
+    assert [job.type for job in client.list_jobs(state="scheduled")] == ["list.b"]
+    assert client.list_jobs(since=timedelta(hours=1)).total == 6 and client.list_jobs(until=3600).total == 0
+
+    async def twin() -> list[str]:
+        async with ojs.AsyncClient(url) as twin:
+            return [job.type for job in await twin.list_jobs(queue="other", state="scheduled")]
+
+    assert asyncio.run(twin()) == ["list.b"]
+    with pytest.raises(ojs.OJSValidationError, match="page and per_page count from 1"):
+        client.list_jobs(page=0)
+    with pytest.raises(ojs.InvalidRequestError, match="use one of"):
+        client.list_jobs(state="waiting")
