@@ -2,7 +2,7 @@
 // Jobs: what a server knows about one, and the request that makes one.
 const { durationText, millis, timeAfter, timeText } = require('./durations.cjs');
 const { OJSError, OJSValidationError } = require('./errors.cjs');
-const { check } = require('./values.cjs');
+const { check, checkArgs } = require('./values.cjs');
 
 /** A job as the server describes it: its members by their names on the wire, and the long ones in camel case as well. */
 class Job {
@@ -132,7 +132,7 @@ function policy(kind, table, given) {
 
 function ordered(table, values) {
   const result = {};
-  for (const name of Object.keys(table)) if (name in values) result[name] = values[name];
+  for (const name of Object.keys(table)) if (values[name] !== undefined) result[name] = values[name];
   return result;
 }
 
@@ -143,6 +143,10 @@ function wireValues(given) {
     const option = known('option', OPTIONS, name, ['id', 'meta', 'schema', 'extra', 'signal']);
     if (value === undefined || value === null) continue;
     const { write, to = option } = OPTIONS[option];
+    if (option === 'unique' && value === false) {
+      values.unique = undefined; // not even where the type's default says so
+      continue;
+    }
     if (to in values) throw new OJSValidationError(`'${name}' and another option both set ${to}; give one of them`);
     values[to] = checked(name, to, write(name, value));
   }
@@ -195,7 +199,7 @@ class JobRequest {
   /** The request as the wire has it. */
   toJSON() {
     const body = { type: this.type, args: wrapArgs(this.args) };
-    check('args', body.args);
+    checkArgs(body.args);
     if (this.id !== undefined) body.id = this.id;
     if (this.meta !== undefined && this.meta !== null) {
       if (!isObject(this.meta)) throw new OJSValidationError(`meta is an object, such as { tenant_id: 'acme' }; got ${shown(this.meta)}`);

@@ -26,6 +26,11 @@ function check(name, value) {
   refuse(name, value, false);
 }
 
+/** The same for the arguments of a job. One that is undefined arrives as null: the specification's own example for Express passes such a one. */
+function checkArgs(args) {
+  args.forEach((argument, index) => argument === undefined || check(`args[${index}]`, argument));
+}
+
 /**
  * The same for what a handler returns, whose job is done already: what JSON.stringify() leaves out, or has a text for (Date), may stay. What it
  * would turn into `{}` or into another value is refused.
@@ -129,4 +134,4 @@ function faultOfKind(value, returned) {
   return undefined;
 }
 
-module.exports = { DIGITS, check, checkResult };
+module.exports = { DIGITS, check, checkArgs, checkResult };

@@ -61,6 +61,10 @@ onEveryConnection('tasks', (make) => {
     // The usual queue too, though it is not written on the wire.
     assert.deepEqual(seen(await client.enqueue(type, [], { queue: 'default', retry: 2, timeoutMs: 1000, tags: ['own'] })), ['default', 2, 1000, ['own']]);
     assert.equal((await client.enqueue('without.defaults')).queue, 'default');
+    makeWorker().register(`${type}.once`, () => 1, { unique: true });
+    await client.enqueue(`${type}.once`);
+    await assert.rejects(client.enqueue(`${type}.once`), { name: 'OJSDuplicateError' });
+    await client.enqueue(`${type}.once`, [], { unique: false });
   });
 });
 

@@ -82,6 +82,10 @@ class OptionsTest < Minitest::Test
     own = client.enqueue("defaults.ruby", [], queue: "default", retry: 2, timeout_ms: 1000, tags: ["own"])
     assert_equal ["default", 2, 1000, ["own"]], seen.call(own)
     assert_equal "default", client.enqueue("without.defaults").queue
+    OJS::Worker.new(client).register("once", unique: true) {}
+    client.enqueue("once")
+    assert_raises(OJS::DuplicateError) { client.enqueue("once") }
+    client.enqueue("once", [], unique: false)
     error = assert_raises(OJS::ValidationError) { OJS::Worker.new(client).register("b", delay_until: Time.now) {} }
     assert_match(/'delay_until' belongs to one job/, error.message)
     assert_raises(OJS::ValidationError) { OJS::Worker.new(client).register("*", queue: "x") {} }

@@ -85,7 +85,7 @@ module OJS
     def wire(given, type = nil)
       of_type = @of_types[type]
       found = of_type ? values(of_type).merge(values(given)) : values(given)
-      found.reject! { |name, value| DEFAULTS[name] == value }
+      found.reject! { |name, value| value.nil? || DEFAULTS[name] == value }
       found.merge(extra(of_type || {}), extra(given))
     end
 
@@ -124,7 +124,8 @@ module OJS
         to, write = ALL.fetch(name) { raise ValidationError, "unknown option '#{name}'; there are #{NAMES.join(", ")}" }
         raise ValidationError, "'#{name}' and another option both set #{to}; give one of them" if found.key?(to)
 
-        found[to] = checked(name, to, write.call(name, value))
+        # +unique+: false is not even what the type's default says.
+        found[to] = name == :unique && value == false ? nil : checked(name, to, write.call(name, value))
       end
     end
     private_class_method :values
