@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -36,6 +37,9 @@ func NewClient(url string, options ...ClientOption) (*Client, error) {
 }
 
 func connect(url string, settings connection) (*Client, error) {
+	if settings.wrong != nil {
+		return nil, settings.wrong
+	}
 	settings.authToken = cmp.Or(settings.authToken, os.Getenv("OJS_AUTH_TOKEN"))
 	settings.caFile = cmp.Or(settings.caFile, os.Getenv("OJS_TLS_CA_FILE"))
 	if certFile, keyFile := os.Getenv("OJS_TLS_CERT_FILE"), os.Getenv("OJS_TLS_KEY_FILE"); settings.certFile == "" && certFile != "" && keyFile != "" {
@@ -78,9 +82,7 @@ func (c *Client) UseNamed(name string, run EnqueueMiddlewareFunc) error {
 func (c *Client) Enqueue(ctx context.Context, jobType string, args any, options ...EnqueueOption) (*Job, error) {
 	request := NewJob(jobType, args, options...)
 	job, err := c.through(ctx, &request, func(ctx context.Context, request *JobRequest) (*Job, error) {
-		var answer struct{ Job *Job }
-		err := c.ask(ctx, "POST", "/jobs", request, &answer)
-		return answer.Job, err
+		return c.job(ctx, "POST", "/jobs", request)
 	})
 	if err == nil && job == nil {
 		err = dropped
@@ -102,7 +104,8 @@ func (c *Client) EnqueueBatch(ctx context.Context, requests []JobRequest) ([]Job
 // kept runs the middleware for every request and gives those that came through.
 func (c *Client) kept(ctx context.Context, requests []JobRequest) ([]*JobRequest, error) {
 	var kept []*JobRequest
-	for _, request := range requests {
+	for i, request := range requests {
+		request.place = fmt.Sprintf("jobs[%d].", i)
 		_, err := c.through(ctx, &request, func(_ context.Context, changed *JobRequest) (*Job, error) {
 			kept = append(kept, changed)
 			return &Job{ID: changed.ID, Type: changed.Type, Queue: changed.Queue}, nil
@@ -119,6 +122,7 @@ func (c *Client) through(ctx context.Context, request *JobRequest, send EnqueueF
 	if c.wrong != nil {
 		return nil, c.wrong
 	}
+	request.fill()
 	requestOf(ctx).info.complete(request)
 	return enqueueOnion(c.layers, send)(ctx, request)
 }
@@ -143,8 +147,8 @@ func (c *Client) job(ctx context.Context, method, path string, body any) (*Job, 
 	if err := c.ask(ctx, method, path, body, &answer); err != nil {
 		return nil, err
 	}
-	if answer.Job == nil {
-		return nil, &Error{Class: ErrAPI, Code: "unexpected_answer", Message: "the answer has no 'job'"}
+	if answer.Job == nil || answer.Job.ID == "" {
+		return nil, unexpected("the answer has no 'job' with an id")
 	}
 	return answer.Job, nil
 }
@@ -170,7 +174,7 @@ func (c *Client) workflow(ctx context.Context, method, path string, body any) (*
 		return nil, err
 	}
 	if answer.Workflow == nil {
-		return nil, &Error{Class: ErrAPI, Code: "unexpected_answer", Message: "the answer has no 'workflow'"}
+		return nil, unexpected("the answer has no 'workflow'")
 	}
 	return answer.Workflow, nil
 }

@@ -2,7 +2,6 @@ package ojs
 
 import (
 	"context"
-	"strconv"
 	"time"
 )
 
@@ -13,25 +12,13 @@ type DeadLetterFilter struct {
 }
 
 func (f DeadLetterFilter) parameters() []string {
-	moment := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.Format(time.RFC3339Nano)
-	}
 	return []string{"queue", f.Queue, "type", f.Type, "error_type", f.ErrorType, "since", moment(f.Since), "until", moment(f.Until)}
 }
 
 // ListDeadLetterJobs are jobs that failed for good and were kept, newest first. A queue of "" means all, a limit of 0 the server's.
 func (c *Client) ListDeadLetterJobs(ctx context.Context, queue string, limit, offset int) ([]Job, error) {
-	number := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	}
 	var answer struct{ Jobs []Job }
-	err := c.ask(ctx, "GET", query("/dead-letter", "queue", queue, "limit", number(limit), "offset", number(offset)), nil, &answer)
+	err := c.ask(ctx, "GET", query("/dead-letter", "queue", queue, "limit", positiveText(limit), "offset", positiveText(offset)), nil, &answer)
 	return answer.Jobs, err
 }
 

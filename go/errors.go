@@ -136,6 +136,11 @@ func invalid(format string, args ...any) *Error {
 	return &Error{Class: ErrValidation, Code: "invalid_argument", Message: fmt.Sprintf(format, args...)}
 }
 
+// unexpected is an answer that is none of the protocol's.
+func unexpected(format string, args ...any) *Error {
+	return &Error{Class: ErrAPI, Code: "unexpected_answer", Message: fmt.Sprintf(format, args...)}
+}
+
 func (e *Error) Error() string {
 	if e.Code == "" || e.Code == "invalid_argument" {
 		return "ojs: " + e.Message

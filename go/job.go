@@ -222,6 +222,11 @@ type JobRequest struct {
 	//gen:end
 	// Extra are more options, by their names on the wire.
 	Extra map[string]any
+
+	wrong error  // Of an option that was set to what it cannot be.
+	place string // Where it is among others, "jobs[3].", for errors.
+
+	filled bool // The defaults of its type are in it.
 }
 
 // NewJob makes a request, for EnqueueBatch and workflows.
@@ -239,8 +244,9 @@ func (r JobRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (r JobRequest) encode(dependsOn []string) ([]byte, error) {
-	if r.Type == "" {
-		return nil, invalid("a job needs a type")
+	r.fill()
+	if err := r.check(); err != nil {
+		return nil, err
 	}
 	type wire struct {
 		Type    string         `json:"type"`
@@ -252,6 +258,23 @@ func (r JobRequest) encode(dependsOn []string) ([]byte, error) {
 		After   []string       `json:"depends_on,omitempty"`
 	}
 	return encode(wire{r.Type, argsOf(r.Args), r.ID, r.Meta, r.Schema, r.options(), dependsOn})
+}
+
+// check finds what is wrong with a request before it is written.
+func (r *JobRequest) check() error {
+	if r.wrong != nil {
+		return r.wrong
+	}
+	if r.Type == "" {
+		return invalid("a job needs a type")
+	}
+	if err := fits(r.place+"args", argsOf(r.Args)); err != nil {
+		return err
+	}
+	if err := fits(r.place+"meta", map[string]any(r.Meta)); err != nil {
+		return err
+	}
+	return fits(r.place+"options", r.Extra)
 }
 
 // wireSeconds is a length of time in whole seconds, rounded up.

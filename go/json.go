@@ -3,6 +3,7 @@ package ojs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -25,8 +26,14 @@ func encode(v any) ([]byte, error) {
 func decode(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	if err := decoder.Decode(into); err != nil {
-		return &Error{Class: ErrAPI, Code: "unexpected_answer", Message: "the answer cannot be read: " + err.Error(), cause: err}
+	err := decoder.Decode(into)
+	if err == nil && decoder.More() {
+		err = errors.New("something follows the JSON")
+	}
+	if err != nil {
+		wrong := unexpected("the answer cannot be read: %v", err)
+		wrong.cause = err
+		return wrong
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ package ojs
 import "C"
 
 import (
-	"encoding/json"
 	"runtime"
 	"sync"
 	"time"
@@ -62,7 +61,7 @@ func readBuf(buf *C.ojs_buf, failed error, into any) error {
 	if failed != nil {
 		return failed
 	}
-	return json.Unmarshal(data, into)
+	return decode(data, into)
 }
 
 func identityQuery() string { return string(goBytes(C.ojs_outbox_identity())) }

@@ -13,6 +13,31 @@ type connection struct {
 	timeout, connectTimeout              time.Duration
 	maxSends                             int
 	transport                            Transport
+	wrong                                error // The first setting that cannot be.
+}
+
+// positive sets a length of time that must be longer than none: a setting that means nothing is refused, not left out.
+func positive(into *time.Duration, name string, given time.Duration, wrong *error) {
+	if given <= 0 && *wrong == nil {
+		*wrong = invalid("%s must be longer than 0, got %s; leave it out for the default", name, given)
+	}
+	*into = given
+}
+
+// notNegative gives the length back.
+func notNegative(name string, given *time.Duration, wrong *error) *time.Duration {
+	if *given < 0 && *wrong == nil {
+		*wrong = invalid("%s must not be negative, got %s", name, *given)
+	}
+	return given
+}
+
+// atLeastOne sets a number of things.
+func atLeastOne(into *int, name string, given int, wrong *error) {
+	if given < 1 && *wrong == nil {
+		*wrong = invalid("%s must be at least 1, got %d; leave it out for the default", name, given)
+	}
+	*into = given
 }
 
 // workerSettings are the settings of a worker; 0 and "" mean the default of the engine.
@@ -23,6 +48,7 @@ type workerSettings struct {
 	heartbeat, visibility, grace, poll time.Duration
 	keepOnShutdown                     bool
 	logger                             *slog.Logger
+	wrong                              error // The first setting that cannot be.
 }
 
 // ClientOption is a setting of a client.
@@ -54,16 +80,18 @@ func WithHeader(name, value string) ConnectionOption {
 
 // WithRequestTimeout limits every call. A context may limit a single one more tightly.
 func WithRequestTimeout(d time.Duration) ConnectionOption {
-	return func(c *connection) { c.timeout = d }
+	return func(c *connection) { positive(&c.timeout, "WithRequestTimeout", d, &c.wrong) }
 }
 
 // WithConnectTimeout limits connecting.
 func WithConnectTimeout(d time.Duration) ConnectionOption {
-	return func(c *connection) { c.connectTimeout = d }
+	return func(c *connection) { positive(&c.connectTimeout, "WithConnectTimeout", d, &c.wrong) }
 }
 
 // WithMaxSends is how often a request that did not arrive is sent, the first time included.
-func WithMaxSends(n int) ConnectionOption { return func(c *connection) { c.maxSends = n } }
+func WithMaxSends(n int) ConnectionOption {
+	return func(c *connection) { atLeastOne(&c.maxSends, "WithMaxSends", n, &c.wrong) }
+}
 
 // WithCAFile trusts the certificates in a PEM file.
 func WithCAFile(path string) ConnectionOption { return func(c *connection) { c.caFile = path } }
@@ -104,23 +132,25 @@ func WithQueues(names ...string) WorkerOption {
 
 // WithConcurrency is how many handlers run at a time; 10 without it.
 func WithConcurrency(n int) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.concurrency = n })
+	return workerOption(func(s *workerSettings) { atLeastOne(&s.concurrency, "concurrency", n, &s.wrong) })
 }
 
-// WithGracePeriod is how long running handlers may finish after a stop; 25 seconds without it.
+// WithGracePeriod is how long running handlers may finish after a stop; 25 seconds without it. With 0 they are cancelled at once.
 func WithGracePeriod(d time.Duration) WorkerOption {
-	// To the engine, zero means that nothing was said.
-	return workerOption(func(s *workerSettings) { s.grace = max(d, time.Millisecond) })
+	return workerOption(func(s *workerSettings) {
+		// To the engine, zero means that nothing was said.
+		s.grace = max(*notNegative("WithGracePeriod", &d, &s.wrong), time.Millisecond)
+	})
 }
 
 // WithHeartbeatInterval is the time between heartbeats; 5 seconds without it.
 func WithHeartbeatInterval(d time.Duration) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.heartbeat = d })
+	return workerOption(func(s *workerSettings) { positive(&s.heartbeat, "WithHeartbeatInterval", d, &s.wrong) })
 }
 
 // WithPollInterval is the longest pause between fetches, where a server cannot wake a worker.
 func WithPollInterval(d time.Duration) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.poll = d })
+	return workerOption(func(s *workerSettings) { positive(&s.poll, "WithPollInterval", d, &s.wrong) })
 }
 
 // WithWorkerID is the worker's name on the server; a random one without it.
@@ -138,7 +168,9 @@ func WithReleaseOnShutdown(release bool) WorkerOption {
 	return workerOption(func(s *workerSettings) { s.keepOnShutdown = !release })
 }
 
-// WithLogger gets a record for every job that failed; slog.Default() without it.
+// WithLogger gets what goes wrong: a warning for every failed attempt (type, id, attempt, when it runs again, the error with its trace), an
+// error when it was the last one, for jobs without a handler, time-outs and lost leases as well; slog.Default() without it, which writes to
+// stderr.
 func WithLogger(logger *slog.Logger) WorkerOption {
 	return workerOption(func(s *workerSettings) { s.logger = logger })
 }
@@ -161,17 +193,17 @@ func WithPriority(n int) EnqueueOption {
 
 // WithTimeout: the most one run may take.
 func WithTimeout(d time.Duration) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.Timeout = d })
+	return enqueueOption(func(r *JobRequest) { positive(&r.Timeout, "WithTimeout", d, &r.wrong) })
 }
 
 // WithResultTTL: how long the result is kept (0 keeps none).
 func WithResultTTL(d time.Duration) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.ResultTTL = &d })
+	return enqueueOption(func(r *JobRequest) { r.ResultTTL = notNegative("WithResultTTL", &d, &r.wrong) })
 }
 
 // WithDelay: run after this long, counted from this call.
 func WithDelay(d time.Duration) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.ScheduledAt = time.Now().Add(d) })
+	return enqueueOption(func(r *JobRequest) { r.ScheduledAt = time.Now().Add(*notNegative("WithDelay", &d, &r.wrong)) })
 }
 
 // WithScheduledAt: do not run before this time.
@@ -186,7 +218,7 @@ func WithExpiresAt(t time.Time) EnqueueOption {
 
 // WithTotalTimeout: how long the job's whole life may take.
 func WithTotalTimeout(d time.Duration) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.TotalTimeout = d })
+	return enqueueOption(func(r *JobRequest) { positive(&r.TotalTimeout, "WithTotalTimeout", d, &r.wrong) })
 }
 
 // WithRetry: what happens when it fails.
@@ -233,8 +265,13 @@ func WithOption(name string, value any) EnqueueOption {
 
 type visibility time.Duration
 
-func (v visibility) toJob(r *JobRequest)                       { r.VisibilityTimeout = time.Duration(v) }
-func (v visibility) toWorker(s *workerSettings, _ *connection) { s.visibility = time.Duration(v) }
+func (v visibility) toJob(r *JobRequest) {
+	positive(&r.VisibilityTimeout, "WithVisibilityTimeout", time.Duration(v), &r.wrong)
+}
+
+func (v visibility) toWorker(s *workerSettings, _ *connection) {
+	positive(&s.visibility, "WithVisibilityTimeout", time.Duration(v), &s.wrong)
+}
 
 // WithVisibilityTimeout is how long a silent worker keeps its jobs, or this job: an option of workers and of jobs.
 func WithVisibilityTimeout(d time.Duration) interface {

@@ -79,6 +79,12 @@ func (o OutboxOptions) complete() (OutboxOptions, error) {
 	if o.Dialect != SQLite && o.URL == "" && !o.SeparateRelay {
 		return o, invalid("the relay reads PostgreSQL and MySQL by URL: set OutboxOptions.URL, or SeparateRelay where `ojs relay run` does it")
 	}
+	if o.PollInterval < 0 || o.Retention < 0 {
+		return o, invalid("OutboxOptions.PollInterval and Retention must not be negative, got %s and %s", o.PollInterval, o.Retention)
+	}
+	if o.BatchSize < 0 || o.BatchSize > 1000 {
+		return o, invalid("OutboxOptions.BatchSize must be 1 to 1000, got %d", o.BatchSize)
+	}
 	if o.Database == nil && o.DB != nil {
 		o.Database = sqlDatabase{o.DB}
 	}
@@ -122,7 +128,7 @@ func NewOutbox(ctx context.Context, client *Client, options OutboxOptions) (*Out
 	}
 	o := &Outbox{client: client, options: options, same: newSameDatabase(client, options)}
 	if options.Migrate && options.Database != nil {
-		if err := o.migrate(ctx); err != nil {
+		if err := o.Migrate(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +141,12 @@ func NewOutbox(ctx context.Context, client *Client, options OutboxOptions) (*Out
 	return o, nil
 }
 
-func (o *Outbox) migrate(ctx context.Context) error {
+// Migrate makes the tables, or adds to tables made by the specification's DDL what they lack. It may run any number of times, and in many
+// processes at once.
+func (o *Outbox) Migrate(ctx context.Context) error {
+	if o.options.Database == nil {
+		return invalid("this outbox has no connection to make its tables with: set OutboxOptions.DB, or run 'ojs relay migrate'")
+	}
 	statements, err := o.Migration()
 	if err != nil {
 		return err

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 )
@@ -47,6 +49,15 @@ func (p panicked) Unwrap() error {
 type noHandler struct{ *JobError }
 
 func (n noHandler) Unwrap() error { return n.JobError }
+
+// explained is the error of this package for a test that drains a worker: most often the type is misspelt.
+func (n noHandler) explained(plan map[string]HandlerFunc) *Error {
+	known := slices.Sorted(maps.Keys(plan))
+	return &Error{
+		Class: ErrValidation, Code: n.Code, Message: n.Message, cause: n,
+		Hint: "registered are: " + strings.Join(known, ", ") + "; \"*\" stands for every other type",
+	}
+}
 
 // perform runs the handler of a job. The error is what it returned, or its panic.
 func perform(plan map[string]HandlerFunc, ctx JobContext) (outcome, error) {
@@ -99,7 +110,11 @@ func completed(ctx JobContext) outcome {
 	if ctx.state.result == nil {
 		return outcome{kind: kindCompleted}
 	}
-	payload, err := encode(ctx.state.result)
+	err := fits("result", ctx.state.result)
+	var payload []byte
+	if err == nil {
+		payload, err = encode(ctx.state.result)
+	}
 	if err != nil {
 		return failed(&JobError{Code: "serialization_error", Message: "the handler's result: " + err.Error(), NonRetryable: true})
 	}

@@ -127,6 +127,21 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// A drained job of an unknown type is an error of this package, which names the types that there are.
+func TestDrainOfAnUnknownType(t *testing.T) {
+	onEveryConnection(t, func(w world) {
+		worker := w.worker()
+		worker.Register("mail.send", func(ojs.JobContext) error { return nil })
+		misspelt := w.enqueue("mail.sned", nil)
+		_, err := worker.Drain(w.ctx)
+		var ours *ojs.Error
+		if !errors.As(err, &ours) || ours.Code != "no_handler" || !strings.Contains(ours.Hint, "mail.send") || !strings.Contains(err.Error(), misspelt.ID) {
+			w.Fatalf("%v", err)
+		}
+		equal(w, w.inState(misspelt, ojs.Discarded).Error.Code, "no_handler", "code")
+	})
+}
+
 // The numbers of this package are those of the header.
 func TestClassesAreThoseOfTheHeader(t *testing.T) {
 	header, err := os.ReadFile("include/ojs.h")

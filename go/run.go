@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -25,6 +26,7 @@ type run struct {
 	settings workerSettings
 	base     context.Context
 	last     func() error // At the very end.
+	listener *logListener // Gets the engine's warnings about this worker: failed attempts, lost leases, a server that is away.
 
 	mu       sync.Mutex
 	waiting  chan attempt // Taken by a goroutine that has run a job before.
@@ -42,11 +44,13 @@ type run struct {
 
 func newRun(base context.Context, native *nativeWorker, id string, plan map[string]HandlerFunc, settings workerSettings) *run {
 	return &run{native: native, id: id, plan: plan, settings: settings, base: base, last: func() error { return nil },
-		waiting: make(chan attempt), running: map[uint64]*jobState{}, early: map[uint64]error{}, freed: make(chan struct{}, 1), done: make(chan struct{}, 1),
-		closed: make(chan struct{}), over: make(chan struct{})}
+		listener: &logListener{worker: id, logger: settings.logger, level: slog.LevelWarn},
+		waiting:  make(chan attempt), running: map[uint64]*jobState{}, early: map[uint64]error{},
+		freed: make(chan struct{}, 1), done: make(chan struct{}, 1), closed: make(chan struct{}), over: make(chan struct{})}
 }
 
 func (r *run) begin() {
+	logs.add(r.listener)
 	r.helpers.Add(2)
 	go func() {
 		defer r.helpers.Done()
@@ -93,6 +97,7 @@ func (r *run) finish() error {
 		}()
 	}
 	err = errors.Join(err, r.last())
+	logs.remove(r.listener)
 	close(r.over)
 	return err
 }
@@ -111,7 +116,7 @@ func (r *run) pull() {
 		frame, over, err := r.native.pull(min(free, pullAtOnce))
 		if over {
 			if err != nil {
-				r.settings.logger.Error("ojs: the worker ends, its jobs go back", "error", err)
+				r.listener.out().Error("ojs: the worker ends, its jobs go back", "error", err)
 				_ = r.native.stop(0)
 			}
 			return
@@ -121,7 +126,7 @@ func (r *run) pull() {
 		}
 		jobs, err := readJobs(frame)
 		if err != nil {
-			r.settings.logger.Error("ojs: the worker cannot read its jobs", "error", err)
+			r.listener.out().Error("ojs: the worker cannot read its jobs", "error", err)
 			_ = r.native.stop(0)
 			continue
 		}
@@ -189,9 +194,6 @@ func (r *run) attempt(ctx JobContext, job delivered) {
 		result.token = job.token
 		ctx.state.cancel(nil)
 		r.ended(result, time.Since(began))
-		if result.kind == kindFailed {
-			r.settings.logger.Warn("ojs: job failed", "job", job.id, "type", job.jobType, "attempt", job.attempt, "error", err)
-		}
 		r.attempts.Done()
 	}()
 	ctx.Job = &Job{}
@@ -242,7 +244,7 @@ func (r *run) flush() {
 			wrong := failed(&JobError{Code: "serialization_error", Message: "the outcome was not accepted: " + err.Error(), NonRetryable: true})
 			wrong.token = one.token
 			if err := r.native.complete(packOutcomes([]outcome{wrong}), 0); err != nil {
-				r.settings.logger.Error("ojs: an outcome is lost, the job runs again when its lease ends", "error", err)
+				r.listener.out().Error("ojs: an outcome is lost, the job runs again when its lease ends", "error", err)
 			}
 		}
 	}

@@ -28,7 +28,11 @@ var serverURL string
 var serverInProcess bool
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv("OJS_TEST_ROLE"); role != "" {
+	switch role := os.Getenv("OJS_TEST_ROLE"); role {
+	case "":
+	case "loud":
+		os.Exit(loud())
+	default:
 		os.Exit(program(role))
 	}
 	os.Exit(func() int {
@@ -117,6 +121,11 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatalf("%+v", err)
 	}
+}
+
+func mustDecode(t testing.TB, data []byte, into any) {
+	t.Helper()
+	must(t, json.Unmarshal(data, into))
 }
 
 // enqueue sends a job to the queue of this world.

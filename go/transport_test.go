@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/openjobspec/ojs-go"
@@ -83,6 +84,55 @@ func TestWhatATransportMayAnswer(t *testing.T) {
 		if _, err := client.GetJob(t.Context(), id); !errors.Is(err, want) {
 			t.Errorf("%s: %v", id, err)
 		}
+	}
+}
+
+// An answer that is no answer of the protocol is an error of this package, whatever it is.
+func TestAnswersThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	var told atomic.Value
+	client, err := ojs.NewClient("", ojs.WithMaxSends(1), ojs.WithTransport(transportFunc(
+		func(context.Context, string, string, []byte) (int, []byte, error) {
+			return 200, []byte(told.Load().(string)), nil
+		})))
+	must(t, err)
+	defer client.Close()
+	calls := map[string]func() error{
+		"enqueue":   func() error { _, err := client.Enqueue(t.Context(), "a", nil); return err },
+		"batch":     func() error { _, err := client.EnqueueBatch(t.Context(), []ojs.JobRequest{{Type: "a"}}); return err },
+		"get":       func() error { _, err := client.GetJob(t.Context(), "x"); return err },
+		"workflow":  func() error { _, err := client.GetWorkflow(t.Context(), "x"); return err },
+		"stats":     func() error { _, err := client.QueueStats(t.Context(), "x"); return err },
+		"list":      func() error { _, err := client.ListJobs(t.Context(), ojs.JobFilter{}); return err },
+		"dead":      func() error { _, err := client.ListDeadLetterJobs(t.Context(), "", 0, 0); return err },
+		"result":    func() error { _, err := client.Result(t.Context(), "x"); return err },
+		"health":    func() error { _, err := client.Health(t.Context()); return err },
+		"cron jobs": func() error { _, err := client.ListCronJobs(t.Context()); return err },
+	}
+	huge := strings.Repeat("9", 100_000)
+	for _, answer := range []string{"{", `{"job":`, "<html>", `[1]`, `"text"`, `{"job":{"id":"x","attempt":` + huge + `}}`, `{"job":{"id":"x"}}{`} {
+		told.Store(answer)
+		for what, call := range calls {
+			err := call()
+			var ours *ojs.Error
+			if err == nil && strings.HasPrefix(answer, `{"job":{`) && what != "enqueue" && what != "get" {
+				continue // Well written, and without what was asked for: nothing is there.
+			}
+			if !errors.As(err, &ours) || strings.Contains(err.Error(), "middleware") {
+				t.Errorf("%s of %.40s: %v", what, answer, err)
+			}
+		}
+	}
+	for _, answer := range []string{"{}", `{"job":null}`, `{"job":{}}`, `{"jobs":null}`} {
+		told.Store(answer)
+		var ours *ojs.Error
+		if _, err := client.Enqueue(t.Context(), "a", nil); !errors.As(err, &ours) || ours.Code != "unexpected_answer" {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+	told.Store(`{"jobs":null}`)
+	if jobs, err := client.ListDeadLetterJobs(t.Context(), "", 0, 0); err != nil || len(jobs) > 0 {
+		t.Fatal(jobs, err)
 	}
 }
 

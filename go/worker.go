@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -90,6 +89,9 @@ func (c *Client) NewWorker(options ...WorkerOption) (*Worker, error) {
 }
 
 func newWorker(client *Client, settings workerSettings) (*Worker, error) {
+	if settings.wrong != nil {
+		return nil, settings.wrong
+	}
 	if settings.queues == nil {
 		settings.queues = strings.Split(cmp.Or(os.Getenv("OJS_QUEUE"), "default"), ",")
 	}
@@ -116,40 +118,50 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 		}
 		settings.grace = max(time.Duration(seconds*float64(time.Second)), time.Millisecond)
 	}
-	if settings.logger == nil {
-		settings.logger = slog.Default()
-	}
 	return &Worker{client: client, settings: settings, handlers: map[string]HandlerFunc{}}, nil
 }
 
-// Register sets the handler of a job type; "*" stands for every other type. A mistake (no function, a type twice) is returned by Start.
-func (w *Worker) Register(jobType string, handler HandlerFunc) {
+// Register sets the handler of a job type; "*" stands for every other type. The options are defaults for all jobs of the type that this
+// process enqueues, where a job does not say otherwise:
+//
+//	worker.Register("email.send", sendEmail, ojs.WithQueue("mail"), ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 5}))
+//
+// A mistake (no function, a type twice, an option that belongs to one job) is returned by Start.
+func (w *Worker) Register(jobType string, handler HandlerFunc, defaults ...EnqueueOption) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var wrong error
 	switch {
 	case w.run != nil:
 		wrong = invalid("register handlers before the worker starts")
-	case jobType == "" || handler == nil:
-		wrong = invalid("Register needs a job type and a handler: %q", jobType)
+	case jobType == "":
+		wrong = invalid("Register needs a job type and a handler: the job type is empty")
+	case handler == nil:
+		wrong = invalid("Register needs a job type and a handler: that of '%s' is nil", jobType)
 	case w.handlers[jobType] != nil:
 		wrong = invalid("a handler for '%s' is registered already", jobType)
 	default:
-		w.handlers[jobType] = handler
+		if wrong = setDefaults(jobType, defaults); wrong == nil {
+			w.handlers[jobType] = handler
+		}
 	}
 	w.wrong = cmp.Or(w.wrong, wrong)
 }
 
 // RegisterTyped registers a handler whose arguments are read into a T: the single argument of the job, or, when T is a slice, all of them.
-// Arguments that do not fit fail the job for good.
-func RegisterTyped[T any](w *Worker, jobType string, handler func(ctx JobContext, args T) error) {
+// Arguments that do not fit fail the job for good. The options are defaults, see [Worker.Register].
+func RegisterTyped[T any](w *Worker, jobType string, handler func(ctx JobContext, args T) error, defaults ...EnqueueOption) {
+	if handler == nil {
+		w.Register(jobType, nil)
+		return
+	}
 	w.Register(jobType, func(ctx JobContext) error {
 		var args T
 		if err := typed(ctx.Job.Args, &args); err != nil {
 			return &JobError{Code: "invalid_arguments", Message: err.Error(), NonRetryable: true}
 		}
 		return handler(ctx, args)
-	})
+	}, defaults...)
 }
 
 func typed[T any](args Args, into *T) error {
@@ -403,6 +415,10 @@ func (w *Worker) drainOne(ctx context.Context, plan map[string]HandlerFunc, enve
 		}
 	case kindFailed:
 		about["error"] = json.RawMessage(outcome.payload)
+		var unknown noHandler
+		if errors.As(failure, &unknown) {
+			failure = unknown.explained(plan)
+		}
 		failure = fmt.Errorf("%s (job %s): %w", job.Type, job.ID, failure)
 	default:
 		failure = nil

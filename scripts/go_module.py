@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 GO = ROOT / "go"
 MODULE = re.search(r"^module (\S+)$", (GO / "go.mod").read_text(), re.MULTILINE)[1]
 # Others are run by go/adapters/tests, which has the drivers.
-PROGRAM = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?(?<!<!-- with drivers -->\n)(?<!<!-- as printed -->\n)```go\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?(?:<!-- a (?P<test>test) -->\n)?"
+                     r"(?<!<!-- with drivers -->\n)(?<!<!-- as printed -->\n)```go\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE = 30
 
 
@@ -90,8 +91,12 @@ def install(version: str) -> int:
             for number, match in enumerate(PROGRAM.finditer((GO / "README.md").read_text()), 1):
                 place = project / f"program{number}"
                 place.mkdir()
-                (place / "main.go").write_text(match["code"])
-                go("build", "-o", f"{place}/", f"./{place.name}")
+                if match["test"]:
+                    (place / "main_test.go").write_text(match["code"])
+                    go("test", "-c", "-o", f"{place}/{place.name}", f"./{place.name}")
+                else:
+                    (place / "main.go").write_text(match["code"])
+                    go("build", "-o", f"{place}/", f"./{place.name}")
                 wrong = run(place / place.name, match["until"])
                 failed += bool(wrong)
                 print(f"--- {'FAIL' if wrong else 'PASS'}: README program {number}, installed into an empty project {wrong}")

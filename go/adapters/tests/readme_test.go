@@ -49,6 +49,21 @@ func TestTheExampleThatRunsIsTheOneThatIsPrinted(t *testing.T) {
 	}
 }
 
+// Every block of Go in the READMEs is run by one of the tests: those announced here, by this module, the others by scripts/go_module.py, which
+// leaves out these two announcements alone.
+func TestEveryBlockOfGoIsAnnounced(t *testing.T) {
+	t.Parallel()
+	for page, others := range map[string]bool{packageReadme: true, pgxReadme: false} {
+		text, err := os.ReadFile(page)
+		must(t, err)
+		all := len(regexp.MustCompile("(?m)^```go$").FindAllString(string(text), -1))
+		ours := len(blocks(t, page, "(?:with drivers|as printed)"))
+		if all == 0 || !others && all != ours {
+			t.Errorf("%s has %d blocks, of which %d are announced", page, all, ours)
+		}
+	}
+}
+
 // The programs of the READMEs that need a driver, each built as a program of its own and run against a server and a database.
 func TestTheProgramsOfTheREADMEs(t *testing.T) {
 	t.Parallel()

@@ -243,6 +243,20 @@ func TestATableThatIsMissing(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Code != "outbox_missing" {
 			s.Fatalf("%+v", err)
 		}
+		want := "there is no table ojs_outbox: run 'outbox.Migrate(ctx)' once, or 'ojs relay migrate'"
+		equal(s, refused.Message, want, "what to do")
+		must(s, tx.Rollback())
+		_, err = s.outbox.Staged(s.ctx, s.pool)
+		if !errors.As(err, &refused) || refused.Message != want {
+			s.Fatalf("%+v", err)
+		}
+		// What it says helps.
+		must(s, s.outbox.Migrate(s.ctx))
+		must(s, s.outbox.Migrate(s.ctx))
+		again := s.transaction()
+		defer again.Rollback()
+		s.add(again, 1)
+		must(s, again.Commit())
 	})
 }
 

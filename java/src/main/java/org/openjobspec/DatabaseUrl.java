@@ -1,6 +1,7 @@
 package org.openjobspec;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -45,7 +46,7 @@ final class DatabaseUrl {
 
     private static String postgresql(String rest, String user, String password) {
         if (!rest.startsWith("postgresql://")) rest = "postgresql://localhost/" + rest.substring("postgresql:".length()).replaceFirst("^/", "");
-        URI parsed = URI.create(rest);
+        URI parsed = parsed(rest);
         Map<String, String> given = parameters(parsed);
         StringJoiner kept = new StringJoiner("&", "?", "").setEmptyValue("");
         for (String name : List.of("sslmode", "sslrootcert")) if (given.containsKey(name)) kept.add(name + "=" + given.get(name));
@@ -55,7 +56,7 @@ final class DatabaseUrl {
 
     private static String mysql(String rest, String user, String password) {
         // An empty authority is this machine, as drivers have it.
-        URI parsed = URI.create(rest.replaceFirst(":///", "://localhost/"));
+        URI parsed = parsed(rest.replaceFirst(":///", "://localhost/"));
         if (parsed.getHost() == null) {
             throw new OJSException.Validation("the relay reads one server, and this URL does not name just one: give it as mysql://user:password@host/database");
         }
@@ -72,6 +73,16 @@ final class DatabaseUrl {
         String authority = given.get("serverSslCert");
         if (authority != null && authority.startsWith("/")) kept.add("ssl-ca=" + authority);
         return "mysql://" + login(given, user, password) + parsed.getHost() + port + parsed.getRawPath() + kept;
+    }
+
+    /** Says what is wrong without the URL, which may hold a password. */
+    private static URI parsed(String url) {
+        try {
+            return new URI(url);
+        } catch (URISyntaxException e) {
+            throw new OJSException.Validation("the URL of the database cannot be read: " + e.getReason() + " at character " + e.getIndex()
+                    + "; write %XX for characters that URLs have no place for");
+        }
     }
 
     /** MariaDB's driver means an identity that is verified when it is told to encrypt, MySQL's does not. */

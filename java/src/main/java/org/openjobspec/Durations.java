@@ -8,7 +8,7 @@ final class Durations {
 
     /** {@code P1DT2H}, {@code PT1M30S}, {@code PT0.5S}. ({@link Duration#toString} knows no days.) */
     static String text(Duration length) {
-        positive("a duration", length);
+        notNegative("a duration", length);
         StringBuilder out = new StringBuilder("P");
         if (length.toDaysPart() > 0) out.append(length.toDaysPart()).append('D');
         Duration rest = length.minusDays(length.toDaysPart());
@@ -19,11 +19,31 @@ final class Durations {
     /** Milliseconds; 0, which stands for the default, of null. */
     static long millis(String name, Duration length) {
         if (length == null) return 0;
-        return positive(name, length).toMillis();
+        return notNegative(name, length).isZero() ? 0 : Math.max(1, length.toMillis());
     }
 
-    static Duration positive(String name, Duration length) {
+    /** A length that may be zero. */
+    static Duration notNegative(String name, Duration length) {
+        if (length == null) throw new OJSException.Validation(name + " is null: leave it out for the default");
         if (length.isNegative()) throw new OJSException.Validation(name + " must be zero or more, got " + length);
         return length;
+    }
+
+    /** A length that must not be zero: a setting that means nothing is refused, not left out. */
+    static Duration longerThanNone(String name, Duration length) {
+        if (notNegative(name, length).isZero()) {
+            throw new OJSException.Validation(name + " must be longer than 0, got " + length + "; leave it out for the default");
+        }
+        return length;
+    }
+
+    /** Whole milliseconds on the wire: what is shorter than one is one, for 0 would mean none. */
+    static long wireMillis(String name, Duration length) {
+        return Math.max(1, longerThanNone(name, length).toMillis());
+    }
+
+    /** Whole seconds on the wire, rounded up. */
+    static long wireSeconds(String name, Duration length) {
+        return notNegative(name, length).plusNanos(999_999_999).toSeconds();
     }
 }

@@ -2,6 +2,8 @@ package org.openjobspec;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -134,14 +136,29 @@ public final class Fake implements AutoCloseable {
         try {
             Map<String, JobHandler> calls = worker.calls();
             JobHandler call = calls.getOrDefault(job.type(), calls.get("*"));
-            if (call == null) throw new NonRetryableException("No handler is registered for job type '" + job.type() + "'.");
+            if (call == null) throw new UnknownType(job.type(), calls.keySet());
             outcome = Outcome.success(ctx, call.handle(ctx));
         } catch (Throwable e) {
             thrown = e;
             outcome = Outcome.failure(ctx, e);
         }
         report(job, outcome);
+        if (thrown instanceof UnknownType unknown) throw unknown.explained();
         if (thrown != null && outcome.kind() == Outcome.FAILED) Fake.<RuntimeException>rethrow(thrown);
+    }
+
+    /** A job that none of the handlers is for: most often its type is misspelt. */
+    private static final class UnknownType extends NonRetryableException {
+        private final String registered;
+
+        UnknownType(String type, Set<String> known) {
+            super("No handler is registered for job type '" + type + "'.", "no_handler", null);
+            registered = String.join(", ", new TreeSet<>(known));
+        }
+
+        OJSException explained() {
+            return new OJSException.Validation(getMessage() + " Registered are: " + registered + "; '*' stands for every other type.", code());
+        }
     }
 
     /** What the handler threw, as it was: a test wants to see it, checked or not. */

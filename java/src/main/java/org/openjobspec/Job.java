@@ -1,5 +1,6 @@
 package org.openjobspec;
 
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -117,6 +118,10 @@ public record Job(Map<String, Object> members) implements JsonForm {
 
     private Instant time(String name) {
         String text = Members.text(members, name);
-        return text == null ? null : OffsetDateTime.parse(text).toInstant();
+        try {
+            return text == null ? null : OffsetDateTime.parse(text).toInstant();
+        } catch (DateTimeException e) {
+            throw Members.unexpected("'" + name + "' of the job is no time: " + text, e);
+        }
     }
 }

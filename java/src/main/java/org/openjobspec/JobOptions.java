@@ -23,9 +23,10 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
     private final Map<String, Object> options = new LinkedHashMap<>();
 
     JobOptions(String type, List<?> args) {
-        if (type.isEmpty()) throw new OJSException.Validation("a job needs a type", "invalid_payload");
+        if (type == null || type.isEmpty()) throw new OJSException.Validation("a job needs a type", "invalid_payload");
         this.type = type;
         this.args = new ArrayList<>(args);
+        options.putAll(Defaults.of(type));
     }
 
     abstract S self();
@@ -33,6 +34,7 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
     /** Takes over what was said about another job. */
     S copy(JobOptions<?> other) {
         meta = new LinkedHashMap<>(other.meta);
+        options.clear();
         options.putAll(other.options);
         id = other.id;
         schema = other.schema;
@@ -90,22 +92,22 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
 
     /** The most one run may take. */
     public S timeout(Duration timeout) {
-        return option("timeout_ms", Durations.positive("timeout", timeout).toMillis());
+        return option("timeout_ms", Durations.wireMillis("timeout", timeout));
     }
 
     /** How long a worker may be silent before the job is given to another. */
     public S visibilityTimeout(Duration visibilityTimeout) {
-        return option("visibility_timeout_ms", Durations.positive("visibilityTimeout", visibilityTimeout).toMillis());
+        return option("visibility_timeout_ms", Durations.wireMillis("visibilityTimeout", visibilityTimeout));
     }
 
     /** How long the result is kept (0 keeps none). */
     public S resultTtl(Duration resultTtl) {
-        return option("result_ttl", Durations.positive("resultTtl", resultTtl).toSeconds());
+        return option("result_ttl", Durations.wireSeconds("resultTtl", resultTtl));
     }
 
     /** Run after this long. */
     public S delay(Duration delay) {
-        return delayUntil(Instant.now().plus(Durations.positive("delay", delay)));
+        return delayUntil(Instant.now().plus(Durations.notNegative("delay", delay)));
     }
 
     /** Do not run before this time. */
@@ -130,7 +132,7 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
 
     /** How long the job's whole life may take. */
     public S totalTimeout(Duration totalTimeout) {
-        return option("total_timeout", Durations.text(totalTimeout));
+        return option("total_timeout", Durations.text(Durations.longerThanNone("totalTimeout", totalTimeout)));
     }
 
     /** What happens when it fails. */
@@ -149,6 +151,11 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
     }
 
     // gen:end
+
+    /** So many runs in all, the first included; the rest as the server decides. */
+    public S retry(int attempts) {
+        return retry(RetryPolicy.attempts(attempts));
+    }
 
     /** An id of your own, a UUIDv7; without it one is made. */
     public S id(String id) {

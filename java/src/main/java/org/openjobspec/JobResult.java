@@ -13,7 +13,7 @@ import java.util.Map;
 public record JobResult(Map<String, Object> members) implements JsonForm {
     static Operation<JobResult> operation(String id, Duration wait) {
         String path = Operation.at("jobs", id, "result");
-        Long seconds = wait == null ? null : (Durations.positive("wait", wait).toMillis() + 999) / 1000;
+        Long seconds = wait == null ? null : (Durations.notNegative("wait", wait).toMillis() + 999) / 1000;
         return Operation.read("GET", Operation.query(path, Operation.members("wait", wait == null ? null : "true", "timeout", seconds)), null,
                 answer -> new JobResult(Members.of(answer)));
     }

@@ -11,6 +11,8 @@ import java.util.Map;
 final class JsonReader {
     /** Deeper texts are refused instead of overflowing the stack; the engine takes 128 levels. */
     private static final int DEEPEST = 512;
+    /** Reading a number takes the square of its length. */
+    private static final int LONGEST_NUMBER = 1000;
     /** Digits that surely fit a long. */
     private static final int LONG_DIGITS = 18;
 
@@ -145,6 +147,7 @@ final class JsonReader {
             digits();
         }
         String number = text.substring(from, at);
+        if (number.length() > LONGEST_NUMBER) throw wrong("a number of at most " + LONGEST_NUMBER + " characters");
         try {
             if (!whole) return new BigDecimal(number);
             if (number.length() <= LONG_DIGITS) return Long.parseLong(number);

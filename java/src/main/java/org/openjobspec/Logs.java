@@ -11,6 +11,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** The engine's log records, in the system logger {@code org.openjobspec.core}. */
 final class Logs {
@@ -23,6 +24,8 @@ final class Logs {
     private static final MethodHandle LEVEL = Native.function("ojs_logs_level", null, JAVA_BYTE);
     private static final MethodHandle PULL = Native.function("ojs_logs_pull", ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS);
     private static final AtomicBoolean CARRIED = new AtomicBoolean();
+    /** Records leave the engine under it only: who holds it has seen all that were made before. */
+    private static final ReentrantLock CARRYING = new ReentrantLock();
 
     private Logs() {}
 
@@ -40,27 +43,46 @@ final class Logs {
 
     private static void carry() {
         try {
-            while (true) emit(pull());
+            while (true) {
+                pull(0, WAIT_MS); // waits for a record and takes none
+                flush();
+            }
         } catch (Throwable e) {
             LOG.log(Level.ERROR, "log records of the engine are not carried over any more", e);
         }
     }
 
-    private static Map<String, Object> pull() {
+    /** Hands on what the engine has said so far: a process may end now. */
+    static void flush() {
+        CARRYING.lock();
+        try {
+            while (emit(pull(MOST, 0)) == MOST) {
+                // More of them.
+            }
+        } finally {
+            CARRYING.unlock();
+        }
+    }
+
+    private static Map<String, Object> pull(long most, long waitMs) {
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment out = memory.allocate(ADDRESS);
-            Native.raise(() -> (MemorySegment) PULL.invokeExact((long) MOST, WAIT_MS, out));
+            Native.raise(() -> (MemorySegment) PULL.invokeExact(most, waitMs, out));
             return Members.of(Json.parse(Native.taken(memory, out.get(ADDRESS, 0))));
         }
     }
 
-    private static void emit(Map<String, Object> pulled) {
+    private static int emit(Map<String, Object> pulled) {
         int lost = Members.number(pulled, "lost", 0);
         if (lost > 0) LOG.log(Level.WARNING, lost + " log records were lost: the logger is too slow");
-        for (Object one : Members.list(pulled, "records")) {
+        List<Object> records = Members.list(pulled, "records");
+        for (Object one : records) {
             Map<String, Object> record = Members.of(one);
             Level level = LEVELS.get(Math.clamp(Members.number(record, "level", 2), 1, LEVELS.size() - 1));
-            LOG.log(level, () -> Members.text(record, "target") + ": " + Members.text(record, "text"));
+            // Where it was said in the engine is for those who look at details.
+            String place = level.getSeverity() < Level.WARNING.getSeverity() ? Members.text(record, "target") + ": " : "";
+            LOG.log(level, () -> place + Members.text(record, "text"));
         }
+        return records.size();
     }
 }

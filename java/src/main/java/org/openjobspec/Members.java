@@ -1,5 +1,6 @@
 package org.openjobspec;
 
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 
@@ -25,7 +26,12 @@ final class Members {
     }
 
     static int number(Map<String, Object> members, String name, int otherwise) {
-        return members.get(name) instanceof Number number ? number.intValue() : otherwise;
+        if (!(members.get(name) instanceof Number number)) return otherwise;
+        try {
+            return new BigDecimal(number.toString()).intValueExact();
+        } catch (ArithmeticException e) {
+            throw unexpected("'" + name + "' of the answer is no number of this kind: " + number);
+        }
     }
 
     @SuppressWarnings("unchecked")
@@ -34,6 +40,10 @@ final class Members {
     }
 
     static OJSException unexpected(String message) {
-        return new OJSException.Internal(message, OJSException.About.code("unexpected_answer"), null);
+        return unexpected(message, null);
+    }
+
+    static OJSException unexpected(String message, Throwable cause) {
+        return new OJSException.Api(message, OJSException.About.code("unexpected_answer"), cause);
     }
 }

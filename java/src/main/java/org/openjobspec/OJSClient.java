@@ -125,6 +125,19 @@ public final class OJSClient implements AutoCloseable {
         return run(Operation.getJob(id));
     }
 
+    /** The newest jobs, as many as the server gives in one answer. */
+    public JobPage listJobs() {
+        return listJobs(JobFilter.ALL);
+    }
+
+    /**
+     * Looks for jobs, newest first, a page at a time: {@code client.listJobs(JobFilter.ALL.withQueue("mail").withStates("discarded"))}. It needs a
+     * server with the admin routes, as ours and the embedded engine are, and a key that may use them.
+     */
+    public JobPage listJobs(JobFilter filter) {
+        return run(filter.operation());
+    }
+
     /** Cancels a job that is not over. */
     public Job cancelJob(String id) {
         return run(Operation.cancelJob(id));
@@ -270,6 +283,13 @@ public final class OJSClient implements AutoCloseable {
         connection.close();
     }
 
+    /** Where it leads; never a password, a token or a key. */
+    @Override
+    public String toString() {
+        String url = connection.url();
+        return "OJSClient[" + (url.isEmpty() ? "transport" : Redacted.url(url)) + "]";
+    }
+
     // --- inside ---
 
     Connection connection() {
@@ -301,6 +321,12 @@ public final class OJSClient implements AutoCloseable {
         private Transport transport;
 
         private Builder() {}
+
+        /** Where it leads; never a password, a token or a key. */
+        @Override
+        public String toString() {
+            return "OJSClient.Builder[" + Redacted.url(url) + "]";
+        }
 
         private static String environment(String name, String otherwise) {
             String value = System.getenv(name);
@@ -334,13 +360,13 @@ public final class OJSClient implements AutoCloseable {
 
         /** For a whole call. */
         public Builder timeout(Duration length) {
-            timeout = Durations.positive("timeout", length);
+            timeout = Durations.longerThanNone("timeout", length);
             return this;
         }
 
         /** For connecting. */
         public Builder connectTimeout(Duration length) {
-            connectTimeout = Durations.positive("connectTimeout", length);
+            connectTimeout = Durations.longerThanNone("connectTimeout", length);
             return this;
         }
 

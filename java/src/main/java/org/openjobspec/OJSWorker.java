@@ -62,10 +62,26 @@ public final class OJSWorker implements AutoCloseable {
     /** Registers the handler of a job type; {@code *} stands for every other type. */
     public synchronized OJSWorker register(String type, JobHandler handler) {
         checkNew("register handlers");
-        if (type.isEmpty()) throw new OJSException.Validation("register needs a job type");
+        if (type == null || type.isEmpty()) throw new OJSException.Validation("register needs a job type");
         if (handler == null) throw new OJSException.Validation("the handler of '" + type + "' is null");
         if (handlers.putIfAbsent(type, handler) != null) {
             throw new OJSException.Validation("a handler for '" + type + "' is registered already");
+        }
+        return this;
+    }
+
+    /**
+     * The same with defaults for all jobs of the type that this process enqueues, where a job does not say otherwise:
+     * {@code worker.register("email.send", handler, job -> job.queue("mail").retry(5).timeout(Duration.ofSeconds(30)))}.
+     */
+    public synchronized OJSWorker register(String type, JobHandler handler, Consumer<JobRequest> defaults) {
+        if (defaults == null) throw new OJSException.Validation("the defaults of '" + type + "' are null: leave them out");
+        register(type, handler);
+        try {
+            Defaults.set(type, defaults);
+        } catch (RuntimeException e) {
+            handlers.remove(type);
+            throw e;
         }
         return this;
     }
@@ -192,6 +208,12 @@ public final class OJSWorker implements AutoCloseable {
         stop();
     }
 
+    /** What it works, and where it is in its life. */
+    @Override
+    public String toString() {
+        return "OJSWorker[queues " + String.join(", ", settings.queues()) + ", " + state() + "]";
+    }
+
     private WorkerLoop running() {
         WorkerLoop started = loop;
         if (started == null) throw new OJSException.Validation("the worker has not been started");
@@ -281,25 +303,25 @@ public final class OJSWorker implements AutoCloseable {
 
         /** Between heartbeats; 5 seconds. */
         public Builder heartbeatInterval(Duration length) {
-            heartbeatInterval = Durations.positive("heartbeatInterval", length);
+            heartbeatInterval = Durations.longerThanNone("heartbeatInterval", length);
             return this;
         }
 
         /** How long a silent worker keeps a job; 30 seconds. */
         public Builder visibilityTimeout(Duration length) {
-            visibilityTimeout = Durations.positive("visibilityTimeout", length);
+            visibilityTimeout = Durations.longerThanNone("visibilityTimeout", length);
             return this;
         }
 
         /** How long running handlers may finish after a stop; 25 seconds. */
         public Builder gracePeriod(Duration length) {
-            gracePeriod = Durations.positive("gracePeriod", length);
+            gracePeriod = Durations.notNegative("gracePeriod", length);
             return this;
         }
 
         /** The longest pause between fetches, where a server cannot wake a worker. */
         public Builder pollInterval(Duration length) {
-            pollInterval = Durations.positive("pollInterval", length);
+            pollInterval = Durations.longerThanNone("pollInterval", length);
             return this;
         }
 

@@ -2,6 +2,7 @@ package org.openjobspec;
 
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,7 +16,18 @@ import java.util.stream.Collectors;
  * @param patience how long the server may hold back its answer; null when it answers at once
  */
 record Operation<T>(String method, String path, Object body, Function<Object, T> read, Duration patience) {
-    private static final Function<Object, Job> JOB = answer -> Job.of(Members.need(answer, "job"));
+    private static final Function<Object, Job> JOB = answer -> received(Members.need(answer, "job"));
+
+    /** A job that a server sent: without an id it is none. */
+    private static Job received(Object value) {
+        Job job = Job.of(value);
+        if (job.id() == null) throw Members.unexpected("the answer has a job without an id");
+        return job;
+    }
+
+    static List<Job> received(Object answer, String name) {
+        return items(answer, name).stream().map(Operation::received).toList();
+    }
 
     private static <T> Operation<T> of(String method, String path, Object body, Function<Object, T> read) {
         return new Operation<>(method, path, body, read, null);
@@ -36,7 +48,10 @@ record Operation<T>(String method, String path, Object body, Function<Object, T>
     }
 
     static Operation<Integer> number(String method, String path, Object body, String name) {
-        return of(method, path, body, answer -> ((Number) Members.need(answer, name)).intValue());
+        return of(method, path, body, answer -> {
+            Members.need(answer, name);
+            return Members.number(Members.of(answer), name, 0);
+        });
     }
 
     static Operation<Void> nothing(String method, String path) {
@@ -48,7 +63,7 @@ record Operation<T>(String method, String path, Object body, Function<Object, T>
     }
 
     static Operation<List<Job>> jobs(String method, String path, Object body) {
-        return list(method, path, body, "jobs", Job::of);
+        return list(method, path, body, "jobs", Operation::received);
     }
 
     static <T> Operation<List<T>> list(String method, String path, Object body, String name, Function<Object, T> item) {
@@ -69,7 +84,11 @@ record Operation<T>(String method, String path, Object body, Function<Object, T>
     }
 
     T answer(byte[] bytes) {
-        return read.apply(bytes.length == 0 ? null : Json.parse(bytes));
+        try {
+            return read.apply(bytes.length == 0 ? null : Json.parse(bytes));
+        } catch (OJSException.Validation | ClassCastException | DateTimeException e) {
+            throw Members.unexpected("the answer cannot be read: " + e.getMessage(), e);
+        }
     }
 
     byte[] bytes() {

@@ -58,6 +58,11 @@ public final class Outbox {
         this.same = new SameDatabase(client, sameDatabase);
     }
 
+    /** The table of this outbox. */
+    public String table() {
+        return table;
+    }
+
     /** The statements that make the tables, or add to a table made by the specification's DDL what it lacks. */
     public static List<String> migration(String database, String table) {
         return NativeOutbox.migration(database, table);
@@ -150,11 +155,18 @@ public final class Outbox {
             for (int i = 0; i < staged.params().size(); i++) statement.setString(i + 1, staged.params().get(i));
             statement.execute();
         } catch (SQLException e) {
-            boolean missing = e.getSQLState() != null && UNDEFINED_TABLE.contains(e.getSQLState()) || String.valueOf(e.getMessage()).contains("no such table: " + table);
             if (READ_ONLY.equals(e.getSQLState())) throw readOnly(e);
-            if (missing) throw new OJSException.Outbox("there is no table " + table + " in this database: run migrate(connection) in a migration", e);
-            throw e;
+            throw explained(e);
         }
+    }
+
+    /** What a driver says about a table that is not there, in words that say what to do; other errors stay as they are. */
+    private SQLException explained(SQLException e) {
+        boolean missing = e.getSQLState() != null && UNDEFINED_TABLE.contains(e.getSQLState())
+                || String.valueOf(e.getMessage()).contains("no such table: " + table);
+        if (!missing) return e;
+        throw new OJSException.Outbox("there is no table " + table + ": run 'outbox.migrate(connection)' once, or 'ojs relay migrate'",
+                OJSException.About.code("outbox_missing"), e);
     }
 
     private static OJSException.Outbox readOnly(SQLException cause) {
@@ -180,6 +192,8 @@ public final class Outbox {
                 job.put("args", Json.parse(rows.getString(3)));
                 jobs.add(new Job(job));
             }
+        } catch (SQLException e) {
+            throw explained(e);
         }
         return jobs;
     }

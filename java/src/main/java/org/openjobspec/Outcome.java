@@ -28,9 +28,9 @@ record Outcome(long token, int kind, byte[] payload, long delayMs) {
         Object result = returned != null ? returned : ctx.result();
         if (result == null) return new Outcome(ctx.token(), COMPLETED, NOTHING, 0);
         try {
-            return new Outcome(ctx.token(), COMPLETED, Json.bytes(result), 0);
+            return new Outcome(ctx.token(), COMPLETED, Json.bytes("result", result), 0);
         } catch (OJSException.Validation e) {
-            return failed(ctx, e, "serialization_error", "the handler's result " + e.getMessage(), false, null);
+            return failed(ctx, e, "serialization_error", "the handler's " + e.getMessage(), false, null);
         } catch (Throwable e) { // an object with odd ideas about being looked at
             return failed(ctx, e, "serialization_error", text(e), false, null);
         }

@@ -73,13 +73,13 @@ public final class Relay implements AutoCloseable {
 
     /** Between looks when nobody wakes it; a second. */
     public Relay pollInterval(Duration length) {
-        pollInterval = Durations.positive("pollInterval", length);
+        pollInterval = Durations.longerThanNone("pollInterval", length);
         return this;
     }
 
     /** How long rows are kept after they were sent; 24 hours. */
     public Relay retention(Duration length) {
-        retention = Durations.positive("retention", length);
+        retention = Durations.notNegative("retention", length);
         return this;
     }
 
@@ -110,6 +110,12 @@ public final class Relay implements AutoCloseable {
             throw e;
         }
         return this;
+    }
+
+    /** Which table it reads; never the URL, which holds a password. */
+    @Override
+    public String toString() {
+        return "Relay[" + table + ", " + (running() ? "running" : "stopped") + "]";
     }
 
     /** Says that a transaction has committed. Never waits; a relay that nobody wakes looks by itself. */

@@ -19,6 +19,9 @@ public interface TypedJobHandler<T> {
 
     /** The same with a JSON library of your own. */
     static <T> JobHandler of(Class<T> type, Codec codec, TypedJobHandler<T> handler) {
+        if (type == null || codec == null || handler == null) {
+            throw new OJSException.Validation("TypedJobHandler.of needs a type, a codec and a handler, got null");
+        }
         return ctx -> {
             List<Object> args = ctx.args();
             if (args.size() != 1) throw new OJSException.Validation("the job has " + args.size() + " arguments and not one " + type.getSimpleName());

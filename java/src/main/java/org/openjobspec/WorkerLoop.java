@@ -81,6 +81,7 @@ final class WorkerLoop {
             } catch (IllegalStateException e) {
                 // The process ends: the hook runs now.
             }
+            Logs.flush(); // who waits for the end may end the process
             over.complete(null);
         }
     }
@@ -158,6 +159,7 @@ final class WorkerLoop {
     private void giveBackAtExit() {
         core.stop(0);
         core.await(EXIT_MS);
+        Logs.flush();
     }
 
     void stop(long graceMs) {

@@ -27,18 +27,23 @@ record WorkerSettings(OJSClient client, OJSClient.Builder connection, List<Strin
         String value = environment(name, null);
         if (value == null) return otherwise;
         try {
-            return Math.max(1, Integer.parseInt(value));
+            int number = Integer.parseInt(value);
+            if (number > 0) return number;
         } catch (NumberFormatException e) {
-            throw new OJSException.Validation(name + " must be a number, got '" + value + "'", "invalid_argument", e);
+            // Said below.
         }
+        throw new OJSException.Validation(name + " must be a number, 1 or more, got '" + value + "'");
     }
 
     static Duration seconds(String name) {
         String value = environment(name, null);
         try {
-            return value == null ? null : Duration.ofMillis((long) (Double.parseDouble(value) * 1000));
+            double seconds = value == null ? -1 : Double.parseDouble(value);
+            if (value == null) return null;
+            if (seconds >= 0) return Duration.ofMillis((long) (seconds * 1000));
         } catch (NumberFormatException e) {
-            throw new OJSException.Validation(name + " must be a number of seconds, got '" + value + "'", "invalid_argument", e);
+            // Said below.
         }
+        throw new OJSException.Validation(name + " must be a number of seconds, 0 or more, got '" + value + "'");
     }
 }

@@ -61,6 +61,10 @@ class ProcessTest {
     }
 
     static Process start(List<String> options, String... args) throws IOException {
+        return command(options, args).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    static ProcessBuilder command(List<String> options, String... args) {
         String classes = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "--enable-native-access=ALL-UNNAMED", "-Xmx64m",
                 "-cp", classes));
@@ -69,9 +73,9 @@ class ProcessTest {
         command.addAll(options);
         command.add(Programs.class.getName());
         command.addAll(Arrays.asList(args));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("OJS_URL", Support.server());
-        return builder.start();
+        return builder;
     }
 
     private String begun(Program program, Object... args) {

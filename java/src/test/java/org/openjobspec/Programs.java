@@ -34,6 +34,7 @@ final class Programs {
                 System.in.read();
                 throw new IllegalStateException("main is over, the worker is not");
             }
+            case "loud" -> loud(queue);
             case "soak" -> soak(queue, Integer.parseInt(args[2]));
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -42,6 +43,18 @@ final class Programs {
     private static void say(String line) {
         System.out.println(line);
         System.out.flush();
+    }
+
+    /** A worker as a new user writes it: nothing about logs. The lease is short, for one of the jobs loses it. */
+    private static void loud(String queue) {
+        OJSWorker.builder().queues(queue).visibilityTimeout(Duration.ofSeconds(1)).heartbeatInterval(Duration.ofMillis(100)).build()
+                .register("mail.fails", ctx -> {
+                    throw new IllegalStateException("no mail today");
+                }).register("mail.waits", ctx -> {
+                    say("waiting");
+                    new CountDownLatch(1).await();
+                    return null;
+                }).run();
     }
 
     /** Its jobs say that they have begun; they end after {@code hold.ms}, and never without that. */

@@ -65,7 +65,10 @@ class TestingTest {
             assertEquals("on purpose", assertThrows(IOException.class, () -> fake.drain(worker)).getMessage());
             assertEquals("discarded", client.getJob(job.id()).state());
             client.enqueue("unknown");
-            assertThrows(NonRetryableException.class, () -> fake.drain(worker));
+            // An error of this package, and no exception of a handler's: nobody threw it.
+            OJSException.Validation unknown = assertThrows(OJSException.Validation.class, () -> fake.drain(worker));
+            assertEquals("no_handler", unknown.code());
+            assertTrue(unknown.getMessage().contains("'unknown'. Registered are: fail, nap"), unknown.getMessage());
             Job nap = client.enqueue("nap");
             Support.eventually(() -> fake.drain(worker) >= 0 && client.getJob(nap.id()).state().equals("completed"));
         }
@@ -79,6 +82,7 @@ class TestingTest {
                 client.enqueue("a", 7);
                 assertEquals(List.of(7), seen);
                 inner.assertEnqueued("a");
+                assertEquals("no_handler", assertThrows(OJSException.Validation.class, () -> client.enqueue("misspelt")).code());
             }
             outer.assertNotEnqueued("a");
         }

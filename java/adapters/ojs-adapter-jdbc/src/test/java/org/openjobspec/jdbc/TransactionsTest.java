@@ -284,7 +284,17 @@ class TransactionsTest {
         OjsJdbc elsewhere = Databases.outbox(client, pool).table("nowhere").relay(false).build();
         OJSException.Outbox missing = assertThrows(OJSException.Outbox.class, () ->
                 elsewhere.inTransaction(connection -> elsewhere.enqueueAfterCommit(connection, "a", 1)));
-        assertTrue(missing.getMessage().contains("migrate(connection)"), missing.getMessage());
+        String sentence = "there is no table nowhere: run 'outbox.migrate(connection)' once, or 'ojs relay migrate'";
+        assertEquals(List.of("outbox_missing", sentence), List.of(missing.code(), missing.getMessage()));
+        try (Connection connection = begin()) {
+            assertEquals(sentence, assertThrows(OJSException.Outbox.class, () -> elsewhere.outbox().staged(connection)).getMessage());
+            connection.rollback();
+        }
+        // What it says helps.
+        try (Connection connection = pool.getConnection()) {
+            elsewhere.outbox().migrate(connection);
+        }
+        elsewhere.inTransaction(connection -> elsewhere.enqueueAfterCommit(connection, "a", 1));
     }
 
     @ParameterizedTest

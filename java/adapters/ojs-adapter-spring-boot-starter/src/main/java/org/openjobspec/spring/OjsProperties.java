@@ -16,6 +16,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("ojs")
 public record OjsProperties(String url, String authToken, String encryptionKeys, @DefaultValue OutboxSettings outbox,
                             @DefaultValue WorkerSettings worker) {
+    /** Without tokens, keys and URLs, which hold passwords: properties end up in logs. */
+    @Override
+    public String toString() {
+        return "OjsProperties[outbox=" + outbox + ", worker=" + worker + "]";
+    }
+
     /**
      * {@code ojs.outbox.*}.
      *
@@ -33,7 +39,13 @@ public record OjsProperties(String url, String authToken, String encryptionKeys,
      */
     public record OutboxSettings(@DefaultValue("true") boolean enabled, @DefaultValue(Outbox.TABLE) String tableName, @DefaultValue("1s") Duration pollInterval,
                                  @DefaultValue("1000") int batchSize, @DefaultValue("24h") Duration retention, @DefaultValue("true") boolean relay,
-                                 String relayUrl, @DefaultValue("false") boolean migrate, Boolean sameDatabase) {}
+                                 String relayUrl, @DefaultValue("false") boolean migrate, Boolean sameDatabase) {
+        /** Without the relay's URL, which holds a password. */
+        @Override
+        public String toString() {
+            return "OutboxSettings[enabled=" + enabled + ", tableName=" + tableName + ", relay=" + relay + ", migrate=" + migrate + "]";
+        }
+    }
 
     /**
      * {@code ojs.worker.*}.

@@ -100,6 +100,9 @@ public class OjsTemplate {
         Connection connection = DataSourceUtils.getConnection(dataSource);
         try {
             return work.in(connection);
+        } catch (OJSException.Outbox e) {
+            if (!e.code().equals("outbox_missing")) throw e;
+            throw new OJSException.Outbox("there is no table " + jdbc.outbox().table() + ": set ojs.outbox.migrate=true, or run 'ojs relay migrate' once", e);
         } catch (SQLException e) {
             DataAccessException translated = new SQLStateSQLExceptionTranslator().translate(task, null, e);
             throw translated != null ? translated : new UncategorizedSQLException(task, null, e);

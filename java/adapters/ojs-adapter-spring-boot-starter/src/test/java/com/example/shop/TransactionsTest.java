@@ -1,6 +1,7 @@
 package com.example.shop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,6 +20,7 @@ import org.openjobspec.OJSException;
 import org.openjobspec.jdbc.Databases;
 import org.openjobspec.jdbc.Databases.Kind;
 import org.openjobspec.jdbc.OjsJdbc;
+import org.openjobspec.spring.OjsProperties;
 import org.openjobspec.spring.OjsTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -105,6 +107,26 @@ class TransactionsTest {
                     reading.executeWithoutResult(status -> shop.ojs.enqueueAfterCommit(job(1))));
             assertTrue(refused.getMessage().contains("drop readOnly = true"), refused.getMessage());
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aTableThatIsMissingSaysWhatToDo(Kind kind) throws Exception {
+        try (Shop shop = new Shop(kind, "ojs.outbox.relay=false")) {
+            shop.database.execute("DROP TABLE ojs_outbox");
+            OJSException.Outbox missing = assertThrows(OJSException.Outbox.class, () ->
+                    shop.transaction(PROPAGATION_REQUIRED, status -> shop.ojs.enqueueAfterCommit(job(1))));
+            assertEquals("there is no table ojs_outbox: set ojs.outbox.migrate=true, or run 'ojs relay migrate' once", missing.getMessage());
+        }
+    }
+
+    @Test
+    void propertiesShowNoSecret() {
+        String secret = "swordfish";
+        OjsProperties.OutboxSettings outbox = new OjsProperties.OutboxSettings(true, "ojs_outbox", null, 1, null, true,
+                "mysql://app:" + secret + "@db/shop", false, null);
+        OjsProperties all = new OjsProperties("http://user:" + secret + "@host", secret, "k:" + secret, outbox, null);
+        assertFalse((all + " " + outbox).contains(secret), all.toString());
     }
 
     @ParameterizedTest

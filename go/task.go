@@ -1,0 +1,115 @@
+package ojs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// defaultsOf has, by job type, what jobs of the type are sent with in this process where they say nothing else: of type *JobRequest.
+var defaultsOf sync.Map
+
+// setDefaults keeps the options of all jobs of a type. Those that belong to one job are refused.
+func setDefaults(jobType string, options []EnqueueOption) error {
+	if len(options) == 0 {
+		return nil
+	}
+	defaults := NewJob(jobType, nil, options...)
+	var own []string
+	for name, there := range map[string]bool{
+		"WithID": defaults.ID != "", "WithMeta": defaults.Meta != nil, "WithExpiresAt": !defaults.ExpiresAt.IsZero(),
+		"WithDelay and WithScheduledAt": !defaults.ScheduledAt.IsZero(),
+	} {
+		if there {
+			own = append(own, name)
+		}
+	}
+	slices.Sort(own)
+	switch {
+	case defaults.wrong != nil:
+		return defaults.wrong
+	case jobType == "*":
+		return invalid("'*' stands for types without a name, and defaults belong to one type: register that type")
+	case len(own) > 0:
+		return invalid("%s: belongs to one job, and Register sets defaults for all of '%s': give it to Enqueue", strings.Join(own, ", "), jobType)
+	}
+	defaultsOf.Store(jobType, &defaults)
+	return nil
+}
+
+// fill sets what the request does not say itself from the defaults of its type, once.
+func (r *JobRequest) fill() {
+	if r.filled {
+		return
+	}
+	r.filled = true
+	found, there := defaultsOf.Load(r.Type)
+	if !there {
+		return
+	}
+	defaults := found.(*JobRequest)
+	orElse(&r.Queue, defaults.Queue)
+	orElse(&r.Priority, defaults.Priority)
+	orElse(&r.Timeout, defaults.Timeout)
+	orElse(&r.VisibilityTimeout, defaults.VisibilityTimeout)
+	orElse(&r.ResultTTL, defaults.ResultTTL)
+	orElse(&r.TotalTimeout, defaults.TotalTimeout)
+	orElse(&r.Retry, defaults.Retry)
+	orElse(&r.Unique, defaults.Unique)
+	orElse(&r.Schema, defaults.Schema)
+	if r.Tags == nil {
+		r.Tags = slices.Clone(defaults.Tags)
+	}
+	if len(defaults.Extra) > 0 {
+		extra := map[string]any{}
+		for _, options := range []map[string]any{defaults.Extra, r.Extra} {
+			for name, value := range options {
+				extra[name] = value
+			}
+		}
+		r.Extra = extra
+	}
+}
+
+func orElse[T comparable](into *T, otherwise T) {
+	var nothing T
+	if *into == nothing {
+		*into = otherwise
+	}
+}
+
+// Task is a job type with the type of its arguments: what is enqueued is what the handler gets, and the compiler sees to it.
+//
+//	var sendEmail = ojs.NewTask[Email]("email.send", ojs.WithQueue("mail"), ojs.WithTimeout(time.Minute))
+//
+//	sendEmail.Register(worker, func(ctx ojs.JobContext, email Email) error { … })
+//	job, err := sendEmail.Enqueue(ctx, client, Email{To: "ada@example.com"})
+type Task[T any] struct {
+	jobType  string
+	defaults []EnqueueOption
+}
+
+// NewTask makes a task whose arguments are a T: the single argument of the job, or, when T is a slice, all of them. The options are those of
+// all its jobs, unless Enqueue says otherwise.
+func NewTask[T any](jobType string, defaults ...EnqueueOption) Task[T] {
+	return Task[T]{jobType, defaults}
+}
+
+// Type is the job type.
+func (t Task[T]) Type() string { return t.jobType }
+
+// Job describes a job, for EnqueueBatch, workflows, schedules and outboxes.
+func (t Task[T]) Job(args T, options ...EnqueueOption) JobRequest {
+	return NewJob(t.jobType, args, slices.Concat(t.defaults, options)...)
+}
+
+// Enqueue sends a job, see [Client.Enqueue].
+func (t Task[T]) Enqueue(ctx context.Context, client *Client, args T, options ...EnqueueOption) (*Job, error) {
+	return client.Enqueue(ctx, t.jobType, args, slices.Concat(t.defaults, options)...)
+}
+
+// Register sets its handler, see [RegisterTyped].
+func (t Task[T]) Register(w *Worker, handler func(ctx JobContext, args T) error) {
+	RegisterTyped(w, t.jobType, handler, t.defaults...)
+}

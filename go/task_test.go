@@ -1,0 +1,90 @@
+package ojs_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openjobspec/ojs-go"
+	"github.com/openjobspec/ojs-go/ojstest"
+)
+
+// What Register says of a type is sent with its jobs, where they do not say otherwise.
+func TestDefaultsOfAType(t *testing.T) {
+	t.Parallel()
+	fake := ojstest.New(t)
+	worker, err := fake.Client.NewWorker(ojs.WithLogger(quietLogger))
+	must(t, err)
+	nothing := func(ojs.JobContext) error { return nil }
+	worker.Register("defaults.a", nothing, ojs.WithQueue("mail"), ojs.WithPriority(7), ojs.WithTimeout(30*time.Second), ojs.WithTags("a"),
+		ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 5}), ojs.WithOption("on_exhaustion", "dead_letter"))
+	job, err := fake.Client.Enqueue(t.Context(), "defaults.a", nil)
+	must(t, err)
+	equal(t, job.Queue, "mail", "queue")
+	equal(t, job.Priority, 7, "priority")
+	equal(t, job.MaxAttempts, 5, "attempts")
+	same(t, job.Tags, []string{"a"}, "tags")
+	fake.AssertEnqueued("defaults.a", ojstest.Queue("mail"))
+	jobs, err := fake.Client.EnqueueBatch(t.Context(), []ojs.JobRequest{
+		{Type: "defaults.a"}, ojs.NewJob("defaults.a", nil, ojs.WithQueue("default"), ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 2})), {Type: "defaults.b"},
+	})
+	must(t, err)
+	equal(t, jobs[0].Queue, "mail", "queue in a batch")
+	equal(t, jobs[1].Queue, "default", "the queue that the job says")
+	equal(t, jobs[1].MaxAttempts, 2, "the attempts that the job says")
+	equal(t, jobs[1].Priority, 7, "what it does not say")
+	equal(t, jobs[2].Queue, "default", "another type")
+	status, err := fake.Client.CreateWorkflow(t.Context(), ojs.Chain(ojs.NewJob("defaults.a", nil)))
+	must(t, err)
+	step, err := fake.Client.GetJob(t.Context(), status.Steps[0].JobID)
+	must(t, err)
+	equal(t, step.Queue, "mail", "queue in a workflow")
+
+	for text, options := range map[string][]ojs.EnqueueOption{
+		"WithID":                   {ojs.WithID("01890a5d-ac96-774b-bcce-b302099a8057")},
+		"WithDelay and WithSchedu": {ojs.WithDelay(time.Hour)},
+		"WithTimeout must be":      {ojs.WithTimeout(0)},
+		"WithMeta":                 {ojs.WithMeta(ojs.Obj{"a": 1})},
+	} {
+		worker, err := fake.Client.NewWorker(ojs.WithLogger(quietLogger))
+		must(t, err)
+		worker.Register("defaults.c", nothing, options...)
+		if err := worker.Start(t.Context()); !errors.Is(err, ojs.ErrValidation) || !strings.Contains(err.Error(), text) {
+			t.Fatalf("%v does not say %q", err, text)
+		}
+	}
+}
+
+type letter struct {
+	To   string
+	When time.Time
+}
+
+func TestTask(t *testing.T) {
+	t.Parallel()
+	fake := ojstest.New(t)
+	sendLetter := ojs.NewTask[letter]("task.letter", ojs.WithQueue("mail"))
+	addAll := ojs.NewTask[[]int]("task.sum")
+	worker, err := fake.Client.NewWorker(ojs.WithQueues("mail", "default"), ojs.WithLogger(quietLogger))
+	must(t, err)
+	var got letter
+	var sum int
+	sendLetter.Register(worker, func(_ ojs.JobContext, args letter) error { got = args; return nil })
+	addAll.Register(worker, func(_ ojs.JobContext, numbers []int) error {
+		for _, number := range numbers {
+			sum += number
+		}
+		return nil
+	})
+	given := letter{"ada@example.com", time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)}
+	job, err := sendLetter.Enqueue(t.Context(), fake.Client, given, ojs.WithPriority(3))
+	must(t, err)
+	equal(t, job.Queue, "mail", "queue")
+	equal(t, job.Priority, 3, "priority")
+	_, err = fake.Client.EnqueueBatch(t.Context(), []ojs.JobRequest{addAll.Job([]int{1, 2, 3})})
+	must(t, err)
+	equal(t, fake.Drain(worker), 2, "jobs")
+	equal(t, got, given, "arguments")
+	equal(t, sum, 6, "sum")
+}
