@@ -13,6 +13,7 @@
 //! | [`duration`], [`time`] | ISO 8601 durations, RFC 3339 times |
 //! | [`id`] | UUIDv7 job ids |
 //! | [`json`] | checks on raw JSON text, fragments |
+//! | [`redact`] | URLs and DSNs as they may be printed |
 //! | [`trace`] | the trace that a job belongs to |
 //! | [`unique`] | the key that makes two jobs the same |
 //! | [`workflow`] | chains, groups, batches, graphs |
@@ -28,6 +29,7 @@ pub mod id;
 pub mod json;
 pub mod limits;
 pub mod rate_limit;
+pub mod redact;
 pub mod retry;
 pub mod state;
 pub mod time;
