@@ -64,9 +64,7 @@ pub fn run(command: Keys, output: Output) -> Result<(), Failure> {
     let path = &command.keys;
     match command.action {
         Action::Add { name, roles } => {
-            let mut file = if path.exists() { KeyFile::read(path)? } else { KeyFile::default() };
-            let key = file.add(&name, roles, SystemClock.now())?;
-            file.write(path)?;
+            let key = KeyFile::change(path, true, |file| file.add(&name, roles, SystemClock.now()))?;
             if output.json { print(&serde_json::json!({"name": name, "key": key}).to_string()) } else { print(&key) }
         }
         Action::List => {
@@ -82,9 +80,7 @@ pub fn run(command: Keys, output: Output) -> Result<(), Failure> {
             }
         }
         Action::Revoke { name } => {
-            let mut file = KeyFile::read(path)?;
-            file.revoke(&name)?;
-            file.write(path)?;
+            KeyFile::change(path, false, |file| file.revoke(&name))?;
             print(&format!("{name}: revoked"));
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! The file holds SHA-256 sums, never keys. A key is 256 random bits, so a plain sum is enough: there is nothing to guess.
 use std::fmt;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -163,17 +165,48 @@ impl KeyFile {
         serde_json::from_slice(&text).map_err(|error| KeyFileError::Format { path: path.display().to_string(), error })
     }
 
-    /// Writes the file beside itself and puts it in place: a reader sees the old one or the new one. Only the owner may read it.
+    /// Reads the file, changes what it holds and writes it, while no other process of this machine does the same: a lock on the file
+    /// `PATH.lock` is waited for. With `create`, a file that is not there counts as an empty one.
+    ///
+    /// # Errors
+    /// When the file cannot be read, locked or written; what `change` refuses, and then nothing is written.
+    pub fn change<T>(
+        path: &Path,
+        create: bool,
+        change: impl FnOnce(&mut Self) -> Result<T, KeyFileError>,
+    ) -> Result<T, KeyFileError> {
+        // The file itself, not a link to it: a link would be replaced by a file.
+        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let failed = |error| KeyFileError::Io { path: path.display().to_string(), error };
+        let lock = private(&beside(path, ".lock"), false).map_err(failed)?;
+        // Given back when the file is closed, also by a process that is killed.
+        lock.lock().map_err(failed)?;
+        let mut file = match Self::read(path) {
+            Err(KeyFileError::Io { error, .. }) if create && error.kind() == std::io::ErrorKind::NotFound => Self::default(),
+            read => read?,
+        };
+        let changed = change(&mut file)?;
+        file.write(path)?;
+        Ok(changed)
+    }
+
+    /// Writes the file beside itself, under a name that no other writer has, and puts it in place: a reader sees the old one or the new
+    /// one. Only the owner may read it. Those who change a file that others may change too use [`change`](Self::change).
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), KeyFileError> {
         let failed = |error| KeyFileError::Io { path: path.display().to_string(), error };
         let text = serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))?;
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
-        let beside = PathBuf::from(beside);
-        write_private(&beside, &text).and_then(|()| std::fs::rename(&beside, path)).map_err(failed)
+        let mut bits = [0_u8; 8];
+        rand::rngs::OsRng.try_fill_bytes(&mut bits).map_err(|error| KeyFileError::Random(error.to_string()))?;
+        let new = beside(path, &format!(".{}.new", hexadecimal(&bits)));
+        let put = write_new(&new, &text).and_then(|()| std::fs::rename(&new, path)).and_then(|()| sync_folder(path));
+        put.map_err(|error| {
+            // The error is what counts; a file that is left behind harms nobody.
+            let _ = std::fs::remove_file(&new);
+            failed(error)
+        })
     }
 
     /// Makes a key; returns it. This is the only time that it is seen.
@@ -201,18 +234,35 @@ impl KeyFile {
     }
 }
 
-#[cfg(unix)]
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut file = std::fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+/// The path with more text at the end of the file's name.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// Opens a file that only its owner may read, from its first moment on; `new`: it must not be there yet.
+fn private(path: &Path, new: bool) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(!new).create_new(new);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = private(path, true)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 
-#[cfg(not(unix))]
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    std::fs::write(path, text)
+/// After a power cut the new name is there, too.
+fn sync_folder(path: &Path) -> std::io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -307,10 +357,14 @@ impl Access {
     }
 }
 
-/// Time and size of a file: what changes when it is replaced.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+/// What changes when a file is replaced: its time, its size, and its number, for two changes in one tick of the clock.
+fn stamp(path: &Path) -> Option<(SystemTime, u64, u64)> {
     let about = std::fs::metadata(path).ok()?;
-    Some((about.modified().ok()?, about.len()))
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&about);
+    #[cfg(not(unix))]
+    let number = 0;
+    Some((about.modified().ok()?, about.len(), number))
 }
 
 /// Compares without stopping at the first difference.
@@ -358,6 +412,39 @@ mod tests {
         file.write(access.path()).unwrap();
         assert_eq!(access.reload().unwrap(), 0);
         assert_eq!(access.check(Some(&secret), Permission::Work).unwrap_err().status, 401);
+    }
+
+    #[test]
+    fn changes_side_by_side_lose_nothing_and_leave_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys.json");
+        // What an older version may have left behind, readable by all.
+        std::fs::write(directory.path().join("keys.json.new"), "{}").unwrap();
+        std::thread::scope(|scope| {
+            for number in 0..20 {
+                let path = &path;
+                scope.spawn(move || {
+                    let add = |file: &mut KeyFile| file.add(&format!("k{number}"), vec![Role::Admin], Timestamp::from_millis(0));
+                    KeyFile::change(path, true, add).unwrap();
+                });
+            }
+        });
+        assert_eq!(KeyFile::read(&path).unwrap().keys.len(), 20);
+        let names =
+            || std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut found: Vec<String> = names().collect();
+        found.sort();
+        assert_eq!(found, ["keys.json", "keys.json.lock", "keys.json.new"]);
+        #[cfg(unix)]
+        for name in ["keys.json", "keys.json.lock"] {
+            let mode = std::os::unix::fs::PermissionsExt::mode(&directory.path().join(name).metadata().unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+        // What is refused changes nothing.
+        let before = std::fs::read(&path).unwrap();
+        assert!(KeyFile::change(&path, false, |file| file.revoke("nobody")).is_err());
+        assert!(KeyFile::change(&directory.path().join("absent.json"), false, |file| file.revoke("k1")).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), before);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ojs_model::redact::SecretUrl;
 use ojs_model::{JobId, NewJob, Timestamp};
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +13,7 @@ use crate::job::JobView;
 use crate::memory::MemoryTables;
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
-use crate::postgres::{Node, PostgresTables, Role, Target};
+use crate::postgres::{Node, PostgresTables, Role};
 use crate::queue_config::Overflow;
 use crate::sqlite::SqliteTables;
 use crate::store::{Refusal, Store};
@@ -340,7 +341,7 @@ fn open_ledger(
     stop: CancellationToken,
     metrics: Arc<Metrics>,
 ) -> Result<(Ledger, Option<Arc<Node>>), OpenError> {
-    let refused = |fault| OpenError::Store { store: describe(url), fault };
+    let refused = |fault| OpenError::Store { store: url.to_string(), fault };
     let (connections, node) = connect(url, &wakeups, stop).map_err(refused)?;
     let parts = WriterParts {
         connections,
@@ -371,21 +372,13 @@ fn connect(
             Ok((Connections { writers, keeper: None, readers, name: "sqlite" }, None))
         }
         StoreUrl::Postgres { url, direct } => {
-            let node = Node::open(url)?;
-            node.listen(direct.as_deref(), Arc::clone(wakeups), stop)?;
+            let node = Node::open(url.expose())?;
+            node.listen(direct.as_ref().map(SecretUrl::expose), Arc::clone(wakeups), stop)?;
             let open = |role| Ok(Box::new(PostgresTables::open(&node, role)?) as Box<dyn Tables>);
             let writers = (0..POSTGRES_WRITERS).map(|_| open(Role::Writer)).collect::<Result<_, StoreError>>()?;
             let readers = (0..POSTGRES_READERS).map(|_| open(Role::Reader)).collect::<Result<_, StoreError>>()?;
             let keeper = Some(open(Role::Keeper)?);
             Ok((Connections { writers, keeper, readers, name: "postgres" }, Some(node)))
         }
-    }
-}
-
-fn describe(url: &StoreUrl) -> String {
-    match url {
-        StoreUrl::Memory => "memory:".to_owned(),
-        StoreUrl::Sqlite { path, .. } => format!("sqlite:{}", path.display()),
-        StoreUrl::Postgres { url, .. } => Target::new(url).map_or_else(|_| "postgres:".to_owned(), |target| target.name.clone()),
     }
 }

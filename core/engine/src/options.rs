@@ -1,8 +1,11 @@
 //! What an engine is opened with.
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
+
+use ojs_model::redact::{self, SecretUrl};
 
 use crate::clock::{Clock, SystemClock};
 
@@ -22,9 +25,9 @@ pub enum StoreUrl {
     /// `direct=URL` (for wake-ups when a pooler stands in front; last), `sslmode=verify-full`, `sslrootcert=FILE`.
     Postgres {
         /// The whole URL.
-        url: String,
+        url: SecretUrl,
         /// A connection past the pooler.
-        direct: Option<String>,
+        direct: Option<SecretUrl>,
     },
 }
 
@@ -38,7 +41,19 @@ pub enum Durability {
     Relaxed,
 }
 
-/// The text is not the URL of a store.
+/// As it may be printed: without the password.
+impl fmt::Display for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory => f.write_str("memory:"),
+            Self::Sqlite { path, durability: Durability::Full } => write!(f, "sqlite:{}", path.display()),
+            Self::Sqlite { path, durability: Durability::Relaxed } => write!(f, "sqlite:{}?durability=relaxed", path.display()),
+            Self::Postgres { url, .. } => url.fmt(f),
+        }
+    }
+}
+
+/// The text is not the URL of a store. What is shown of it has no password in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a store: use memory:, sqlite:PATH, sqlite:PATH?durability=relaxed or postgres://USER@HOST/DATABASE")]
 pub struct InvalidStoreUrl(String);
@@ -50,18 +65,21 @@ impl FromStr for StoreUrl {
     /// use ojs_engine::StoreUrl;
     /// assert!("sqlite:jobs.db".parse::<StoreUrl>().is_ok());
     /// assert!("oracle:jobs".parse::<StoreUrl>().is_err());
+    /// let store: StoreUrl = "postgres://ojs:hunter2@db/jobs".parse()?;
+    /// assert_eq!(store.to_string(), "postgres://ojs:***@db/jobs");
+    /// # Ok::<(), ojs_engine::InvalidStoreUrl>(())
     /// ```
     fn from_str(text: &str) -> Result<Self, InvalidStoreUrl> {
-        let invalid = || InvalidStoreUrl(text.to_owned());
+        let invalid = || InvalidStoreUrl(redact::url(text));
         if text == "memory:" {
             return Ok(Self::Memory);
         }
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             let (url, direct) = match text.split_once("direct=") {
-                Some((url, direct)) => (url.trim_end_matches(['?', '&']), Some(direct.to_owned())),
+                Some((url, direct)) => (url.trim_end_matches(['?', '&']), Some(direct.into())),
                 None => (text, None),
             };
-            return Ok(Self::Postgres { url: url.to_owned(), direct });
+            return Ok(Self::Postgres { url: url.into(), direct });
         }
         let rest = text.strip_prefix("sqlite:").ok_or_else(invalid)?;
         // `sqlite:///abs/path` and `sqlite://rel/path` are spelt that way by users of other libraries.
@@ -143,8 +161,8 @@ impl EngineOptions {
     }
 }
 
-impl std::fmt::Debug for EngineOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for EngineOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EngineOptions").field("store", &self.store).field("test_mode", &self.test_mode).finish_non_exhaustive()
     }
 }

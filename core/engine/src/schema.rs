@@ -1,6 +1,8 @@
 //! Stores looked at from outside: the version of the schema that is there and the one this program writes; what is wrong with them.
 use std::time::Duration;
 
+use ojs_model::redact::SecretUrl;
+
 use crate::options::StoreUrl;
 use crate::postgres;
 use crate::sqlite::migration;
@@ -23,7 +25,7 @@ pub fn version(store: &StoreUrl) -> Result<i64> {
     match store {
         StoreUrl::Memory => Ok(newest(store)),
         StoreUrl::Sqlite { path, .. } => migration::version(path),
-        StoreUrl::Postgres { url, .. } => postgres::schema_version(url),
+        StoreUrl::Postgres { url, .. } => postgres::schema_version(url.expose()),
     }
 }
 
@@ -70,6 +72,8 @@ pub fn checkup(store: &StoreUrl, longest: Duration) -> Result<Vec<Remark>> {
     match store {
         StoreUrl::Memory => Ok(Vec::new()),
         StoreUrl::Sqlite { path, .. } => migration::checkup(path),
-        StoreUrl::Postgres { url, direct } => postgres::checkup::checkup(url, direct.as_deref(), longest),
+        StoreUrl::Postgres { url, direct } => {
+            postgres::checkup::checkup(url.expose(), direct.as_ref().map(SecretUrl::expose), longest)
+        }
     }
 }

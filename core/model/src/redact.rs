@@ -49,10 +49,12 @@ impl SecretUrl {
         }
         for secret in secrets(&self.0) {
             let decoded = percent_decoded(&secret);
-            for form in [secret, decoded] {
+            // A parser that met a sign of its own in the password quotes what stands before or behind it.
+            let parts = secret.split(['@', ':', '/', '?', '#', '&', '=', '%']);
+            for form in [secret.as_str(), decoded.as_str()].into_iter().chain(parts) {
                 // A word of one or two letters would be found in every sentence.
                 if form.len() > 2 {
-                    out = out.replace(&form, HIDDEN);
+                    out = out.replace(form, HIDDEN);
                 }
             }
         }

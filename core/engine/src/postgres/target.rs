@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ojs_model::redact::SecretUrl;
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
@@ -91,6 +92,7 @@ impl Target {
                 Some(("pooler", "none")) => pooler = Pooler::None,
                 Some(("pooler", "transaction")) => pooler = Pooler::Transaction,
                 Some(("pooler", other)) => {
+                    let other = SecretUrl::from(url).scrub(other);
                     return Err(StoreError::Failed(format!("pooler={other} is not known: use auto, none or transaction")));
                 }
                 Some(("sslmode", "verify-full" | "verify-ca")) => {
@@ -104,7 +106,11 @@ impl Target {
             }
         }
         let plain = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
-        let mut config = parse(&plain).map_err(StoreError::Failed)?;
+        // The parser quotes what it does not understand: of a password that was not encoded, too.
+        let mut config = parse(&plain).map_err(|error| StoreError::Failed(SecretUrl::from(url).scrub(&error)))?;
+        if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains('@'))) {
+            return Err(StoreError::Failed("the password in the URL holds '@': write it as %40".into()));
+        }
         if config.get_application_name().is_none() {
             config.application_name("ojs");
         }
@@ -242,6 +248,12 @@ mod tests {
         assert_eq!(target.name, "postgres://app@db.example:6000/jobs");
         assert_eq!(target.pooler, Pooler::None);
         assert!(Target::new("postgres://app@db/jobs?pooler=session").is_err());
+        for bad in ["s3cr3t@t0ps", "s3cr3t:t0ps", "s3cr3t?t0ps", "s3cr3t/t0ps", "s3cr3t#t0ps", "s3cr3t%t0ps", "s3cr3t?a=t0ps"] {
+            for url in [format!("postgres://app:{bad}@db:port/jobs"), format!("postgres://app:{bad}@db/jobs?none=1")] {
+                let fault = Target::new(&url).unwrap_err().to_string();
+                assert!(!fault.contains("s3cr3t") && !fault.contains("t0ps"), "{url}: {fault}");
+            }
+        }
         assert_eq!(target.config.get_ssl_mode(), SslMode::Prefer);
     }
 }
