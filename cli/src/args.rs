@@ -1,7 +1,10 @@
 //! What can be typed: the commands, their options, and the help that teaches them.
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ojs_engine::Limits;
+use ojs_model::redact::SecretUrl;
 
 use crate::command::{
     codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, relay, stats,
@@ -104,21 +107,25 @@ pub struct ServerArgs {
     #[arg(long, value_name = "ADDRESS", env = "OJS_LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: String,
     /// Where jobs are kept: `sqlite:PATH`, `postgres://USER@HOST/DATABASE` (for several servers), or `memory:` (gone when the server stops).
-    #[arg(long, value_name = "URL", env = "OJS_STORE", default_value = "sqlite:ojs.db")]
-    pub store: String,
+    #[arg(long, value_name = "URL", env = "OJS_STORE", default_value = "sqlite:ojs.db", hide_env_values = true)]
+    pub store: SecretUrl,
     /// Ask everybody for a key of this file (`ojs keys add`). Changes of the file take effect within two seconds.
     #[arg(long, value_name = "FILE", env = "OJS_KEYS")]
     pub keys: Option<PathBuf>,
     /// Listen on other addresses than loopback without keys: whoever reaches the server can do everything.
     #[arg(long, env = "OJS_INSECURE", conflicts_with = "keys", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
     pub insecure: bool,
+    /// A name that this server answers to, besides addresses and names of the local network; `*` for all. May be repeated.
+    #[arg(long = "allow-host", value_name = "NAME", env = "OJS_ALLOW_HOSTS", value_delimiter = ',')]
+    pub hosts: Vec<String>,
     /// Where dashboards have encrypted arguments decrypted (`ojs codec-server`): the manifest tells them.
     #[arg(long, value_name = "URL", env = "OJS_CODEC_SERVER_URL")]
     pub codec_server_url: Option<String>,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,
-    /// error, warn, info, debug or trace; or a filter like `ojs_engine=debug,info`.
+    /// error, warn, info, debug or trace; or a filter like `ojs_engine=debug,info`. Libraries log only when they are named
+    /// (`debug,tokio_postgres=debug`): some log the arguments of jobs.
     #[arg(long, value_name = "LEVEL", env = "OJS_LOG_LEVEL", default_value = "info")]
     pub log_level: String,
     /// How log lines are written.
@@ -127,6 +134,54 @@ pub struct ServerArgs {
     /// Log every step of every job as well (enqueued, completed, retrying, …); arguments and results are never logged.
     #[arg(long, env = "OJS_LOG_JOBS")]
     pub log_jobs: bool,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// What clients may take of a server.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
+    /// Connections in all; further ones wait.
+    #[arg(long, value_name = "COUNT", env = "OJS_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = at_least_one())]
+    max_connections: u32,
+    /// Connections of one client address; further ones are closed.
+    #[arg(long, value_name = "COUNT", env = "OJS_MAX_CONNECTIONS_PER_CLIENT", default_value_t = 5_000, value_parser = at_least_one())]
+    max_connections_per_client: u32,
+    /// Requests that wait for jobs, results or events, in all; further ones are answered with 503.
+    #[arg(long, value_name = "COUNT", env = "OJS_MAX_WAITING", default_value_t = 8_000, value_parser = at_least_one())]
+    max_waiting: u32,
+    /// The same for one client address and for one key; further ones are answered with 429.
+    #[arg(long, value_name = "COUNT", env = "OJS_MAX_WAITING_PER_CLIENT", default_value_t = 4_000, value_parser = at_least_one())]
+    max_waiting_per_client: u32,
+    /// Time for the request line and the headers of a request.
+    #[arg(long, value_name = "SECONDS", env = "OJS_HEADER_TIMEOUT", default_value_t = 10, value_parser = at_least_one())]
+    header_timeout: u32,
+    /// A connection without a request ends after this time.
+    #[arg(long, value_name = "SECONDS", env = "OJS_IDLE_TIMEOUT", default_value_t = 75, value_parser = at_least_one())]
+    idle_timeout: u32,
+    /// A connection ends when an answer is not read for this time.
+    #[arg(long, value_name = "SECONDS", env = "OJS_WRITE_TIMEOUT", default_value_t = 30, value_parser = at_least_one())]
+    write_timeout: u32,
+}
+
+fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..)
+}
+
+impl From<&LimitArgs> for Limits {
+    fn from(args: &LimitArgs) -> Self {
+        let seconds = |count: u32| Duration::from_secs(count.into());
+        let mut limits = Self::default();
+        limits.connections = args.max_connections as usize;
+        limits.connections_per_client = args.max_connections_per_client as usize;
+        limits.waiting = args.max_waiting as usize;
+        limits.waiting_per_client = args.max_waiting_per_client as usize;
+        limits.header_timeout = seconds(args.header_timeout);
+        limits.idle_timeout = seconds(args.idle_timeout);
+        limits.write_timeout = seconds(args.write_timeout);
+        limits
+    }
 }
 
 /// How log lines are written.

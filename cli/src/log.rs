@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
@@ -20,9 +21,7 @@ use crate::failure::Failure;
 /// # Errors
 /// A filter that cannot be read.
 pub fn start(level: &str, format: LogFormat, jobs: bool) -> Result<(), Failure> {
-    // The last directive for a target counts: who names it in --log-level has the say.
-    let spec = if jobs || level.contains("ojs::jobs") { level.to_owned() } else { format!("{level},ojs::jobs=off") };
-    let filter = EnvFilter::try_new(spec).map_err(|error| {
+    let filter = EnvFilter::try_new(directives(level, jobs)).map_err(|error| {
         Failure::usage(format!("--log-level '{level}': {error}"), "use error, warn, info, debug, trace, or target=level pairs")
     })?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
@@ -31,6 +30,17 @@ pub fn start(level: &str, format: LogFormat, jobs: bool) -> Result<(), Failure> 
         LogFormat::Json => lines.event_format(Record).init(),
     }
     Ok(())
+}
+
+/// A level alone is that of our own crates. Others say nothing unless they are named: drivers of databases log the parameters of
+/// statements, and with them the arguments of jobs.
+fn directives(level: &str, jobs: bool) -> String {
+    let level = if level.trim().is_empty() { "error" } else { level };
+    let own = |word: &str| if word.parse::<LevelFilter>().is_ok() { format!("ojs={word}") } else { word.to_owned() };
+    let words: Vec<String> = level.split(',').map(str::trim).filter(|word| !word.is_empty()).map(own).collect();
+    // The last directive for a target counts: who names it in --log-level has the say.
+    let steps = if jobs || level.contains("ojs::jobs") { "" } else { ",ojs::jobs=off" };
+    format!("{}{steps}", words.join(","))
 }
 
 /// `{timestamp, severity, severity_number, message, component, category, ojs, trace, error, attributes}`.
@@ -136,5 +146,25 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.put(field, format!("{value:?}").into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_that_of_our_own_crates() {
+        for (level, jobs, expected) in [
+            ("debug", true, "ojs=debug"),
+            ("debug", false, "ojs=debug,ojs::jobs=off"),
+            ("", true, "ojs=error"),
+            ("ojs_engine=debug, info", true, "ojs_engine=debug,ojs=info"),
+            ("trace,tokio_postgres=debug", true, "ojs=trace,tokio_postgres=debug"),
+            ("info,ojs::jobs=info", false, "ojs=info,ojs::jobs=info"),
+        ] {
+            assert_eq!(directives(level, jobs), expected);
+            assert!(EnvFilter::try_new(directives(level, jobs)).is_ok());
+        }
     }
 }

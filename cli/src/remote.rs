@@ -16,7 +16,7 @@ const DEFAULT_URL: &str = "http://127.0.0.1:8080";
 #[command(next_help_heading = "Talking to a server")]
 pub struct RemoteArgs {
     /// The server; also `sqlite:PATH`, to work on a store directly. [default: http://127.0.0.1:8080]
-    #[arg(long, global = true, value_name = "URL", env = "OJS_URL")]
+    #[arg(long, global = true, value_name = "URL", env = "OJS_URL", hide_env_values = true)]
     url: Option<String>,
     /// Key, if the server asks for one (`ojs keys add`).
     #[arg(long, global = true, value_name = "TOKEN", env = "OJS_AUTH_TOKEN", hide_env_values = true)]

@@ -5,7 +5,7 @@ use std::process::exit;
 use std::sync::Arc;
 
 use ojs_engine::access::Access;
-use ojs_engine::{Engine, EngineOptions, Server, StoreUrl, listening_advice};
+use ojs_engine::{Engine, EngineOptions, Hosts, Server, StoreUrl, listening_advice};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
@@ -19,7 +19,7 @@ use crate::log;
 /// A store that cannot be opened, an address that cannot be listened on, a bad log level.
 pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     log::start(&args.log_level, args.log_format, args.log_jobs)?;
-    let store = args.store.parse::<StoreUrl>();
+    let store = args.store.expose().parse::<StoreUrl>();
     let store = store.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store sqlite:jobs.db"))?;
     let keys = args.keys.as_ref().map(|path| Access::open(path).map(Arc::new)).transpose()?;
     let mut options = EngineOptions::new(store);
@@ -31,6 +31,7 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     // The error says what to do.
     let engine = Engine::open(options).await.map_err(|error| Failure::setting(error.to_string()))?;
     let mut server = Server::bind(engine, &args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
+    server = server.with_hosts(Hosts::new(&args.hosts)).with_limits((&args.limits).into());
     let address = server.local_addr();
     if let Some(access) = keys {
         server = server.with_access(Arc::clone(&access));

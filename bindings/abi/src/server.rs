@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ojs::transport::{TransportError, TransportErrorKind};
 use ojs_engine::access::Access;
-use ojs_engine::{Engine, EngineOptions, Server as Listener, listening_advice};
+use ojs_engine::{Engine, EngineOptions, Hosts, Server as Listener, listening_advice};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
@@ -62,6 +62,8 @@ impl Server {
         let listener = Listener::bind(engine, listen).await;
         let listener =
             listener.map_err(|e| AbiError::invalid(format!("cannot listen on {listen}: {e}; {}", listening_advice(&e))))?;
+        let allowed = std::env::var("OJS_ALLOW_HOSTS").unwrap_or_default();
+        let listener = listener.with_hosts(Hosts::new(allowed.split(',')));
         let address = listener.local_addr();
         if admission == Admission::Loopback && !address.ip().is_loopback() {
             return Err(AbiError::invalid(format!(

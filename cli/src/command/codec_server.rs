@@ -2,6 +2,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::header::{ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, ORIGIN, VARY};
@@ -12,17 +13,20 @@ use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use clap::Args;
 use ojs::encryption::{Codec, Keys, Payload};
+use ojs_engine::Listener;
 use ojs_engine::access::{Access, Permission};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::args::LogFormat;
+use crate::args::{LimitArgs, LogFormat};
 use crate::failure::Failure;
 use crate::log;
 use crate::server::{Signals, cannot_listen, watch_keys};
 
 /// Largest request in bytes.
 const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
+/// How long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Most payloads in one request.
 const MAX_PAYLOADS: usize = 1000;
 
@@ -57,6 +61,8 @@ pub struct CodecServer {
     /// How log lines are written.
     #[arg(long, value_name = "FORMAT", env = "OJS_LOG_FORMAT", default_value = "text")]
     log_format: LogFormat,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 struct Shared {
@@ -86,13 +92,14 @@ pub async fn run(args: CodecServer) -> Result<(), Failure> {
     watch_keys(Arc::clone(&access))?;
     let signals = Signals::install()?;
     let shared = Shared { codec: Codec::new(keys.clone()), keys, access, origins: args.origins };
-    let listener = tokio::net::TcpListener::bind(&args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
-    let address = listener.local_addr().map_err(|error| cannot_listen(&args.listen, &error))?;
+    let listener = Listener::bind(&args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
+    let listener = listener.with_limits((&args.limits).into());
+    let address = listener.local_addr();
     let mut stdout = std::io::stdout();
     // Scripts wait for this line; a closed stdout is no reason not to serve.
     let _ = writeln!(stdout, "listening on http://{address}").and_then(|()| stdout.flush());
-    let served = axum::serve(listener, router(Arc::new(shared))).with_graceful_shutdown(signals.first()).await;
-    served.map_err(|error| Failure::setting(format!("cannot serve any longer: {error}")))
+    listener.run(router(Arc::new(shared)), signals.first(), || {}).await;
+    Ok(())
 }
 
 fn router(shared: Arc<Shared>) -> Router {
@@ -113,13 +120,18 @@ fn refusal(status: StatusCode, why: impl std::fmt::Display) -> Response {
 }
 
 /// Refuses who has no token, before the body is read.
-async fn authenticate(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
+async fn authenticate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let header = request.headers().get(AUTHORIZATION).and_then(|header| header.to_str().ok());
     let bearer = header.and_then(|header| header.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     match shared.access.check(bearer.map(|(_, token)| token.trim()), Permission::Inspect) {
         Ok(name) => {
-            request.extensions_mut().insert(Caller(name));
-            next.run(request).await
+            let (mut parts, body) = request.into_parts();
+            parts.extensions.insert(Caller(name));
+            match tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY_BYTES)).await {
+                Ok(Ok(bytes)) => next.run(Request::from_parts(parts, bytes.into())).await,
+                Ok(Err(error)) => refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("the body could not be read: {error}")),
+                Err(_) => refusal(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
+            }
         }
         Err(error) => {
             tracing::warn!(path = request.uri().path(), reason = %error.message, "access refused");

@@ -20,7 +20,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Doctor {
     /// Look at the store itself, too: its schema, its connections, transactions that stay open.
-    #[arg(long, value_name = "URL", env = "OJS_STORE")]
+    #[arg(long, value_name = "URL", env = "OJS_STORE", hide_env_values = true)]
     store: Option<String>,
 }
 

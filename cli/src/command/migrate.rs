@@ -1,6 +1,7 @@
 //! `ojs migrate`: brings a store to the schema of this version.
 use clap::Args;
 use ojs_engine::{Engine, EngineOptions, StoreUrl, schema};
+use ojs_model::redact::SecretUrl;
 
 use crate::failure::Failure;
 use crate::output::{Output, print};
@@ -17,8 +18,8 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Migrate {
     /// The store.
-    #[arg(long, value_name = "URL", env = "OJS_STORE", default_value = "sqlite:ojs.db")]
-    store: String,
+    #[arg(long, value_name = "URL", env = "OJS_STORE", default_value = "sqlite:ojs.db", hide_env_values = true)]
+    store: SecretUrl,
     /// Do it, instead of only telling.
     #[arg(long)]
     apply: bool,
@@ -29,7 +30,7 @@ pub struct Migrate {
 /// # Errors
 /// A store that cannot be read or opened.
 pub async fn run(command: Migrate, output: Output) -> Result<(), Failure> {
-    let url = command.store.parse::<StoreUrl>();
+    let url = command.store.expose().parse::<StoreUrl>();
     let url = url.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store sqlite:jobs.db"))?;
     let (wanted, asked) = (schema::newest(&url), url.clone());
     let looked = tokio::task::spawn_blocking(move || schema::version(&asked)).await;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use ojs::outbox::{DatabaseError, MysqlOutbox, Relay, RelayOptions, SqliteOutbox, Store, Table};
+use ojs_model::redact::SecretUrl;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -31,8 +32,8 @@ pub struct RelayArgs {
     #[command(subcommand)]
     action: Action,
     /// The application's database: `postgres://…`, `mysql://…` or `sqlite:PATH`.
-    #[arg(long, global = true, value_name = "URL", env = "OJS_OUTBOX_DATABASE")]
-    database: Option<String>,
+    #[arg(long, global = true, value_name = "URL", env = "OJS_OUTBOX_DATABASE", hide_env_values = true)]
+    database: Option<SecretUrl>,
     /// The outbox.
     #[arg(long, global = true, value_name = "NAME", env = "OJS_OUTBOX_TABLE", default_value = "ojs_outbox")]
     table: String,
@@ -96,7 +97,7 @@ struct RunArgs {
 /// # Errors
 /// A database that cannot be reached or has no outbox, a server URL that cannot be used.
 pub async fn run(args: RelayArgs, remote: RemoteArgs) -> Result<(), Failure> {
-    let store = open(args.database.as_deref(), &args.table)?;
+    let store = open(args.database.as_ref(), &args.table)?;
     let output = remote.output();
     match args.action {
         Action::Run(options) => relay(options, store, remote).await,
@@ -195,10 +196,11 @@ async fn relay(options: RunArgs, store: Store, remote: RemoteArgs) -> Result<(),
     Ok(())
 }
 
-fn open(database: Option<&str>, table: &str) -> Result<Store, Failure> {
+fn open(database: Option<&SecretUrl>, table: &str) -> Result<Store, Failure> {
     const ADVICE: &str = "for example --database postgres://app@localhost/shop, mysql://app@localhost/shop, or sqlite:app.db";
     let table = Table::new(table).map_err(|error| Failure::setting(format!("--table: {error}")))?;
-    let url = database.ok_or_else(|| Failure::usage("which database has the outbox?", ADVICE))?;
+    let database = database.ok_or_else(|| Failure::usage("which database has the outbox?", ADVICE))?;
+    let url = database.expose();
     if let Some(path) = url.strip_prefix("sqlite:") {
         if !std::path::Path::new(path).is_file() {
             return Err(Failure::usage(
@@ -209,9 +211,10 @@ fn open(database: Option<&str>, table: &str) -> Result<Store, Failure> {
         return Ok(Store::new(table, SqliteOutbox::open(path).map_err(fault)?));
     }
     if url.starts_with("postgres:") || url.starts_with("postgresql:") || MysqlOutbox::takes(url) {
-        return Store::by_url(table, url).map_err(fault);
+        // The parser may quote what it does not understand.
+        return Store::by_url(table, url).map_err(|DatabaseError(error)| fault(DatabaseError(database.scrub(&error))));
     }
-    Err(Failure::usage(format!("--database: cannot read '{url}'"), ADVICE))
+    Err(Failure::usage(format!("--database: cannot read '{database}'"), ADVICE))
 }
 
 fn fault(error: DatabaseError) -> Failure {

@@ -15,6 +15,7 @@ use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
 use crate::postgres::{Node, PostgresTables, Role};
 use crate::queue_config::Overflow;
+use crate::seats::{MAX_WAITING, MAX_WAITING_PER_CLIENT, Seats};
 use crate::sqlite::SqliteTables;
 use crate::store::{Refusal, Store};
 use crate::stream::Streams;
@@ -61,6 +62,8 @@ struct Inner {
     store: Arc<dyn Store>,
     wakeups: Arc<Wakeups>,
     streams: Streams,
+    /// Places for requests that wait.
+    waiting: Arc<Seats>,
     metrics: Arc<Metrics>,
     options: EngineOptions,
     /// The database's clock, for stores that several machines share.
@@ -99,18 +102,20 @@ impl Engine {
         let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker, stop, figures)).await;
         let (ledger, node) = opened??;
         let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
-        let inner = Inner { store: Arc::new(ledger), wakeups, metrics, streams, options, node, opened, opened_at, closing };
+        let waiting = Arc::new(Seats::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
+        let inner =
+            Inner { store: Arc::new(ledger), wakeups, metrics, streams, waiting, options, node, opened, opened_at, closing };
         Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
     pub fn router(&self) -> axum::Router {
-        crate::http::router(self.clone(), None)
+        crate::http::router(self.clone(), None, None)
     }
 
     /// The same, for those who have a key.
     pub fn guarded_router(&self, access: Arc<crate::access::Access>) -> axum::Router {
-        crate::http::router(self.clone(), Some(access))
+        crate::http::router(self.clone(), Some(access), None)
     }
 
     /// The store, for tools and tests that go below HTTP.
@@ -146,6 +151,11 @@ impl Engine {
 
     pub(crate) fn streams(&self) -> &Streams {
         &self.inner.streams
+    }
+
+    /// Places for requests that wait.
+    pub(crate) fn waiting(&self) -> &Arc<Seats> {
+        &self.inner.waiting
     }
 
     pub(crate) fn wakeups(&self) -> &Wakeups {

@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+mod activity;
 pub mod admin;
 mod apply;
 pub mod bulk;
@@ -42,12 +43,14 @@ pub mod dead_letter;
 mod ending;
 mod engine;
 mod event;
+mod hosts;
 mod http;
 pub mod idempotency;
 pub mod job;
 mod job_log;
 pub mod job_types;
 pub mod limit;
+mod listener;
 pub mod log;
 mod memory;
 mod metrics;
@@ -65,11 +68,14 @@ pub mod stats;
 pub mod store;
 mod stream;
 pub mod tables;
+mod unread;
 mod wake;
 pub mod workflow;
 mod writer;
 
 pub use engine::{Engine, OpenError};
 pub use event::{Change, Event, EventFilter, Origin, Place};
+pub use hosts::Hosts;
+pub use listener::{Limits, Listener};
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, Retention, StoreUrl};
 pub use server::{Server, listening_advice};

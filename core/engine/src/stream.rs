@@ -12,7 +12,7 @@ use crate::command::{Query, Reply};
 use crate::engine::Engine;
 use crate::event::{Event, EventFilter, Place};
 use crate::log::Span;
-use crate::seats::Seats;
+use crate::seats::{MAX_PER_CLIENT, MAX_STREAMS, Seats};
 use crate::store::Refusal;
 use crate::tables::StoreError;
 
@@ -24,12 +24,19 @@ const PAGE: usize = 1000;
 const FALLBACK: Duration = Duration::from_secs(1);
 
 /// Who listens, and how far the log has been read for them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Streams {
     state: Mutex<State>,
     /// Held while the follower is started: it needs to ask the store where the log ends.
     starting: tokio::sync::Mutex<()>,
     seats: Arc<Seats>,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        let seats = Arc::new(Seats::new(MAX_STREAMS, MAX_PER_CLIENT));
+        Self { state: Mutex::default(), starting: tokio::sync::Mutex::default(), seats }
+    }
 }
 
 #[derive(Debug, Default)]

@@ -13,10 +13,11 @@ use crate::command::{Query, Reply};
 use crate::engine::{Engine, MAX_WAIT};
 use crate::event::{Event, EventFilter, Place};
 use crate::render;
+use crate::seats::Guest;
 
 /// `GET /events?after&types&queues&job_types&limit&wait_ms`: with `wait_ms` the answer is held back until there is something to tell.
 /// `after=latest` begins behind the newest event.
-pub async fn poll(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+pub async fn poll(State(engine): State<Engine>, guest: Guest, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let after = match params.get("after") {
         None => Place::default(),
@@ -39,6 +40,7 @@ pub async fn poll(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     };
     let most = usize::try_from(MAX_WAIT.as_millis()).unwrap_or(usize::MAX);
     let patience = Duration::from_millis(params.number("wait_ms", 0, most)? as u64);
+    let _seat = engine.seat(&guest, patience)?;
     let (events, cursor, has_more) =
         if patience.is_zero() { page(&engine, filter).await? } else { wait(&engine, filter, patience).await? };
     let mut out = String::from("{\"events\":");

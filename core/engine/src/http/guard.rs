@@ -1,13 +1,18 @@
-//! In front of every route when keys are on: who asks, and may they.
+//! In front of every route: who asks, and may they.
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::reply::Failure;
 use crate::access::{Access, Permission};
+use crate::hosts::Hosts;
+use crate::seats::{Guest, Peer};
 
 /// The name of the key that a request came with, for handlers: `Option<Extension<Caller>>`, none where no keys are asked for.
 #[derive(Debug, Clone)]
@@ -15,12 +20,7 @@ pub struct Caller(pub String);
 
 /// Refuses with 401 or 403, before the body is read.
 pub async fn guard(State((access, needs)): State<(Arc<Access>, Permission)>, mut request: Request, next: Next) -> Response {
-    let header = request.headers().get(AUTHORIZATION).and_then(|header| header.to_str().ok());
-    let bearer = header.and_then(|header| {
-        let (scheme, secret) = header.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(secret.trim())
-    });
-    match access.check(bearer, needs) {
+    match access.check(bearer(request.headers()), needs) {
         Ok(name) => {
             request.extensions_mut().insert(Caller(name));
             next.run(request).await
@@ -32,4 +32,48 @@ pub async fn guard(State((access, needs)): State<(Arc<Access>, Permission)>, mut
             Failure::from(error).into_response()
         }
     }
+}
+
+/// The key that a request shows.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, secret) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(secret.trim())
+}
+
+/// What keeps out pages of browsers.
+#[derive(Debug, Clone)]
+pub struct Fence {
+    /// The names of this server.
+    pub hosts: Arc<Hosts>,
+    /// Those with a key pass: no page has one, unless a person gave it to the page.
+    pub access: Option<Arc<Access>>,
+}
+
+/// Refuses with 403 what a page from elsewhere has a browser send.
+pub async fn fence(State(fence): State<Fence>, request: Request, next: Next) -> Response {
+    let has_key = fence.access.as_ref().is_some_and(|access| access.check(bearer(request.headers()), Permission::Open).is_ok());
+    if has_key {
+        return next.run(request).await;
+    }
+    match fence.hosts.check(request.method(), request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(error) => {
+            tracing::warn!(method = %request.method(), reason = %error.message, "a page of a browser was refused");
+            Failure::from(error).into_response()
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Guest {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(guest(&parts.extensions))
+    }
+}
+
+/// Whose places a request takes.
+pub fn guest(extensions: &axum::http::Extensions) -> Guest {
+    let key = extensions.get::<Caller>().map(|Caller(name)| name.as_str().into());
+    Guest { peer: extensions.get::<Peer>().copied(), key }
 }

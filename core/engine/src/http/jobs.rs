@@ -19,17 +19,20 @@ use crate::command::{Command, Placed, Pressure, Query, Reply};
 use crate::engine::Engine;
 use crate::job::JobView;
 use crate::render;
+use crate::seats::Guest;
 use crate::store::Refusal;
 use crate::tables::StoreError;
 
-pub async fn enqueue(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn enqueue(State(engine): State<Engine>, guest: Guest, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let job = NewJob::parse_from(envelope::check_body(&body)?, engine.now(), client_request_id(&headers))?;
     if engine.options().test_mode {
         reject_for_test(&job)?;
     }
     let id = job.id;
-    let placed = store(&engine, vec![Arc::new(job)], block_timeout(&headers)?).await?;
+    let patience = block_timeout(&headers)?;
+    let _seat = engine.seat(&guest, patience)?;
+    let placed = store(&engine, vec![Arc::new(job)], patience).await?;
     let deduplicated = placed.iter().any(|placed| placed.deduplicated);
     let mut out = String::with_capacity(512);
     out.push_str("{\"job\":");
@@ -50,13 +53,15 @@ struct Batch<'a> {
     jobs: Option<Vec<&'a RawValue>>,
 }
 
-pub async fn enqueue_batch(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn enqueue_batch(State(engine): State<Engine>, guest: Guest, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let jobs = parse_batch(&body, engine.now(), client_request_id(&headers))?;
     if engine.options().test_mode {
         jobs.iter().try_for_each(|job| reject_for_test(job))?;
     }
-    let placed = store(&engine, jobs, block_timeout(&headers)?).await?;
+    let patience = block_timeout(&headers)?;
+    let _seat = engine.seat(&guest, patience)?;
+    let placed = store(&engine, jobs, patience).await?;
     let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":");
     render::list(&mut out, &placed, |out, placed| render::job(out, &placed.job));

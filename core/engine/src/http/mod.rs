@@ -41,29 +41,42 @@ use ojs_model::{ErrorCode, OjsError};
 use crate::access::{Access, Permission};
 use crate::command::Command;
 use crate::engine::Engine;
+use crate::hosts::Hosts;
+use guard::Fence;
 use reply::{Failure, Json, finish};
 use request::Incoming;
 use routes::Route;
 
-/// All routes, with uniform headers and error bodies; with `access`, only for those who have a key.
-pub fn router(engine: Engine, access: Option<Arc<Access>>) -> Router {
+/// All routes, with uniform headers and error bodies; with `access`, only for those who have a key; with `hosts`, not for pages of
+/// browsers that come from elsewhere.
+pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hosts>>) -> Router {
+    let fence = hosts.map(|hosts| Fence { hosts, access: access.clone() });
+    // Where keys are asked for, who has none gets nothing but open routes; and the health of a server may be asked under any name.
+    let open = |route: MethodRouter<Engine>, path: &str| match fence.clone().filter(|_| access.is_some() && path != "/health") {
+        Some(fence) => route.layer(from_fn_with_state(fence, guard::fence)),
+        None => route,
+    };
     let mut v1 = Router::new();
     for Route { path, needs, handler, .. } in routes::table() {
+        let handler = if needs == Permission::Open { open(handler, path) } else { handler };
         v1 = v1.route(path, guarded(handler, access.as_ref(), needs));
     }
     if engine.options().test_mode {
         v1 = v1.route("/admin/reset", guarded(post(reset), access.as_ref(), Permission::Administer));
     }
-    Router::new()
-        .route("/ojs/manifest", get(manifest::manifest))
+    let all = Router::new()
+        .route("/ojs/manifest", open(get(manifest::manifest), "/ojs/manifest"))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
         .route("/metrics", guarded(get(metrics::metrics), access.as_ref(), Permission::Inspect))
         .nest("/ojs/v1", v1)
         .method_not_allowed_fallback(wrong_method)
-        .fallback(unknown_path)
-        .layer(from_fn_with_state(engine.clone(), frame))
-        .with_state(engine)
+        .fallback(unknown_path);
+    let fenced = match fence.filter(|_| access.is_none()) {
+        Some(fence) => all.layer(from_fn_with_state(fence, guard::fence)),
+        None => all,
+    };
+    fenced.layer(from_fn_with_state(engine.clone(), frame)).with_state(engine)
 }
 
 /// Asks for a key in front of a route, when keys are on.

@@ -2,7 +2,6 @@
 use std::time::Duration;
 
 use axum::extract::{Path, State};
-use axum::http::Extensions;
 use axum::response::Response;
 use bytes::Bytes;
 use ojs_model::{JobId, JobState, OjsError};
@@ -17,16 +16,16 @@ use crate::command::{Query, Reply};
 use crate::engine::Engine;
 use crate::event::EventFilter;
 use crate::result::push_outcome;
-use crate::seats::{Peer, Seat};
+use crate::seats::{Guest, Seat};
 use crate::stream::Subscription;
 
 /// Silence after which a comment is sent.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Follows one job to its end.
-pub async fn open(State(engine): State<Engine>, Path(id): Path<String>, extensions: Extensions) -> Result<Response, Failure> {
+pub async fn open(State(engine): State<Engine>, Path(id): Path<String>, guest: Guest) -> Result<Response, Failure> {
     let id = job_id("job", &id)?;
-    let seat = engine.streams().seats().take(extensions.get::<Peer>().copied()).map_err(refuse)?;
+    let seat = engine.streams().seats().take(&guest).map_err(refuse)?;
     let filter = EventFilter { subject: Some(id.to_string()), transitions: true, ..EventFilter::default() };
     // Before the first look: an end in between is not missed.
     let subscription = engine.subscribe(filter).await?;

@@ -17,6 +17,7 @@ use crate::engine::{Engine, MAX_WAIT};
 use crate::job::{History, JobRow};
 use crate::render;
 use crate::result::push_outcome;
+use crate::seats::Guest;
 
 /// How long a request waits when it does not say.
 const DEFAULT_WAIT_S: usize = 30;
@@ -24,11 +25,19 @@ const DEFAULT_WAIT_S: usize = 30;
 const MAX_IDS: usize = 1_000;
 
 /// `GET /jobs/{id}/result[?wait=true&timeout=seconds]`
-pub async fn get(State(engine): State<Engine>, Path(id): Path<String>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+pub async fn get(
+    State(engine): State<Engine>,
+    guest: Guest,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Json, Failure> {
     let id = job_id("job", &id)?;
     let (row, history) = match patience(&Params::parse(query.as_deref())?)? {
         None => read(&engine, id).await?,
-        Some(patience) => wait(&engine, id, patience).await?,
+        Some(patience) => {
+            let _seat = engine.seat(&guest, patience)?;
+            wait(&engine, id, patience).await?
+        }
     };
     let mut out = String::new();
     push_outcome(&mut out, &row, &history, engine.now())?;

@@ -1,4 +1,6 @@
 //! `/jobs/{id}/events`, `/queues/{name}/events`, `/events/stream`: events as they happen (extensions section 3).
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
@@ -10,6 +12,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::frames::{Frames, Shape, Transition};
+use super::guard::guest;
 use super::jobs::unexpected;
 use super::reply::Failure;
 use super::request::{Params, job_id};
@@ -18,7 +21,7 @@ use crate::command::{Query, Reply};
 use crate::engine::Engine;
 use crate::event::{EventFilter, Place};
 use crate::job::{JobView, flag};
-use crate::seats::{Full, Peer};
+use crate::seats::{Full, Guest, Seat};
 use crate::stream::Subscription;
 
 /// How long a client waits before it connects again, milliseconds (extensions section 3).
@@ -37,7 +40,7 @@ pub struct Wish {
     /// The job that the channel is about.
     job: Option<JobId>,
     resume: Resume,
-    peer: Option<Peer>,
+    guest: Guest,
 }
 
 /// Where a client wants to begin.
@@ -91,9 +94,9 @@ impl Wish {
             (_, Some(text)) => Resume::parse(text)?,
             _ => Resume::Now,
         };
-        let peer = extensions.get::<Peer>().copied();
+        let guest = guest(extensions);
         let named = params.get("channel").map(str::to_owned);
-        Ok(Self { channel: "all".to_owned(), named, filter, shape: Shape::Envelope, job: None, resume, peer })
+        Ok(Self { channel: "all".to_owned(), named, filter, shape: Shape::Envelope, job: None, resume, guest })
     }
 
     /// Narrows the wish to a channel, in the channel's form.
@@ -136,7 +139,7 @@ impl Resume {
 }
 
 async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
-    let seat = engine.streams().seats().take(wish.peer).map_err(refuse)?;
+    let seat = engine.streams().seats().take(&wish.guest).map_err(refuse)?;
     // From here on nothing is missed, whatever is read next.
     let subscription = engine.subscribe(wish.filter.clone()).await?;
     let ended = match (wish.job, wish.filter.queues.as_slice()) {
@@ -184,6 +187,25 @@ pub fn refuse(full: Full) -> OjsError {
             .with_hint("Close some, or follow /ojs/v1/events/stream with filters instead of one stream per job."),
         Full::Server => OjsError::new(ErrorCode::BackendUnavailable, "Too many event streams are open on this server.")
             .with_hint("Try again later, or poll /ojs/v1/events."),
+    }
+}
+
+impl Engine {
+    /// A place for a request that waits; none is needed for one that does not, nor inside of a process.
+    ///
+    /// # Errors
+    /// 429 when the client has too many, 503 when the server has.
+    pub(super) fn seat(&self, guest: &Guest, wait: Duration) -> Result<Option<Seat>, OjsError> {
+        if wait.is_zero() || guest.peer.is_none() {
+            return Ok(None);
+        }
+        let hint = "Try again later; or wait with fewer requests: one waits for all queues of a worker.";
+        self.waiting().take(guest).map(Some).map_err(|full| match full {
+            Full::Client => OjsError::new(ErrorCode::RateLimited, "This client has too many requests that wait.").with_hint(hint),
+            Full::Server => {
+                OjsError::new(ErrorCode::BackendUnavailable, "Too many requests wait on this server.").with_hint(hint)
+            }
+        })
     }
 }
 

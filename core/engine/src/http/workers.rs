@@ -21,6 +21,7 @@ use crate::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport
 use crate::engine::Engine;
 use crate::job::{JobRow, JobView};
 use crate::render;
+use crate::seats::Guest;
 
 /// What a worker wants. Also the claiming half of an exchange.
 #[derive(Deserialize)]
@@ -112,7 +113,7 @@ fn check_count(field: &str, count: usize, most: usize) -> Result<(), OjsError> {
         .with_details(json!({"field": field, "max_batch_size": most})))
 }
 
-pub async fn fetch(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn fetch(State(engine): State<Engine>, guest: Guest, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let request: ClaimBody<'_> = parse(&body)?;
     if request.queues.is_empty() {
@@ -122,6 +123,7 @@ pub async fn fetch(State(engine): State<Engine>, headers: HeaderMap, body: Body)
         return Err(OjsError::invalid_field("count", "count must be at least 1.").into());
     }
     let (claim, wait) = (request.claim(1)?, request.wait());
+    let _seat = engine.seat(&guest, wait)?;
     let (_, jobs) = engine.exchange(Vec::new(), Some(claim), wait).await?;
     let mut out = String::from("{");
     push_jobs(&mut out, &jobs);
@@ -133,7 +135,7 @@ pub async fn fetch(State(engine): State<Engine>, headers: HeaderMap, body: Body)
     Ok(Json::ok(out))
 }
 
-pub async fn exchange(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn exchange(State(engine): State<Engine>, guest: Guest, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let request: ClaimBody<'_> = parse(&body)?;
     let claim = request.claim(0)?;
@@ -152,6 +154,11 @@ pub async fn exchange(State(engine): State<Engine>, headers: HeaderMap, body: Bo
         });
     }
     let ids: Vec<String> = request.outcomes.iter().map(|o| o.job_id.clone().unwrap_or_default().into_owned()).collect();
+    // Outcomes are written even when there is no place to wait.
+    let (_seat, wait) = match engine.seat(&guest, wait) {
+        Err(_) if !reports.is_empty() => (None, Duration::ZERO),
+        seat => (seat?, wait),
+    };
     let (results, jobs) = engine.exchange(reports, claim, wait).await?;
     let mut results = results.into_iter();
     let mut out = String::with_capacity(128 + ids.len() * 80 + jobs.len() * 512);

@@ -1,0 +1,168 @@
+//! Which requests come from a page in a browser that has no business here: a keyless server does what everybody says who reaches it, and
+//! a browser reaches it for every page it shows.
+//!
+//! Two ways are closed. A page whose own name points at this server (DNS rebinding) is told by the `Host` of its requests: a name that
+//! this server does not know. A page from elsewhere that sends a request which changes something is told by `Origin` and
+//! `Sec-Fetch-Site`, which no page can forge. Clients that are no browsers send neither, and call the server by an address or a name of
+//! the local network.
+use std::net::IpAddr;
+
+use http::header::{HOST, HeaderMap, ORIGIN};
+use http::{Method, Uri};
+use ojs_model::{ErrorCode, OjsError};
+use serde_json::json;
+
+/// Ends of names that only a local resolver answers: no page of the internet has such a name.
+const LOCAL_ENDS: &[&str] = &[".localhost", ".local", ".internal", ".test"];
+/// Most of a name that an answer repeats.
+const MAX_SHOWN: usize = 100;
+
+/// The names that a server answers to: IP addresses, names without a dot (`localhost`, `jobs`), names that end in `.localhost`, `.local`,
+/// `.internal` or `.test`, and those that are added. None of them can be the name of a page of the internet.
+///
+/// ```
+/// use ojs_engine::Hosts;
+/// let hosts = Hosts::new(["jobs.example.com"]);
+/// assert!(hosts.knows("jobs.example.com:443") && hosts.knows("127.0.0.1:8080") && hosts.knows("ojs"));
+/// assert!(!hosts.knows("evil.example"));
+/// assert!(Hosts::new(["*"]).knows("evil.example"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Hosts {
+    any: bool,
+    named: Vec<String>,
+}
+
+impl Hosts {
+    /// More names; `*` stands for all.
+    pub fn new<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Self {
+        let named: Vec<String> = names.into_iter().map(|name| plain(name.as_ref().trim())).collect();
+        Self { any: named.iter().any(|name| name == "*"), named: named.into_iter().filter(|name| !name.is_empty()).collect() }
+    }
+
+    /// Whether a `Host` header names this server; the port does not matter.
+    #[must_use]
+    pub fn knows(&self, host: &str) -> bool {
+        let name = plain(host);
+        self.any
+            || !name.contains('.')
+            || name.parse::<IpAddr>().is_ok()
+            || LOCAL_ENDS.iter().any(|end| name.ends_with(end))
+            || self.named.contains(&name)
+    }
+
+    /// Refuses what a page from elsewhere has a browser send.
+    ///
+    /// # Errors
+    /// 403 `permission_denied`.
+    pub fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), OjsError> {
+        let asked = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or("?"));
+        let asked: Vec<&str> = asked.chain(uri.authority().map(|authority| authority.as_str())).collect();
+        if let Some(host) = asked.iter().find(|host| !self.knows(host)) {
+            let name: String = plain(host).chars().take(MAX_SHOWN).collect();
+            let message = format!("This server does not answer to the name '{name}'.");
+            let hint = "If it is a name of this server, start it with --allow-host NAME (OJS_ALLOW_HOSTS); or send a key.";
+            return Err(refused(message, hint, "Host"));
+        }
+        if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
+            return Ok(());
+        }
+        let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        let hint = "A page of the server's own address may; programs send neither Origin nor Sec-Fetch-Site.";
+        match (header("sec-fetch-site"), header(ORIGIN.as_str())) {
+            (Some("same-origin" | "none"), _) | (None, None) => Ok(()),
+            (None, Some(origin)) if self.is_own(origin, &asked) => Ok(()),
+            (None, Some(_)) => Err(refused("A page of another origin may not send this.".to_owned(), hint, "Origin")),
+            (Some(_), _) => Err(refused("A page of another site may not send this.".to_owned(), hint, "Sec-Fetch-Site")),
+        }
+    }
+
+    /// Whether an origin is the address that was asked, or a name that was added: a proxy in front may have put its own into `Host`.
+    fn is_own(&self, origin: &str, asked: &[&str]) -> bool {
+        let Some((scheme, address)) = origin.split_once("://") else { return false };
+        let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+        let bare = |text: &str| text.strip_suffix(port).unwrap_or(text).to_ascii_lowercase();
+        asked.iter().any(|host| bare(host) == bare(address)) || self.named.contains(&plain(address))
+    }
+}
+
+fn refused(message: String, hint: &str, header: &str) -> OjsError {
+    OjsError::new(ErrorCode::PermissionDenied, message).with_hint(hint).with_details(json!({"header": header}))
+}
+
+/// The name in `name:port`, `[::1]:port`, in lower case, without a dot at its end.
+fn plain(host: &str) -> String {
+    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        // More than one colon: an address without brackets.
+        None => host.split_once(':').filter(|(_, port)| !port.contains(':')).map_or(host, |(name, _)| name),
+    };
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checks(hosts: &Hosts, method: Method, headers: &[(&'static str, &str)]) -> bool {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        hosts.check(&method, &Uri::from_static("/ojs/v1/jobs"), &headers).is_ok()
+    }
+
+    #[test]
+    fn names_that_only_a_page_of_the_internet_has_are_not_known() {
+        let hosts = Hosts::new(["Jobs.Example.com", " b.example "]);
+        for known in [
+            "",
+            "127.0.0.1",
+            "127.0.0.1:8080",
+            "10.1.2.3:8080",
+            "[::1]:8080",
+            "::1",
+            "localhost:8080",
+            "LOCALHOST",
+            "ojs:8080",
+            "jobs.internal",
+            "ojs.jobs.svc.cluster.local:8080",
+            "jobs.example.com",
+            "jobs.example.com.:443",
+            "b.example",
+        ] {
+            assert!(hosts.knows(known), "{known}");
+        }
+        for foreign in ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "example.com"] {
+            assert!(!hosts.knows(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_page_from_elsewhere_changes_nothing() {
+        let hosts = Hosts::new(["jobs.example.com"]);
+        let host = ("host", "127.0.0.1:8080");
+        for (fine, headers) in [
+            (true, vec![host]),
+            (true, vec![]),
+            (true, vec![host, ("origin", "http://127.0.0.1:8080")]),
+            (true, vec![("host", "localhost"), ("origin", "http://LOCALHOST:80")]),
+            (true, vec![host, ("origin", "https://jobs.example.com")]),
+            (true, vec![host, ("origin", "https://elsewhere.example"), ("sec-fetch-site", "same-origin")]),
+            (true, vec![host, ("sec-fetch-site", "none")]),
+            (false, vec![host, ("origin", "https://evil.example")]),
+            (false, vec![host, ("origin", "null")]),
+            (false, vec![host, ("origin", "http://127.0.0.1:9090")]),
+            (false, vec![host, ("origin", "https://127.0.0.1:8080.evil.example")]),
+            (false, vec![host, ("sec-fetch-site", "cross-site")]),
+            (false, vec![host, ("sec-fetch-site", "same-site"), ("origin", "http://127.0.0.1:8080")]),
+            (false, vec![("host", "evil.example"), ("origin", "http://evil.example")]),
+        ] {
+            assert_eq!(checks(&hosts, Method::POST, &headers), fine, "{headers:?}");
+            let reads = fine || headers.first() == Some(&host);
+            assert_eq!(checks(&hosts, Method::GET, &headers), reads, "a page cannot read the answer: {headers:?}");
+        }
+        let authority = hosts.check(&Method::GET, &Uri::from_static("http://evil.example/metrics"), &HeaderMap::new());
+        assert!(authority.is_err(), "HTTP/2 and proxies name the host in the target");
+        let any = Hosts::new(["*"]);
+        assert!(checks(&any, Method::POST, &[("host", "evil.example")]));
+        assert!(!checks(&any, Method::POST, &[host, ("origin", "https://evil.example")]));
+    }
+}
