@@ -211,6 +211,8 @@ type JobRequest struct {
 	Retry *RetryPolicy
 	// Unique: what makes it a duplicate.
 	Unique *UniquePolicy
+	// RateLimit: how many of its kind may start or run at a time.
+	RateLimit Obj
 	// Tags: words to find it by.
 	Tags []string
 	// ID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
@@ -303,6 +305,7 @@ func (r JobRequest) options() map[string]any {
 	set(r.TotalTimeout != 0, "total_timeout", duration(r.TotalTimeout))
 	set(r.Retry != nil, "retry", r.Retry)
 	set(r.Unique != nil, "unique", r.Unique)
+	set(r.RateLimit != nil, "rate_limit", r.RateLimit)
 	set(len(r.Tags) > 0, "tags", r.Tags)
 	//gen:end
 	for name, value := range r.Extra {

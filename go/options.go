@@ -231,6 +231,11 @@ func WithUnique(policy UniquePolicy) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Unique = &policy })
 }
 
+// WithRateLimit: how many of its kind may start or run at a time.
+func WithRateLimit(limit Obj) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.RateLimit = limit })
+}
+
 // WithTags: words to find it by. Those of several calls add up.
 func WithTags(tags ...string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Tags = append(r.Tags, tags...) })

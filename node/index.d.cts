@@ -86,6 +86,8 @@ export interface JobOptions {
   retry?: RetryPolicy;
   /** What makes it a duplicate. */
   unique?: UniquePolicy;
+  /** How many of its kind may start or run at a time. */
+  rateLimit?: Record<string, unknown>;
   /** Words to find it by. */
   tags?: readonly string[];
   /** More options, by their names on the wire. */

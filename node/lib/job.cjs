@@ -84,6 +84,7 @@ const OPTIONS = {
   total_timeout: { write: durationText },
   retry: { write: (_name, value) => policy('retry', RETRY, value) },
   unique: { write: (_name, value) => policy('unique', UNIQUE, value) },
+  rate_limit: { write: plain },
   tags: { write: list },
 };
 // gen:end

@@ -88,6 +88,7 @@ class Client:
         total_timeout: Duration | None = None,
         retry: RetryPolicy | Mapping[str, Any] | int | None = None,
         unique: UniquePolicy | Mapping[str, Any] | bool | None = None,
+        rate_limit: dict[str, Any] | None = None,
         tags: Sequence[str] | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
@@ -112,7 +113,8 @@ class Client:
             # gen:python/option_arguments.j2 (make gen; do not edit)
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at,
-            total_timeout=total_timeout, retry=retry, unique=unique, tags=tags, id=id, meta=meta, schema=schema,
+            total_timeout=total_timeout, retry=retry, unique=unique, rate_limit=rate_limit, tags=tags, id=id, meta=meta,
+            schema=schema,
             # gen:end
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip

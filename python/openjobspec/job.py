@@ -241,6 +241,8 @@ class JobOptions:
     retry: RetryPolicy | Mapping[str, Any] | int | None = None
     #: What makes it a duplicate.
     unique: UniquePolicy | Mapping[str, Any] | bool | None = None
+    #: How many of its kind may start or run at a time.
+    rate_limit: dict[str, Any] | None = None
     #: Words to find it by.
     tags: Sequence[str] | None = None
     #: An id of your own (UUIDv7, lower case), so that sending it twice makes one job.
@@ -269,6 +271,8 @@ class JobOptions:
             options["retry"] = retry_wire(self.retry)
         if self.unique is not None:
             options["unique"] = unique_wire(self.unique)
+        if self.rate_limit is not None:
+            options["rate_limit"] = dict(self.rate_limit)
         if self.tags:
             if isinstance(self.tags, str):
                 raise OJSValidationError(f"tags must be a list of words, got {self.tags!r}: write [{self.tags!r}]")

@@ -3,6 +3,7 @@
 //! | module | noun |
 //! |---|---|
 //! | [`connection`] | a client that connects on first use and follows a fork |
+//! | [`defaults`] | options that are set once for a type of jobs |
 //! | [`dispatch`] | [`HostDispatch`](dispatch::HostDispatch): the worker's driver on one side, lanes on the other |
 //! | [`worker`] | settings and heartbeats of a worker, the same for every host |
 //! | [`lane`] | kinds of lanes and how long a pull waits |
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod connection;
+pub mod defaults;
 pub mod dispatch;
 pub mod doorbell;
 pub mod error;

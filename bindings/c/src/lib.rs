@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod client;
+mod defaults;
 pub mod doorbell;
 pub mod error;
 pub mod job;

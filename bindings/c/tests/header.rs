@@ -13,6 +13,7 @@ fn the_header_is_up_to_date() {
         "error",
         "slice",
         "client",
+        "defaults",
         "worker",
         "job",
         "outcome",

@@ -26,11 +26,17 @@ pub fn duration_millis(text: String) -> napi::Result<f64> {
     })
 }
 
-/// RFC 3339 text of the time `delay` milliseconds from now.
+/// Sets the options that jobs of a type have unless their enqueue says otherwise, as a JSON object by their names on the wire.
+#[napi]
+pub fn set_job_defaults(job_type: String, options: String) -> napi::Result<()> {
+    gate::enter("setJobDefaults", || ojs_abi::defaults::set(&job_type, &options))
+}
+
+/// RFC 3339 text of the time `delay` milliseconds from now. A negative one is refused.
 #[napi]
 pub fn time_after(delay: f64) -> napi::Result<String> {
     gate::enter("timeAfter", || {
-        let delay = millis("a delay", Some(delay.max(0.0)))?.unwrap_or_default();
+        let delay = millis("a delay", Some(delay))?.unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
         Ok(Timestamp::from_millis(now).plus(delay).to_string())

@@ -34,10 +34,16 @@ pub fn duration_seconds(py: Python<'_>, text: &str) -> PyResult<f64> {
     })
 }
 
-/// RFC 3339 text of the time `delay` seconds from now.
+/// Sets the options that jobs of a type have unless their enqueue says otherwise, as a JSON object by their names on the wire.
+#[pyfunction]
+pub fn set_job_defaults(py: Python<'_>, job_type: &str, options: &str) -> PyResult<()> {
+    gate::attached(py, "set_job_defaults", || ojs_abi::defaults::set(job_type, options))
+}
+
+/// RFC 3339 text of the time `delay` seconds from now. A negative one is refused.
 #[pyfunction]
 pub fn time_after(py: Python<'_>, delay: f64) -> PyResult<String> {
-    let delay = seconds(py, delay.max(0.0))?;
+    let delay = seconds(py, delay)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
     Ok(Timestamp::from_millis(now).plus(delay).to_string())

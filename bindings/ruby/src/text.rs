@@ -29,6 +29,11 @@ pub fn settings<T: DeserializeOwned>(json: &str) -> Result<T, AbiError> {
     serde_json::from_str(json).map_err(|e| AbiError::invalid(format!("wrong settings: {e}")))
 }
 
+/// Sets the options that jobs of a type have unless their enqueue says otherwise, as a JSON object by their names on the wire.
+pub fn set_job_defaults(ruby: &Ruby, job_type: String, options: String) -> Result<(), Error> {
+    gate::held(ruby, "set_job_defaults", || ojs_abi::defaults::set(&job_type, &options))
+}
+
 /// ISO 8601 text of a length in seconds.
 pub fn duration_text(ruby: &Ruby, seconds: f64) -> Result<String, Error> {
     gate::held(ruby, "duration_text", || {
@@ -49,7 +54,7 @@ pub fn duration_seconds(ruby: &Ruby, text: String) -> Result<f64, Error> {
 /// RFC 3339 text of the time `delay` seconds from now.
 pub fn time_after(ruby: &Ruby, delay: f64) -> Result<String, Error> {
     gate::held(ruby, "time_after", || {
-        let delay = length("a delay", Some(delay.max(0.0)))?.unwrap_or_default();
+        let delay = length("a delay", Some(delay))?.unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
         Ok(Timestamp::from_millis(now).plus(delay).to_string())

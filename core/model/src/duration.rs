@@ -31,7 +31,7 @@ impl IsoDuration {
         Self { value, text: Cow::Owned(format(value)) }
     }
 
-    /// Reads ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h` that older clients send.
+    /// Reads ISO 8601, or the short forms `500ms`, `1s`, `5m`, `1h30m` that people and older clients write.
     ///
     /// # Errors
     /// [`InvalidDuration`] when it is neither.
@@ -125,9 +125,24 @@ fn amount(number: &str, seconds: u64, fractional: bool) -> Result<Duration, Inva
     Ok(Duration::new(whole.checked_mul(seconds).ok_or(InvalidDuration)?, nanos))
 }
 
-fn parse_short(text: &str) -> Option<Duration> {
-    let split = text.find(|c: char| c.is_ascii_alphabetic())?;
-    let (number, unit) = text.split_at(split);
+/// One unit or several, `1h30m`: each smaller than the one before.
+fn parse_short(mut text: &str) -> Option<Duration> {
+    let (mut total, mut before) = (Duration::ZERO, Duration::MAX);
+    while !text.is_empty() {
+        let unit = text.find(|c: char| c.is_ascii_alphabetic())?;
+        let end = text.get(unit..)?.find(|c: char| !c.is_ascii_alphabetic()).map_or(text.len(), |length| unit + length);
+        let length = parse_unit(text.get(..unit)?, text.get(unit..end)?)?;
+        let one = parse_unit("1", text.get(unit..end)?)?;
+        if one >= before {
+            return None;
+        }
+        (total, before) = (total.checked_add(length)?, one);
+        text = text.get(end..)?;
+    }
+    (before < Duration::MAX && total.as_millis() <= MAX_MILLIS).then_some(total)
+}
+
+fn parse_unit(number: &str, unit: &str) -> Option<Duration> {
     // The float parser also reads signs.
     if !number.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return None;
@@ -140,7 +155,7 @@ fn parse_short(text: &str) -> Option<Duration> {
         "h" => value * 3600.0,
         _ => return None,
     };
-    Duration::try_from_secs_f64(seconds).ok().filter(|d| d.as_millis() <= MAX_MILLIS)
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// The normal spelling: days, hours, minutes, seconds, zero parts left out; `PT0S` for zero.

@@ -32,6 +32,7 @@
 //! | [`worker`] | [`Worker`]: handlers, and the driver below them |
 //! | [`middleware`] | layers around enqueueing and around handlers |
 //! | [`workflow`] | chains, groups, batches |
+//! | [`defaults`] | options that are set once for a type of jobs |
 //! | [`request_context`] | what a web request hands on to its jobs |
 //! | `outbox` | jobs that are sent if the transaction commits (feature `outbox`) |
 //! | `spans` | OpenTelemetry spans around jobs (feature `opentelemetry`) |
@@ -54,6 +55,7 @@ mod job;
 mod json;
 mod members;
 pub mod middleware;
+mod options;
 #[cfg(feature = "outbox")]
 pub mod outbox;
 mod policy;
@@ -76,6 +78,8 @@ pub use error::Error;
 pub use job::{Job, JobFailure, JobState};
 pub use json::Json;
 pub use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
+pub use options::defaults;
+pub use options::defaults::JobOptions;
 pub use policy::{BackoffStrategy, OnConflict, OnExhaustion, RetryPolicy, UniquePolicy};
 pub use queue::{Page, Queue, QueueStats};
 pub use request::{JobRequest, When};

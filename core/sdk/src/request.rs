@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::json::Json;
+use crate::options;
 use crate::policy::{RetryPolicy, UniquePolicy};
 
 /// A point in time for scheduling and expiry.
@@ -95,6 +96,9 @@ pub struct JobRequest {
     /// Further options by their wire names.
     pub more_options: Map<String, Value>,
     pub(crate) id: Option<String>,
+    /// The program has named the queue, or the priority: what is named wins over the defaults of the type, also when it is the usual value.
+    pub(crate) named_queue: bool,
+    pub(crate) named_priority: bool,
     /// Arguments that could not be written: reported when the job is sent, so that building never fails.
     fault: Option<Error>,
 }
@@ -124,6 +128,8 @@ impl JobRequest {
             unique: None,
             more_options: Map::new(),
             id: None,
+            named_queue: false,
+            named_priority: false,
             fault,
         }
     }
@@ -198,13 +204,19 @@ impl JobRequest {
         Ok(())
     }
 
+    /// The options as a JSON object.
+    pub(crate) fn options_json(&self) -> Result<String, Error> {
+        Ok(self.options()? + "}")
+    }
+
     /// The options without the closing brace; just `{` when there are none.
     fn options(&self) -> Result<String, Error> {
         let mut out = String::from("{");
-        if self.queue != "default" {
+        let has_defaults = options::defaults::any(&self.job_type);
+        if self.queue != "default" || (self.named_queue && has_defaults) {
             push_text(&mut out, "queue", &self.queue);
         }
-        if self.priority != 0 {
+        if self.priority != 0 || (self.named_priority && has_defaults) {
             push_bare(&mut out, "priority", self.priority);
         }
         if let Some(timeout) = self.timeout {
@@ -254,18 +266,20 @@ fn arguments(args: &impl Serialize) -> Result<Json, Error> {
     Ok(Json::parsed(format!("[{}]", args.as_str()).into()))
 }
 
-/// The setters, for the request itself and for the call that sends it.
-macro_rules! option_setters {
+/// The setters of options: for whatever has a request in it.
+macro_rules! job_option_setters {
     ($($part:tt)+) => {
         /// Target queue.
         pub fn queue(mut self, queue: impl Into<String>) -> Self {
-            self.$($part)+.queue = queue.into();
+            let request = &mut self.$($part)+;
+            (request.queue, request.named_queue) = (queue.into(), true);
             self
         }
 
         /// −100..=100, higher first.
         pub fn priority(mut self, priority: i32) -> Self {
-            self.$($part)+.priority = priority;
+            let request = &mut self.$($part)+;
+            (request.priority, request.named_priority) = (priority, true);
             self
         }
 
@@ -327,6 +341,27 @@ macro_rules! option_setters {
             self
         }
 
+        /// How many of its kind may start or run at a time: a JSON object, such as `json!({"key": "smtp", "rate": {"limit": 10, "period":
+        /// "PT1S"}})`.
+        pub fn rate_limit(mut self, limit: impl Into<serde_json::Value>) -> Self {
+            self.$($part)+.more_options.insert("rate_limit".to_owned(), limit.into());
+            self
+        }
+
+        /// Any other option by its wire name, such as `result_ttl`. Names of your own begin with `x_`.
+        pub fn option(mut self, name: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+            self.$($part)+.more_options.insert(name.into(), value.into());
+            self
+        }
+    };
+}
+pub(crate) use job_option_setters;
+
+/// The setters, for the request itself and for the call that sends it.
+macro_rules! option_setters {
+    ($($part:tt)+) => {
+        $crate::request::job_option_setters!($($part)+);
+
         /// Adds one entry to the metadata.
         pub fn meta(mut self, name: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.$($part)+.meta.insert(name.into(), value.into());
@@ -336,12 +371,6 @@ macro_rules! option_setters {
         /// URI of the schema of the arguments.
         pub fn schema(mut self, uri: impl Into<String>) -> Self {
             self.$($part)+.schema = Some(uri.into());
-            self
-        }
-
-        /// Any other option by its wire name, such as `rate_limit` or `result_ttl`.
-        pub fn option(mut self, name: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-            self.$($part)+.more_options.insert(name.into(), value.into());
             self
         }
     };

@@ -49,6 +49,7 @@ module OJS
       total_timeout: [:total_timeout, TEXT],
       retry: [:retry, ->(name, value) { Options.policy(name, RETRY, value) }],
       unique: [:unique, ->(name, value) { Options.policy(name, UNIQUE, value) }],
+      rate_limit: [:rate_limit, PLAIN],
       tags: [:tags, LIST]
     }.freeze
     # These belong to the job itself.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::Client;
 use super::enqueue::Middleware;
-use super::identity;
+use super::identity::{self, Source};
 use crate::error::Error;
 use crate::job::{Job, JobState};
 use crate::request::JobRequest;
@@ -196,7 +196,7 @@ impl Client {
         let make_ids = !has_key && self.inner.transport.resends();
         let text = match members.get("jobs") {
             Some(jobs) => {
-                let mut text = identity::batch(jobs.get().as_bytes(), make_ids)?.text;
+                let mut text = identity::batch(jobs.get().as_bytes(), make_ids, Source::New)?.text;
                 text.pop();
                 for (name, value) in members.iter().filter(|(name, _)| *name != "jobs") {
                     text.extend_from_slice(format!(",{}:{value}", json!(name)).as_bytes());

@@ -3,9 +3,9 @@ use bytes::Bytes;
 use ojs_model::json::{members, push_member, push_text, string};
 use serde_json::value::RawValue;
 
-use super::spelling;
 use crate::error::Error;
 use crate::members::{Members, find};
+use crate::options;
 
 /// The union of the published forms: `type`, `name`, and steps with ids; those of a group or batch under `jobs` too. What is none of
 /// the three, or has more than one form already, stays as it is.
@@ -24,7 +24,7 @@ pub(crate) fn workflow(body: &Bytes) -> Result<Bytes, Error> {
 pub(crate) fn cron(body: &Bytes) -> Result<Bytes, Error> {
     let given = read("cron job", object("cron job", body)?)?;
     let Some(template) = find(&given, "job_template") else { return Ok(body.clone()) };
-    let template = job(template);
+    let template = job(template)?;
     let mut out = String::from("{");
     for (name, value) in &given {
         push_member(&mut out, name, if name == "job_template" { &template } else { value });
@@ -103,28 +103,32 @@ fn step_or_workflow(text: &str) -> Result<String, Error> {
     if find(&given, "steps").or_else(|| find(&given, "jobs")).is_some() {
         return Ok(complete_workflow(text)?.unwrap_or_else(|| text.to_owned()));
     }
-    Ok(job(text))
+    job(text)
 }
 
 fn complete_callbacks(text: &str) -> Result<String, Error> {
     let mut out = String::from("{");
     for (name, value) in read("callbacks", text)? {
-        push_member(&mut out, &name, &job(value));
+        push_member(&mut out, &name, &job(value)?);
     }
     out.push('}');
     Ok(out)
 }
 
-/// A job with complete policies.
-fn job(text: &str) -> String {
+/// A job with its options as they are sent.
+fn job(text: &str) -> Result<String, Error> {
     #[derive(serde::Deserialize)]
     struct Head<'a> {
+        #[serde(borrow, rename = "type", default)]
+        job_type: Option<&'a RawValue>,
         #[serde(borrow, default)]
         options: Option<&'a RawValue>,
     }
-    let head: Option<Head<'_>> = serde_json::from_str(text).ok();
-    let completed = head.and_then(|head| spelling::complete(text.as_bytes(), head.options));
-    completed.and_then(|text| String::from_utf8(text).ok()).unwrap_or_else(|| text.to_owned())
+    // What is no job the server refuses, and says why.
+    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return Ok(text.to_owned()) };
+    let job_type = head.job_type.and_then(|raw| string(raw.get()));
+    let completed = options::complete(text.as_bytes(), job_type.as_deref().unwrap_or_default(), head.options)?;
+    Ok(completed.and_then(|text| String::from_utf8(text).ok()).unwrap_or_else(|| text.to_owned()))
 }
 
 fn object<'a>(what: &'static str, body: &'a Bytes) -> Result<&'a str, Error> {

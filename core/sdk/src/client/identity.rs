@@ -4,8 +4,8 @@ use ojs_model::JobId;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::spelling;
 use crate::error::Error;
+use crate::options;
 
 /// An enqueue request, with the id it will have if the client knows it.
 pub(super) struct Identified {
@@ -19,8 +19,33 @@ pub(super) struct IdentifiedBatch {
     pub ids: Option<Vec<String>>,
 }
 
+/// Whose options a job has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A program enqueues it: wrong options are refused, the defaults of its type are filled in.
+    New,
+    /// It was accepted before and comes from a table: it is sent as it is there.
+    #[cfg(feature = "outbox")]
+    Stored,
+}
+
+impl Source {
+    fn complete(self, text: &[u8], head: &Head<'_>) -> Result<Option<Vec<u8>>, Error> {
+        match self {
+            Self::New => {
+                let job_type = head.job_type.and_then(|raw| ojs_model::json::string(raw.get()));
+                options::complete(text, job_type.as_deref().unwrap_or_default(), head.options)
+            }
+            #[cfg(feature = "outbox")]
+            Self::Stored => Ok(options::complete(text, "", head.options).unwrap_or_default()),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Head<'a> {
+    #[serde(borrow, rename = "type", default)]
+    job_type: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "present")]
     id: Id,
     #[serde(borrow, default)]
@@ -49,23 +74,23 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Id, D::Error> {
 }
 
 /// Reads the job's id; makes one when it has none and `make` says so.
-pub(super) fn job(text: Bytes, make: bool) -> Result<Identified, Error> {
+pub(super) fn job(text: Bytes, make: bool, source: Source) -> Result<Identified, Error> {
     let head = head(&text)?;
     if matches!(head.id, Id::Null | Id::Given(_)) || !make {
+        let spelled = source.complete(&text, &head)?;
         let id = match head.id {
             Id::Given(id) => Some(id),
             Id::Missing | Id::Null => None,
         };
-        let spelled = spelling::complete(&text, head.options);
         return Ok(Identified { text: spelled.map_or_else(|| text.clone(), Bytes::from), id });
     }
     let mut out = Vec::with_capacity(text.len() + 48);
-    let id = push(&mut out, &text, head, true)?;
+    let id = push(&mut out, &text, head, true, source)?;
     Ok(Identified { text: out.into(), id })
 }
 
 /// Wraps the array in a batch request, giving ids as [`job`] does.
-pub(super) fn batch(array: &[u8], make: bool) -> Result<IdentifiedBatch, Error> {
+pub(super) fn batch(array: &[u8], make: bool, source: Source) -> Result<IdentifiedBatch, Error> {
     let jobs: Vec<&RawValue> = serde_json::from_slice(array).map_err(malformed)?;
     let mut text = Vec::with_capacity(array.len() + 16 + if make { jobs.len() * 48 } else { 0 });
     let mut ids = Vec::with_capacity(jobs.len());
@@ -75,16 +100,25 @@ pub(super) fn batch(array: &[u8], make: bool) -> Result<IdentifiedBatch, Error> 
             text.push(b',');
         }
         let object = raw.get().as_bytes();
-        ids.extend(push(&mut text, object, head(object)?, make)?);
+        let added = head(object).and_then(|head| push(&mut text, object, head, make, source));
+        ids.extend(added.map_err(|error| at(index, error))?);
     }
     text.extend_from_slice(b"]}");
     let complete = ids.len() == jobs.len();
     Ok(IdentifiedBatch { text, ids: complete.then_some(ids) })
 }
 
+/// The place of a wrong job in its batch, before what is wrong with it.
+fn at(index: usize, error: Error) -> Error {
+    match error {
+        Error::Validation { field, message } => Error::validation(format!("jobs[{index}].{field}"), message),
+        other => other,
+    }
+}
+
 /// Appends one job, with a new id where wanted; returns its id if it is known.
-fn push(out: &mut Vec<u8>, object: &[u8], head: Head<'_>, make: bool) -> Result<Option<String>, Error> {
-    let spelled = spelling::complete(object, head.options);
+fn push(out: &mut Vec<u8>, object: &[u8], head: Head<'_>, make: bool, source: Source) -> Result<Option<String>, Error> {
+    let spelled = source.complete(object, &head)?;
     let object = spelled.as_deref().unwrap_or(object);
     let known = match head.id {
         Id::Given(id) => Some(id),
@@ -150,37 +184,37 @@ mod tests {
     #[test]
     fn an_id_is_made_only_when_wanted_and_missing() {
         let text = Bytes::from_static(br#"{"type":"a","args":[]}"#);
-        let same = job(text.clone(), false).unwrap();
+        let same = job(text.clone(), false, Source::New).unwrap();
         assert_eq!((same.text, same.id), (text.clone(), None));
-        let made = job(text, true).unwrap();
+        let made = job(text, true, Source::New).unwrap();
         let id = made.id.unwrap();
         assert_eq!(made.text, format!(r#"{{"id":"{id}","type":"a","args":[]}}"#));
         assert!(id.parse::<JobId>().is_ok());
         for (own, known) in [(&br#"{"id":"x","type":"a"}"#[..], Some("x")), (br#"{"id":null,"type":"a"}"#, None)] {
-            let kept = job(Bytes::from_static(own), true).unwrap();
+            let kept = job(Bytes::from_static(own), true, Source::New).unwrap();
             assert_eq!((kept.text.as_ref(), kept.id.as_deref()), (own, known));
         }
     }
 
     #[test]
     fn batches_get_an_id_each() {
-        let made = batch(br#"[{"type":"a"}, {"id":"x"},{}]"#, true).unwrap();
+        let made = batch(br#"[{"type":"a"}, {"id":"x"},{}]"#, true, Source::New).unwrap();
         let ids = made.ids.unwrap();
         assert_eq!(ids[1], "x");
         let text = String::from_utf8(made.text).unwrap();
         assert_eq!(text, format!(r#"{{"jobs":[{{"id":"{}","type":"a"}},{{"id":"x"}},{{"id":"{}"}}]}}"#, ids[0], ids[2]));
-        assert_eq!(batch(br#"[{"type":"a"}]"#, false).unwrap().ids, None);
-        assert!(batch(br#"{"jobs":[]}"#, false).is_err());
+        assert_eq!(batch(br#"[{"type":"a"}]"#, false, Source::New).unwrap().ids, None);
+        assert!(batch(br#"{"jobs":[]}"#, false, Source::New).is_err());
     }
 
     #[test]
     fn policies_are_spelled_out_with_and_without_a_new_id() {
-        let text = br#"{"type":"a","args":[1.0],"options":{"retry":{"initial_interval_ms":500},"x":1}}"#;
-        let spelled = r#""options":{"retry":{"initial_interval":"PT0.5S","initial_interval_ms":500},"x":1}}"#;
+        let text = br#"{"type":"a","args":[1.0],"options":{"retry":{"initial_interval_ms":500},"x_a":1}}"#;
+        let spelled = r#""options":{"retry":{"initial_interval":"PT0.5S","initial_interval_ms":500},"x_a":1}}"#;
         for make in [true, false] {
-            let one = job(Bytes::from_static(text), make).unwrap();
+            let one = job(Bytes::from_static(text), make, Source::New).unwrap();
             assert!(one.text.ends_with(spelled.as_bytes()), "{:?}", one.text);
-            let many = batch(&[b"[".as_slice(), text, b"]"].concat(), make).unwrap();
+            let many = batch(&[b"[".as_slice(), text, b"]"].concat(), make, Source::New).unwrap();
             assert!(String::from_utf8(many.text).unwrap().contains(spelled));
         }
     }

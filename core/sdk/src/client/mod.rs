@@ -18,9 +18,10 @@ mod identity;
 mod operators;
 mod path;
 mod results;
-mod spelling;
 
 pub use builder::ClientBuilder;
+use identity::Source;
+
 pub use bulk::{BulkItem, BulkOptions, BulkResult, BulkTarget, JobFilter};
 pub use enqueue::Enqueue;
 pub use events::{Event, EventFilter, Events};
@@ -112,7 +113,7 @@ impl Client {
     /// # Errors
     /// [`Error::Validation`] when the text is no JSON object, else as [`call`](Self::call).
     pub async fn enqueue_raw(&self, job: Bytes) -> Result<Bytes, Error> {
-        let job = identity::job(job, self.inner.transport.resends())?;
+        let job = identity::job(job, self.inner.transport.resends(), Source::New)?;
         let request = Request::post("/jobs", job.text).with_resend(job.id.is_some());
         let response = self.inner.transport.request(request).await?;
         match (response.is_success(), job.id) {
@@ -128,7 +129,7 @@ impl Client {
     /// # Errors
     /// As [`enqueue_raw`](Self::enqueue_raw); `details.index` names the job that was refused.
     pub async fn enqueue_batch_raw(&self, jobs: Bytes) -> Result<Bytes, Error> {
-        let batch = identity::batch(&jobs, self.inner.transport.resends())?;
+        let batch = identity::batch(&jobs, self.inner.transport.resends(), Source::New)?;
         let request = Request::post("/jobs/batch", batch.text).with_resend(batch.ids.is_some());
         let response = self.inner.transport.request(request).await?;
         match (response.is_success(), batch.ids) {
@@ -142,8 +143,11 @@ impl Client {
     #[cfg(feature = "outbox")]
     pub(crate) async fn send_jobs(&self, jobs: &[&str]) -> Result<Response, Error> {
         let request = match jobs {
-            [job] => Request::post("/jobs", identity::job(Bytes::copy_from_slice(job.as_bytes()), false)?.text),
-            _ => Request::post("/jobs/batch", identity::batch(format!("[{}]", jobs.join(",")).as_bytes(), false)?.text),
+            [job] => Request::post("/jobs", identity::job(Bytes::copy_from_slice(job.as_bytes()), false, Source::Stored)?.text),
+            _ => Request::post(
+                "/jobs/batch",
+                identity::batch(format!("[{}]", jobs.join(",")).as_bytes(), false, Source::Stored)?.text,
+            ),
         };
         Ok(self.inner.transport.request(request.with_resend(false)).await?)
     }

@@ -6,7 +6,7 @@
 use serde_json::Value as Json;
 
 use super::database::Value;
-use super::stage::{Parts, Staged};
+use super::stage::{Parts, Staged, completed};
 use crate::error::Error;
 
 /// Tells the nodes after a commit; without it they look ten times a second.
@@ -31,6 +31,7 @@ const INSERT: &str = include_str!("sql/same_database/insert.sql");
 /// # Ok::<(), ojs::Error>(())
 /// ```
 pub fn stage(request: &[u8]) -> Result<Staged, Error> {
+    let request = &*completed(request)?;
     let Parts { job_id, job_type, args, meta, schema, mut options } = Parts::of(request)?;
     if schema.is_some() {
         let why = "has no place in a row of ojs_jobs: enqueue this job through the outbox (same_database off)";

@@ -88,6 +88,22 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// The request with its options as they are sent: what is wrong in them is refused while the transaction can still be rolled back.
+pub(super) fn completed(request: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        #[serde(borrow, rename = "type", default)]
+        job_type: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        options: Option<&'a RawValue>,
+    }
+    // What is no job is refused below, with its place.
+    let Ok(head) = serde_json::from_slice::<Head<'_>>(request) else { return Ok(Cow::Borrowed(request)) };
+    let job_type = head.job_type.and_then(|raw| ojs_model::json::string(raw.get()));
+    let completed = crate::options::complete(request, job_type.as_deref().unwrap_or_default(), head.options)?;
+    Ok(completed.map_or(Cow::Borrowed(request), Cow::Owned))
+}
+
 /// The rules of the protocol, as servers apply them. Here the transaction can still be rolled back: a job that is refused later has been
 /// called enqueued, and is found among the parked rows.
 fn check(request: &[u8]) -> Result<(), Error> {
@@ -105,6 +121,7 @@ fn check(request: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Validation`] for a request that no server would take, and for text that PostgreSQL's JSON cannot hold.
 pub fn stage(request: &[u8], dialect: Dialect, table: &Table) -> Result<Staged, Error> {
+    let request = &*completed(request)?;
     let Parts { job_id, job_type, args, meta, schema, mut options } = Parts::of(request)?;
     for (name, value) in [("meta", meta), ("schema", schema)] {
         if let Some(value) = value {
@@ -131,8 +148,14 @@ pub fn stage(request: &[u8], dialect: Dialect, table: &Table) -> Result<Staged, 
 /// # Errors
 /// There is no current key.
 pub fn encrypted<'a>(request: &'a [u8], codec: Option<&Codec>) -> Result<Cow<'a, [u8]>, Error> {
-    let (Some(codec), Ok(text)) = (codec, std::str::from_utf8(request)) else { return Ok(Cow::Borrowed(request)) };
-    Ok(codec.encode(text)?.map_or(Cow::Borrowed(request), |text| Cow::Owned(text.into_bytes())))
+    let Some(codec) = codec else { return Ok(Cow::Borrowed(request)) };
+    // The key of a unique job is made of the plain arguments, by its whole policy.
+    let request = completed(request)?;
+    let encoded = match std::str::from_utf8(&request) {
+        Ok(text) => codec.encode(text)?,
+        Err(_) => None,
+    };
+    Ok(encoded.map_or(request, |text| Cow::Owned(text.into_bytes())))
 }
 
 /// A delay counts from now, not from when the relay gets to it.

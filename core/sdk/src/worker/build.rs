@@ -17,6 +17,7 @@ use crate::client::Client;
 use crate::config::{self, Settings};
 use crate::error::Error;
 use crate::middleware::{Chain, Innermost, Middleware};
+use crate::options::defaults::{self, JobOptions};
 use crate::transport::{ConnectOptions, Transport, connect};
 
 /// Runs jobs with handlers registered by type.
@@ -83,6 +84,34 @@ impl Worker {
             Box::pin(async move { written(&run.await?) })
         });
         self.insert(job_type.into(), handler)
+    }
+
+    /// Registers the handler of a job type, and sets the options that jobs of the type get in this process unless their enqueue says
+    /// otherwise ([`defaults`]).
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// use ojs::{Client, JobContext, JobOptions, Worker};
+    /// let client = Client::connect("memory:").await?;
+    /// let worker = Worker::for_client(&client);
+    /// worker.register_with("report.build", JobOptions::new().queue("slow"), |_: JobContext| async { Ok(()) })?;
+    /// assert_eq!(client.enqueue("report.build", ()).await?.queue, "slow");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::DuplicateHandler`] when the type has one, [`Error::Validation`] for a wrong option.
+    pub fn register_with<F, Fut, R>(&self, job_type: impl Into<String>, options: JobOptions, handler: F) -> Result<(), Error>
+    where
+        F: Fn(JobContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, HandlerError>> + Send + 'static,
+        R: Serialize,
+    {
+        let job_type = job_type.into();
+        self.register(job_type.clone(), handler)?;
+        defaults::set(&job_type, options)
     }
 
     /// Registers a handler that gets its arguments read: a tuple by position, or a struct. Arguments that do not fit

@@ -145,6 +145,11 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
         return option("unique", unique.toJson());
     }
 
+    /** How many of its kind may start or run at a time. */
+    public S rateLimit(Map<String, ?> rateLimit) {
+        return option("rate_limit", rateLimit);
+    }
+
     /** Words to find it by. */
     public S tags(String... tags) {
         return unless(tags.length == 0, "tags", List.of(tags));

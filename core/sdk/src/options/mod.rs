@@ -1,0 +1,168 @@
+//! The options of a job, as every language hands them over: JSON text. Names are checked, shorthands are written out, defaults of the
+//! type are filled in, and the order is the same for all.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`names`] | the names that exist, and the nearest to a wrong one |
+//! | [`values`] | shorthands, lengths of time, and values that mean nothing |
+//! | [`defaults`] | what is set for a type of jobs once |
+use std::borrow::Cow;
+
+use ojs_model::json::{members, push_member};
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+
+pub mod defaults;
+mod names;
+mod values;
+
+/// Options in the order in which every language sends them: that of [`JobRequest`](crate::JobRequest). Others follow by name.
+const ORDER: [&str; 10] = [
+    "queue",
+    "priority",
+    "timeout_ms",
+    "delay_until",
+    "expires_at",
+    "visibility_timeout_ms",
+    "pending",
+    "tags",
+    "retry",
+    "unique",
+];
+
+/// The job with its options checked, written out and in order; `None` when there is nothing to change. `options` is a part of `job`.
+///
+/// # Errors
+/// [`Error::Validation`] that names the wrong option and says what is right.
+pub(crate) fn complete(job: &[u8], job_type: &str, options: Option<&RawValue>) -> Result<Option<Vec<u8>>, Error> {
+    let defaults = defaults::of(job_type);
+    let given = match options.map(RawValue::get).filter(|text| *text != "null") {
+        Some(text) => members(text).map_err(|_| Error::validation("options", "must be a JSON object of options"))?,
+        None => Vec::new(),
+    };
+    if given.is_empty() && defaults.is_none() {
+        return Ok(None);
+    }
+    let mut wanted = Vec::with_capacity(given.len());
+    for (name, value) in &given {
+        wanted.extend(written(name, value)?);
+    }
+    for (name, value) in defaults.iter().flat_map(|defaults| defaults.iter()) {
+        let same = |other: &str| names::subject(other) == names::subject(name);
+        if !given.iter().any(|(other, value)| *value != "null" && same(other)) {
+            wanted.retain(|(other, _)| !same(other));
+            wanted.extend(written(name, value)?);
+        }
+    }
+    // Stable: a name that comes twice is the server's to judge.
+    wanted.sort_by(|(a, _), (b, _)| rank(a).cmp(&rank(b)));
+    if wanted.iter().zip(&given).all(|((name, value), (given_name, given_value))| name == given_name && value == given_value)
+        && wanted.len() == given.len()
+    {
+        return Ok(None);
+    }
+    let mut text = String::from("{");
+    for (name, value) in &wanted {
+        push_member(&mut text, name, value);
+    }
+    text.push('}');
+    Ok(Some(put(job, options, &text)?))
+}
+
+/// One option as it is sent, under the name it has on the wire; nothing where the value says "none".
+fn written<'a>(name: &'a str, value: &'a str) -> Result<Option<(Cow<'a, str>, Cow<'a, str>)>, Error> {
+    names::check(name)?;
+    if value == "null" {
+        return Ok(Some((Cow::Borrowed(name), Cow::Borrowed(value))));
+    }
+    values::written(name, value)
+}
+
+/// The job with these options in the place of its own, or in front where it has none.
+fn put(job: &[u8], options: Option<&RawValue>, text: &str) -> Result<Vec<u8>, Error> {
+    let wrong = || Error::validation("job", "must be a JSON object");
+    let Some(options) = options.map(RawValue::get) else {
+        let close = job.iter().rposition(|byte| *byte == b'}').ok_or_else(wrong)?;
+        let before = job.get(..close).ok_or_else(wrong)?;
+        let empty = before.iter().rev().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        let comma: &[u8] = if empty { b"" } else { b"," };
+        return Ok([before, comma, b"\"options\":", text.as_bytes(), b"}"].concat());
+    };
+    // The options borrow from the job: their place is the distance between the two.
+    let start = (options.as_ptr() as usize).checked_sub(job.as_ptr() as usize).ok_or_else(wrong)?;
+    let end = start + options.len();
+    match (job.get(..start), job.get(start..end), job.get(end..)) {
+        (Some(before), Some(own), Some(after)) if own == options.as_bytes() => Ok([before, text.as_bytes(), after].concat()),
+        _ => Err(wrong()),
+    }
+}
+
+/// The place of an option: by [`ORDER`], then by name.
+fn rank(name: &str) -> (usize, &str) {
+    ORDER.iter().position(|known| *known == name).map_or((ORDER.len(), name), |place| (place, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    fn completed(job: &str) -> Result<Option<String>, Error> {
+        #[derive(Deserialize)]
+        struct Head<'a> {
+            #[serde(borrow)]
+            options: Option<&'a RawValue>,
+        }
+        let head: Head<'_> = serde_json::from_str(job).unwrap();
+        Ok(complete(job.as_bytes(), "", head.options)?.map(|text| String::from_utf8(text).unwrap()))
+    }
+
+    fn options(text: &str) -> String {
+        let job = completed(&format!(r#"{{"options":{text}}}"#)).unwrap().unwrap();
+        job.strip_prefix(r#"{"options":"#).unwrap().strip_suffix('}').unwrap().to_owned()
+    }
+
+    #[test]
+    fn policies_are_completed_and_options_are_sorted() {
+        assert_eq!(
+            completed(
+                r#"{"args":[1.0], "options": {"x_b":1e2,"unique":{"keys":["type"]},"x_a":{"x": 12345678901234567890123},
+                    "retry":{"max_interval":"PT1M","backoff_coefficient":2.0},"queue":"q"}, "z":1}"#
+            )
+            .unwrap()
+            .unwrap(),
+            concat!(
+                r#"{"args":[1.0], "options": {"queue":"q","retry":{"backoff_coefficient":2,"max_interval":"PT1M","max_interval_ms":60000},"#,
+                r#""unique":{"key":["type"],"keys":["type"]},"x_a":{"x": 12345678901234567890123},"x_b":1e2}, "z":1}"#
+            ),
+        );
+    }
+
+    #[test]
+    fn what_is_complete_is_left_alone() {
+        for options in ["{}", "null", r#"{"retry":null}"#, r#"{"queue":"q","retry":{"max_attempts":3}}"#] {
+            assert_eq!(completed(&format!(r#"{{"options":{options}}}"#)).unwrap(), None, "{options}");
+        }
+    }
+
+    #[test]
+    fn shorthands_are_written_out() {
+        for (given, sent) in [
+            (r#"{"retry":5}"#, r#"{"retry":{"max_attempts":5}}"#),
+            (r#"{"unique":true}"#, r#"{"unique":{"key":["type","args"],"keys":["type","args"]}}"#),
+            (r#"{"unique":false}"#, "{}"),
+            (r#"{"timeout":"1h30m"}"#, r#"{"timeout_ms":5400000}"#),
+            (r#"{"timeout_ms":"PT5M"}"#, r#"{"timeout_ms":300000}"#),
+            (r#"{"visibility_timeout":"90s"}"#, r#"{"visibility_timeout_ms":90000}"#),
+            (r#"{"result_ttl":"1h"}"#, r#"{"result_ttl":3600}"#),
+            (r#"{"total_timeout":"PT1.5S"}"#, r#"{"total_timeout":2}"#),
+            (r#"{"retry":{"initial_interval":"5m"}}"#, r#"{"retry":{"initial_interval":"PT5M","initial_interval_ms":300000}}"#),
+            (r#"{"unique":{"period":"1h30m"}}"#, r#"{"unique":{"period":"PT1H30M","period_ms":5400000}}"#),
+        ] {
+            assert_eq!(options(given), sent, "{given}");
+        }
+        assert!(options(r#"{"delay":"5m"}"#).starts_with(r#"{"delay_until":"20"#));
+    }
+}

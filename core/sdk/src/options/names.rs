@@ -1,0 +1,161 @@
+//! The names of options, and of the members of policies. A wrong one would be ignored by most servers: it is refused here.
+use crate::error::Error;
+
+/// The options that a program should use.
+const OPTIONS: &[&str] = &[
+    "queue",
+    "priority",
+    "timeout",
+    "delay",
+    "delay_until",
+    "expires_at",
+    "visibility_timeout",
+    "result_ttl",
+    "total_timeout",
+    "retry",
+    "unique",
+    "rate_limit",
+    "tags",
+    "pending",
+];
+
+/// Others with a meaning: spellings of the wire, and of older clients.
+const MORE_OPTIONS: &[&str] = &[
+    "timeout_ms",
+    "visibility_timeout_ms",
+    "scheduled_at",
+    "retry_policy",
+    "enqueue_ttl",
+    "grace_period",
+    "heartbeat_timeout",
+    "metadata",
+];
+
+pub(super) const RETRY: Kind = Kind {
+    what: "a retry policy",
+    names: &[
+        "max_attempts",
+        "initial_interval",
+        "backoff_coefficient",
+        "max_interval",
+        "jitter",
+        "non_retryable_errors",
+        "on_exhaustion",
+        "backoff_strategy",
+    ],
+    also: &["max_retries", "initial_interval_ms", "base_delay_ms", "multiplier", "max_interval_ms", "backoff_type", "backoff"],
+};
+
+pub(super) const UNIQUE: Kind = Kind {
+    what: "a unique policy",
+    names: &["keys", "args_keys", "meta_keys", "period", "states", "on_conflict"],
+    also: &["key", "period_ms", "onConflict"],
+};
+
+pub(super) const RATE_LIMIT: Kind = Kind {
+    what: "a rate limit",
+    names: &["key", "rate", "concurrency", "throttle", "on_limit", "retry_priority", "scope", "max_per_second"],
+    also: &["limit", "period"],
+};
+
+/// Objects of one kind, and the names that their members may have.
+pub(super) struct Kind {
+    what: &'static str,
+    names: &'static [&'static str],
+    /// Understood too, but not offered.
+    also: &'static [&'static str],
+}
+
+impl Kind {
+    /// # Errors
+    /// [`Error::Validation`]: `field.name` is no member of such an object; with the nearest one that is, and all.
+    pub fn check(&self, field: &str, name: &str) -> Result<(), Error> {
+        if self.names.contains(&name) || self.also.contains(&name) || is_own(name) {
+            return Ok(());
+        }
+        Err(unknown(format!("{field}.{name}"), name, self.what, self.names))
+    }
+}
+
+/// # Errors
+/// [`Error::Validation`]: there is no such option; with the nearest one, and all.
+pub(super) fn check(name: &str) -> Result<(), Error> {
+    if OPTIONS.contains(&name) || MORE_OPTIONS.contains(&name) || is_own(name) {
+        return Ok(());
+    }
+    Err(unknown(format!("options.{name}"), name, "a job", OPTIONS))
+}
+
+/// Options of the program's own, which no server reads.
+fn is_own(name: &str) -> bool {
+    name.starts_with("x_") || name.starts_with("x-")
+}
+
+/// What an option is about: of the spellings of one thing, one may be given.
+pub(super) fn subject(name: &str) -> &str {
+    match name {
+        "timeout_ms" => "timeout",
+        "visibility_timeout_ms" => "visibility_timeout",
+        "delay" | "scheduled_at" => "delay_until",
+        "retry_policy" => "retry",
+        other => other,
+    }
+}
+
+fn unknown(field: String, name: &str, what: &str, names: &[&str]) -> Error {
+    let known = names.join(", ");
+    let message = match nearest(name, names) {
+        Some(near) => format!("is not an option of {what}; did you mean '{near}'? The options are {known}"),
+        None => format!("is not an option of {what}. The options are {known}"),
+    };
+    Error::validation(field, message)
+}
+
+/// The name that was probably meant.
+fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
+    let bare = |name: &str| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    // A name as long as a document is no slip of the finger.
+    let wrong = bare(wrong.get(..64).unwrap_or(wrong));
+    let far = names.iter().map(|name| (distance(&wrong, &bare(name)), *name)).min()?;
+    (far.0 * 2 <= wrong.len().max(far.1.len()) && wrong.len() <= 64).then_some(far.1)
+}
+
+/// How many letters must change to make one word the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut next = vec![i + 1];
+        for (to, pair) in b.iter().zip(row.windows(2)) {
+            let [diagonal, above] = *pair else { continue };
+            let left = next.last().copied().unwrap_or_default();
+            next.push((diagonal + usize::from(from != *to)).min(above + 1).min(left + 1));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_other_words_are_not() {
+        for (wrong, near) in [
+            ("retries", Some("retry")),
+            ("que", Some("queue")),
+            ("Queue", Some("queue")),
+            ("delayUntil", Some("delay_until")),
+            ("timeot", Some("timeout")),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(wrong, OPTIONS), near, "{wrong}");
+        }
+        assert_eq!(nearest("max_attemps", RETRY.names), Some("max_attempts"));
+        assert_eq!(nearest("maxAttempts", RETRY.names), Some("max_attempts"));
+        assert_eq!(nearest(&"q".repeat(100_000), OPTIONS), None);
+        assert_eq!((distance("", "abc"), distance("kitten", "sitting")), (3, 3));
+    }
+}
