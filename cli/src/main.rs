@@ -10,7 +10,9 @@ use clap::Parser;
 mod args;
 mod command;
 mod failure;
+mod list;
 mod log;
+mod names;
 mod output;
 mod remote;
 mod server;
@@ -24,7 +26,7 @@ async fn main() -> ExitCode {
     match run(cli).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("ojs: {failure}");
+            output::remark(&format!("ojs: {failure}"));
             failure.exit_code()
         }
     }
@@ -43,14 +45,15 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Stats(stats) => command::stats::run(stats, cli.remote.connect().await?).await,
         Command::Events(events) => command::events::run(events, cli.remote.connect().await?).await,
         Command::Maintenance(action) => command::maintenance::run(action, cli.remote.connect().await?).await,
-        Command::Doctor(doctor) => command::doctor::run(doctor, cli.remote.connect().await?).await,
+        Command::Doctor(doctor) => command::doctor::run(doctor, cli.remote).await,
         Command::Keys(keys) => command::keys::run(keys, cli.remote.output()),
         Command::Relay(args) => command::relay::run(args, cli.remote).await,
         Command::CodecServer(args) => command::codec_server::run(args).await,
         Command::Migrate(migrate) => command::migrate::run(migrate, cli.remote.output()).await,
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "ojs", &mut std::io::stdout());
-            Ok(())
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "ojs", &mut script);
+            output::write(&script).map(drop)
         }
         Command::Health => command::about::health(cli.remote.connect().await?).await,
         Command::Manifest => command::about::manifest(cli.remote.connect().await?).await,

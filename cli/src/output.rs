@@ -1,5 +1,5 @@
 //! Results on stdout: tables for people, the server's JSON for programs.
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::Value;
@@ -18,21 +18,36 @@ impl Output {
     /// Prints the answer: as JSON if that was asked for, else as the table made of it.
     ///
     /// # Errors
-    /// None today; a reader that went away is not one.
+    /// When it cannot be written; a reader that went away is no error.
     pub fn show(self, answer: &Answer, table: impl FnOnce(&Value) -> String) -> Result<(), Failure> {
-        if self.json {
-            print(answer.text.trim_end())
-        } else {
-            print(&table(&answer.value))
-        }
-        Ok(())
+        if self.json { print(answer.text.trim_end()) } else { print(&table(&answer.value)) }
     }
 }
 
-/// A line on stdout. A reader that went away (`| head`) is no error.
-pub fn print(text: &str) {
+/// A line on stdout. A reader that went away (`| head`) is no error: what the command does is done to the end.
+///
+/// # Errors
+/// When it cannot be written: a full disk.
+pub fn print(text: &str) -> Result<(), Failure> {
+    write(format!("{text}\n").as_bytes()).map(drop)
+}
+
+/// The same for output without end: false when nobody reads it any more.
+///
+/// # Errors
+/// When it cannot be written: a full disk.
+pub fn write(bytes: &[u8]) -> Result<bool, Failure> {
     let mut stdout = std::io::stdout().lock();
-    let _ = writeln!(stdout, "{text}");
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::setting(format!("cannot write the output: {error}"))),
+    }
+}
+
+/// A remark on stderr. Where it cannot be written, the exit status says what is to be said.
+pub fn remark(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// Rows under a heading.

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::output::Output;
 
-const DEFAULT_URL: &str = "http://127.0.0.1:8080";
+/// Where a server listens that was started without settings.
+pub const DEFAULT_URL: &str = "http://127.0.0.1:8080";
 
 /// Options of every command that talks to a server.
 #[derive(Debug, Args)]
@@ -42,6 +43,20 @@ impl RemoteArgs {
     pub async fn connect(self) -> Result<Remote, Failure> {
         let output = self.output();
         Ok(Remote { transport: self.transport().await?, output })
+    }
+
+    /// Whether the command line or the environment says which server.
+    pub fn names_a_server(&self) -> bool {
+        self.url.is_some() || std::env::var_os("OJS_BACKEND_URL").is_some()
+    }
+
+    /// Opens a store, without a server.
+    ///
+    /// # Errors
+    /// A store that cannot be opened.
+    pub async fn open(store: &str, output: Output) -> Result<Remote, Failure> {
+        let transport = transport::connect(store, ConnectOptions::default()).await.map_err(ojs::Error::from)?;
+        Ok(Remote { transport, output })
     }
 
     /// The same as a client.

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::output::{items, print, text};
+use crate::output::{items, print, remark, text};
 use crate::remote::{Answer, Remote};
 
 /// Jobs per request: what one request takes is short, and the bar moves.
@@ -58,7 +58,7 @@ pub struct Consent {
     yes: bool,
     /// Say how many jobs would be changed, and change none.
     #[arg(long)]
-    dry_run: bool,
+    pub dry_run: bool,
 }
 
 impl Filter {
@@ -117,7 +117,7 @@ impl Sweep<'_> {
             failed += number("failed");
             bar.set_position(done + failed);
             for fault in items(&answer.value, "/errors") {
-                bar.suspend(|| eprintln!("ojs: {}: {}", text(fault, "/job_id"), text(fault, "/error")));
+                bar.suspend(|| refused(fault));
             }
             let more = answer.value.get("has_more").and_then(Value::as_bool) == Some(true);
             let idle = number("matched") == 0;
@@ -127,9 +127,9 @@ impl Sweep<'_> {
         };
         bar.finish_and_clear();
         if remote.output.json {
-            print(last.text.trim_end());
+            print(last.text.trim_end())?;
         } else {
-            print(&format!("{done} {}", self.done));
+            print(&format!("{done} {}", self.done))?;
         }
         if failed > 0 { Err(Failure::partly(format!("{failed} of {} were not {}", done + failed, self.done))) } else { Ok(()) }
     }
@@ -153,7 +153,7 @@ pub async fn change(remote: &Remote, verb: &str, done: &str, many: Many) -> Resu
     }
     remote.output.show(&answer, |value| format!("{} {done}", text(value, "/succeeded")))?;
     let faults = items(&answer.value, "/errors");
-    faults.iter().for_each(|fault| eprintln!("ojs: {}: {}", text(fault, "/job_id"), text(fault, "/error")));
+    faults.iter().for_each(refused);
     if faults.is_empty() {
         Ok(())
     } else {
@@ -176,8 +176,8 @@ impl Consent {
                 "Add --yes, or look first with --dry-run.",
             ));
         }
-        eprint!("{question} [y/N] ");
-        let _ = std::io::stderr().flush();
+        let mut stderr = std::io::stderr().lock();
+        let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
         let mut line = String::new();
         let read = std::io::stdin().read_line(&mut line);
         match (read, line.trim().to_ascii_lowercase().as_str()) {
@@ -185,6 +185,11 @@ impl Consent {
             _ => Err(Failure::partly("nothing was changed")),
         }
     }
+}
+
+/// Says which job was refused, and why.
+fn refused(fault: &Value) {
+    remark(&format!("ojs: {}: {}", text(fault, "/job_id"), text(fault, "/error")));
 }
 
 /// Nothing is drawn where nobody looks: in pipes, and with --json.

@@ -3,7 +3,8 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::{items, pairs, rows, text};
+use crate::list::{Cut, MANY, Paging, Source};
+use crate::output::{pairs, text};
 use crate::remote::{Remote, segment};
 
 const EXAMPLES: &str = "\
@@ -16,8 +17,9 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub enum Action {
     /// List entries with their next times.
-    List,
+    List(Cut),
     /// Show one.
+    #[command(visible_alias = "show")]
     Get {
         /// Its name.
         name: String,
@@ -64,16 +66,12 @@ pub enum Action {
 /// As [`Remote::call`].
 pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     let answer = match action {
-        Action::List => {
-            let answer = remote.get("/cron").await?;
-            let line = |cron: &Value| {
-                ["/name", "/cron", "/timezone", "/enabled", "/next_run_at", "/last_run_at"].map(|path| first(cron, path)).to_vec()
-            };
-            return remote.output.show(&answer, |value| {
-                let list = ["/crons", "/cron_jobs", "/entries"].map(|path| items(value, path));
-                let list = list.into_iter().find(|list| !list.is_empty()).unwrap_or_default();
-                rows(&["name", "cron", "timezone", "enabled", "next", "last"], list.iter().map(line))
-            });
+        Action::List(cut) => {
+            let source = Source { path: "/cron".to_owned(), members: &["crons", "cron_jobs", "entries"], paging: Paging::Whole };
+            let columns = ["/name", "/cron", "/timezone", "/enabled", "/next_run_at", "/last_run_at"];
+            let listed = cut.of(&remote, &source, MANY).await?;
+            let heading = ["name", "cron", "timezone", "enabled", "next", "last"];
+            return listed.show(remote.output, &heading, |cron| columns.map(|path| first(cron, path)));
         }
         Action::Get { name } => remote.get(format!("/cron/{}", segment(&name))).await?,
         Action::Add { name, expression, kind, args, queue, timezone } => {

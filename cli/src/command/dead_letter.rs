@@ -1,12 +1,20 @@
 //! `ojs dead-letter`: jobs that failed for good.
 use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::bulk::Consent;
 use super::jobs::describe;
 use crate::failure::Failure;
-use crate::output::{items, rows, text};
+use crate::list::{Cut, FEW, Paging, Source};
+use crate::output::{Output, print, remark, text};
 use crate::remote::{Remote, segment};
+
+const RETRY_EXAMPLES: &str = "\
+Examples:
+  ojs dead-letter retry 019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f
+  ojs dead-letter retry --all --type email.send --dry-run
+  ojs dead-letter retry --all --queue mail --yes";
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
@@ -14,16 +22,17 @@ pub enum Action {
     List {
         #[command(flatten)]
         filter: Filter,
-        /// How many, up to 100.
-        #[arg(long, value_name = "N", default_value_t = 50)]
-        limit: usize,
+        #[command(flatten)]
+        cut: Cut,
     },
     /// Show one, with the history of its failures.
+    #[command(visible_alias = "show")]
     Get {
         /// The job's id.
         id: String,
     },
     /// Run some again, or with --all every one that the filter finds. Attempts count from zero.
+    #[command(after_help = RETRY_EXAMPLES)]
     Retry {
         /// The jobs' ids.
         #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
@@ -33,6 +42,8 @@ pub enum Action {
         all: bool,
         #[command(flatten)]
         filter: Filter,
+        #[command(flatten)]
+        consent: Consent,
     },
     /// Delete one. The job is gone then.
     Delete {
@@ -53,10 +64,15 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn members(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        [("queue", self.queue.as_deref()), ("type", self.kind.as_deref())]
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)))
+    fn source(&self) -> Source {
+        let mut path = "/dead-letter?".to_owned();
+        for (name, value) in [("queue", &self.queue), ("type", &self.kind)] {
+            if let Some(value) = value {
+                path.push_str(&format!("{name}={}&", segment(value)));
+            }
+        }
+        path.pop();
+        Source { path, members: &["jobs"], paging: Paging::Offset(100) }
     }
 }
 
@@ -66,15 +82,18 @@ impl Filter {
 /// As [`Remote::call`].
 pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     match action {
-        Action::List { filter, limit } => list(&remote, &filter, limit).await,
+        Action::List { filter, cut } => list(&remote, &filter, &cut).await,
         Action::Get { id } => {
             let answer = remote.get(format!("/dead-letter/{}", segment(&id))).await?;
             remote.output.show(&answer, |value| value.get("job").map(describe).unwrap_or_default())
         }
-        Action::Retry { ids, all, filter } => {
-            let ids = if all { all_ids(&remote, &filter).await? } else { ids };
+        Action::Retry { ids, all: false, consent, .. } => {
+            if consent.dry_run {
+                return count(remote.output, "would be looked at", ids.len());
+            }
             retry(&remote, &ids).await
         }
+        Action::Retry { filter, consent, .. } => retry_all(&remote, &filter, &consent).await,
         Action::Delete { id } => {
             let answer = remote.delete(format!("/dead-letter/{}", segment(&id))).await?;
             remote.output.show(&answer, |_| format!("{id}: deleted"))
@@ -82,28 +101,22 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     }
 }
 
-/// Largest page that servers give.
-const PAGE: usize = 100;
-
-fn list_path(filter: &Filter, limit: usize, offset: usize) -> String {
-    let mut path = format!("/dead-letter?limit={limit}&offset={offset}");
-    for (name, value) in filter.members() {
-        path.push_str(&format!("&{name}={}", segment(value)));
+/// Looks, asks, then runs them again.
+async fn retry_all(remote: &Remote, filter: &Filter, consent: &Consent) -> Result<(), Failure> {
+    // Collected before the first is run again: one that fails anew must not be met twice.
+    let ids: Vec<String> = filter.source().all(remote).await?.iter().map(|job| text(&job.value, "/id")).collect();
+    if consent.dry_run {
+        return count(remote.output, "would be retried", ids.len());
     }
-    path
+    if ids.is_empty() {
+        return count(remote.output, "retried", 0);
+    }
+    consent.ask(&format!("retry {} dead letters?", ids.len()))?;
+    retry(remote, &ids).await
 }
 
-/// Collected before the first is run again: one that fails anew must not be met twice.
-async fn all_ids(remote: &Remote, filter: &Filter) -> Result<Vec<String>, Failure> {
-    let mut ids = Vec::new();
-    loop {
-        let page = remote.get(list_path(filter, PAGE, ids.len())).await?.value;
-        let found = items(&page, "/jobs");
-        ids.extend(found.iter().map(|job| text(job, "/id")));
-        if found.len() < PAGE {
-            return Ok(ids);
-        }
-    }
+fn count(output: Output, words: &str, jobs: usize) -> Result<(), Failure> {
+    print(&if output.json { json!({"matched": jobs}).to_string() } else { format!("{jobs} {words}") })
 }
 
 /// Runs each again and reports it; a refusal does not stop the others.
@@ -117,21 +130,16 @@ async fn retry(remote: &Remote, ids: &[String]) -> Result<(), Failure> {
             Err(failure) if ids.len() == 1 => return Err(failure),
             Err(failure) => {
                 refused += 1;
-                eprintln!("ojs: {id}: {failure}");
+                remark(&format!("ojs: {id}: {failure}"));
             }
         }
     }
     if refused > 0 { Err(Failure::partly(format!("{refused} of {} were not retried", ids.len()))) } else { Ok(()) }
 }
 
-async fn list(remote: &Remote, filter: &Filter, limit: usize) -> Result<(), Failure> {
-    let answer = remote.get(list_path(filter, limit, 0)).await?;
-    remote.output.show(&answer, |value| {
-        let line = |job: &Value| {
-            ["/id", "/type", "/queue", "/attempt", "/discarded_at", "/error/message"].map(|path| text(job, path)).to_vec()
-        };
-        let table = rows(&["id", "type", "queue", "attempts", "discarded", "error"], items(value, "/jobs").iter().map(line));
-        let total = text(value, "/pagination/total");
-        if total.is_empty() { table } else { format!("{table}\n{} of {total}", items(value, "/jobs").len()) }
-    })
+async fn list(remote: &Remote, filter: &Filter, cut: &Cut) -> Result<(), Failure> {
+    let listed = cut.of(remote, &filter.source(), FEW).await?;
+    let columns = ["/id", "/type", "/queue", "/attempt", "/discarded_at", "/error/message"];
+    let heading = ["id", "type", "queue", "attempts", "discarded", "error"];
+    listed.counted().show(remote.output, &heading, |job| columns.map(|path| text(job, path)))
 }

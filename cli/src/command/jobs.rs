@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::bulk::{self, Many};
 use crate::failure::Failure;
-use crate::output::{items, pairs, rows, text};
+use crate::list::{Cut, Entry, FEW, Paging, Source};
+use crate::output::{items, pairs, text};
 use crate::remote::{Remote, segment};
 
 const ENQUEUE_EXAMPLES: &str = "\
@@ -19,6 +20,7 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   ojs jobs list                                    the newest 50
   ojs jobs list --state retryable                  what has failed and will be tried again
+  ojs jobs list --state active,retryable --limit 0  all of them
   ojs jobs list --queue mail --type 'email.*' --page 2";
 
 const BULK_EXAMPLES: &str = "\
@@ -34,6 +36,7 @@ pub enum Action {
     #[command(after_help = LIST_EXAMPLES)]
     List(Listing),
     /// Show a job, with the history of its failures.
+    #[command(visible_alias = "show")]
     Get {
         /// The job's id.
         id: String,
@@ -68,18 +71,21 @@ pub struct Listing {
     /// Only this queue.
     #[arg(long)]
     queue: Option<String>,
-    /// Only this state: scheduled, available, pending, active, completed, retryable, cancelled or discarded.
-    #[arg(long)]
-    state: Option<String>,
+    /// Only this state: scheduled, available, pending, active, completed, retryable, cancelled or discarded; may be given more than once,
+    /// or as a list with commas.
+    #[arg(long, value_delimiter = ',')]
+    state: Vec<String>,
     /// Only this job type; `email.*` is all that start so.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// Jobs per page, at most 100.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    limit: u32,
-    /// Which page, from 1.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    page: u32,
+    /// Enqueued at this time or later, for example 2026-01-31T00:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Enqueued before this time.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    #[command(flatten)]
+    cut: Cut,
 }
 
 /// A job to enqueue.
@@ -134,25 +140,34 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
 
 impl Listing {
     async fn show(self, remote: &Remote) -> Result<(), Failure> {
-        let mut path = format!("/admin/jobs?per_page={}&page={}", self.limit, self.page);
-        for (name, value) in [("queue", self.queue), ("state", self.state), ("type", self.kind)] {
+        let mut path = "/admin/jobs?".to_owned();
+        let filters = [("queue", &self.queue), ("type", &self.kind), ("since", &self.since), ("until", &self.until)];
+        for (name, value) in filters {
             if let Some(value) = value {
-                path.push_str(&format!("&{name}={}", segment(&value)));
+                path.push_str(&format!("{name}={}&", segment(value)));
             }
         }
-        let answer = remote.get(path).await?;
-        remote.output.show(&answer, |value| {
-            let line = |job: &Value| {
-                ["/id", "/type", "/queue", "/state", "/attempt", "/created_at"].map(|path| text(job, path)).to_vec()
-            };
-            let mut table =
-                rows(&["id", "type", "queue", "state", "attempt", "created"], items(value, "/items").iter().map(line));
-            if text(value, "/pagination/has_more") == "true" {
-                table.push_str(&format!("\nmore: --page {}", self.page + 1));
+        path.pop();
+        let source = |path: String| Source { path, members: &["items"], paging: Paging::Numbered };
+        let listed = match self.state.as_slice() {
+            [] => self.cut.of(remote, &source(path), FEW).await?,
+            states => {
+                let sign = if path.contains('?') { '&' } else { '?' };
+                let of_state = |state: &String| source(format!("{path}{sign}state={}", segment(state)));
+                let sources: Vec<Source> = states.iter().map(of_state).collect();
+                self.cut.of_several(remote, &sources, newest_first).await?
             }
-            table
-        })
+        };
+        let columns = ["/id", "/type", "/queue", "/state", "/attempt", "/created_at"];
+        let heading = ["id", "type", "queue", "state", "attempt", "created"];
+        listed.show(remote.output, &heading, |job| columns.map(|path| text(job, path)))
     }
+}
+
+/// The order of lists of jobs. Times are of one length and one zone, ids of one millisecond in order.
+fn newest_first(a: &Entry, b: &Entry) -> std::cmp::Ordering {
+    let place = |entry: &Entry| ["/created_at", "/id"].map(|path| text(&entry.value, path));
+    place(b).cmp(&place(a))
 }
 
 impl NewJob {

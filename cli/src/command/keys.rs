@@ -65,23 +65,23 @@ pub fn run(command: Keys, output: Output) -> Result<(), Failure> {
     match command.action {
         Action::Add { name, roles } => {
             let key = KeyFile::change(path, true, |file| file.add(&name, roles, SystemClock.now()))?;
-            if output.json { print(&serde_json::json!({"name": name, "key": key}).to_string()) } else { print(&key) }
+            if output.json { print(&serde_json::json!({"name": name, "key": key}).to_string())? } else { print(&key)? }
         }
         Action::List => {
             let file = KeyFile::read(path)?;
             if output.json {
-                print(&serde_json::to_string(&file).unwrap_or_default());
+                print(&serde_json::to_string(&file).unwrap_or_default())?;
             } else {
                 let roles = |roles: &[Role]| roles.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
                 print(&rows(
                     &["name", "roles", "created"],
                     file.keys.iter().map(|k| vec![k.name.clone(), roles(&k.roles), k.created_at.clone()]),
-                ));
+                ))?;
             }
         }
         Action::Revoke { name } => {
             KeyFile::change(path, false, |file| file.revoke(&name))?;
-            print(&format!("{name}: revoked"));
+            print(&format!("{name}: revoked"))?;
         }
     }
     Ok(())

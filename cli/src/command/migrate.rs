@@ -43,10 +43,9 @@ pub async fn run(command: Migrate, output: Output) -> Result<(), Failure> {
     }
     let done = behind && command.apply;
     if output.json {
-        print(
+        return print(
             &serde_json::json!({"version": before, "current": wanted, "pending": wanted - before, "applied": done}).to_string(),
         );
-        return Ok(());
     }
     print(&match (behind, done) {
         (false, _) => format!("{}: schema version {before}, nothing to do", command.store),
@@ -55,6 +54,5 @@ pub async fn run(command: Migrate, output: Output) -> Result<(), Failure> {
             format!("{}: not there yet; --apply creates it with schema version {wanted}", command.store)
         }
         (true, false) => format!("{}: schema version {before}; --apply brings it to {wanted}", command.store),
-    });
-    Ok(())
+    })
 }

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::bulk::{Consent, Sweep};
 use crate::failure::Failure;
-use crate::output::{items, print, rows, text};
+use crate::list::{Cut, MANY, Paging, Source, envelope};
+use crate::names::did_you_mean;
+use crate::output::{pairs, print, rows, text};
 use crate::remote::{Remote, segment};
 
 const PURGE_EXAMPLES: &str = "\
@@ -15,7 +17,13 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub enum Action {
     /// List the queues.
-    List,
+    List(Cut),
+    /// Show a queue: its counts, how long its oldest job has waited, its settings.
+    #[command(visible_alias = "show")]
+    Get {
+        /// The queue.
+        queue: String,
+    },
     /// Count the jobs of some queues, or of all.
     Stats {
         /// The queues; all when none is named.
@@ -25,6 +33,9 @@ pub enum Action {
     Pause {
         /// The queue.
         queue: String,
+        /// Make the queue, paused, when there is none of this name: its first jobs will wait.
+        #[arg(long)]
+        create: bool,
     },
     /// Hand out jobs of a paused queue again.
     Resume {
@@ -53,10 +64,19 @@ pub enum Action {
 /// As [`Remote::call`].
 pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     match action {
-        Action::List => list(&remote).await,
+        Action::List(cut) => list(&remote, &cut).await,
+        Action::Get { queue } => get(&remote, &queue).await,
         Action::Stats { queues } => stats(&remote, queues).await,
-        Action::Pause { queue } => switch(&remote, &queue, "pause").await,
-        Action::Resume { queue } => switch(&remote, &queue, "resume").await,
+        Action::Pause { queue, create } => {
+            if !create {
+                must_exist(&remote, &queue, Some("--create makes it, paused")).await?;
+            }
+            switch(&remote, &queue, "pause").await
+        }
+        Action::Resume { queue } => {
+            must_exist(&remote, &queue, None).await?;
+            switch(&remote, &queue, "resume").await
+        }
         Action::Purge { queue, state, older_than, consent } => {
             let path = format!("/admin/queues/{}/jobs", segment(&queue));
             let body = json!({"states": state, "older_than": older_than});
@@ -66,39 +86,80 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     }
 }
 
-async fn list(remote: &Remote) -> Result<(), Failure> {
-    let answer = remote.get("/queues?limit=200").await?;
+fn all_queues() -> Source {
+    Source { path: "/queues".to_owned(), members: &["queues"], paging: Paging::Offset(200) }
+}
+
+async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
+    let listed = cut.of(remote, &all_queues(), MANY).await?;
+    let columns = ["/name", "/status", "/created_at"];
+    listed.show(remote.output, &["queue", "status", "created"], |queue| columns.map(|path| text(queue, path)))
+}
+
+async fn get(remote: &Remote, queue: &str) -> Result<(), Failure> {
+    must_exist(remote, queue, None).await?;
+    let answer = remote.get(format!("/admin/queues/{}", segment(queue))).await?;
     remote.output.show(&answer, |value| {
-        let line = |queue: &Value| ["/name", "/status", "/created_at"].map(|path| text(queue, path)).to_vec();
-        rows(&["queue", "status", "created"], items(value, "/queues").iter().map(line))
+        let count = |state: &str| text(value, &format!("/counts/{state}"));
+        let configuration = value.get("configuration").and_then(Value::as_object).into_iter().flatten();
+        let settings: Vec<String> =
+            configuration.filter(|(_, value)| !value.is_null()).map(|(name, value)| format!("{name}={value}")).collect();
+        pairs([
+            ("queue", text(value, "/name")),
+            ("state", text(value, "/state")),
+            ("available", count("available")),
+            ("active", count("active")),
+            ("scheduled", count("scheduled")),
+            ("retryable", count("retryable")),
+            ("oldest waits since", text(value, "/oldest_available_at")),
+            ("settings", settings.join(", ")),
+            ("created", text(value, "/created_at")),
+        ])
     })
 }
 
-/// One request per queue: there is no call for all. With `--json` one document per line.
+/// The protocol makes a queue of any name that is paused or resumed: a misspelt one is refused here.
+async fn must_exist(remote: &Remote, queue: &str, otherwise: Option<&str>) -> Result<(), Failure> {
+    // One look is enough for a queue that is there; servers that do not know this call have the list.
+    if remote.get(format!("/admin/queues/{}", segment(queue))).await.is_ok() {
+        return Ok(());
+    }
+    let known: Vec<String> = all_queues().all(remote).await?.iter().map(|entry| text(&entry.value, "/name")).collect();
+    if known.iter().any(|name| name == queue) {
+        return Ok(());
+    }
+    let near = did_you_mean(queue, known.iter().map(String::as_str));
+    let advice = near.into_iter().chain(otherwise.map(str::to_owned)).collect::<Vec<_>>().join(" ");
+    let advice = if advice.is_empty() { "`ojs queues list` shows the queues that there are".to_owned() } else { advice };
+    Err(Failure::refused(format!("there is no queue '{queue}'"), advice))
+}
+
+/// One request per queue: there is no call for all.
 async fn stats(remote: &Remote, mut queues: Vec<String>) -> Result<(), Failure> {
     const COLUMNS: [&str; 8] =
         ["available", "active", "scheduled", "retryable", "pending", "completed", "discarded", "cancelled"];
-    if queues.is_empty() {
-        queues =
-            items(&remote.get("/queues?limit=200").await?.value, "/queues").iter().map(|queue| text(queue, "/name")).collect();
+    let named = !queues.is_empty();
+    if !named {
+        queues = all_queues().all(remote).await?.iter().map(|entry| text(&entry.value, "/name")).collect();
     }
-    let mut lines = Vec::new();
+    let (mut lines, mut answers) = (Vec::new(), Vec::new());
     for name in queues {
-        let answer = remote.get(format!("/queues/{}/stats", segment(&name))).await?;
-        if remote.output.json {
-            print(answer.text.trim_end());
-            continue;
+        if named {
+            must_exist(remote, &name, None).await?;
         }
+        let answer = remote.get(format!("/queues/{}/stats", segment(&name))).await?;
         let status = ["/queue/status", "/status"].map(|path| text(&answer.value, path)).into_iter().find(|word| !word.is_empty());
         let mut line = vec![name, status.unwrap_or_default()];
         line.extend(COLUMNS.map(|column| figure(&answer.value, column)));
         lines.push(line);
+        answers.push(answer);
     }
-    if !remote.output.json {
-        let heading: Vec<&str> = ["queue", "status"].into_iter().chain(COLUMNS).collect();
-        print(&rows(&heading, lines));
+    if remote.output.json {
+        let total = answers.len() as u64;
+        return print(&envelope(answers.iter().map(|answer| answer.text.trim()), Some(total), None::<u64>));
     }
-    Ok(())
+    let heading: Vec<&str> = ["queue", "status"].into_iter().chain(COLUMNS).collect();
+    print(&rows(&heading, lines))
 }
 
 /// A count, wherever the server's dialect puts it.

@@ -3,7 +3,8 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::output::{items, pairs, rows, text};
+use crate::list::{Cut, MANY, Paging, Source};
+use crate::output::{pairs, text};
 use crate::remote::{Remote, segment};
 
 const OVERRIDE_EXAMPLES: &str = "\
@@ -15,8 +16,9 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub enum Action {
     /// List the keys with limits.
-    List,
+    List(Cut),
     /// Show a key: its limits, and how much of them is used.
+    #[command(visible_alias = "show")]
     Get {
         /// The key.
         key: String,
@@ -50,7 +52,7 @@ pub enum Action {
 /// As [`Remote::call`].
 pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     let answer = match action {
-        Action::List => return list(&remote).await,
+        Action::List(cut) => return list(&remote, &cut).await,
         Action::Get { key } => remote.get(format!("/rate-limits/{}", segment(&key))).await?,
         Action::Override { key, concurrency, limit, period, length, end: _ } => {
             let mut limits = Map::new();
@@ -69,20 +71,18 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     remote.output.show(&answer, describe)
 }
 
-async fn list(remote: &Remote) -> Result<(), Failure> {
-    let answer = remote.get("/rate-limits?limit=200").await?;
-    remote.output.show(&answer, |value| {
-        let line = |limit: &Value| {
-            vec![
-                text(limit, "/key"),
-                text(limit, "/scope"),
-                text(limit, "/concurrency/limit"),
-                rate(limit),
-                text(limit, "/active"),
-                text(limit, "/waiting_count"),
-            ]
-        };
-        rows(&["key", "scope", "concurrency", "rate", "active", "waiting"], items(value, "/items").iter().map(line))
+async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
+    let source = Source { path: "/rate-limits".to_owned(), members: &["items"], paging: Paging::Offset(200) };
+    let listed = cut.of(remote, &source, MANY).await?;
+    listed.show(remote.output, &["key", "scope", "concurrency", "rate", "active", "waiting"], |limit| {
+        [
+            text(limit, "/key"),
+            text(limit, "/scope"),
+            text(limit, "/concurrency/limit"),
+            rate(limit),
+            text(limit, "/active"),
+            text(limit, "/waiting_count"),
+        ]
     })
 }
 

@@ -103,8 +103,7 @@ pub async fn run(args: RelayArgs, remote: RemoteArgs) -> Result<(), Failure> {
         Action::Run(options) => relay(options, store, remote).await,
         Action::Migrate => {
             store.migrate().await.map_err(fault)?;
-            say(output, &json!({"table": args.table}), || format!("{} is ready", args.table));
-            Ok(())
+            say(output, &json!({"table": args.table}), || format!("{} is ready", args.table))
         }
         Action::Status => {
             let lag = store.lag().await.map_err(fault)?;
@@ -115,8 +114,7 @@ pub async fn run(args: RelayArgs, remote: RemoteArgs) -> Result<(), Failure> {
                     Duration::from_millis(lag.oldest_ms).as_secs_f64(),
                     lag.parked
                 )
-            });
-            Ok(())
+            })
         }
         Action::Parked { limit } => {
             let parked = store.parked(limit).await.map_err(fault)?;
@@ -131,8 +129,7 @@ pub async fn run(args: RelayArgs, remote: RemoteArgs) -> Result<(), Failure> {
                     ]
                 };
                 rows(&["row", "type", "parked", "attempts", "error"], parked.iter().map(line))
-            });
-            Ok(())
+            })
         }
         Action::Replay(which) => {
             let count = store.replay(which.id).await.map_err(fault)?;
@@ -149,12 +146,11 @@ fn counted(output: Output, what: &str, count: usize, id: Option<i64>) -> Result<
     if let (0, Some(id)) = (count, id) {
         return Err(Failure::partly(format!("no parked row {id}; see `ojs relay parked`")));
     }
-    say(output, &json!({ what: count }), || format!("{what} {count}"));
-    Ok(())
+    say(output, &json!({ what: count }), || format!("{what} {count}"))
 }
 
-fn say(output: Output, value: &serde_json::Value, text: impl FnOnce() -> String) {
-    print(&if output.json { value.to_string() } else { text() });
+fn say(output: Output, value: &serde_json::Value, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    print(&if output.json { value.to_string() } else { text() })
 }
 
 async fn relay(options: RunArgs, store: Store, remote: RemoteArgs) -> Result<(), Failure> {

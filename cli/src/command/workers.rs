@@ -3,7 +3,8 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::{items, pairs, rows, text};
+use crate::list::{Cut, MANY, Paging, Source};
+use crate::output::{pairs, text};
 use crate::remote::{Remote, segment};
 
 const DEPLOY: &str = "\
@@ -19,11 +20,14 @@ Examples:
 pub enum Action {
     /// List workers and what they hold.
     List {
-        /// Only those in this state: running, quiet, terminate, drain or stale.
+        /// Only those in this state: running, quiet, terminate, drain, stale (silent) or left (stopped in order).
         #[arg(long)]
         state: Option<String>,
+        #[command(flatten)]
+        cut: Cut,
     },
     /// Show a worker.
+    #[command(visible_alias = "show")]
     Get {
         /// The worker's id.
         worker: String,
@@ -56,7 +60,7 @@ pub enum Action {
 /// As [`Remote::call`].
 pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     let (worker, directive) = match &action {
-        Action::List { state } => return list(&remote, state.as_deref()).await,
+        Action::List { state, cut } => return list(&remote, state.as_deref(), cut).await,
         Action::Get { worker } => {
             let answer = remote.get(format!("/admin/workers/{}", segment(worker))).await?;
             return remote.output.show(&answer, describe);
@@ -75,18 +79,15 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     remote.output.show(&answer, |value| format!("{worker}: {}", text(value, "/directive")))
 }
 
-async fn list(remote: &Remote, state: Option<&str>) -> Result<(), Failure> {
-    let mut path = "/admin/workers?per_page=100".to_owned();
+async fn list(remote: &Remote, state: Option<&str>, cut: &Cut) -> Result<(), Failure> {
+    let mut path = "/admin/workers".to_owned();
     if let Some(state) = state {
-        path.push_str(&format!("&state={}", segment(state)));
+        path.push_str(&format!("?state={}", segment(state)));
     }
-    let answer = remote.get(path).await?;
-    remote.output.show(&answer, |value| {
-        let columns = ["/id", "/state", "/active_jobs", "/concurrency", "/hostname", "/pid", "/version", "/last_heartbeat_at"];
-        let line = |worker: &Value| columns.map(|path| text(worker, path)).to_vec();
-        let heading = ["worker", "state", "active", "slots", "host", "pid", "version", "last heartbeat"];
-        rows(&heading, items(value, "/items").iter().map(line))
-    })
+    let listed = cut.of(remote, &Source { path, members: &["items"], paging: Paging::Numbered }, MANY).await?;
+    let columns = ["/id", "/state", "/active_jobs", "/concurrency", "/hostname", "/pid", "/version", "/last_heartbeat_at"];
+    let heading = ["worker", "state", "active", "slots", "host", "pid", "version", "last heartbeat"];
+    listed.show(remote.output, &heading, |worker| columns.map(|path| text(worker, path)))
 }
 
 fn describe(worker: &Value) -> String {

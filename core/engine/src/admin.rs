@@ -2,9 +2,11 @@
 use std::sync::Arc;
 
 use crate::command::Reply;
+use crate::event::{Event, EventFilter};
 use crate::job::JobView;
 use crate::stats::{StatFilter, StatRow};
 use crate::tables::{Counts, JobFilter, QueueRow, Result, WorkerRow};
+use crate::workflow::{WorkflowFilter, WorkflowRow};
 
 /// Most jobs counted one by one for the total of a filtered list: bounds what one look at a list costs.
 pub const MAX_COUNTED: usize = 10_000;
@@ -46,6 +48,10 @@ pub enum AdminQuery {
     Maintenance,
     /// Figures over time.
     Stats(StatFilter),
+    /// A page of workflows, the newest first; those inside another workflow are its steps and not listed.
+    Workflows(WorkflowFilter),
+    /// The newest events that a filter wants, the oldest of them first.
+    NewestEvents(EventFilter),
     /// What `/metrics` shows beside its counters.
     Gauges {
         /// The time, milliseconds.
@@ -73,6 +79,15 @@ pub enum AdminReply {
     Workers(Vec<(WorkerRow, usize)>),
     /// What holds now.
     Maintenance(Option<Maintenance>),
+    /// A page of workflows.
+    Workflows {
+        /// The page.
+        workflows: Vec<WorkflowRow>,
+        /// Whether there are more behind the page.
+        has_more: bool,
+    },
+    /// Events, and the cursor behind them.
+    Events(Vec<Event>, String),
     /// Figures over time, of all nodes; what this node has not written yet is missing.
     Stats(Vec<StatRow>),
     /// For `/metrics`.

@@ -229,6 +229,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// The event at an index of a batch; the first has index 1.
+    #[must_use]
+    pub(crate) fn of(batch: i64, index: usize) -> Self {
+        Self { batch, index: i64::try_from(index).unwrap_or(i64::MAX) }
+    }
+
     /// Before the first event of a batch.
     #[must_use]
     pub fn before(batch: i64) -> Self {
@@ -332,7 +338,7 @@ pub fn read(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
     }
 }
 
-fn decode(tables: &mut dyn Tables, filter: &EventFilter, place: Place, line: &str) -> Result<Option<Event>> {
+pub(crate) fn decode(tables: &mut dyn Tables, filter: &EventFilter, place: Place, line: &str) -> Result<Option<Event>> {
     let mut parts = line.splitn(6, '|');
     let mut next = || parts.next().unwrap_or_default();
     let (name, at, subject, kind, queue, extra) = (next(), next(), next(), next(), next(), next());

@@ -1,7 +1,7 @@
 //! The event log as a whole: where it begins and ends, and where a time stands in it.
 use ojs_model::Timestamp;
 
-use crate::event::Place;
+use crate::event::{self, EventFilter, Page, Place};
 use crate::tables::{Result, Tables};
 
 /// The event log's extent.
@@ -31,6 +31,36 @@ pub fn span(tables: &mut dyn Tables, at: Option<Timestamp>) -> Result<Span> {
         None => end,
     };
     Ok(Span { oldest, end, at })
+}
+
+/// The newest events that a filter wants, the oldest of them first; the cursor is behind the end of the log, so nothing follows.
+///
+/// # Errors
+/// A store that cannot be read.
+pub fn newest(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
+    /// Batches per look, as for a page from the front.
+    const BATCHES: usize = 64;
+    let span = span(tables, None)?;
+    let (low, mut high) = (span.oldest.max(filter.after.batch()), span.end.batch());
+    let mut found = Vec::new();
+    while high > low && found.len() < filter.limit {
+        let from = low.max(high.saturating_sub(BATCHES as i64));
+        let batches = tables.events_from(from, BATCHES)?;
+        for batch in batches.iter().rev().filter(|batch| batch.seq < high) {
+            let mut events = Vec::new();
+            for (index, line) in batch.lines.lines().enumerate() {
+                let here = Place::of(batch.seq, index + 1);
+                if here > filter.after {
+                    events.extend(event::decode(tables, filter, here, line)?);
+                }
+            }
+            found.extend(events.into_iter().rev());
+        }
+        high = from;
+    }
+    found.truncate(filter.limit);
+    found.reverse();
+    Ok((found, span.end.cursor(), false))
 }
 
 /// The first batch in `low..high` committed at or after a time: batches are in order of time, so halving finds it.

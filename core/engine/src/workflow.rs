@@ -49,6 +49,12 @@ macro_rules! words {
                 [$(Self::$variant),*].get(usize::from(number)).copied()
             }
 
+            /// The state of a word on the wire.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                [$(Self::$variant),*].into_iter().find(|state| state.as_str() == word)
+            }
+
             /// True when nothing moves it on.
             #[must_use]
             pub const fn is_terminal(self) -> bool {
@@ -149,6 +155,17 @@ pub struct StepView {
     pub job: Option<(JobState, i64)>,
 }
 
+/// Which workflows to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WorkflowFilter {
+    /// Only this state.
+    pub state: Option<WorkflowState>,
+    /// Page size.
+    pub limit: usize,
+    /// Rows to skip.
+    pub offset: usize,
+}
+
 /// Rows of workflows. Part of [`Tables`](crate::tables::Tables).
 pub trait WorkflowTables {
     /// Stores a workflow and sets its number; false when the id exists.
@@ -165,6 +182,8 @@ pub trait WorkflowTables {
     fn step(&mut self, workflow: i64, index: i64) -> crate::tables::Result<Option<StepRow>>;
     /// Steps with an index of at least `from`, in order.
     fn steps(&mut self, workflow: i64, from: i64) -> crate::tables::Result<Vec<StepRow>>;
+    /// A page of workflows that are not part of another one, the newest first, and one more row when there are more.
+    fn list_workflows(&mut self, filter: &WorkflowFilter) -> crate::tables::Result<Vec<WorkflowRow>>;
     /// Deletes workflows that ended before a time, at most `limit`.
     fn prune_workflows(&mut self, before: i64, limit: usize) -> crate::tables::Result<()>;
 }

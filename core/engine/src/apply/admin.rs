@@ -99,7 +99,7 @@ pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
                 queues: queues(tables)?,
                 busy: tables.busy_workers()?,
                 workers: workers.len(),
-                stale: workers.iter().filter(|(worker, _)| silent(worker)).count(),
+                stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase >= 2 && *held == 0)).count(),
                 dead,
             })
         }
@@ -109,6 +109,16 @@ pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
             AdminReply::Queue(Box::new(queue), counts, oldest)
         }
         AdminQuery::Workers => AdminReply::Workers(tables.workers()?),
+        AdminQuery::Workflows(filter) => {
+            let mut workflows = tables.list_workflows(filter)?;
+            let has_more = workflows.len() > filter.limit;
+            workflows.truncate(filter.limit);
+            AdminReply::Workflows { workflows, has_more }
+        }
+        AdminQuery::NewestEvents(filter) => {
+            let (events, cursor, _) = crate::log::newest(tables, filter)?;
+            AdminReply::Events(events, cursor)
+        }
         AdminQuery::Maintenance => AdminReply::Maintenance(tables.maintenance()?),
     }
     .into())

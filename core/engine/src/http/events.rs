@@ -6,9 +6,11 @@ use ojs_model::json::{push_bare, push_text};
 use ojs_model::{ErrorCode, OjsError};
 use serde_json::json;
 
+use super::admin;
 use super::jobs::unexpected;
 use super::reply::{Failure, Json};
 use super::request::Params;
+use crate::admin::{AdminQuery, AdminReply};
 use crate::command::{Query, Reply};
 use crate::engine::{Engine, MAX_WAIT};
 use crate::event::{Event, EventFilter, Place};
@@ -16,7 +18,7 @@ use crate::render;
 use crate::seats::Guest;
 
 /// `GET /events?after&types&queues&job_types&limit&wait_ms`: with `wait_ms` the answer is held back until there is something to tell.
-/// `after=latest` begins behind the newest event.
+/// `after=latest` begins behind the newest event. `newest=true` answers with the newest `limit` events instead of the first ones.
 pub async fn poll(State(engine): State<Engine>, guest: Guest, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let after = match params.get("after") {
@@ -38,17 +40,28 @@ pub async fn poll(State(engine): State<Engine>, guest: Guest, RawQuery(query): R
         limit: params.number("limit", 100, 1000)?.max(1),
         ..EventFilter::default()
     };
+    if params.get("newest") == Some("true") {
+        return match admin::ask(&engine, AdminQuery::NewestEvents(filter)).await? {
+            AdminReply::Events(events, cursor) => Ok(Json::ok(written(&events, &cursor, false))),
+            other => Err(admin::astray(&other)),
+        };
+    }
     let most = usize::try_from(MAX_WAIT.as_millis()).unwrap_or(usize::MAX);
     let patience = Duration::from_millis(params.number("wait_ms", 0, most)? as u64);
     let _seat = engine.seat(&guest, patience)?;
     let (events, cursor, has_more) =
         if patience.is_zero() { page(&engine, filter).await? } else { wait(&engine, filter, patience).await? };
+    Ok(Json::ok(written(&events, &cursor, has_more)))
+}
+
+/// The answer.
+fn written(events: &[Event], cursor: &str, has_more: bool) -> String {
     let mut out = String::from("{\"events\":");
-    render::list(&mut out, &events, |out, event| out.push_str(&event.render()));
-    push_text(&mut out, "cursor", &cursor);
+    render::list(&mut out, events, |out, event| out.push_str(&event.render()));
+    push_text(&mut out, "cursor", cursor);
     push_bare(&mut out, "has_more", has_more);
     out.push('}');
-    Ok(Json::ok(out))
+    out
 }
 
 type Page = (Vec<Event>, String, bool);

@@ -113,6 +113,7 @@ pub fn table() -> Vec<Route> {
         at(GET, "/admin/workers/{id}", Inspect, "A worker", get(admin::workers::get)),
         at(DELETE, "/admin/workers/{id}", Administer, "Remove a silent worker", delete(admin::workers::delete)),
         at(POST, "/admin/workers/{id}/{directive}", Operate, "Tell a worker: quiet, terminate or resume", post(admin::workers::direct)),
+        at(GET, "/admin/workflows", Inspect, "Workflows, newest first", get(admin::workflows::list)),
         at(GET, "/admin/dead-letter", Inspect, "Dead letters, newest first", get(admin::dead_letters::list)),
         at(DELETE, "/admin/dead-letter", Administer, "Delete many dead letters", delete(dead_letters::delete_many)),
         at(GET, "/admin/dead-letter/stats", Inspect, "Counts of dead letters", get(dead_letters::stats)),

@@ -3,7 +3,7 @@ use ojs_model::JobId;
 
 use super::MemoryTables;
 use crate::tables::{Result, StoreError};
-use crate::workflow::{StepRow, WorkflowRow, WorkflowTables};
+use crate::workflow::{StepRow, WorkflowFilter, WorkflowRow, WorkflowTables};
 
 impl WorkflowTables for MemoryTables {
     fn insert_workflow(&mut self, row: &mut WorkflowRow) -> Result<bool> {
@@ -41,6 +41,11 @@ impl WorkflowTables for MemoryTables {
 
     fn steps(&mut self, workflow: i64, from: i64) -> Result<Vec<StepRow>> {
         Ok(self.steps.range((workflow, from)..(workflow + 1, i64::MIN)).map(|(_, row)| row.clone()).collect())
+    }
+
+    fn list_workflows(&mut self, filter: &WorkflowFilter) -> Result<Vec<WorkflowRow>> {
+        let wanted = |row: &&WorkflowRow| row.parent == 0 && filter.state.is_none_or(|state| state == row.state);
+        Ok(self.workflows.values().rev().filter(wanted).skip(filter.offset).take(filter.limit + 1).cloned().collect())
     }
 
     fn prune_workflows(&mut self, before: i64, limit: usize) -> Result<()> {

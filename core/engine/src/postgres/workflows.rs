@@ -7,7 +7,7 @@ use super::PostgresTables;
 use super::params::uuid;
 use super::rows::{get, job_id, optional_id, word};
 use crate::tables::Result;
-use crate::workflow::{StepRow, StepState, WorkflowRow, WorkflowState, WorkflowTables};
+use crate::workflow::{StepRow, StepState, WorkflowFilter, WorkflowRow, WorkflowState, WorkflowTables};
 
 fn read_workflow(row: &Row) -> Result<WorkflowRow> {
     Ok(WorkflowRow {
@@ -129,6 +129,12 @@ impl WorkflowTables for PostgresTables {
 
     fn steps(&mut self, workflow: i64, from: i64) -> Result<Vec<StepRow>> {
         self.query(sql!("steps"), &[&workflow, &from])?.iter().map(read_step).collect()
+    }
+
+    fn list_workflows(&mut self, filter: &WorkflowFilter) -> Result<Vec<WorkflowRow>> {
+        let state = filter.state.map(|state| state as i64);
+        let (most, skip) = (super::limit(filter.limit + 1), super::limit(filter.offset));
+        self.query(sql!("list_workflows"), &[&state, &most, &skip])?.iter().map(read_workflow).collect()
     }
 
     fn prune_workflows(&mut self, before: i64, limit: usize) -> Result<()> {

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::SqliteTables;
 use crate::tables::Result;
-use crate::workflow::{StepRow, StepState, WorkflowRow, WorkflowState, WorkflowTables};
+use crate::workflow::{StepRow, StepState, WorkflowFilter, WorkflowRow, WorkflowState, WorkflowTables};
 
 fn out_of_range(column: usize, value: u8) -> rusqlite::Error {
     rusqlite::Error::IntegralValueOutOfRange(column, i64::from(value))
@@ -123,6 +123,13 @@ impl WorkflowTables for SqliteTables {
     fn steps(&mut self, workflow: i64, from: i64) -> Result<Vec<StepRow>> {
         let mut statement = self.statement(include_str!("sql/steps.sql"))?;
         let rows = statement.query_map([workflow, from], read_step)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn list_workflows(&mut self, filter: &WorkflowFilter) -> Result<Vec<WorkflowRow>> {
+        let mut statement = self.statement(include_str!("sql/list_workflows.sql"))?;
+        let state = filter.state.map(|state| state as u8);
+        let rows = statement.query_map(params![state, filter.limit + 1, filter.offset], read_workflow)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

@@ -6,6 +6,7 @@ pub mod queues;
 pub mod stats;
 pub mod system;
 pub mod workers;
+pub mod workflows;
 
 use ojs_model::{ErrorCode, OjsError, Timestamp};
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ impl Paging {
     }
 }
 
-async fn ask(engine: &Engine, query: AdminQuery) -> Result<AdminReply, Failure> {
+pub(super) async fn ask(engine: &Engine, query: AdminQuery) -> Result<AdminReply, Failure> {
     match engine.query(Query::Admin(query)).await? {
         Reply::Admin(reply) => Ok(*reply),
         other => Err(unexpected(&other).into()),
@@ -64,7 +65,7 @@ async fn order(engine: &Engine, command: AdminCommand) -> Result<AdminReply, Fai
 }
 
 /// An answer of another kind than the question's: a fault of ours.
-fn astray(reply: &AdminReply) -> Failure {
+pub(super) fn astray(reply: &AdminReply) -> Failure {
     unexpected(&Reply::Admin(Box::new(reply.clone()))).into()
 }
 

@@ -19,13 +19,13 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
     let (workers, now) = (all(&engine).await?, engine.now());
-    let in_state = |word: &str| workers.iter().filter(|(worker, _)| state(worker, now) == word).count();
+    let in_state = |word: &str| workers.iter().filter(|held| state(held, now) == word).count();
     let summary = json!({
         "total": workers.len(), "running": in_state("running"), "quiet": in_state("quiet"),
-        "terminating": in_state("terminate") + in_state("drain"), "stale": in_state("stale"),
+        "terminating": in_state("terminate") + in_state("drain"), "stale": in_state("stale"), "left": in_state("left"),
     });
     let wanted: Vec<&Held> =
-        workers.iter().filter(|(worker, _)| params.get("state").is_none_or(|word| word == state(worker, now))).collect();
+        workers.iter().filter(|held| params.get("state").is_none_or(|word| word == state(held, now))).collect();
     let pagination = paging.object(wanted.len());
     let items: Vec<Value> = paging.cut(wanted).map(|held| describe(held, now)).collect();
     Ok(Json::ok(json!({"items": items, "summary": summary, "pagination": pagination}).to_string()))
@@ -60,7 +60,7 @@ pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Res
 /// `GET /workers/{id}/health`: for probes. 503 as soon as the worker takes no more jobs.
 pub async fn health(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
     let (worker, held) = one(&engine, &id).await?;
-    let state = state(&worker, engine.now());
+    let state = state(&(worker.clone(), held), engine.now());
     let status = if state == "running" { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let body = json!({
         "worker_id": id, "state": if matches!(state, "drain" | "terminate") { "draining" } else { state },
@@ -82,9 +82,11 @@ async fn one(engine: &Engine, id: &str) -> Result<Held, Failure> {
     found.ok_or_else(|| OjsError::not_found("worker", id).into())
 }
 
-/// A worker that never beat is not stale: foreign clients need not beat.
-fn state(worker: &WorkerRow, now: Timestamp) -> &'static str {
+/// A worker that never beat is not stale: foreign clients need not beat. One that said it stops, and holds nothing, has left: its silence
+/// is as it should be.
+fn state((worker, held): &Held, now: Timestamp) -> &'static str {
     match worker.phase {
+        2 | 3 if *held == 0 && now.as_millis().saturating_sub(worker.beat_at) >= STALE_AFTER_MS => "left",
         _ if worker.beat_at > 0 && now.as_millis().saturating_sub(worker.beat_at) >= STALE_AFTER_MS => "stale",
         1 => "quiet",
         2 => "terminate",
@@ -93,7 +95,8 @@ fn state(worker: &WorkerRow, now: Timestamp) -> &'static str {
     }
 }
 
-fn describe((worker, held): &Held, now: Timestamp) -> Value {
+fn describe(found: &Held, now: Timestamp) -> Value {
+    let (worker, held) = found;
     let info: Map<String, Value> = serde_json::from_str(&worker.info).unwrap_or_default();
     let told = |name: &str| info.get(name).cloned().unwrap_or(Value::Null);
     let started = if info.contains_key("started_at") { told("started_at") } else { stamp(worker.first_at) };
@@ -103,7 +106,7 @@ fn describe((worker, held): &Held, now: Timestamp) -> Value {
         _ => Value::Null,
     };
     json!({
-        "id": &*worker.id, "state": state(worker, now), "active_jobs": held, "directive": directive,
+        "id": &*worker.id, "state": state(found, now), "active_jobs": held, "directive": directive,
         "hostname": told("hostname"), "pid": told("pid"), "queues": info.get("queues").cloned().unwrap_or_else(|| json!([])),
         "concurrency": told("concurrency"), "version": told("version"), "started_at": started,
         "last_heartbeat_at": stamp(worker.beat_at), "metadata": info.get("metadata").cloned().unwrap_or_else(|| json!({})),

@@ -1,0 +1,128 @@
+//! Jobs that failed for good: lately, and those whose type no worker knows.
+use std::collections::{BTreeMap, HashSet};
+
+use ojs_model::Timestamp;
+use serde_json::Value;
+
+use super::{Finding, now_ms, ok, warning};
+use crate::failure::Failure;
+use crate::list::{Entry, Paging, Source};
+use crate::output::text;
+use crate::remote::{Remote, segment};
+
+/// How far back failures are new.
+const RECENT_MS: i64 = 3_600_000;
+/// Most discarded jobs that are looked at.
+const MOST: usize = 1_000;
+
+/// What failed for good in the last hour, what of it was kept, and what has no handler.
+pub async fn look(remote: &Remote) -> Result<Vec<Finding>, Failure> {
+    let recent = discarded(remote).await?;
+    let letters = unhandled_letters(remote).await?;
+    Ok(vec![discards(&recent), dead_letters(remote).await?, no_handler(&recent, &letters)])
+}
+
+/// Jobs that were discarded in the last hour, as far as [`MOST`] reaches.
+async fn discarded(remote: &Remote) -> Result<Vec<Entry>, Failure> {
+    let list = |path: &str| Source { path: path.to_owned(), members: &["items"], paging: Paging::Numbered };
+    // The latest to end come first. A server with very many of them does not sort them: then those accepted last are looked at.
+    let sorted = list("/admin/jobs?state=discarded&sort=scheduled&order=desc").first(remote, MOST).await;
+    let found = match sorted {
+        Ok(found) => found,
+        Err(_) => list("/admin/jobs?state=discarded").first(remote, MOST).await?,
+    };
+    let since = now_ms() - RECENT_MS;
+    let recent = |job: &Entry| {
+        let ended = ["/discarded_at", "/completed_at"].map(|path| text(&job.value, path)).into_iter().find(|at| !at.is_empty());
+        ended.and_then(|at| Timestamp::parse(&at).ok()).is_some_and(|at| at.as_millis() >= since)
+    };
+    Ok(found.into_iter().filter(recent).collect())
+}
+
+fn discards(recent: &[Entry]) -> Finding {
+    if recent.is_empty() {
+        return ok("discarded", "no job in the last hour");
+    }
+    let types = count(recent.iter().map(|job| text(&job.value, "/type")));
+    let errors = count(recent.iter().map(|job| error_of(&job.value)));
+    let number = if recent.len() >= MOST { format!("{MOST} or more") } else { recent.len().to_string() };
+    let jobs = if recent.len() == 1 { "job" } else { "jobs" };
+    let most = errors.first().map(|(error, times)| format!("; most often {error} ({times})")).unwrap_or_default();
+    let example = recent.first().map(|job| text(&job.value, "/id")).unwrap_or_default();
+    warning("discarded", format!("{number} {jobs} in the last hour: {}{most}: `ojs jobs get {example}`", named(&types)))
+}
+
+async fn dead_letters(remote: &Remote) -> Result<Finding, Failure> {
+    let since = Timestamp::from_millis(now_ms() - RECENT_MS).to_string();
+    let recent = remote.get(format!("/dead-letter?limit=1&since={}", segment(&since))).await?.value;
+    let recent = recent.pointer("/pagination/total").and_then(Value::as_u64).unwrap_or(0);
+    Ok(if recent > 0 {
+        warning("dead letters", format!("{recent} in the last hour: `ojs dead-letter list` tells why"))
+    } else {
+        ok("dead letters", "none in the last hour")
+    })
+}
+
+/// Dead letters whose type no worker knew, however old: they wait for somebody to act.
+async fn unhandled_letters(remote: &Remote) -> Result<Vec<Entry>, Failure> {
+    let stats = remote.get("/dead-letter/stats").await?.value;
+    let errors = stats.get("by_error_type").and_then(Value::as_object);
+    let mut found = Vec::new();
+    for error in errors.into_iter().flatten().map(|(name, _)| name).filter(|name| is_no_handler(name)) {
+        let path = format!("/dead-letter?error_type={}", segment(error));
+        found.extend(Source { path, members: &["jobs"], paging: Paging::Offset(100) }.first(remote, MOST).await?);
+    }
+    Ok(found)
+}
+
+fn no_handler(recent: &[Entry], letters: &[Entry]) -> Finding {
+    let mut seen = HashSet::new();
+    let without = recent.iter().filter(|job| ["/error/code", "/error/type"].iter().any(|p| is_no_handler(&text(&job.value, p))));
+    let jobs: Vec<&Entry> = letters.iter().chain(without).filter(|job| seen.insert(text(&job.value, "/id"))).collect();
+    if jobs.is_empty() {
+        return ok("handlers", "no job ended because its type has none");
+    }
+    let types = count(jobs.iter().map(|job| text(&job.value, "/type")));
+    let example = types.first().map(|(name, _)| name.clone()).unwrap_or_default();
+    let ended = if jobs.len() == 1 { "1 job ended" } else { &format!("{} jobs ended", jobs.len()) };
+    let again = if letters.is_empty() {
+        "`ojs jobs bulk-retry --all --state discarded --type TYPE`".to_owned()
+    } else {
+        format!("`ojs dead-letter retry --all --type {example}`")
+    };
+    warning(
+        "handlers",
+        format!("{ended} because no worker knew the type: {}. Mend the name, or register it, then {again}", named(&types)),
+    )
+}
+
+/// `no_handler`, `NoHandler`: implementations spell it both ways.
+fn is_no_handler(word: &str) -> bool {
+    word.replace('_', "").eq_ignore_ascii_case("nohandler")
+}
+
+/// Type, or code, and message.
+fn error_of(job: &Value) -> String {
+    let name = ["/error/type", "/error/code"].map(|path| text(job, path)).into_iter().find(|name| !name.is_empty());
+    let parts = [name.unwrap_or_else(|| "no error given".to_owned()), text(job, "/error/message")];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
+/// How often each occurs, the most frequent first.
+fn count(names: impl Iterator<Item = String>) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut list: Vec<_> = counts.into_iter().collect();
+    list.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    list
+}
+
+/// The first few in words.
+fn named(counts: &[(String, usize)]) -> String {
+    const SHOWN: usize = 5;
+    let mut words: Vec<String> = counts.iter().take(SHOWN).map(|(name, times)| format!("{name} ({times})")).collect();
+    if counts.len() > SHOWN {
+        words.push(format!("and {} more types", counts.len() - SHOWN));
+    }
+    words.join(", ")
+}

@@ -1,0 +1,219 @@
+//! What lists show, and what they say about what they leave out, against a real server.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed unwrap is a failed test"
+)]
+mod common;
+
+use std::collections::HashSet;
+
+use common::{dead_letter, fails, json_of, ojs, says};
+use ojs_tests::ServerProcess;
+use serde_json::{Value, json};
+
+/// Enqueues so many jobs, numbered from 0 in their arguments.
+async fn enqueue(server: &ServerProcess, queue: &str, jobs: usize) {
+    let jobs: Vec<Value> = (0..jobs).map(|n| json!({"type": "a.b", "args": [n], "options": {"queue": queue}})).collect();
+    server.connect().await.post("/jobs/batch", &json!({"jobs": jobs})).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_list_that_was_cut_says_so_and_a_limit_means_what_it_says() {
+    let server = ServerProcess::memory().await;
+    enqueue(&server, "mail", 310).await;
+    let few = says(&server, &["jobs", "list"]).await;
+    assert_eq!(few.lines().count(), 52, "a heading, 50 jobs and the note");
+    assert!(few.ends_with("1 to 50 of 310; all: --limit 0; more: --page 2\n"), "{few}");
+    let many = says(&server, &["jobs", "list", "--limit", "300"]).await;
+    assert_eq!(many.lines().count(), 302);
+    assert!(many.ends_with("1 to 300 of 310; all: --limit 0; more: --page 2\n"), "{many}");
+    let all = says(&server, &["jobs", "list", "--limit", "0"]).await;
+    assert_eq!(all.lines().count(), 311, "nothing was left out, so nothing is said");
+    let ids: HashSet<&str> = all.lines().skip(1).map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(ids.len(), 310);
+    let last = says(&server, &["jobs", "list", "--limit", "300", "--page", "2"]).await;
+    assert!(last.lines().count() == 12 && last.ends_with("301 to 310 of 310\n"), "{last}");
+    let first = |text: &str| text.lines().nth(1).unwrap().to_owned();
+    assert_eq!(first(&few), first(&all), "the newest comes first");
+}
+
+#[tokio::test]
+async fn jobs_of_several_states_are_listed_together() {
+    let server = ServerProcess::memory().await;
+    for delay in ["1h", "", "2h", ""] {
+        let words: &[&str] = if delay.is_empty() { &[] } else { &["--delay", delay] };
+        says(&server, &[&["jobs", "enqueue", "a.b"], words].concat()).await;
+    }
+    let id = json_of(&server, &["jobs", "enqueue", "a.b"]).await["job"]["id"].as_str().unwrap().to_owned();
+    says(&server, &["jobs", "cancel", &id]).await;
+    let states = |list: &Value| -> Vec<String> {
+        list["items"].as_array().unwrap().iter().map(|job| job["state"].as_str().unwrap().to_owned()).collect()
+    };
+    let both = json_of(&server, &["jobs", "list", "--state", "scheduled", "--state", "available"]).await;
+    assert_eq!(states(&both), ["available", "scheduled", "available", "scheduled"], "newest first");
+    assert_eq!((&both["total"], &both["next"]), (&json!(4), &Value::Null));
+    let page = json_of(&server, &["jobs", "list", "--state", "scheduled,available", "--limit", "2"]).await;
+    assert_eq!((states(&page).len(), &page["next"]), (2, &json!(2)));
+    let page = json_of(&server, &["jobs", "list", "--state", "scheduled,available", "--limit", "2", "--page", "2"]).await;
+    assert_eq!((states(&page), &page["next"]), (vec!["available".to_owned(), "scheduled".to_owned()], &Value::Null));
+}
+
+#[tokio::test]
+async fn every_list_has_the_same_json_form() {
+    let server = ServerProcess::memory().await;
+    dead_letter(&server, "a.dead").await;
+    enqueue(&server, "mail", 3).await;
+    let limited = r#"{"rate_limit":{"key":"api","concurrency":5}}"#;
+    says(&server, &["jobs", "enqueue", "a.limited", "--options", limited]).await;
+    says(&server, &["crons", "add", "nightly", "0 3 * * *", "report.build"]).await;
+    let chain = json!({"type": "chain", "steps": [{"type": "a.b", "args": []}]});
+    server.connect().await.post("/workflows", &chain).await.expect(201);
+    server.connect().await.post("/workers/heartbeat", &json!({"worker_id": "w1", "active_jobs": 0})).await.expect(200);
+    for list in [
+        &["jobs", "list"][..],
+        &["queues", "list"],
+        &["queues", "stats"],
+        &["dead-letter", "list"],
+        &["workers", "list"],
+        &["workflows", "list"],
+        &["crons", "list"],
+        &["rate-limits", "list"],
+        &["events"],
+    ] {
+        let answer = json_of(&server, list).await;
+        assert!(!answer["items"].as_array().unwrap_or_else(|| panic!("{list:?}: {answer}")).is_empty(), "{list:?}");
+        assert_eq!(answer.get("next"), Some(&Value::Null), "{list:?}");
+    }
+    // Each comes as the server wrote it, its members in their order.
+    assert!(says(&server, &["jobs", "list", "--json"]).await.contains(r#"{"specversion":"1.0","id":""#));
+}
+
+#[tokio::test]
+async fn the_newest_events_are_shown() {
+    let server = ServerProcess::memory().await;
+    for n in 0..150 {
+        server.connect().await.post("/jobs", &json!({"type": format!("a.n{n}"), "args": []})).await.expect(201);
+    }
+    let three = says(&server, &["events", "--limit", "3"]).await;
+    let types: Vec<&str> = three.lines().map(|line| line.split_whitespace().nth(3).unwrap()).collect();
+    assert_eq!(types, ["a.n147", "a.n148", "a.n149"]);
+    assert!(says(&server, &["events"]).await.contains("a.n50 "), "100 by default");
+    assert_eq!(says(&server, &["events", "--limit", "0"]).await.lines().count(), 150);
+    let old = says(&server, &["events", "--limit", "2", "--queues", "none"]).await;
+    assert_eq!(old, "");
+    let first = json_of(&server, &["events", "--after", "0.0", "--limit", "2"]).await;
+    assert_eq!(first["items"][1]["data"]["job_type"], "a.n1");
+    let next = first["next"].as_str().unwrap();
+    let second = json_of(&server, &["events", "--after", next, "--limit", "2"]).await;
+    assert_eq!(second["items"][0]["data"]["job_type"], "a.n2");
+}
+
+#[tokio::test]
+async fn workflows_are_listed_by_state() {
+    let server = ServerProcess::memory().await;
+    let mut ids = Vec::new();
+    for steps in 1..=3 {
+        let steps: Vec<Value> = (0..steps).map(|_| json!({"type": "a.b", "args": []})).collect();
+        let made = server.connect().await.post("/workflows", &json!({"type": "chain", "steps": steps})).await.expect(201).json();
+        ids.push(made["workflow"]["id"].as_str().unwrap().to_owned());
+    }
+    says(&server, &["workflows", "cancel", &ids[0]]).await;
+    let list = says(&server, &["workflows", "list", "--limit", "2"]).await;
+    assert!(list.lines().nth(1).unwrap().starts_with(&ids[2]) && list.contains("0 of 3"), "{list}");
+    assert!(list.ends_with("more: --page 2\n"), "{list}");
+    let running = json_of(&server, &["workflows", "list", "--state", "running"]).await;
+    assert_eq!(running["items"].as_array().unwrap().len(), 2);
+    assert_eq!(json_of(&server, &["workflows", "list", "--state", "cancelled"]).await["items"][0]["id"], ids[0].as_str());
+    assert!(fails(&server.url(), &["workflows", "list", "--state", "lost"], 1).await.contains("cancelled"));
+}
+
+#[tokio::test]
+async fn a_misspelt_queue_is_not_made() {
+    let server = ServerProcess::memory().await;
+    enqueue(&server, "mail", 1).await;
+    let said = fails(&server.url(), &["queues", "pause", "mial"], 1).await;
+    assert!(said.contains("no queue 'mial'") && said.contains("did you mean 'mail'?") && said.contains("--create"), "{said}");
+    let said = fails(&server.url(), &["queues", "resume", "nosuch"], 1).await;
+    assert!(!said.contains("did you mean") && said.contains("ojs queues list"), "{said}");
+    assert!(fails(&server.url(), &["queues", "stats", "mial"], 1).await.contains("'mail'"));
+    assert!(fails(&server.url(), &["queues", "show", "mial"], 1).await.contains("'mail'"));
+    assert!(!says(&server, &["queues", "list"]).await.contains("mial"), "none was made");
+    assert!(says(&server, &["queues", "pause", "default"]).await.contains("paused"), "it always exists");
+    assert!(says(&server, &["queues", "pause", "nosuch", "--create"]).await.contains("nosuch: paused"));
+    assert!(says(&server, &["queues", "show", "nosuch"]).await.contains("paused"));
+}
+
+#[tokio::test]
+async fn dead_letters_are_retried_after_a_look_and_a_yes() {
+    let server = ServerProcess::memory().await;
+    let id = dead_letter(&server, "a.first").await;
+    let all = ["dead-letter", "retry", "--all"];
+    assert_eq!(says(&server, &[&all[..], &["--dry-run"]].concat()).await, "1 would be retried\n");
+    // A test has no terminal: without --yes nothing happens.
+    let said = fails(&server.url(), &all, 2).await;
+    assert!(said.contains("retry 1 dead letters?") && said.contains("--yes"), "{said}");
+    assert!(says(&server, &["dead-letter", "list"]).await.ends_with("1 of 1\n"));
+    assert_eq!(says(&server, &[&all[..], &["--yes"]].concat()).await, format!("{id}: available\n"));
+    assert_eq!(says(&server, &[&all[..], &["--yes"]].concat()).await, "0 retried\n");
+}
+
+#[tokio::test]
+async fn show_is_another_name_of_get() {
+    let server = ServerProcess::memory().await;
+    let id = dead_letter(&server, "a.b").await;
+    says(&server, &["crons", "add", "nightly", "0 3 * * *", "report.build"]).await;
+    for (what, name) in [("jobs", id.as_str()), ("dead-letter", id.as_str()), ("crons", "nightly"), ("queues", "default")] {
+        assert_eq!(says(&server, &[what, "show", name]).await, says(&server, &[what, "get", name]).await);
+    }
+    for what in ["workers", "workflows", "rate-limits"] {
+        assert!(fails(&server.url(), &[what, "show", "nosuch"], 1).await.contains("not"), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_goes_away_ends_a_command_quietly() {
+    let server = ServerProcess::memory().await;
+    enqueue(&server, "mail", 300).await;
+    let binary = env!("CARGO_BIN_EXE_ojs");
+    for command in ["completions bash", "jobs list --limit 0", "jobs list --limit 0 --json", "queues nosuch", "jobs get nosuch"] {
+        // `true` reads nothing and ends: what is written later finds no reader, on stderr neither.
+        let script = format!("{{ sleep 0.2; exec '{binary}' {command}; }} 2>&1 | true; echo \"status ${{PIPESTATUS[0]}}\"");
+        let mut shell = tokio::process::Command::new("bash");
+        let output = shell.args(["-c", &script]).env("OJS_URL", server.url()).output().await.unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!said.contains("status 101") && !said.contains("status 134"), "{command}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_is_a_failure() {
+    let server = ServerProcess::memory().await;
+    let script = format!("exec '{}' queues list > /dev/full", env!("CARGO_BIN_EXE_ojs"));
+    let mut shell = tokio::process::Command::new("bash");
+    let output = shell.args(["-c", &script]).env("OJS_URL", server.url()).output().await.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the output"));
+}
+
+#[tokio::test]
+async fn hints_fit_the_error() {
+    let server = ServerProcess::memory().await;
+    assert!(fails(&server.url(), &["workers", "get", "w1"], 1).await.contains("30 s after its last heartbeat"));
+    assert!(fails(&server.url(), &["jobs", "get", "x"], 1).await.contains("ojs jobs list"));
+    assert!(fails(&server.url(), &["dead-letter", "get", "x"], 1).await.contains("ojs jobs retry"));
+    assert!(fails(&server.url(), &["workflows", "get", "x"], 1).await.contains("ojs workflows list"));
+    let beat = json!({"worker_id": "w1", "active_jobs": 0});
+    server.connect().await.post("/workers/heartbeat", &beat).await.expect(200);
+    let said = fails(&server.url(), &["workers", "remove", "w1"], 1).await;
+    assert!(said.contains("ojs workers terminate") && !said.contains("POST"), "{said}");
+    // A server that is there and silent is not to be started again.
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let output = ojs(&url, &["queues", "list", "--timeout", "1"]).await;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(3) && said.contains("--timeout") && !said.contains("ojs server"), "{said}");
+}
