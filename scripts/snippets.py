@@ -3,7 +3,7 @@
 and the README.md of python/, node/, ruby/ and java/.
 
 Each block is a program of its own, in an empty directory, with OJS_URL naming a fresh server and `ojs` on the path. It must end
-with status 0. A block that runs until it is told to stop is announced by a comment in the line before it:
+with status 0. A Python block that begins with `# test_…` is run by pytest. A block that runs until it is told to stop is announced by a comment in the line before it:
 
     <!-- until: TEXT -->      it must print TEXT; then it gets SIGTERM, and must end with status 0
 
@@ -60,6 +60,10 @@ def java(code: str) -> list[str]:
 
 def command(snippet: Snippet, ojs: Path) -> list[str]:
     """How to run it. Building is left out, and a server started by cargo is the one that was built."""
+    if snippet.language == "python" and snippet.code.startswith("# test_"):
+        # A file of tests: python -c would define them and run none.
+        return [sys.executable, "-c", "import pathlib, sys, pytest; pathlib.Path('test_it.py').write_text(sys.argv[1]); "
+                "sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', 'test_it.py']))", snippet.code]
     if snippet.language == "python":
         return [sys.executable, "-c", snippet.code]
     if snippet.language == "java":
