@@ -101,9 +101,7 @@ impl Remote {
         if !response.is_success() {
             return Err(ojs::Error::from_response(&response).into());
         }
-        let value = serde_json::from_slice(&response.body)
-            .map_err(|error| Failure::foreign(format!("the answer is no JSON: {error}")))?;
-        Ok(Answer { text: String::from_utf8_lossy(&response.body).into_owned(), value })
+        answer(&response.body)
     }
 
     /// `GET path`.
@@ -120,6 +118,15 @@ impl Remote {
     /// As [`call`](Self::call).
     pub async fn post(&self, path: impl Into<String>, body: &Value) -> Result<Answer, Failure> {
         self.call(Request::post(path.into(), body.to_string())).await
+    }
+
+    /// Enqueues a job as programs do: names and values of options that mean nothing are refused before anything is sent.
+    ///
+    /// # Errors
+    /// A wrong option; else as [`call`](Self::call).
+    pub async fn enqueue(&self, job: &Value) -> Result<Answer, Failure> {
+        let client = ojs::Client::new(Arc::clone(&self.transport));
+        answer(&client.enqueue_raw(job.to_string().into()).await?)
     }
 
     /// `PATCH path`.
@@ -159,6 +166,11 @@ impl Remote {
     pub async fn delete(&self, path: impl Into<String>) -> Result<Answer, Failure> {
         self.call(Request::new(Method::DELETE, path.into())).await
     }
+}
+
+fn answer(body: &[u8]) -> Result<Answer, Failure> {
+    let value = serde_json::from_slice(body).map_err(|error| Failure::foreign(format!("the answer is no JSON: {error}")))?;
+    Ok(Answer { text: String::from_utf8_lossy(body).into_owned(), value })
 }
 
 /// A value as one segment of a path, or one value of a query: everything that could end it early is escaped.

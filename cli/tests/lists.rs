@@ -208,6 +208,23 @@ async fn what_cannot_be_written_is_a_failure() {
 }
 
 #[tokio::test]
+async fn unknown_options_are_refused_with_the_nearest_name() {
+    let server = ServerProcess::memory().await;
+    for (options, near) in [
+        (r#"{"retries":5}"#, "retry"),
+        (r#"{"retry":{"max_attemps":5}}"#, "max_attempts"),
+        (r#"{"unique":{"key":["type"],"perod":"PT1M"}}"#, "period"),
+        (r#"{"rate_limit":{"key":"api","concurency":5}}"#, "concurrency"),
+    ] {
+        let said = fails(&server.url(), &["jobs", "enqueue", "a.b", "--options", options], 2).await;
+        assert!(said.contains(&format!("'{near}'")), "{options}: {said}");
+    }
+    let said = fails(&server.url(), &["jobs", "enqueue", "a.b", "--options", r#"{"timeout_ms":0}"#], 2).await;
+    assert!(said.contains("timeout"), "{said}");
+    assert_eq!(json_of(&server, &["jobs", "list"]).await["items"], json!([]), "nothing was enqueued");
+}
+
+#[tokio::test]
 async fn hints_fit_the_error() {
     let server = ServerProcess::memory().await;
     assert!(fails(&server.url(), &["workers", "get", "w1"], 1).await.contains("30 s after its last heartbeat"));

@@ -133,7 +133,7 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
         Action::BulkCancel(many) => return bulk::change(&remote, "cancel", "cancelled", many).await,
         Action::BulkRetry(many) => return bulk::change(&remote, "retry", "retried", many).await,
         Action::BulkDelete(many) => return bulk::change(&remote, "delete", "deleted", many).await,
-        Action::Enqueue(job) => remote.post("/jobs", &job.request()).await?,
+        Action::Enqueue(job) => remote.enqueue(&job.request()).await?,
     };
     remote.output.show(&answer, |value| value.get("job").map(describe).unwrap_or_default())
 }
