@@ -6,10 +6,13 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, Callable, Concatenate, Generic, Mapping, ParamSpec, Protocol, TypeVar, overload
 
+from . import _native
+from ._json import dumps
 from ._signature import Signature
 from .context import JobContext
 from .errors import OJSValidationError
 from .job import Job, JobRequest
+from .policies import after, duration_text
 
 if TYPE_CHECKING:
     from .worker import Worker
@@ -17,7 +20,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 #: Options that belong to one job, and not to all of a type.
-_OF_ONE_JOB = ("id", "delay_until", "expires_at")
+_OF_ONE_JOB = ("id", "delay_until", "expires_at", "meta", "schema", "extra")
+#: Types for which the core has defaults of ours.
+_shared: set[str] = set()
 
 
 class Task(Generic[P, R]):
@@ -64,7 +69,10 @@ class Task(Generic[P, R]):
 
         Raises OJSValidationError when the handler does not take these arguments.
         """
-        return JobRequest(self.type, self._signature.arguments(args, kwargs), **{"queue": self.queue, **self._options})
+        request = JobRequest(self.type, self._signature.arguments(args, kwargs), **{**self._options, "queue": self.queue})
+        if self.type in _shared and request.queue == "default":
+            request.extra = {"queue": "default", **request.extra}  # said aloud: the type may have another
+        return request
 
     @property
     def queue(self) -> str:
@@ -98,9 +106,16 @@ class Registration(Protocol):
 
 
 def defaults_of(job_type: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options for all jobs of a type, once they are found right."""
+    """Options for all jobs of a type, once they are found right; enqueues of this process by the type's name get them too."""
     for name in _OF_ONE_JOB:
         if name in options:
             raise OJSValidationError(f"'{name}' belongs to one job, and register() sets defaults for all of '{job_type}': give it to enqueue()")
-    JobRequest(job_type, **options).to_dict()
+    wire = JobRequest(job_type, **{name: value for name, value in options.items() if name != "delay"}).options()
+    if options.get("delay") is not None:
+        after("delay", options["delay"])
+        wire["delay"] = duration_text(options["delay"])  # counts from each enqueue
+    share = getattr(_native, "set_job_defaults", None)
+    if share is not None and (wire or job_type in _shared):
+        share(job_type, dumps(wire).decode())
+        _shared.add(job_type)
     return dict(options)

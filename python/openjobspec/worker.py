@@ -445,6 +445,8 @@ def _at_exit() -> None:
         native.stop(0.0)
     for native in running:
         native.wait(_EXIT_SECONDS)
+    if running:
+        _logs.flush()
 
 
 atexit.register(_at_exit)
