@@ -3,6 +3,10 @@
  * Writes, truncations and syncs of the store's files are noted in DISK_LOG, in order, before they are carried out (a sync: after). One
  * record is 24 bytes (kind, file, offset, length as little-endian 32, 32, 64, 64 bits), then the bytes written. While the file DISK_FULL
  * exists, writes to the store's files fail with ENOSPC.
+ *
+ * While the file DISK_EIO exists, syncs of the store's files fail with EIO, as they do on Linux: reported once, and then the pages count as
+ * written although they are not on the disk (Rebello and others, "Can applications recover from fsync failures?"). When DISK_EIO holds
+ * anything, it is removed by the first sync that fails. Such a sync is noted as well.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,9 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { WRITE = 1, TRUNCATE = 2, SYNC = 3 };
+enum kind { WRITE = 1, TRUNCATE = 2, SYNC = 3, FAILED_SYNC = 4 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int journal = -2;
@@ -93,8 +98,25 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off_t at) {
 
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at) { return pwrite64(fd, bytes, count, at); }
 
+/* Whether this sync is to fail. */
+static int is_broken(void) {
+    const char *flag = getenv("DISK_EIO");
+    struct stat found;
+    if (!flag || stat(flag, &found) != 0) return 0;
+    if (found.st_size > 0) unlink(flag);
+    return 1;
+}
+
 static int sync_with(fd_fn real, int fd) {
-    int file = file_of(fd), done = real(fd);
+    int file = file_of(fd);
+    if (file && is_broken()) {
+        pthread_mutex_lock(&lock);
+        note(FAILED_SYNC, file, 0, 0, NULL);
+        pthread_mutex_unlock(&lock);
+        errno = EIO;
+        return -1;
+    }
+    int done = real(fd);
     if (file && done == 0) {
         pthread_mutex_lock(&lock);
         note(SYNC, file, 0, 0, NULL);

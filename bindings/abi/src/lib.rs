@@ -15,19 +15,22 @@
 //! | [`replies`] | answers to calls made from an event loop |
 //! | [`runtime`] | one tokio runtime per process, rebuilt after a fork |
 //! | [`process`] | to which process an object belongs |
+//! | [`fork`] | locks of SQLite that no child may inherit locked |
 //! | [`error`], [`guard`] | errors that cross the boundary; panics become such errors |
 //! | [`outbox`] | rows for the application's connection, and the relay |
 //! | [`server`] | an OJS server inside the host process |
 //! | [`logs`] | log records on their way to the host's logger |
 //!
 //! Batches of bytes cross, not calls and not object graphs: `docs/adr` and the comments of [`dispatch`] say why.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod connection;
 pub mod defaults;
 pub mod dispatch;
 pub mod doorbell;
 pub mod error;
+#[cfg(unix)]
+pub mod fork;
 pub mod frame;
 pub mod guard;
 pub mod host_transport;

@@ -52,6 +52,9 @@ pub fn handle() -> Result<Handle, AbiError> {
 }
 
 fn build() -> Result<Runtime, AbiError> {
+    // Before the first thread that may open a file.
+    #[cfg(unix)]
+    crate::fork::guard();
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(THREADS).thread_name("ojs").enable_all();
     if let Some(run) = AT_THREAD_START.get() {

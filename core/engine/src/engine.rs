@@ -17,7 +17,7 @@ use crate::postgres::{Node, PostgresTables, Role};
 use crate::queue_config::Overflow;
 use crate::seats::{MAX_WAITING, MAX_WAITING_PER_CLIENT, Seats};
 use crate::sqlite::SqliteTables;
-use crate::store::{Refusal, Store};
+use crate::store::{Finding, Refusal, Store};
 use crate::stream::Streams;
 use crate::tables::{StoreError, Tables};
 use crate::wake::Wakeups;
@@ -199,6 +199,16 @@ impl Engine {
         self.inner.store.execute(command).await
     }
 
+    /// Whether what writes is alive and may confirm changes.
+    pub(crate) async fn probe(&self) -> Result<(), StoreError> {
+        self.inner.store.probe().await
+    }
+
+    /// What the look through the store's file has found, if there is one.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        self.inner.store.checkup().map(|checkup| checkup.finding())
+    }
+
     pub(crate) async fn query(&self, query: Query) -> Result<Reply, Refusal> {
         self.inner.store.query(query).await
     }
@@ -374,12 +384,14 @@ fn connect(
     match url {
         StoreUrl::Memory => {
             let writers = one(Box::<MemoryTables>::default());
-            Ok((Connections { writers, keeper: None, readers: Vec::new(), name: "memory" }, None))
+            Ok((Connections { writers, keeper: None, readers: Vec::new(), name: "memory", checkup: None }, None))
         }
         StoreUrl::Sqlite { path, durability } => {
+            let unclean = SqliteTables::recover(path)?;
             let writers = one(Box::new(SqliteTables::open(path, *durability)?));
             let readers = one(Box::new(SqliteTables::open_reader(path)?));
-            Ok((Connections { writers, keeper: None, readers, name: "sqlite" }, None))
+            let checkup = unclean.then(|| crate::sqlite::checkup::start(path));
+            Ok((Connections { writers, keeper: None, readers, name: "sqlite", checkup }, None))
         }
         StoreUrl::Postgres { url, direct } => {
             let node = Node::open(url.expose())?;
@@ -388,7 +400,7 @@ fn connect(
             let writers = (0..POSTGRES_WRITERS).map(|_| open(Role::Writer)).collect::<Result<_, StoreError>>()?;
             let readers = (0..POSTGRES_READERS).map(|_| open(Role::Reader)).collect::<Result<_, StoreError>>()?;
             let keeper = Some(open(Role::Keeper)?);
-            Ok((Connections { writers, keeper, readers, name: "postgres" }, Some(node)))
+            Ok((Connections { writers, keeper, readers, name: "postgres", checkup: None }, Some(node)))
         }
     }
 }

@@ -72,6 +72,7 @@ struct StoreFigures {
     commits: Histogram,
     groups: Histogram,
     errors: u64,
+    panics: u64,
 }
 
 #[derive(Debug, Default)]
@@ -145,7 +146,7 @@ impl Series {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let store = StoreFigures { commits: Histogram::new(REQUEST), groups: Histogram::new(GROUP), errors: 0 };
+        let store = StoreFigures { commits: Histogram::new(REQUEST), groups: Histogram::new(GROUP), errors: 0, panics: 0 };
         Self {
             jobs: Mutex::default(),
             store: Mutex::new(store),
@@ -208,6 +209,11 @@ impl Metrics {
     /// The store failed.
     pub fn store_failed(&self) {
         lock(&self.store).errors += 1;
+    }
+
+    /// A thread of the store met a panic and went on.
+    pub fn panicked(&self) {
+        lock(&self.store).panics += 1;
     }
 
     /// Time-driven work was done this much later than planned.
@@ -369,7 +375,10 @@ impl Scrape {
             write(&mut encoder.encode_descriptor(name, help, None, MetricType::Histogram)?, histogram)?;
         }
         let mut errors = encoder.encode_descriptor("ojs_store_errors", "Faults of the store", None, MetricType::Counter)?;
-        errors.encode_counter::<NoLabelSet, _, u64>(&store.errors, None)
+        errors.encode_counter::<NoLabelSet, _, u64>(&store.errors, None)?;
+        let help = "Panics that the threads of the store have met: bugs, to be reported";
+        let mut panics = encoder.encode_descriptor("ojs_store_panics", help, None, MetricType::Counter)?;
+        panics.encode_counter::<NoLabelSet, _, u64>(&store.panics, None)
     }
 
     fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
@@ -441,6 +450,7 @@ mod tests {
             r#"ojs_job_queue_time_seconds_count{queue="q",type="t"} 1"#,
             "ojs_store_group_size_sum 2.0",
             "ojs_store_errors_total 0",
+            "ojs_store_panics_total 0",
             r#"ojs_http_requests_total{method="POST",route="/ojs/v1/jobs",status="201"} 1"#,
         ] {
             assert!(text.lines().any(|known| known == line), "{line} is missing in\n{text}");

@@ -1,4 +1,7 @@
 //! The seam between the engine and whatever keeps jobs.
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
 use futures_util::future::BoxFuture;
 use ojs_model::OjsError;
 
@@ -14,6 +17,13 @@ pub trait Store: Send + Sync + 'static {
     /// Does now what time has made due: promotion, lease expiry, time-outs, pruning. Stores do it on their own as well; tests that
     /// move the clock do not want to wait for that.
     fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>>;
+    /// Whether what writes is alive and may confirm changes; an error says why not. Asked at most once a second, whatever the number of
+    /// callers.
+    fn probe(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// The look through the file that began when the store was opened after an unclean end, if there was one.
+    fn checkup(&self) -> Option<Arc<Checkup>> {
+        None
+    }
     /// Finishes what was accepted, then releases files. Later calls answer [`StoreError::Closed`].
     fn close(&self) -> BoxFuture<'_, ()>;
     /// `memory`, `sqlite`: for manifest and health.
@@ -38,5 +48,49 @@ impl From<OjsError> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+/// What a look through a file has found so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Finding {
+    /// It goes on.
+    #[default]
+    Running,
+    /// Nothing is wrong.
+    Sound,
+    /// The file is damaged: what and where.
+    Damaged(String),
+    /// It could not be finished: why.
+    Unfinished(String),
+}
+
+/// A look through a file in the background, after an unclean end: it delays nobody.
+#[derive(Debug, Default)]
+pub struct Checkup {
+    finding: Mutex<Finding>,
+    stopped: AtomicBool,
+}
+
+impl Checkup {
+    /// What it has found so far.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        self.finding.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes the outcome.
+    pub(crate) fn found(&self, finding: Finding) {
+        *self.finding.lock().unwrap_or_else(PoisonError::into_inner) = finding;
+    }
+
+    /// Lets it end early: the store is being closed.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is to end early.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 }

@@ -300,7 +300,17 @@ pub trait Tables:
     fn resign(&mut self) -> Result<()> {
         Ok(())
     }
+    /// Puts right what an earlier fault of the disk has left. Called again and again, at no cost while there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] while nothing may be confirmed: begin a transaction later.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
     /// Makes the changes permanent.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`] when they may or may not be permanent now.
     fn commit(&mut self) -> Result<()>;
     /// Undoes the changes since `begin`.
     fn rollback(&mut self);

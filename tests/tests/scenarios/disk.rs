@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ojs::{Client, JobState};
-use ojs_tests::{ServerProcess, job_id};
+use ojs_tests::{Answer, ServerProcess, Wire, job_id, until};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
-use super::image::{Record, after_power_cut, journal};
+use super::image::{Record, after_power_cut, failed_syncs, journal};
 
 const JOURNAL: &str = "disk.log";
 const FULL: &str = "disk.full";
+/// Syncs fail: one of them when the file holds something, all of them when it is empty.
+const BROKEN: &str = "disk.eio";
 
 /// A server on the layer.
 async fn server(durability: &str) -> ServerProcess {
@@ -25,6 +27,7 @@ async fn server(durability: &str) -> ServerProcess {
             ("LD_PRELOAD".into(), library.into()),
             ("DISK_LOG".into(), directory.join(JOURNAL).into()),
             ("DISK_FULL".into(), directory.join(FULL).into()),
+            ("DISK_EIO".into(), directory.join(BROKEN).into()),
         ]
     })
     .await
@@ -146,4 +149,104 @@ async fn scenario_27_the_disk_is_full_for_a_while() {
     }
     let stats: Value = wire.get("/queues/default/stats").await.expect(200).json();
     assert_eq!((&stats["queue"]["total"], &stats["queue"]["completed"]), (&json!(4), &json!(1)));
+}
+
+/// Enqueues a job, claims one without a sync, and sends another whose sync fails; says how it was answered. What follows stands behind a
+/// hole in the log, unless the server notices.
+async fn lose_a_sync(server: &ServerProcess, wire: &mut Wire, ever: bool) -> Value {
+    for _ in 0..2 {
+        wire.post("/jobs", &json!({"type": "test.plain", "args": []})).await.expect(201);
+    }
+    wire.post("/workers/fetch", &json!({"queues": ["default"], "worker_id": "w"})).await.expect(200);
+    std::fs::write(server.directory().join(BROKEN), if ever { "" } else { "once" }).unwrap();
+    let refused = wire.post("/jobs", &json!({"type": "test.plain", "args": ["of unknown fate"]})).await.expect(503);
+    assert!(refused.header("retry-after").is_some());
+    refused.json()["error"].clone()
+}
+
+async fn ready(server: &ServerProcess) -> Answer {
+    let mut wire = server.connect().await;
+    wire.send(format!("GET /ready HTTP/1.1\r\nHost: {}\r\n\r\n", server.address())).await.unwrap();
+    wire.answer().await.unwrap()
+}
+
+/// Jobs that are confirmed, and how long the journal was by then.
+async fn confirm(server: &ServerProcess, wire: &mut Wire, jobs: usize) -> Vec<Confirmed> {
+    let log = server.directory().join(JOURNAL);
+    let mut confirmed = Vec::new();
+    for n in 0..jobs {
+        let id = job_id();
+        wire.post("/jobs", &json!({"type": "test.plain", "args": ["x".repeat(n * 200)], "id": id})).await.expect(201);
+        confirmed.push(Confirmed { id, completed: false, at: std::fs::metadata(&log).unwrap().len() });
+    }
+    confirmed
+}
+
+/// Cuts the power behind every confirmation and at the end; nothing confirmed may be missing.
+async fn nothing_is_lost(server: &ServerProcess, confirmed: &[Confirmed]) {
+    let records = journal(&server.directory().join(JOURNAL));
+    assert!(failed_syncs(&records) > 0, "no sync has failed: the test proves nothing");
+    let mut random = StdRng::seed_from_u64(33);
+    for at in confirmed.iter().map(|change| change.at).chain([records.last().unwrap().end]) {
+        let count = records.iter().take_while(|record| record.end <= at).count();
+        assert_eq!(lost(&records[..count], confirmed, &mut random).await, 0, "the power goes behind record {count}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_sync_is_answered_as_unknown_and_what_follows_survives_a_power_cut() {
+    let mut server = server("full").await;
+    let mut wire = server.connect().await;
+    let error = lose_a_sync(&server, &mut wire, false).await;
+    assert_eq!((&error["code"], &error["retryable"]), (&json!("backend_unavailable"), &json!(true)), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("is not known"), "{error}");
+    // The disk has failed once, and the log has been written again: nobody needs to do anything.
+    let confirmed = confirm(&server, &mut wire, 12).await;
+    server.kill().await;
+    nothing_is_lost(&server, &confirmed).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_goes_on_failing_confirms_nothing_and_its_server_is_not_ready() {
+    let mut server = server("full").await;
+    let mut wire = server.connect().await;
+    assert_eq!(ready(&server).await.status, 200);
+    lose_a_sync(&server, &mut wire, true).await;
+    let id = job_id();
+    let job = json!({"type": "test.plain", "args": [], "id": id});
+    for _ in 0..3 {
+        let error = wire.post("/jobs", &job).await.expect(503).json()["error"].clone();
+        assert!(error["message"].as_str().unwrap().contains("not carried out") && error["retryable"] == true, "{error}");
+    }
+    assert_eq!(wire.get(&format!("/jobs/{id}")).await.code(), "not_found", "refused, and still to be read");
+    let said = until("the server says that it is not ready", async || {
+        let answer = ready(&server).await;
+        (answer.status == 503).then(|| answer.json())
+    });
+    assert!(said.await["reason"].as_str().unwrap().contains("the disk has failed"));
+    std::fs::remove_file(server.directory().join(BROKEN)).unwrap();
+    // Nobody sends commands to a server that is not ready: it comes back by itself.
+    until("the server is ready again", async || (ready(&server).await.status == 200).then_some(())).await;
+    let confirmed = confirm(&server, &mut wire, 8).await;
+    server.kill().await;
+    nothing_is_lost(&server, &confirmed).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_died_of_a_failed_sync_leaves_no_hole_for_the_next_one() {
+    let mut first = server("full").await;
+    lose_a_sync(&first, &mut first.connect().await, true).await;
+    first.kill().await;
+    std::fs::remove_file(first.directory().join(BROKEN)).unwrap();
+    let mut second = first.again().await;
+    let mut wire = second.connect().await;
+    let confirmed = confirm(&second, &mut wire, 8).await;
+    // The end was unclean: the file is looked through meanwhile.
+    until("the file has been looked through", async || {
+        let health = wire.get("/health").await.expect(200).json();
+        (health["backend"]["check"]["status"] == "ok").then_some(())
+    })
+    .await;
+    second.kill().await;
+    nothing_is_lost(&second, &confirmed).await;
 }

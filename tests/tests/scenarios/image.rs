@@ -17,6 +17,7 @@ pub struct Record {
 const WRITE: u32 = 1;
 const TRUNCATE: u32 = 2;
 const SYNC: u32 = 3;
+const FAILED_SYNC: u32 = 4;
 /// What disks write whole.
 const SECTOR: usize = 512;
 
@@ -42,15 +43,46 @@ pub fn journal(path: &Path) -> Vec<Record> {
     records
 }
 
+/// How many syncs have failed.
+pub fn failed_syncs(records: &[Record]) -> usize {
+    records.iter().filter(|record| record.kind == FAILED_SYNC).count()
+}
+
+/// What has become of a record when the power goes.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    /// A sync has succeeded behind it.
+    Safe,
+    /// On the disk or not.
+    Open,
+    /// Not on the disk: the sync behind it failed, and later ones take it for written.
+    Lost,
+}
+
+fn fates(records: &[Record]) -> Vec<Fate> {
+    let mut fates = vec![Fate::Open; records.len()];
+    for (index, record) in records.iter().enumerate() {
+        let fate = match record.kind {
+            SYNC => Fate::Safe,
+            FAILED_SYNC => Fate::Lost,
+            _ => continue,
+        };
+        for (earlier, known) in records.iter().zip(&mut fates).take(index) {
+            if earlier.file == record.file && *known == Fate::Open {
+                *known = fate;
+            }
+        }
+    }
+    fates
+}
+
 /// The database and its log as they may be found when the power goes behind these records.
 pub fn after_power_cut(records: &[Record], random: &mut StdRng) -> [Vec<u8>; 2] {
-    let synced: Vec<usize> =
-        (0..2).map(|file| records.iter().rposition(|record| record.kind == SYNC && record.file == file).unwrap_or(0)).collect();
     let mut files = [Vec::new(), Vec::new()];
-    for (index, record) in records.iter().enumerate() {
-        let safe = index < synced[record.file];
+    for (record, fate) in records.iter().zip(fates(records)) {
+        let safe = fate == Fate::Safe;
         // What was not synced got there or not, in any order, or in part.
-        if !safe && random.random_bool(0.5) {
+        if fate == Fate::Lost || !safe && random.random_bool(0.5) {
             continue;
         }
         let file: &mut Vec<u8> = &mut files[record.file];

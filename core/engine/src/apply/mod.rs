@@ -5,6 +5,7 @@
 mod admin;
 mod admission;
 mod adopt;
+mod aside;
 mod bulk;
 mod claim;
 mod cron;
@@ -39,6 +40,8 @@ use crate::stats::Named;
 use crate::store::Refusal;
 use crate::tables::{Counts, QueuePhase, StoreError, Tables};
 
+use aside::Aside;
+
 pub(crate) use admission::{depth, room_signal};
 pub(crate) use bulk::other_request;
 pub(crate) use outcome::quiet_signal;
@@ -63,6 +66,8 @@ pub struct Counters {
     pub exceeded: u64,
     /// The events of that turn, if they are to be logged.
     pub told: Vec<event::Event>,
+    /// What maintenance leaves out.
+    pub aside: Aside,
 }
 
 /// Tickets begin with the time: room for a million entries a millisecond.
@@ -73,6 +78,13 @@ impl Counters {
     pub fn reserve(&mut self, tables: &mut dyn Tables) -> Result<(), StoreError> {
         self.leases = tables.reserve_leases()?;
         Ok(())
+    }
+
+    /// Forgets what a turn that did not end has left here.
+    pub fn forget(&mut self) {
+        self.facts.clear();
+        self.told.clear();
+        self.exceeded = 0;
     }
 
     /// The next lease token of a job whose latest was `before`. Several writers have several ranges: the job's tokens grow all the same.

@@ -7,6 +7,7 @@ use ojs_model::retry::{OnExhaustion, Verdict};
 use ojs_model::state::Trigger;
 use ojs_model::{ErrorCode, JobError, JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Applied, Turn, lease};
 use crate::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
@@ -207,23 +208,22 @@ impl Turn<'_> {
     /// Adds an error to the history and makes it the current one.
     pub(super) fn remember(&mut self, row: &mut JobRow, error: &JobError) -> Result<(), StoreError> {
         let mut history = if row.has(flag::ERRORS | flag::RESULT) { self.tables.history(row.seq)? } else { Default::default() };
-        let mut entries: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(&history.errors).unwrap_or_default();
+        let mut entries = error_entries(row, &history.errors)?;
         let entry = error.to_entry(row.attempt, self.now).to_string();
-        if let Ok(raw) = serde_json::value::RawValue::from_string(entry) {
+        if let Ok(raw) = RawValue::from_string(entry) {
             entries.push(raw);
         }
         let surplus = entries.len().saturating_sub(MAX_ERROR_HISTORY);
         entries.drain(..surplus);
-        history.errors = serde_json::to_string(&entries).unwrap_or_default();
+        history.errors = serde_json::to_string(&entries).map_err(|error| unreadable(row, "errors", &error))?;
         row.flags |= flag::ERRORS | flag::ERROR;
         self.tables.set_history(row.seq, &history)
     }
 
     pub(super) fn policy(&mut self, row: &JobRow) -> Result<RetryPolicy, StoreError> {
-        let own = self.tables.body(row.seq)?.retry;
-        let parsed = own.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        let policy = parsed.and_then(|value| RetryPolicy::parse(&value, &DEFAULT_POLICY).ok());
-        Ok(policy.unwrap_or_else(|| DEFAULT_POLICY.clone()))
+        let Some(own) = self.tables.body(row.seq)?.retry else { return Ok(DEFAULT_POLICY.clone()) };
+        let value: Value = serde_json::from_str(&own).map_err(|error| unreadable(row, "retry policy", &error))?;
+        RetryPolicy::parse(&value, &DEFAULT_POLICY).map_err(|error| unreadable(row, "retry policy", &error.message))
     }
 
     pub(super) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Reply> {
@@ -318,6 +318,19 @@ fn token_required(row: &JobRow) -> OjsError {
     OjsError::new(ErrorCode::Conflict, message)
         .with_details(details)
         .with_hint("Send the lease_token that came with the job. Only the client that fetched the job has it.")
+}
+
+/// The errors of a job so far. What cannot be read is a fault: taken for none, it would be written back as none.
+pub(super) fn error_entries(row: &JobRow, errors: &str) -> Result<Vec<Box<RawValue>>, StoreError> {
+    // A job that was replayed has a history that it no longer counts.
+    if errors.is_empty() && !row.has(flag::ERRORS) {
+        return Ok(Vec::new());
+    }
+    serde_json::from_str(errors).map_err(|error| unreadable(row, "errors", &error))
+}
+
+fn unreadable(row: &JobRow, what: &str, why: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Failed(format!("the stored {what} of job {} cannot be read: {why}", row.id))
 }
 
 /// How a job ends for good.

@@ -16,7 +16,6 @@ use ojs_model::{ErrorCode, JobError, TimeoutKind, Timestamp, json};
 
 use super::Turn;
 use super::outcome::{Ending, brief};
-use super::upkeep::SLICE;
 use crate::job::{Body, JobRow, flag};
 use crate::settings::{DEFAULT_TIMEOUT_MS, Settings};
 use crate::tables::StoreError;
@@ -37,7 +36,10 @@ impl Turn<'_> {
     /// Judges running jobs whose lease or deadline has passed.
     pub(super) fn judge_overdue(&mut self) -> Stored<()> {
         let now = self.now.as_millis();
-        for row in self.tables.overdue(now, SLICE)? {
+        for row in self.tables.overdue(now, self.slice())? {
+            if !self.takes(&row) {
+                continue;
+            }
             let flagged = row.has(flag::TOTAL | flag::STALLS);
             let settings = if flagged { self.settings(row.seq)? } else { Settings::default() };
             let total = settings.total_ms.filter(|_| row.has(flag::TOTAL));

@@ -56,31 +56,38 @@ impl Sweeper {
     pub fn sweep(&mut self, turn: &mut Turn<'_>) -> Applied<()> {
         let now = turn.now.as_millis();
         let maintenance = turn.tables.maintenance()?.is_some();
-        turn.adopt()?;
-        if !maintenance {
+        if turn.enters("jobs inserted by SQL") {
+            turn.adopt()?;
+        }
+        if !maintenance && turn.enters("jobs whose time has come") {
             turn.promote()?;
         }
-        turn.open_due_limits()?;
-        turn.judge_overdue()?;
-        for row in turn.tables.expired(now, SLICE)? {
-            if row.state.is_terminal() {
-                turn.prune_result(&row)?;
-            } else {
-                turn.expire(&row)?;
-            }
+        if turn.enters("rate limits") {
+            turn.open_due_limits()?;
         }
-        if !maintenance {
+        if turn.enters("jobs whose lease has run out") {
+            turn.judge_overdue()?;
+        }
+        if turn.enters("jobs that have expired") {
+            turn.end_expired()?;
+        }
+        if !maintenance && turn.enters("cron entries") {
             turn.fire_crons()?;
         }
-        turn.bury_workers(self.silent_since(turn.now))?;
+        if turn.enters("workers that are silent") {
+            turn.bury_workers(self.silent_since(turn.now))?;
+        }
         if now >= self.next_prune {
             self.next_prune = next_prune(now);
             self.prune_after = Some(0);
         }
         turn.advance_workflows()?;
-        if let Some(after) = self.prune_after {
+        if let Some(after) = self.prune_after
+            && turn.enters("what is past its retention")
+        {
             self.prune_after = turn.prune(after, &self.retention)?;
         }
+        turn.enters("the end of the sweep");
         Ok(())
     }
 }
@@ -93,7 +100,10 @@ pub fn next_prune(now: i64) -> i64 {
 
 impl Turn<'_> {
     fn promote(&mut self) -> Result<(), StoreError> {
-        for before in self.tables.due(self.now.as_millis(), SLICE)? {
+        for before in self.tables.due(self.now.as_millis(), self.slice())? {
+            if !self.takes(&before) {
+                continue;
+            }
             if before.expires_at > 0 && before.expires_at <= self.now.as_millis() {
                 self.expire(&before)?;
             } else {
@@ -103,13 +113,32 @@ impl Turn<'_> {
         Ok(())
     }
 
+    fn end_expired(&mut self) -> Result<(), StoreError> {
+        for row in self.tables.expired(self.now.as_millis(), self.slice())? {
+            if !self.takes(&row) {
+                continue;
+            }
+            if row.state.is_terminal() {
+                self.prune_result(&row)?;
+            } else {
+                self.expire(&row)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Workers that have sent heartbeats and then fell silent: what they hold returns at once. The worker is forgotten only
     /// when it holds nothing any more, so that a crash in between loses no job.
     fn bury_workers(&mut self, since: i64) -> Result<(), StoreError> {
         for worker in self.tables.silent_workers(since)? {
-            let held = self.tables.held_by(worker.num, SLICE)?;
-            let done = held.len() < SLICE;
+            let most = self.slice();
+            let held = self.tables.held_by(worker.num, most)?;
+            let mut done = held.len() < most;
             for row in held {
+                if !self.takes(&row) {
+                    done = false;
+                    continue;
+                }
                 let message = format!("Worker '{}' stopped sending heartbeats.", worker.id);
                 self.lose(&row, &JobError::engine(ErrorCode::WorkerDeath, message))?;
             }
@@ -137,6 +166,9 @@ impl Turn<'_> {
         }
         let (rows, next) = self.tables.terminal(after, SLICE)?;
         for row in rows {
+            if !self.takes(&row) {
+                continue;
+            }
             let settings = self.tables.queue_by_num(row.queue)?.settings;
             let own = |kept: fn(&QueueConfig) -> Option<u64>| {
                 settings.as_ref().and_then(|settings| kept(&settings.config)).map(Duration::from_millis)

@@ -176,7 +176,7 @@ impl Turn<'_> {
             JobState::Cancelled => (StepState::Cancelled, "null".to_owned()),
             _ => {
                 let history = self.tables.history(row.seq)?;
-                let errors: Vec<serde_json::Value> = serde_json::from_str(&history.errors).unwrap_or_default();
+                let errors = super::outcome::error_entries(row, &history.errors)?;
                 (StepState::Failed, serde_json::json!({"error": errors.last()}).to_string())
             }
         })

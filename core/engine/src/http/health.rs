@@ -10,12 +10,17 @@ use super::reply::Json;
 use crate::admin::{AdminQuery, AdminReply};
 use crate::command::{Query, Reply};
 use crate::engine::Engine;
+use crate::store::{Finding, Refusal};
 
 /// `GET /ojs/v1/health`, `GET /health`: 503 when the store does not answer.
 pub async fn health(State(engine): State<Engine>) -> Json {
     let started = Instant::now();
     let now = engine.now().as_millis();
     let answered = engine.query(Query::Admin(AdminQuery::Gauges { now })).await;
+    let answered = match engine.probe().await {
+        Ok(()) => answered,
+        Err(fault) => Err(fault.into()),
+    };
     let latency = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let mut body = json!({"version": SPEC_VERSION, "uptime_seconds": engine.uptime().as_secs()});
     let (status, word, backend) = match &answered {
@@ -29,17 +34,34 @@ pub async fn health(State(engine): State<Engine>) -> Json {
         }
         Err(refusal) => {
             tracing::error!(?refusal, "health");
-            let error = "the store does not answer; see the server's log";
+            let error = match refusal {
+                Refusal::Store(fault) => fault.to_string(),
+                Refusal::Ojs(error) => error.message.clone(),
+            };
             let backend = json!({"type": engine.store_name(), "status": "unhealthy", "error": error});
             (StatusCode::SERVICE_UNAVAILABLE, "degraded", backend)
         }
     };
+    let mut backend = backend;
+    if let (Some(object), Some(finding)) = (backend.as_object_mut(), engine.finding()) {
+        object.insert("check".into(), check(&finding));
+    }
     if let Some(object) = body.as_object_mut() {
         object.insert("status".into(), json!(word));
         object.insert("backend".into(), backend);
         object.extend(figures(answered.ok()));
     }
     Json::with_status(status, body.to_string())
+}
+
+/// What the look through the file has found that began after an unclean end.
+fn check(finding: &Finding) -> Value {
+    match finding {
+        Finding::Running => json!({"status": "running"}),
+        Finding::Sound => json!({"status": "ok"}),
+        Finding::Damaged(what) => json!({"status": "damaged", "error": what}),
+        Finding::Unfinished(why) => json!({"status": "unfinished", "error": why}),
+    }
 }
 
 /// Queues and workers, when the store has told.
@@ -53,14 +75,15 @@ fn figures(reply: Option<Reply>) -> Vec<(String, Value)> {
     ]
 }
 
-/// `GET /ready`: 503 while the server drains or its store does not answer.
+/// `GET /ready`: 503 while the server drains, its store does not answer, or nothing can be confirmed; then with the reason.
 pub async fn ready(State(engine): State<Engine>) -> Json {
-    let (status, word) = if engine.is_stopping() {
-        (StatusCode::SERVICE_UNAVAILABLE, "draining")
-    } else if engine.query(Query::Ping).await.is_err() {
-        (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
-    } else {
-        (StatusCode::OK, "ready")
+    if engine.is_stopping() {
+        return Json::with_status(StatusCode::SERVICE_UNAVAILABLE, json!({"status": "draining"}).to_string());
+    }
+    let reason = match (engine.query(Query::Ping).await, engine.probe().await) {
+        (Ok(_), Ok(())) => return Json::ok(json!({"status": "ready"}).to_string()),
+        (_, Err(fault)) | (Err(Refusal::Store(fault)), _) => fault.to_string(),
+        (Err(Refusal::Ojs(error)), _) => error.message,
     };
-    Json::with_status(status, json!({"status": word}).to_string())
+    Json::with_status(StatusCode::SERVICE_UNAVAILABLE, json!({"status": "unavailable", "reason": reason}).to_string())
 }

@@ -92,7 +92,8 @@ impl AdminTables for MemoryTables {
     }
 
     fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()> {
-        self.maintenance = maintenance.cloned();
+        let before = std::mem::replace(&mut self.maintenance, maintenance.cloned());
+        self.undo_by(move |tables| tables.maintenance = before);
         Ok(())
     }
 }

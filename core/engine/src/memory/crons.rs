@@ -13,12 +13,19 @@ impl CronTables for MemoryTables {
     }
 
     fn put_cron(&mut self, row: &CronRow) -> Result<()> {
-        self.crons.insert(row.name.clone(), row.clone());
+        let before = self.crons.insert(row.name.clone(), row.clone());
+        let name = row.name.clone();
+        self.undo_by(move |tables| match before {
+            Some(before) => _ = tables.crons.insert(name, before),
+            None => _ = tables.crons.remove(&name),
+        });
         Ok(())
     }
 
     fn delete_cron(&mut self, name: &str) -> Result<()> {
-        self.crons.remove(name);
+        if let Some(before) = self.crons.remove(name) {
+            self.undo_by(move |tables| _ = tables.crons.insert(before.name.clone(), before));
+        }
         Ok(())
     }
 

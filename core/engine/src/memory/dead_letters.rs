@@ -1,4 +1,5 @@
 //! Counts of dead letters.
+use super::undo::Step;
 use super::{MemoryTables, Stored};
 use crate::dead_letter::{DeadStats, DeadTables};
 use crate::job::Body;
@@ -33,7 +34,8 @@ impl DeadTables for MemoryTables {
     }
 
     fn set_body(&mut self, seq: i64, body: &Body) -> Result<()> {
-        self.stored(seq)?.body = body.clone();
+        let known = std::mem::replace(&mut self.stored(seq)?.body, body.clone());
+        self.undo.note(Step::Body(seq, Box::new(known)));
         Ok(())
     }
 }

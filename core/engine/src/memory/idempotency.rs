@@ -9,12 +9,20 @@ impl AnswerTables for MemoryTables {
     }
 
     fn remember(&mut self, name: &str, answer: &Remembered) -> Result<()> {
-        self.answers.insert(name.to_owned(), answer.clone());
+        let before = self.answers.insert(name.to_owned(), answer.clone());
+        let name = name.to_owned();
+        self.undo_by(move |tables| match before {
+            Some(before) => _ = tables.answers.insert(name, before),
+            None => _ = tables.answers.remove(&name),
+        });
         Ok(())
     }
 
     fn forget_answers(&mut self, before: i64) -> Result<()> {
-        self.answers.retain(|_, answer| answer.at >= before);
+        let gone: Vec<_> = self.answers.extract_if(|_, answer| answer.at < before).collect();
+        if !gone.is_empty() {
+            self.undo_by(move |tables| tables.answers.extend(gone));
+        }
         Ok(())
     }
 }

@@ -36,7 +36,13 @@ impl Keys {
         match row.state {
             _ if row.limit == 0 => {}
             JobState::Available => _ = self.line.remove(&(row.limit, row.queue, row.rank(), row.pos, row.seq)),
-            JobState::Active => *self.running.entry(row.limit).or_default() -= 1,
+            JobState::Active => {
+                let running = self.running.entry(row.limit).or_default();
+                *running -= 1;
+                if *running == 0 {
+                    self.running.remove(&row.limit);
+                }
+            }
             _ => {}
         }
     }
@@ -68,12 +74,16 @@ impl LimitTables for MemoryTables {
         let num = i64::try_from(self.keys.rows.len()).unwrap_or(i64::MAX) + 1;
         let row = LimitRow::fresh(num, tenant, key);
         self.keys.rows.push(row.clone());
+        self.undo_by(|tables| _ = tables.keys.rows.pop());
         Ok(row)
     }
 
     fn save_limit(&mut self, row: &LimitRow) -> Result<()> {
-        for known in self.keys.rows.iter_mut().filter(|known| known.num == row.num) {
-            *known = row.clone();
+        if let Some(known) = self.keys.rows.iter_mut().find(|known| known.num == row.num) {
+            let before = std::mem::replace(known, row.clone());
+            self.undo_by(move |tables| {
+                tables.keys.rows.iter_mut().filter(|known| known.num == before.num).for_each(|known| known.clone_from(&before));
+            });
         }
         Ok(())
     }
@@ -122,11 +132,18 @@ impl LimitTables for MemoryTables {
     }
 
     fn add_start(&mut self, num: i64, number: i64, at: i64, keep_from: i64) -> Result<()> {
-        self.keys.starts.insert((num, number), at);
-        let old: Vec<_> = self.keys.starts.range((num, i64::MIN)..(num, keep_from)).map(|(place, _)| *place).collect();
-        for place in old {
-            self.keys.starts.remove(&place);
+        let before = self.keys.starts.insert((num, number), at);
+        let old: Vec<_> = self.keys.starts.range((num, i64::MIN)..(num, keep_from)).map(|(place, at)| (*place, *at)).collect();
+        for (place, _) in &old {
+            self.keys.starts.remove(place);
         }
+        self.undo_by(move |tables| {
+            tables.keys.starts.extend(old);
+            match before {
+                Some(before) => _ = tables.keys.starts.insert((num, number), before),
+                None => _ = tables.keys.starts.remove(&(num, number)),
+            }
+        });
         Ok(())
     }
 

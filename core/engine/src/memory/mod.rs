@@ -9,6 +9,7 @@ mod log;
 mod queues;
 mod results;
 mod stats;
+mod undo;
 mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ use crate::job::{Body, History, JobRow, flag};
 use crate::stats::StatRow;
 use crate::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Result, StoreError, Tables, WorkerRow, fresh_body};
 use crate::workflow::{StepRow, WorkflowRow};
+use undo::{Step, Undo};
 
 /// Lease tokens reserved at a time.
 const LEASE_RANGE: i64 = 1 << 32;
@@ -76,6 +78,8 @@ pub struct MemoryTables {
     stats: BTreeMap<(i64, i64, i64, i64), StatRow>,
     /// By idempotency key.
     answers: HashMap<String, Remembered>,
+    /// How to undo the open transaction.
+    undo: Undo,
 }
 
 impl MemoryTables {
@@ -106,6 +110,11 @@ impl MemoryTables {
         self.dead.remove(&(row.finished_at, seq));
     }
 
+    fn know_worker(&mut self, worker: WorkerRow) {
+        self.worker_nums.insert(Arc::clone(&worker.id), worker.num);
+        self.workers.insert(worker.num, worker);
+    }
+
     fn stored(&mut self, seq: i64) -> Result<&mut Stored> {
         self.jobs.get_mut(&seq).ok_or_else(|| StoreError::Failed(format!("no job with number {seq}")))
     }
@@ -125,14 +134,18 @@ impl MemoryTables {
 
 impl Tables for MemoryTables {
     fn begin(&mut self, _durable: bool) -> Result<()> {
+        self.undo.forget();
         Ok(())
     }
 
     fn commit(&mut self) -> Result<()> {
+        self.undo.forget();
         Ok(())
     }
 
-    fn rollback(&mut self) {}
+    fn rollback(&mut self) {
+        self.undo_all();
+    }
 
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
         for (index, (job, row)) in jobs.iter().zip(rows).enumerate() {
@@ -141,14 +154,9 @@ impl Tables for MemoryTables {
             }
             self.last_seq += 1;
             row.seq = self.last_seq;
-            self.ids.insert(row.id, row.seq);
-            self.index(row);
             let unique = job.unique.as_ref().map(|policy| policy.key);
-            if let Some(key) = unique {
-                self.uniques.entry(key).or_default().insert(row.seq);
-            }
-            let stored = Stored { row: row.clone(), body: fresh_body(job), history: History::default(), unique };
-            self.jobs.insert(row.seq, stored);
+            self.put(Stored { row: row.clone(), body: fresh_body(job), history: History::default(), unique });
+            self.undo.note(Step::Inserted(row.id));
         }
         Ok(None)
     }
@@ -166,21 +174,14 @@ impl Tables for MemoryTables {
     fn update(&mut self, before: &JobRow, after: &JobRow) -> Result<()> {
         self.unindex(before);
         self.index(after);
-        self.stored(after.seq)?.row = after.clone();
+        let known = std::mem::replace(&mut self.stored(after.seq)?.row, after.clone());
+        self.undo.note(Step::Row(Box::new(known)));
         Ok(())
     }
 
     fn delete(&mut self, row: &JobRow) -> Result<()> {
-        self.unindex(row);
-        self.ids.remove(&row.id);
-        let stored = self.jobs.remove(&row.seq);
-        if let Some(key) = stored.and_then(|stored| stored.unique)
-            && let Some(seqs) = self.uniques.get_mut(&key)
-        {
-            seqs.remove(&row.seq);
-            if seqs.is_empty() {
-                self.uniques.remove(&key);
-            }
+        if let Some(stored) = self.take(row.id) {
+            self.undo.note(Step::Deleted(Box::new(stored)));
         }
         Ok(())
     }
@@ -194,7 +195,8 @@ impl Tables for MemoryTables {
     }
 
     fn set_history(&mut self, seq: i64, history: &History) -> Result<()> {
-        self.stored(seq)?.history = history.clone();
+        let known = std::mem::replace(&mut self.stored(seq)?.history, history.clone());
+        self.undo.note(Step::History(seq, Box::new(known)));
         Ok(())
     }
 
@@ -263,6 +265,7 @@ impl Tables for MemoryTables {
         let num = i64::try_from(self.queues.len()).unwrap_or(i64::MAX) + 1;
         let queue = QueueRow::fresh(num, name, now.as_millis());
         self.queues.push(queue.clone());
+        self.undo_by(|tables| _ = tables.queues.pop());
         Ok(queue)
     }
 
@@ -282,13 +285,17 @@ impl Tables for MemoryTables {
     }
 
     fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
-        for known in self.queues.iter_mut().filter(|known| known.num == queue.num) {
-            *known = queue.clone();
+        if let Some(known) = self.queues.iter_mut().find(|known| known.num == queue.num) {
+            let before = std::mem::replace(known, queue.clone());
+            self.undo_by(move |tables| {
+                tables.queues.iter_mut().filter(|known| known.num == before.num).for_each(|known| known.clone_from(&before));
+            });
         }
         Ok(())
     }
 
     fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
+        self.undo.note(Step::Counts(queue, self.counts.get(&queue).copied()));
         for (cell, delta) in self.counts.entry(queue).or_default().iter_mut().zip(delta) {
             *cell += delta;
         }
@@ -306,7 +313,11 @@ impl Tables for MemoryTables {
         let name: Arc<str> = name.into();
         self.kinds.push(Arc::clone(&name));
         let num = i64::try_from(self.kinds.len()).unwrap_or(i64::MAX);
-        self.kind_nums.insert(name, num);
+        self.kind_nums.insert(Arc::clone(&name), num);
+        self.undo_by(move |tables| {
+            tables.kinds.pop();
+            tables.kind_nums.remove(&name);
+        });
         Ok(num)
     }
 
@@ -322,6 +333,12 @@ impl Tables for MemoryTables {
         let worker = WorkerRow::fresh(self.last_worker, id);
         self.worker_nums.insert(Arc::clone(&worker.id), worker.num);
         self.workers.insert(worker.num, worker.clone());
+        let (num, id) = (worker.num, Arc::clone(&worker.id));
+        self.undo_by(move |tables| {
+            tables.workers.remove(&num);
+            tables.worker_nums.remove(&id);
+            tables.last_worker = num - 1;
+        });
         Ok(worker)
     }
 
@@ -330,7 +347,12 @@ impl Tables for MemoryTables {
     }
 
     fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
-        self.workers.insert(worker.num, worker.clone());
+        let before = self.workers.insert(worker.num, worker.clone());
+        let num = worker.num;
+        self.undo_by(move |tables| match before {
+            Some(before) => _ = tables.workers.insert(num, before),
+            None => _ = tables.workers.remove(&num),
+        });
         Ok(())
     }
 
@@ -341,6 +363,7 @@ impl Tables for MemoryTables {
     fn forget_worker(&mut self, num: i64) -> Result<()> {
         if let Some(worker) = self.workers.remove(&num) {
             self.worker_nums.remove(&worker.id);
+            self.undo_by(move |tables| tables.know_worker(worker));
         }
         Ok(())
     }
@@ -348,14 +371,19 @@ impl Tables for MemoryTables {
     fn prune_workers(&mut self) -> Result<()> {
         let holding: std::collections::HashSet<i64> =
             self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq)).map(|stored| stored.row.worker).collect();
-        self.workers.retain(|num, worker| worker.beat_at > 0 || holding.contains(num));
+        let (kept, gone) = std::mem::take(&mut self.workers)
+            .into_iter()
+            .partition::<BTreeMap<_, _>, _>(|(num, worker)| worker.beat_at > 0 || holding.contains(num));
+        self.workers = kept;
         self.worker_nums.retain(|_, num| self.workers.contains_key(num));
+        self.undo_by(move |tables| gone.into_values().for_each(|worker| tables.know_worker(worker)));
         Ok(())
     }
 
     fn append_events(&mut self, at: i64, lines: &str, count: usize) -> Result<()> {
         self.last_event += 1;
         self.events.push((EventBatch { seq: self.last_event, at, lines: lines.to_owned() }, count));
+        self.undo.note(Step::Events);
         Ok(())
     }
 
@@ -372,7 +400,10 @@ impl Tables for MemoryTables {
             surplus = surplus.saturating_sub(*count as u64);
             !drop
         });
-        self.events.drain(..keep.unwrap_or(self.events.len()));
+        let gone: Vec<_> = self.events.drain(..keep.unwrap_or(self.events.len())).collect();
+        if !gone.is_empty() {
+            self.undo_by(move |tables| _ = tables.events.splice(..0, gone));
+        }
         Ok(())
     }
 
@@ -389,7 +420,8 @@ impl Tables for MemoryTables {
     fn reset(&mut self) -> Result<()> {
         // Leases and events keep counting: neither a token nor an event id may mean two things.
         let (next_lease, last_event) = (self.next_lease, self.last_event);
-        *self = Self { next_lease, last_event, ..Self::default() };
+        let before = std::mem::replace(self, Self { next_lease, last_event, ..Self::default() });
+        self.undo_by(move |tables| *tables = before);
         Ok(())
     }
 }

@@ -13,6 +13,11 @@ impl WorkflowTables for MemoryTables {
         row.num = self.workflows.keys().next_back().copied().unwrap_or(0) + 1;
         self.workflow_ids.insert(row.id, row.num);
         self.workflows.insert(row.num, row.clone());
+        let (num, id) = (row.num, row.id);
+        self.undo_by(move |tables| {
+            tables.workflows.remove(&num);
+            tables.workflow_ids.remove(&id);
+        });
         Ok(true)
     }
 
@@ -26,12 +31,18 @@ impl WorkflowTables for MemoryTables {
 
     fn update_workflow(&mut self, row: &WorkflowRow) -> Result<()> {
         let known = self.workflows.get_mut(&row.num).ok_or_else(|| StoreError::Failed(format!("no workflow {}", row.num)))?;
-        *known = row.clone();
+        let before = std::mem::replace(known, row.clone());
+        self.undo_by(move |tables| _ = tables.workflows.insert(before.num, before));
         Ok(())
     }
 
     fn put_step(&mut self, row: &StepRow) -> Result<()> {
-        self.steps.insert((row.workflow, row.index), row.clone());
+        let place = (row.workflow, row.index);
+        let before = self.steps.insert(place, row.clone());
+        self.undo_by(move |tables| match before {
+            Some(before) => _ = tables.steps.insert(place, before),
+            None => _ = tables.steps.remove(&place),
+        });
         Ok(())
     }
 
@@ -51,9 +62,16 @@ impl WorkflowTables for MemoryTables {
     fn prune_workflows(&mut self, before: i64, limit: usize) -> Result<()> {
         let ended = self.workflows.values().filter(|row| row.finished_at > 0 && row.finished_at < before);
         for (num, id) in ended.take(limit).map(|row| (row.num, row.id)).collect::<Vec<_>>() {
-            self.workflows.remove(&num);
+            let flow = self.workflows.remove(&num);
             self.workflow_ids.remove(&id);
-            self.steps.retain(|(workflow, _), _| *workflow != num);
+            let rest = self.steps.split_off(&(num + 1, i64::MIN));
+            let steps = self.steps.split_off(&(num, i64::MIN));
+            self.steps.extend(rest);
+            self.undo_by(move |tables| {
+                tables.workflows.extend(flow.map(|flow| (num, flow)));
+                tables.workflow_ids.insert(id, num);
+                tables.steps.extend(steps);
+            });
         }
         Ok(())
     }

@@ -69,6 +69,8 @@ pub struct Db {
     runtime: Runtime,
     client: Option<Client>,
     session: Session,
+    /// How often a connection of this process had died in silence when this one was made.
+    made_after: u64,
     /// By the address of the constant that holds the text.
     statements: HashMap<usize, Statement>,
 }
@@ -89,7 +91,8 @@ impl Db {
             .enable_all()
             .build()
             .map_err(|error| StoreError::Failed(format!("cannot start a runtime: {error}")))?;
-        let mut db = Self { target, runtime, client: None, session: Session::default(), statements: HashMap::new() };
+        let (session, statements) = (Session::default(), HashMap::new());
+        let mut db = Self { target, runtime, client: None, session, made_after: 0, statements };
         db.connect()?;
         Ok(db)
     }
@@ -98,13 +101,20 @@ impl Db {
         self.statements.clear();
         self.client = None;
         let target = Arc::clone(&self.target);
+        self.made_after = target.silences();
         let (client, session) = self.runtime.block_on(target.connect())?;
         (self.client, self.session) = (Some(client), session);
         Ok(())
     }
 
     /// Makes sure that there is a connection; call it between transactions only.
+    ///
+    /// When another connection of this process has died in silence, this one is made anew as well: to find out about each by waiting
+    /// would take [`PATIENCE`] for each.
     pub fn revive(&mut self) -> Result<()> {
+        if self.made_after != self.target.silences() {
+            self.client = None;
+        }
         if self.client.as_ref().is_some_and(|client| !client.is_closed()) {
             return Ok(());
         }
@@ -157,7 +167,7 @@ impl Db {
             opened?;
             answers.into_iter().collect::<std::result::Result<Vec<_>, _>>()
         };
-        in_time(&self.runtime, work)
+        in_time(&self.runtime, &self.target, work)
     }
 
     fn prepare(&mut self, ask: &Ask<'_>) -> Result<()> {
@@ -168,7 +178,7 @@ impl Db {
             return Err(StoreError::Unavailable("the connection to PostgreSQL is lost".into()));
         };
         let types: Vec<Type> = ask.params.iter().map(|param| param.kind()).collect();
-        let statement = in_time(&self.runtime, client.prepare_typed(ask.sql, &types))?;
+        let statement = in_time(&self.runtime, &self.target, client.prepare_typed(ask.sql, &types))?;
         self.statements.insert(ask.key(), statement);
         Ok(())
     }
@@ -204,10 +214,17 @@ async fn perform(
     Ok(answer)
 }
 
-fn in_time<T>(runtime: &Runtime, work: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>) -> Result<T> {
+fn in_time<T>(
+    runtime: &Runtime,
+    target: &Target,
+    work: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+) -> Result<T> {
     match runtime.block_on(async { tokio::time::timeout(PATIENCE, work).await }) {
         Ok(outcome) => Ok(outcome?),
-        Err(_) => Err(StoreError::Unavailable(format!("PostgreSQL has not answered for {} s", PATIENCE.as_secs()))),
+        Err(_) => {
+            target.note_silence();
+            Err(StoreError::Unavailable(format!("PostgreSQL has not answered for {} s", PATIENCE.as_secs())))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where the database is, and how to get a connection that suits us.
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ojs_model::redact::SecretUrl;
@@ -55,6 +56,8 @@ pub struct Target {
     pub name: String,
     pooler: Pooler,
     tls: MakeRustlsConnect,
+    /// How often a connection of this process was found dead without a word of the network.
+    silences: AtomicU64,
 }
 
 impl std::fmt::Debug for Target {
@@ -116,7 +119,17 @@ impl Target {
         }
         let name = describe(&config);
         let tls = MakeRustlsConnect::new(super::tls::config(verify, roots.as_deref())?);
-        Ok(Arc::new(Self { config, name, pooler, tls }))
+        Ok(Arc::new(Self { config, name, pooler, tls, silences: AtomicU64::new(0) }))
+    }
+
+    /// Notes that a connection has died in silence: the others were made over the same network.
+    pub(super) fn note_silence(&self) {
+        self.silences.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often that has happened. A connection made before the latest time is not to be trusted.
+    pub(super) fn silences(&self) -> u64 {
+        self.silences.load(Ordering::Relaxed)
     }
 
     /// Connects to the first host that answers, and makes the session ours.

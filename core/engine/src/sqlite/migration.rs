@@ -108,6 +108,19 @@ mod tests {
         }
     }
 
+    /// A Mac's plain fsync leaves the data in the drive's cache. Elsewhere the settings change nothing, so they are looked for everywhere.
+    #[test]
+    fn a_connection_that_confirms_syncs_through_the_cache_of_the_drive() {
+        let directory = tempfile::tempdir().unwrap();
+        for (durability, wanted) in [(Durability::Full, true), (Durability::Relaxed, false)] {
+            let tables = SqliteTables::open(&directory.path().join("jobs.db"), durability).unwrap();
+            for name in ["fullfsync", "checkpoint_fullfsync"] {
+                let set: bool = tables.pragma(name);
+                assert_eq!(set, wanted, "{name}");
+            }
+        }
+    }
+
     #[test]
     fn a_file_of_another_program_is_refused_and_left_alone() {
         for (name, version) in [("users", 0), ("jobs", 0), ("users", 2)] {

@@ -19,6 +19,7 @@ mod crons;
 mod dead_letters;
 mod enqueue;
 mod events;
+mod faults;
 mod figures;
 mod filing;
 mod http;

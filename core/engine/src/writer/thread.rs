@@ -1,23 +1,22 @@
-//! Writers that commit in groups (decision record 3): one for SQLite and memory, several for PostgreSQL.
-//!
-//! Requests put commands into a channel; the writer thread takes what has gathered there, applies it in one transaction, commits, then
-//! answers all of them. While it waits for the disk the next group gathers: no timer, and throughput grows with load.
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+//! A thread that writes and the transactions it makes; a thread that only reads.
+use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::future::BoxFuture;
+use ojs_model::{ErrorCode, OjsError, Timestamp};
 use tokio::sync::oneshot;
 
+use super::{Answer, Inbox, Message, Shared};
 use crate::apply::{Counters, Sweeper, Turn, answer};
 use crate::clock::Clock;
 use crate::command::{Command, Query, Reply};
 use crate::job_log;
 use crate::metrics::Metrics;
-use crate::store::{Refusal, Store};
+use crate::store::Refusal;
 use crate::tables::{StoreError, Tables};
 use crate::wake::Wakeups;
-use ojs_model::Timestamp;
 
 /// Rows after which a group is closed: bounds the time a commit takes, and with it everybody's latency.
 const MAX_GROUP_WEIGHT: usize = 2_000;
@@ -36,170 +35,13 @@ const PEEK: Duration = Duration::from_millis(20);
 const IDLE: Duration = Duration::from_secs(3600);
 /// How often a group is applied again when other writers were faster.
 const MAX_TRIES: usize = 8;
+/// How many slices a whole sweep takes beside something that is left out, and stays due.
+const MAX_SLICES: usize = 20;
+/// How long maintenance waits after a panic.
+const AFTER_PANIC: Duration = Duration::from_secs(1);
 
-type Answer = oneshot::Sender<Result<Reply, Refusal>>;
-
-enum Message {
-    Execute(Command, Answer),
-    Query(Query, Answer),
-    Sweep(Answer),
-    Close(oneshot::Sender<()>),
-}
-
-/// The connections of a store, each for a thread of its own.
-pub struct Connections {
-    /// They take commands, whoever is free.
-    pub writers: Vec<Box<dyn Tables>>,
-    /// Does what time makes due; `None` leaves that to the only writer.
-    pub keeper: Option<Box<dyn Tables>>,
-    /// They answer queries; none sends queries through the writer.
-    pub readers: Vec<Box<dyn Tables>>,
-    /// For manifest and health.
-    pub name: &'static str,
-}
-
-/// What a ledger is made of.
-pub struct WriterParts {
-    /// The store's connections.
-    pub connections: Connections,
-    /// Source of time.
-    pub clock: Arc<dyn Clock>,
-    /// Time-driven work.
-    pub sweeper: Sweeper,
-    /// Told of new jobs.
-    pub wakeups: Arc<Wakeups>,
-    /// Told of what was committed.
-    pub metrics: Arc<Metrics>,
-}
-
-/// A store made of tables and the threads that own them.
-pub struct Ledger {
-    writers: Crew,
-    keeper: Option<Crew>,
-    readers: Option<Crew>,
-    name: &'static str,
-}
-
-/// Threads that take messages from one channel.
-struct Crew {
-    sender: Sender<Message>,
-    size: usize,
-}
-
-type Inbox = Arc<Mutex<Receiver<Message>>>;
-/// What a thread does with its inbox.
-type Job = Box<dyn FnOnce(&Inbox) + Send>;
-
-impl Crew {
-    /// Starts a thread per job.
-    fn hire(name: &str, jobs: Vec<Job>) -> Result<Self, StoreError> {
-        let (sender, receiver) = channel();
-        let inbox: Inbox = Arc::new(Mutex::new(receiver));
-        let size = jobs.len();
-        for job in jobs {
-            let inbox = Arc::clone(&inbox);
-            let thread = std::thread::Builder::new().name(name.to_owned());
-            let started = thread.spawn(move || job(&inbox));
-            started.map_err(|error| StoreError::Failed(format!("cannot start a thread: {error}")))?;
-        }
-        Ok(Self { sender, size })
-    }
-}
-
-impl Ledger {
-    /// Starts the threads.
-    ///
-    /// # Errors
-    /// When the store cannot reserve lease tokens, or the operating system refuses a thread.
-    pub fn start(mut parts: WriterParts) -> Result<Self, StoreError> {
-        let counters = Counters::default();
-        let has_keeper = parts.connections.keeper.is_some();
-        let member = |mut tables: Box<dyn Tables>, sweeps: bool| -> Result<Job, StoreError> {
-            let mut counters = counters.clone();
-            // Durably, before the first claim: tokens stay unique even when a power cut swallows unsynced claims.
-            tables.begin(true)?;
-            counters.reserve(tables.as_mut())?;
-            tables.commit()?;
-            let mut thread = WriterThread {
-                tables,
-                clock: Arc::clone(&parts.clock),
-                sweeper: sweeps.then(|| parts.sweeper.clone()),
-                counters,
-                wakeups: Arc::clone(&parts.wakeups),
-                next_tick: Instant::now(),
-                next_look: Instant::now(),
-                next_flush: Instant::now() + FLUSH,
-                metrics: Arc::clone(&parts.metrics),
-            };
-            Ok(Box::new(move |inbox| thread.run(inbox)))
-        };
-        let mut writers = Vec::new();
-        for tables in std::mem::take(&mut parts.connections.writers) {
-            writers.push(member(tables, !has_keeper)?);
-        }
-        let keeper = match parts.connections.keeper.take() {
-            Some(tables) => Some(Crew::hire("ojs-keeper", vec![member(tables, true)?])?),
-            None => None,
-        };
-        let mut readers: Vec<Job> = Vec::new();
-        for tables in std::mem::take(&mut parts.connections.readers) {
-            readers.push(Box::new(move |inbox| read_loop(tables, inbox)));
-        }
-        let readers = if readers.is_empty() { None } else { Some(Crew::hire("ojs-reader", readers)?) };
-        Ok(Self { writers: Crew::hire("ojs-writer", writers)?, keeper, readers, name: parts.connections.name })
-    }
-
-    fn send<'a>(&self, to: &Crew, message: impl FnOnce(Answer) -> Message) -> BoxFuture<'a, Result<Reply, Refusal>> {
-        let (answer, reply) = oneshot::channel();
-        let sent = to.sender.send(message(answer)).is_ok();
-        Box::pin(async move {
-            if !sent {
-                return Err(StoreError::Closed.into());
-            }
-            reply.await.unwrap_or(Err(StoreError::Closed.into()))
-        })
-    }
-}
-
-impl Store for Ledger {
-    fn execute(&self, command: Command) -> BoxFuture<'_, Result<Reply, Refusal>> {
-        self.send(&self.writers, |answer| Message::Execute(command, answer))
-    }
-
-    fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, Refusal>> {
-        self.send(self.readers.as_ref().unwrap_or(&self.writers), |answer| Message::Query(query, answer))
-    }
-
-    fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>> {
-        self.send(self.keeper.as_ref().unwrap_or(&self.writers), Message::Sweep)
-    }
-
-    fn close(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            // The readers first: SQLite folds its log into the file when the last connection closes, if that one may write.
-            for crew in [self.readers.as_ref(), self.keeper.as_ref(), Some(&self.writers)].into_iter().flatten() {
-                let mut waits = Vec::new();
-                for _ in 0..crew.size {
-                    let (done, closed) = oneshot::channel();
-                    // Each takes one, and takes nothing after it.
-                    if crew.sender.send(Message::Close(done)).is_ok() {
-                        waits.push(closed);
-                    }
-                }
-                for closed in waits {
-                    // An error means that the thread has ended already.
-                    let _ = closed.await;
-                }
-            }
-        })
-    }
-
-    fn name(&self) -> &'static str {
-        self.name
-    }
-}
-
-struct WriterThread {
+/// What a thread that writes owns.
+pub(super) struct WriterThread {
     tables: Box<dyn Tables>,
     clock: Arc<dyn Clock>,
     /// Time-driven work, when it is this thread's.
@@ -210,10 +52,31 @@ struct WriterThread {
     next_look: Instant,
     next_flush: Instant,
     metrics: Arc<Metrics>,
+    /// Whether the commit of the open transaction has begun.
+    committing: bool,
+    /// Time of the latest look for what is due.
+    swept_at: Timestamp,
 }
 
 impl WriterThread {
-    fn run(&mut self, inbox: &Inbox) {
+    pub(super) fn new(tables: Box<dyn Tables>, counters: Counters, sweeper: Option<Sweeper>, shared: Shared) -> Self {
+        let now = Instant::now();
+        Self {
+            tables,
+            clock: shared.clock,
+            sweeper,
+            counters,
+            wakeups: shared.wakeups,
+            next_tick: now,
+            next_look: now,
+            next_flush: now + FLUSH,
+            metrics: shared.metrics,
+            committing: false,
+            swept_at: Timestamp::from_millis(0),
+        }
+    }
+
+    pub(super) fn run(&mut self, inbox: &Inbox) {
         let mut group: Vec<(Command, Answer)> = Vec::new();
         loop {
             let patience = self.patience();
@@ -227,31 +90,77 @@ impl WriterThread {
             let interrupt = first.and_then(|first| gather(first, &held, &mut group));
             drop(held);
             self.commit_group(&mut group);
-            match interrupt {
-                Some(Interrupt::Query(query, reply)) => {
-                    // Memory store: a query sees every command sent before it.
-                    let _ = reply.send(answer(self.tables.as_mut(), &query));
-                }
-                Some(Interrupt::Sweep(reply)) => {
-                    let swept = self.sweep_all().map(|()| Reply::Done).map_err(Refusal::from);
-                    self.flush();
-                    let _ = reply.send(swept);
-                }
-                Some(Interrupt::Close(done)) => {
-                    if self.sweeper.is_some() {
-                        self.flush();
-                        self.resign();
-                    }
-                    tracing::debug!("store closed");
-                    // Dropping the tables closes the files; the answer comes after it.
-                    self.tables = Box::new(crate::memory::MemoryTables::default());
-                    let _ = done.send(());
-                    return;
-                }
-                None => {}
+            if let Some(interrupt) = interrupt
+                && self.serve(interrupt).is_break()
+            {
+                return;
             }
-            self.tick();
+            let ticked = self.guarded("maintenance", |this| {
+                this.tick();
+                Ok(())
+            });
+            if let Err(fault) = ticked {
+                self.leave_out(&fault);
+            }
         }
+    }
+
+    /// Answers what is no command; breaks when the thread is to end.
+    fn serve(&mut self, interrupt: Interrupt) -> ControlFlow<()> {
+        match interrupt {
+            Interrupt::Query(query, reply) => {
+                // Memory store: a query sees every command sent before it.
+                let answered = self.guarded("a query", |this| Ok(answer(this.tables.as_mut(), &query)));
+                let answered = answered.unwrap_or_else(|fault| Err(fault.into()));
+                let _ = reply.send(answered);
+            }
+            Interrupt::Sweep(reply) => {
+                let swept = self.guarded("a sweep", |this| {
+                    let swept = this.sweep_all();
+                    this.flush();
+                    swept
+                });
+                let _ = reply.send(swept.map(|()| Reply::Done).map_err(Refusal::from));
+            }
+            Interrupt::Probe(reply) => {
+                let sound = self.guarded("a probe", |this| this.tables.settle());
+                let _ = reply.send(sound.map(|()| Reply::Done).map_err(Refusal::from));
+            }
+            Interrupt::Close(done) => {
+                if self.sweeper.is_some() {
+                    let _ = self.guarded("closing", |this| {
+                        this.flush();
+                        this.resign();
+                        Ok(())
+                    });
+                }
+                tracing::debug!("store closed");
+                // Dropping the tables closes the files; the answer comes after it.
+                self.tables = Box::new(crate::memory::MemoryTables::default());
+                let _ = done.send(());
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Runs work that uses the tables. A panic in it is a bug of ours and a fault like any other: what was open is undone, those who
+    /// asked are told, and the thread goes on.
+    fn guarded<T>(&mut self, what: &str, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.committing = false;
+        let panic = match caught(|| work(self)) {
+            Ok(outcome) => return outcome,
+            Err(panic) => panic,
+        };
+        tracing::error!(%panic, what, "a bug: the writer met a panic; it undoes what was open and goes on");
+        self.metrics.panicked();
+        self.metrics.store_failed();
+        self.counters.forget();
+        // A sweep that panics again and again must not keep commands from their turn.
+        self.next_tick = Instant::now() + AFTER_PANIC;
+        self.tables.rollback();
+        let text = format!("a bug in the engine ({panic}); please report it with the log");
+        Err(if self.committing { StoreError::Unknown(text) } else { StoreError::Failed(text) })
     }
 
     /// Hands maintenance over: without it the others wait until this process's term has run out.
@@ -275,7 +184,9 @@ impl WriterThread {
             return;
         }
         let started = Instant::now();
-        let applied = self.apply_group(group);
+        let commands: Vec<&Command> = group.iter().map(|(command, _)| command).collect();
+        let applied = self.guarded("a group of commands", |this| this.apply_group(&commands));
+        drop(commands);
         match applied {
             Ok(replies) => {
                 self.metrics.committed(group.len(), started.elapsed());
@@ -285,6 +196,12 @@ impl WriterThread {
                 for ((_, answer), reply) in group.drain(..).zip(replies) {
                     // A receiver that is gone hung up; its command is done all the same.
                     let _ = answer.send(reply);
+                }
+            }
+            Err(fault) if group.len() == 1 && !self.is_hopeless(&fault) && is_divisible(group) => {
+                tracing::warn!(error = %fault, "an exchange failed; trying its outcomes one by one");
+                for (command, answer) in group.drain(..) {
+                    let _ = answer.send(self.exchange_apart(command));
                 }
             }
             Err(fault) if group.len() == 1 || self.is_hopeless(&fault) => {
@@ -305,6 +222,37 @@ impl WriterThread {
         }
     }
 
+    /// Writes the outcomes of an exchange each in a transaction of its own, then claims: one job that cannot be read must not take the
+    /// outcomes of the others with it.
+    fn exchange_apart(&mut self, command: Command) -> Result<Reply, Refusal> {
+        let Command::Exchange { outcomes, claim } = command else { return self.apply_alone(&command) };
+        let mut all = Vec::with_capacity(outcomes.len());
+        for report in outcomes {
+            let job = report.job;
+            match self.apply_alone(&Command::Exchange { outcomes: vec![report], claim: None }) {
+                Ok(Reply::Exchanged { results, .. }) => all.extend(results),
+                Err(Refusal::Store(StoreError::Failed(what))) => {
+                    tracing::error!(%job, %what, "an outcome was not written");
+                    let message = format!("The outcome of job {job} was not written: {what}.");
+                    all.push(Err(OjsError::new(ErrorCode::BackendError, message)));
+                }
+                Ok(other) => return Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+                // Those already written are known by their tokens when they are sent again.
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        match self.apply_alone(&Command::Exchange { outcomes: Vec::new(), claim })? {
+            Reply::Exchanged { jobs, retry_at, .. } => Ok(Reply::Exchanged { results: all, jobs, retry_at }),
+            other => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+        }
+    }
+
+    fn apply_alone(&mut self, command: &Command) -> Result<Reply, Refusal> {
+        let replies = self.guarded("a command", |this| this.apply_group(&[command]))?;
+        let none = || Err(StoreError::Failed("a command without an answer".into()).into());
+        replies.into_iter().next().unwrap_or_else(none)
+    }
+
     /// Whether a group's commands would fare no better one by one: the database is away, or may have done them already.
     fn is_hopeless(&self, fault: &StoreError) -> bool {
         match fault {
@@ -315,14 +263,13 @@ impl WriterThread {
     }
 
     /// Applies a group, again while other writers are faster: nothing of a failed try remains.
-    fn apply_group(&mut self, group: &[(Command, Answer)]) -> Result<Vec<Result<Reply, Refusal>>, StoreError> {
-        let commands: Vec<&Command> = group.iter().map(|(command, _)| command).collect();
+    fn apply_group(&mut self, commands: &[&Command]) -> Result<Vec<Result<Reply, Refusal>>, StoreError> {
         let durable = commands.iter().any(|command| command.is_durable());
         let mut tries = 0;
         loop {
-            let applied = self.transaction(durable, &commands, |turn| {
+            let applied = self.transaction(durable, commands, |turn| {
                 let mut replies = Vec::with_capacity(commands.len());
-                for command in &commands {
+                for command in commands {
                     replies.push(match turn.apply(command) {
                         Err(Refusal::Store(fault)) => return Err(fault),
                         reply => reply,
@@ -346,6 +293,7 @@ impl WriterThread {
         commands: &[&Command],
         work: impl FnOnce(&mut Turn<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.committing = false;
         self.tables.begin(durable)?;
         if let Err(fault) = self.tables.prepare(commands) {
             self.tables.rollback();
@@ -356,6 +304,7 @@ impl WriterThread {
         let outcome = work(&mut turn).and_then(|value| Ok((value, turn.take_done(), turn.finish()?)));
         match outcome {
             Ok((value, done, ready)) => {
+                self.committing = true;
                 if let Err(fault) = self.tables.commit() {
                     return Err(self.undone(fault));
                 }
@@ -400,6 +349,8 @@ impl WriterThread {
         if self.sweeper.is_none() {
             return;
         }
+        // Without commands, too: a store that is not ready gets none. Why it cannot be used was logged when that began.
+        let _ = self.tables.settle();
         let watched = self.wakeups.has_waiters() || self.wakeups.is_followed();
         if watched && self.tables.changed_elsewhere().unwrap_or(false) {
             self.wakeups.all();
@@ -428,10 +379,13 @@ impl WriterThread {
 
     /// Sweeps until nothing is due.
     fn sweep_all(&mut self) -> Result<(), StoreError> {
-        let mut tries = 0;
+        let (mut tries, mut slices) = (0, 0);
         loop {
             match self.sweep_slice() {
-                Ok(true) => {}
+                // What is left out stays due.
+                Ok(true) if self.counters.aside.is_empty() => {}
+                Ok(true) if slices < MAX_SLICES => slices += 1,
+                Ok(true) => return Ok(()),
                 Ok(false) => return Ok(()),
                 Err(StoreError::Conflict(_)) if tries < MAX_TRIES => tries += 1,
                 Err(fault) => return Err(fault),
@@ -456,10 +410,21 @@ impl WriterThread {
         due
     }
 
+    /// What a sweep was looking at when it failed is left out of the next ones: the others go on. Says whether there was anything.
+    fn leave_out(&mut self, fault: &StoreError) -> bool {
+        let StoreError::Failed(_) = fault else { return false };
+        let subject = self.counters.aside.leave_out(self.swept_at.as_millis());
+        if let Some(subject) = &subject {
+            tracing::error!(%subject, error = %fault, "maintenance leaves something out for a minute");
+        }
+        subject.is_some()
+    }
+
     /// One slice of maintenance, when anything is due; says whether there was.
     fn sweep_slice(&mut self) -> Result<bool, StoreError> {
         let Some(mut sweeper) = self.sweeper.clone() else { return Ok(false) };
         let now = self.tables.now(self.clock.as_ref());
+        self.swept_at = now;
         if !self.is_due(&sweeper, now)? {
             return Ok(false);
         }
@@ -472,17 +437,32 @@ impl WriterThread {
                 Err(Refusal::Store(fault)) => Err(fault),
                 Err(Refusal::Ojs(_)) | Ok(()) => Ok(true),
             }
-        })?;
+        });
+        let swept = match swept {
+            Err(fault) if self.leave_out(&fault) => return Ok(true),
+            swept => swept?,
+        };
+        self.counters.aside.done(now.as_millis());
         // Only a committed sweep moves on.
         self.sweeper = Some(sweeper);
         Ok(swept)
     }
 }
 
+/// Whether a group is an exchange of several parts, which need not fail together.
+fn is_divisible(group: &[(Command, Answer)]) -> bool {
+    let parts = |command: &Command| match command {
+        Command::Exchange { outcomes, claim } => outcomes.len() + usize::from(claim.is_some()),
+        _ => 1,
+    };
+    group.iter().all(|(command, _)| parts(command) > 1)
+}
+
 /// What ends the gathering of a group besides its size.
 enum Interrupt {
     Query(Query, Answer),
     Sweep(Answer),
+    Probe(Answer),
     Close(oneshot::Sender<()>),
 }
 
@@ -501,6 +481,7 @@ fn gather(first: Message, inbox: &Receiver<Message>, group: &mut Vec<(Command, A
             }
             Message::Query(query, reply) => return Some(Interrupt::Query(query, reply)),
             Message::Sweep(reply) => return Some(Interrupt::Sweep(reply)),
+            Message::Probe(reply) => return Some(Interrupt::Probe(reply)),
             Message::Close(done) => return Some(Interrupt::Close(done)),
         }
         next = inbox.try_recv().ok();
@@ -508,25 +489,24 @@ fn gather(first: Message, inbox: &Receiver<Message>, group: &mut Vec<(Command, A
     None
 }
 
-fn read_loop(mut tables: Box<dyn Tables>, inbox: &Inbox) {
+/// What a thread that only reads does.
+pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &Inbox) {
     loop {
         let taken = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(message) = taken else { return };
         match message {
             Message::Query(query, reply) => {
-                // One snapshot for all the reads of a query.
-                let opened = tables.begin(false).and_then(|()| tables.prepare(&[]));
-                let answered = opened.map_err(Refusal::from).and_then(|()| {
-                    let answered = answer(tables.as_mut(), &query);
-                    tables.commit()?;
-                    answered
+                let answered = caught(|| read(tables.as_mut(), &query)).unwrap_or_else(|panic| {
+                    tracing::error!(%panic, ?query, "a bug: a query met a panic; its reader goes on");
+                    metrics.panicked();
+                    Err(StoreError::Failed(format!("a bug in the engine ({panic}); please report it with the log")).into())
                 });
                 if matches!(answered, Err(Refusal::Store(_))) {
                     tables.rollback();
                 }
                 let _ = reply.send(answered);
             }
-            Message::Execute(_, reply) | Message::Sweep(reply) => {
+            Message::Execute(_, reply) | Message::Sweep(reply) | Message::Probe(reply) => {
                 let _ = reply.send(Err(StoreError::Closed.into()));
             }
             Message::Close(done) => {
@@ -536,4 +516,22 @@ fn read_loop(mut tables: Box<dyn Tables>, inbox: &Inbox) {
             }
         }
     }
+}
+
+/// Answers a query from one snapshot for all its reads.
+fn read(tables: &mut dyn Tables, query: &Query) -> Result<Reply, Refusal> {
+    tables.begin(false)?;
+    tables.prepare(&[])?;
+    let answered = answer(tables, query);
+    tables.commit()?;
+    answered
+}
+
+/// Runs work; a panic in it becomes its text.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What a panic leaves half done is undone by a rollback, or read again.
+    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())
+    })
 }

@@ -1,0 +1,51 @@
+//! What must not be locked while a process forks: SQLite's own locks.
+//!
+//! SQLite guards its list of open files, its memory counters and a few other things with locks of the process. A thread that opens or closes a file
+//! at the moment of a fork holds one; the child has the lock and not the thread, so it would wait for ever when it opens a store of its own.
+//! So the thread that forks takes them all first, and both sides let go of them.
+#![expect(unsafe_code, reason = "SQLite's locks and pthread_atfork have no safe form")]
+
+use std::sync::Once;
+
+use rusqlite::ffi;
+
+/// In the order in which SQLite takes one while it holds another.
+const LOCKS: [i32; 6] = [
+    ffi::SQLITE_MUTEX_STATIC_MAIN,
+    // The list of open files.
+    ffi::SQLITE_MUTEX_STATIC_VFS1,
+    ffi::SQLITE_MUTEX_STATIC_LRU,
+    ffi::SQLITE_MUTEX_STATIC_PMEM,
+    ffi::SQLITE_MUTEX_STATIC_PRNG,
+    ffi::SQLITE_MUTEX_STATIC_MEM,
+];
+
+/// Makes forks of this process wait until no thread holds a lock of SQLite. Cheap after the first call.
+pub fn guard() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: after it has succeeded the static locks exist for as long as the process. The handlers are functions without state.
+        let refused = unsafe {
+            let started = ffi::sqlite3_initialize();
+            if started == ffi::SQLITE_OK { libc::pthread_atfork(Some(before), Some(after), Some(after)) } else { started }
+        };
+        if refused != 0 {
+            tracing::warn!(code = refused, "a fork while another thread opens a file may leave a child that cannot open any");
+        }
+    });
+}
+
+unsafe extern "C" fn before() {
+    for lock in LOCKS {
+        // SAFETY: a static lock is not made here but looked up, and SQLite takes null for none.
+        unsafe { ffi::sqlite3_mutex_enter(ffi::sqlite3_mutex_alloc(lock)) };
+    }
+}
+
+/// In the parent and in the child: each has the thread that took them.
+unsafe extern "C" fn after() {
+    for lock in LOCKS.into_iter().rev() {
+        // SAFETY: as above, and this thread took them in `before`.
+        unsafe { ffi::sqlite3_mutex_leave(ffi::sqlite3_mutex_alloc(lock)) };
+    }
+}
