@@ -131,6 +131,11 @@ async fn of_store(url: &str) -> Result<Vec<Finding>, Failure> {
 async fn server(remote: &Remote) -> Result<Finding, Failure> {
     let health = remote.get("/health").await?.value;
     let kind = text(&health, "/backend/type");
+    if text(&health, "/backend/check/status") == "damaged" {
+        let what = text(&health, "/backend/check/error");
+        let advice = "stop the server, restore a backup, or save what can be with `sqlite3 FILE .recover`";
+        return Ok(warning("server and store", format!("the database is damaged ({what}): {advice}")));
+    }
     Ok(ok("server and store", format!("{kind} answers in {} ms", text(&health, "/backend/latency_ms"))))
 }
 

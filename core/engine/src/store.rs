@@ -1,6 +1,7 @@
 //! The seam between the engine and whatever keeps jobs.
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 use futures_util::future::BoxFuture;
 use ojs_model::OjsError;
@@ -70,6 +71,7 @@ pub enum Finding {
 pub struct Checkup {
     finding: Mutex<Finding>,
     stopped: AtomicBool,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Checkup {
@@ -87,6 +89,19 @@ impl Checkup {
     /// Lets it end early: the store is being closed.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets it end early, and waits for that.
+    pub(crate) fn end(&self) {
+        self.stop();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // A panic in it was printed; there is nothing to hand on.
+        let _ = thread.map(JoinHandle::join);
+    }
+
+    /// The thread that looks.
+    pub(crate) fn runs_in(&self, thread: JoinHandle<()>) {
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
     }
 
     /// Whether it is to end early.

@@ -219,14 +219,14 @@ async fn a_disk_that_goes_on_failing_confirms_nothing_and_its_server_is_not_read
         assert!(error["message"].as_str().unwrap().contains("not carried out") && error["retryable"] == true, "{error}");
     }
     assert_eq!(wire.get(&format!("/jobs/{id}")).await.code(), "not_found", "refused, and still to be read");
-    let said = until("the server says that it is not ready", async || {
+    let said = until("the server says that it is not ready", || async {
         let answer = ready(&server).await;
         (answer.status == 503).then(|| answer.json())
     });
     assert!(said.await["reason"].as_str().unwrap().contains("the disk has failed"));
     std::fs::remove_file(server.directory().join(BROKEN)).unwrap();
     // Nobody sends commands to a server that is not ready: it comes back by itself.
-    until("the server is ready again", async || (ready(&server).await.status == 200).then_some(())).await;
+    until("the server is ready again", || async { (ready(&server).await.status == 200).then_some(()) }).await;
     let confirmed = confirm(&server, &mut wire, 8).await;
     server.kill().await;
     nothing_is_lost(&server, &confirmed).await;
@@ -242,8 +242,8 @@ async fn a_server_that_died_of_a_failed_sync_leaves_no_hole_for_the_next_one() {
     let mut wire = second.connect().await;
     let confirmed = confirm(&second, &mut wire, 8).await;
     // The end was unclean: the file is looked through meanwhile.
-    until("the file has been looked through", async || {
-        let health = wire.get("/health").await.expect(200).json();
+    until("the file has been looked through", || async {
+        let health = second.connect().await.get("/health").await.expect(200).json();
         (health["backend"]["check"]["status"] == "ok").then_some(())
     })
     .await;

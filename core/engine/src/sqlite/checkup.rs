@@ -36,8 +36,9 @@ pub fn start(path: &Path) -> Arc<Checkup> {
         }
         shared.found(finding);
     });
-    if let Err(error) = started {
-        checkup.found(Finding::Unfinished(format!("cannot start a thread: {error}")));
+    match started {
+        Ok(thread) => checkup.runs_in(thread),
+        Err(error) => checkup.found(Finding::Unfinished(format!("cannot start a thread: {error}"))),
     }
     checkup
 }

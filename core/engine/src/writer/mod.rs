@@ -2,8 +2,10 @@
 //!
 //! Requests put commands into a channel; the writer thread takes what has gathered there, applies it in one transaction, commits, then
 //! answers all of them. While it waits for the disk the next group gathers: no timer, and throughput grows with load.
+mod reader;
 mod thread;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,7 +20,8 @@ use crate::metrics::Metrics;
 use crate::store::{Checkup, Refusal, Store};
 use crate::tables::{StoreError, Tables};
 use crate::wake::Wakeups;
-use thread::{WriterThread, read_loop};
+use reader::read_loop;
+use thread::WriterThread;
 
 /// Longest wait for a sign of life from a thread: longer than a transaction may wait for another process's.
 const PROBE_PATIENCE: Duration = Duration::from_secs(10);
@@ -209,8 +212,9 @@ impl Store for Ledger {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            if let Some(checkup) = &self.checkup {
-                checkup.stop();
+            if let Some(checkup) = self.checkup.clone() {
+                // Its connection must not be the last: the one that writes folds the log into the file.
+                let _ = tokio::task::spawn_blocking(move || checkup.end()).await;
             }
             // The readers first: SQLite folds its log into the file when the last connection closes, if that one may write.
             for crew in [self.readers.as_ref(), self.keeper.as_ref(), Some(&self.writers)].into_iter().flatten() {
@@ -233,4 +237,22 @@ impl Store for Ledger {
     fn name(&self) -> &'static str {
         self.name
     }
+}
+
+impl Drop for Ledger {
+    /// A store that was dropped instead of closed: nothing of it goes on reading.
+    fn drop(&mut self) {
+        if let Some(checkup) = &self.checkup {
+            checkup.stop();
+        }
+    }
+}
+
+/// Runs work; a panic in it becomes its text.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What a panic leaves half done is undone by a rollback, or read again.
+    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())
+    })
 }

@@ -1,6 +1,5 @@
-//! A thread that writes and the transactions it makes; a thread that only reads.
+//! A thread that writes, and the transactions it makes.
 use std::ops::ControlFlow;
-use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,7 +7,7 @@ use std::time::{Duration, Instant};
 use ojs_model::{ErrorCode, OjsError, Timestamp};
 use tokio::sync::oneshot;
 
-use super::{Answer, Inbox, Message, Shared};
+use super::{Answer, Inbox, Message, Shared, caught};
 use crate::apply::{Counters, Sweeper, Turn, answer};
 use crate::clock::Clock;
 use crate::command::{Command, Query, Reply};
@@ -198,8 +197,8 @@ impl WriterThread {
                     let _ = answer.send(reply);
                 }
             }
-            Err(fault) if group.len() == 1 && !self.is_hopeless(&fault) && is_divisible(group) => {
-                tracing::warn!(error = %fault, "an exchange failed; trying its outcomes one by one");
+            Err(StoreError::Failed(what)) if group.len() == 1 && is_divisible(group) => {
+                tracing::warn!(%what, "an exchange failed; trying its outcomes one by one");
                 for (command, answer) in group.drain(..) {
                     let _ = answer.send(self.exchange_apart(command));
                 }
@@ -238,13 +237,22 @@ impl WriterThread {
                 }
                 Ok(other) => return Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
                 // Those already written are known by their tokens when they are sent again.
+                Err(Refusal::Store(fault)) if !all.is_empty() => return Err(StoreError::Unknown(fault.to_string()).into()),
                 Err(refusal) => return Err(refusal),
             }
         }
-        match self.apply_alone(&Command::Exchange { outcomes: Vec::new(), claim })? {
-            Reply::Exchanged { jobs, retry_at, .. } => Ok(Reply::Exchanged { results: all, jobs, retry_at }),
-            other => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
-        }
+        let claimed = claim.map(|claim| self.apply_alone(&Command::Exchange { outcomes: Vec::new(), claim: Some(claim) }));
+        let (jobs, retry_at) = match claimed {
+            Some(Ok(Reply::Exchanged { jobs, retry_at, .. })) => (jobs, retry_at),
+            Some(Err(refusal)) if all.is_empty() => return Err(refusal),
+            Some(other) => {
+                // The outcomes are written, and the caller must hear of it; it will ask for jobs again.
+                tracing::error!(?other, "a claim failed behind the outcomes of its exchange");
+                (Vec::new(), None)
+            }
+            None => (Vec::new(), None),
+        };
+        Ok(Reply::Exchanged { results: all, jobs, retry_at })
     }
 
     fn apply_alone(&mut self, command: &Command) -> Result<Reply, Refusal> {
@@ -487,51 +495,4 @@ fn gather(first: Message, inbox: &Receiver<Message>, group: &mut Vec<(Command, A
         next = inbox.try_recv().ok();
     }
     None
-}
-
-/// What a thread that only reads does.
-pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &Inbox) {
-    loop {
-        let taken = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(message) = taken else { return };
-        match message {
-            Message::Query(query, reply) => {
-                let answered = caught(|| read(tables.as_mut(), &query)).unwrap_or_else(|panic| {
-                    tracing::error!(%panic, ?query, "a bug: a query met a panic; its reader goes on");
-                    metrics.panicked();
-                    Err(StoreError::Failed(format!("a bug in the engine ({panic}); please report it with the log")).into())
-                });
-                if matches!(answered, Err(Refusal::Store(_))) {
-                    tables.rollback();
-                }
-                let _ = reply.send(answered);
-            }
-            Message::Execute(_, reply) | Message::Sweep(reply) | Message::Probe(reply) => {
-                let _ = reply.send(Err(StoreError::Closed.into()));
-            }
-            Message::Close(done) => {
-                drop(tables);
-                let _ = done.send(());
-                return;
-            }
-        }
-    }
-}
-
-/// Answers a query from one snapshot for all its reads.
-fn read(tables: &mut dyn Tables, query: &Query) -> Result<Reply, Refusal> {
-    tables.begin(false)?;
-    tables.prepare(&[])?;
-    let answered = answer(tables, query);
-    tables.commit()?;
-    answered
-}
-
-/// Runs work; a panic in it becomes its text.
-fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // What a panic leaves half done is undone by a rollback, or read again.
-    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())
-    })
 }
