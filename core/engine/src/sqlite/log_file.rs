@@ -130,7 +130,7 @@ fn mend(connection: &Connection, log: &Path) -> Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let written = write_again(log);
     connection.execute_batch("ROLLBACK")?;
-    written.map_err(|error| StoreError::Failed(format!("{}: {error}", log.display())))?;
+    written.map_err(|error| StoreError::Failed(format!("the log: {error}")))?;
     empty(connection)
 }
 
@@ -184,7 +184,7 @@ pub(super) fn recover(database: &Path) -> Result<bool> {
     }
     let written = write_again(&log);
     connection.execute_batch("ROLLBACK")?;
-    written.map_err(|error| StoreError::Failed(format!("{}: {error}", log.display())))?;
+    written.map_err(|error| StoreError::Failed(format!("the log: {error}")))?;
     empty(&connection)?;
     Ok(true)
 }
