@@ -214,7 +214,7 @@ mod tests {
                     queues: vec!["default".into(), "q".into()],
                     count: 2,
                     worker: Some("w".into()),
-                    visibility_ms: None,
+                    ..Claim::default()
                 }),
             },
             Command::SetPaused { queue: "new".into(), paused: true },
@@ -292,7 +292,7 @@ mod tests {
         let now = Timestamp::from_millis(1_767_225_600_000);
         let new = job(r#"{"type":"a","args":[]}"#, now);
         assert!(run(&mut tables, &mut counters, now, &Command::Enqueue(vec![Arc::clone(&new)])));
-        let claim = Claim { queues: vec!["default".into()], count: 1, worker: None, visibility_ms: None };
+        let claim = Claim { queues: vec!["default".into()], count: 1, worker: None, ..Claim::default() };
         assert!(run(&mut tables, &mut counters, now, &Command::Exchange { outcomes: Vec::new(), claim: Some(claim) }));
         let stored = tables.jobs.values_mut().next().unwrap();
         stored.history.errors = "[{".into();
