@@ -94,41 +94,48 @@ async fn every_list_has_the_same_json_form() {
 
 #[tokio::test]
 async fn the_newest_events_are_shown() {
-    let server = ServerProcess::memory().await;
-    for n in 0..150 {
-        server.connect().await.post("/jobs", &json!({"type": format!("a.n{n}"), "args": []})).await.expect(201);
+    let database = ojs_postgres_fixture::database();
+    let stores = [ServerProcess::memory().await, ServerProcess::sqlite().await, ServerProcess::on(database.url(), &[]).await];
+    for server in stores {
+        for n in 0..150 {
+            server.connect().await.post("/jobs", &json!({"type": format!("a.n{n}"), "args": []})).await.expect(201);
+        }
+        let three = says(&server, &["events", "--limit", "3"]).await;
+        let types: Vec<&str> = three.lines().map(|line| line.split_whitespace().nth(3).unwrap()).collect();
+        assert_eq!(types, ["a.n147", "a.n148", "a.n149"]);
+        assert!(says(&server, &["events"]).await.contains("a.n50 "), "100 by default");
+        assert_eq!(says(&server, &["events", "--limit", "0"]).await.lines().count(), 150);
+        let old = says(&server, &["events", "--limit", "2", "--queues", "none"]).await;
+        assert_eq!(old, "");
+        let first = json_of(&server, &["events", "--after", "0.0", "--limit", "2"]).await;
+        assert_eq!(first["items"][1]["data"]["job_type"], "a.n1");
+        let next = first["next"].as_str().unwrap();
+        let second = json_of(&server, &["events", "--after", next, "--limit", "2"]).await;
+        assert_eq!(second["items"][0]["data"]["job_type"], "a.n2");
     }
-    let three = says(&server, &["events", "--limit", "3"]).await;
-    let types: Vec<&str> = three.lines().map(|line| line.split_whitespace().nth(3).unwrap()).collect();
-    assert_eq!(types, ["a.n147", "a.n148", "a.n149"]);
-    assert!(says(&server, &["events"]).await.contains("a.n50 "), "100 by default");
-    assert_eq!(says(&server, &["events", "--limit", "0"]).await.lines().count(), 150);
-    let old = says(&server, &["events", "--limit", "2", "--queues", "none"]).await;
-    assert_eq!(old, "");
-    let first = json_of(&server, &["events", "--after", "0.0", "--limit", "2"]).await;
-    assert_eq!(first["items"][1]["data"]["job_type"], "a.n1");
-    let next = first["next"].as_str().unwrap();
-    let second = json_of(&server, &["events", "--after", next, "--limit", "2"]).await;
-    assert_eq!(second["items"][0]["data"]["job_type"], "a.n2");
 }
 
 #[tokio::test]
 async fn workflows_are_listed_by_state() {
-    let server = ServerProcess::memory().await;
-    let mut ids = Vec::new();
-    for steps in 1..=3 {
-        let steps: Vec<Value> = (0..steps).map(|_| json!({"type": "a.b", "args": []})).collect();
-        let made = server.connect().await.post("/workflows", &json!({"type": "chain", "steps": steps})).await.expect(201).json();
-        ids.push(made["workflow"]["id"].as_str().unwrap().to_owned());
+    let database = ojs_postgres_fixture::database();
+    let stores = [ServerProcess::memory().await, ServerProcess::sqlite().await, ServerProcess::on(database.url(), &[]).await];
+    for server in stores {
+        let mut ids = Vec::new();
+        for steps in 1..=3 {
+            let steps: Vec<Value> = (0..steps).map(|_| json!({"type": "a.b", "args": []})).collect();
+            let made =
+                server.connect().await.post("/workflows", &json!({"type": "chain", "steps": steps})).await.expect(201).json();
+            ids.push(made["workflow"]["id"].as_str().unwrap().to_owned());
+        }
+        says(&server, &["workflows", "cancel", &ids[0]]).await;
+        let list = says(&server, &["workflows", "list", "--limit", "2"]).await;
+        assert!(list.lines().nth(1).unwrap().starts_with(&ids[2]) && list.contains("0 of 3"), "{list}");
+        assert!(list.ends_with("more: --page 2\n"), "{list}");
+        let running = json_of(&server, &["workflows", "list", "--state", "running"]).await;
+        assert_eq!(running["items"].as_array().unwrap().len(), 2);
+        assert_eq!(json_of(&server, &["workflows", "list", "--state", "cancelled"]).await["items"][0]["id"], ids[0].as_str());
+        assert!(fails(&server.url(), &["workflows", "list", "--state", "lost"], 1).await.contains("cancelled"));
     }
-    says(&server, &["workflows", "cancel", &ids[0]]).await;
-    let list = says(&server, &["workflows", "list", "--limit", "2"]).await;
-    assert!(list.lines().nth(1).unwrap().starts_with(&ids[2]) && list.contains("0 of 3"), "{list}");
-    assert!(list.ends_with("more: --page 2\n"), "{list}");
-    let running = json_of(&server, &["workflows", "list", "--state", "running"]).await;
-    assert_eq!(running["items"].as_array().unwrap().len(), 2);
-    assert_eq!(json_of(&server, &["workflows", "list", "--state", "cancelled"]).await["items"][0]["id"], ids[0].as_str());
-    assert!(fails(&server.url(), &["workflows", "list", "--state", "lost"], 1).await.contains("cancelled"));
 }
 
 #[tokio::test]
