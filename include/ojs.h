@@ -426,7 +426,9 @@ void ojs_client_free(ojs_client *client);
 // Sets the options that jobs of this type have unless their enqueue says otherwise, for all clients of the process: a JSON object by the
 // names on the wire, `{"queue": "mail", "retry": 8, "timeout": "5m"}`. It takes the place of what was set before; `{}` sets nothing. An
 // unknown option, or a value that means nothing, is an error that names it.
-OJS_MUST_USE ojs_error *ojs_job_defaults_set(ojs_slice job_type, ojs_slice options);
+OJS_MUST_USE
+ojs_error *ojs_job_defaults_set(ojs_slice job_type,
+                                ojs_slice options);
 
 // Fills in the size and the defaults.
 void ojs_worker_options_init(ojs_worker_options *options);

@@ -341,10 +341,11 @@ pub(crate) fn list_from_answer(body: &Bytes) -> Result<Vec<Job>, Error> {
     #[derive(Deserialize)]
     struct Answer<'a> {
         #[serde(borrow, default)]
-        jobs: Vec<&'a RawValue>,
+        jobs: Option<Vec<&'a RawValue>>,
     }
     let answer: Answer<'_> = serde_json::from_slice(body).map_err(|e| Error::json("answer", e))?;
-    answer.jobs.iter().map(|raw| Job::parse(body.slice_ref(raw.get().as_bytes()))).collect()
+    // Some servers write an empty list as null.
+    answer.jobs.unwrap_or_default().iter().map(|raw| Job::parse(body.slice_ref(raw.get().as_bytes()))).collect()
 }
 
 #[cfg(test)]

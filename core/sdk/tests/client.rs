@@ -8,6 +8,7 @@
 )]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use ojs::middleware::EnqueueNext;
 use ojs::testing::Recorder;
@@ -317,4 +318,95 @@ async fn raw_calls_pass_text_through() {
     assert_eq!(recorder.requests()[1].body.as_deref(), Some(format!("{{\"jobs\":[{text}]}}").as_bytes()));
     assert!(matches!(client.enqueue_raw("[]".into()).await, Err(Error::Validation { .. })));
     assert!(matches!(client.enqueue_batch_raw("{}".into()).await, Err(Error::Validation { .. })));
+}
+
+/// A server without a route for results, whose job ends at the second look, and whose empty lists are null.
+fn foreign() -> (Client, Arc<AtomicUsize>) {
+    let looks = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&looks);
+    let transport = transport::from_fn(move |request: Request| {
+        let looks = Arc::clone(&counted);
+        async move {
+            let job = |state: &str| json!({"job": {"id": "a", "type": "t", "state": state, "args": [], "result": {"n": 1}}});
+            let answer = match &*request.path {
+                "/jobs/a" if looks.fetch_add(1, Ordering::SeqCst) == 0 => (200, job("active")),
+                "/jobs/a" => (200, job("completed")),
+                "/jobs/held" => (200, job("active")),
+                path if path.starts_with("/dead-letter") => (200, json!({"jobs": null, "total": 0})),
+                _ => (404, json!({"error": {"code": "not_found", "message": "no such thing"}})),
+            };
+            Ok(Response::new(answer.0, answer.1.to_string()))
+        }
+    });
+    (Client::new(transport), looks)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_comes_from_the_job_where_the_server_has_no_results() {
+    let (client, looks) = foreign();
+    let result = client.wait_for_result("a", Duration::from_secs(10)).await.unwrap();
+    assert_eq!((result.job_id.as_str(), result.state.as_str()), ("a", "completed"));
+    assert_eq!(result.result.unwrap().as_str(), r#"{"n":1}"#);
+    assert_eq!(looks.load(Ordering::SeqCst), 2);
+    assert_eq!(client.wait_for_result("held", Duration::from_secs(3)).await.unwrap_err().status(), Some(408));
+    assert!(client.wait_for_result("none", Duration::from_secs(3)).await.unwrap_err().is_not_found());
+}
+
+#[tokio::test]
+async fn a_list_that_is_null_is_empty() {
+    let (client, _) = foreign();
+    assert!(client.list_dead_letters(None, Page::default()).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn wrong_options_are_refused_before_anything_is_sent() {
+    let recorder = Arc::new(Recorder::new());
+    let client = recorder.client();
+    for (options, message) in [
+        (
+            r#"{"retries":3}"#,
+            "options.retries: is not an option of a job; did you mean 'retry'? The options are queue, priority,",
+        ),
+        (r#"{"retry":{"max_attemps":3}}"#, "retry.max_attemps: is not an option of a retry policy; did you mean 'max_attempts'?"),
+        (
+            r#"{"unique":{"onConflikt":"ignore"}}"#,
+            "unique.onConflikt: is not an option of a unique policy; did you mean 'on_conflict'?",
+        ),
+        (r#"{"rate_limit":{"per_secnd":1}}"#, "rate_limit.per_secnd: is not an option of a rate limit"),
+        (r#"{"timeout_ms":0}"#, "timeout: must be longer than zero"),
+        (r#"{"delay":"-5s"}"#, "delay: must be a length of time"),
+        (r#"{"delay_until":"+-PT5S"}"#, "delay_until: must not be negative"),
+        (r#"[]"#, "options: must be a JSON object"),
+    ] {
+        let job = format!(r#"{{"type":"t","args":[],"options":{options}}}"#);
+        let error = client.enqueue_raw(job.clone().into()).await.unwrap_err();
+        assert!(matches!(error, Error::Validation { .. }) && error.to_string().contains(message), "{options}: {error}");
+        let error = client.enqueue_batch_raw(format!(r#"[{{"type":"t","args":[]}},{job}]"#).into()).await.unwrap_err();
+        assert!(error.to_string().contains(&format!("jobs[1].{}", message.split(':').next().unwrap())), "{error}");
+    }
+    assert!(recorder.requests().is_empty());
+}
+
+#[tokio::test]
+async fn defaults_of_a_type_fill_in_what_is_left_out() {
+    use ojs::{JobOptions, UniquePolicy, defaults};
+    let recorder = Arc::new(Recorder::new());
+    let client = recorder.client();
+    defaults::set(
+        "defaults.test",
+        JobOptions::new().queue("mail").priority(5).timeout(Duration::from_secs(3)).unique(UniquePolicy::by(["type"])),
+    )
+    .unwrap();
+    let options = || sent(&recorder).2["options"].clone();
+    client.enqueue("defaults.test", ()).await.unwrap();
+    let unique = json!({"keys": ["type"], "key": ["type"]});
+    assert_eq!(options(), json!({"queue": "mail", "priority": 5, "timeout_ms": 3000, "unique": unique}));
+    client.enqueue("defaults.test", ()).queue("default").priority(0).option("unique", false).await.unwrap();
+    assert_eq!(options(), json!({"queue": "default", "priority": 0, "timeout_ms": 3000}), "what is named wins");
+    client.enqueue("defaults.other", ()).await.unwrap();
+    assert_eq!(options(), Value::Null);
+    assert!(defaults::set_json("defaults.test", r#"{"retries":1}"#).is_err());
+    defaults::set_json("defaults.test", "{}").unwrap();
+    client.enqueue("defaults.test", ()).await.unwrap();
+    assert_eq!(options(), Value::Null);
 }

@@ -42,7 +42,7 @@ async fn an_idle_worker_holds_one_long_poll() {
     let poll = server.expect("/workers/exchange").await;
     assert_eq!(
         poll.body(),
-        json!({"queues": ["default"], "count": 3, "worker_id": "w", "visibility_timeout_ms": 30000, "wait_ms": 20000})
+        json!({"queues": ["default"], "count": 3, "worker_id": "w", "visibility_timeout_ms": 30000, "lease_tokens": true, "wait_ms": 20000})
     );
     assert_eq!(poll.request.wait, Duration::from_secs(20), "the transport must not time out before the server answers");
     assert!(server.hears_within(Duration::from_secs(19)).await.is_none());
@@ -65,7 +65,7 @@ async fn outcomes_and_the_next_jobs_share_a_request() {
     assert_eq!(
         call.body(),
         json!({
-            "queues": ["default"], "count": 2, "worker_id": "w", "visibility_timeout_ms": 30000,
+            "queues": ["default"], "count": 2, "worker_id": "w", "visibility_timeout_ms": 30000, "lease_tokens": true,
             "outcomes": [{"job_id": "job-1", "lease_token": 1, "result": 1}, {"job_id": "job-2", "lease_token": 2, "requeue": true}],
         })
     );

@@ -96,14 +96,21 @@ impl Client {
         Ok(self.send(request).await?.body)
     }
 
-    /// A call whose answer the server may hold back for so long. It is sent once: the caller decides whether to ask again.
+    /// A call whose answer the server may hold back for so long. It is sent once: the caller decides whether to ask again. The result of a
+    /// job comes from the job itself where the server has no route for results.
     ///
     /// # Errors
     /// As [`call`](Self::call).
     pub async fn call_waiting(&self, method: Method, path: &str, body: Option<Bytes>, wait: Duration) -> Result<Bytes, Error> {
         let mut request = Request::new(method, path.to_owned()).with_resend(false).with_wait(wait);
         request.body = body;
-        Ok(self.send(request).await?.body)
+        match self.send(request).await {
+            Ok(response) => Ok(response.body),
+            Err(error) => match results::without_route(path, &error) {
+                Some(id) => self.result_of_job(id, wait, error).await,
+                None => Err(error),
+            },
+        }
     }
 
     /// Enqueues a job given as the JSON text of an enqueue request; returns the answer, `{"job": …}`.

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use ojs_model::Timestamp;
+use ojs_model::{ErrorCode, OjsError, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -16,6 +16,11 @@ use crate::transport::{Method, Request};
 
 /// Longest wait asked for in one request: below the idle time-outs of common proxies.
 const WAIT_PER_REQUEST: Duration = Duration::from_secs(30);
+
+/// How soon a server without a route for results is asked for the job again; the pause doubles …
+const FIRST_LOOK: Duration = Duration::from_millis(50);
+/// … up to this.
+const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,13 +103,36 @@ impl Client {
             let left = deadline.saturating_duration_since(tokio::time::Instant::now());
             let wait = left.min(WAIT_PER_REQUEST);
             let path = format!("/jobs/{}/result?wait=true&timeout={}", segment(id), wait.as_secs());
-            let request = Request::new(Method::GET, path).with_resend(false).with_wait(wait);
-            match self.send(request).await {
-                Ok(response) => return JobResult::read(&response.body),
+            match self.call_waiting(Method::GET, &path, None, wait).await {
+                Ok(body) => return JobResult::read(&body),
                 // A time of less than a second is not worth another request.
                 Err(error) if error.status() == Some(408) && left > wait.saturating_add(Duration::from_secs(1)) => {}
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// The result as the job itself has it, for servers without a route for results: asked for until the job has ended, at most so long.
+    /// `refusal` is what the server said of the route.
+    pub(super) async fn result_of_job(&self, id: &str, wait: Duration, refusal: Error) -> Result<Bytes, Error> {
+        let deadline = tokio::time::Instant::now() + wait;
+        let mut pause = FIRST_LOOK;
+        loop {
+            // A job that is not there either is what the first refusal was about.
+            let Ok(body) = self.call(Method::GET, &format!("/jobs/{id}"), None).await else { return Err(refusal) };
+            let job = crate::job::from_answer(&body)?;
+            if job.state.is_terminal() {
+                return Ok(as_result(&job).into());
+            }
+            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+            if left.is_zero() {
+                let message = format!("The job is {} and has not ended in time.", job.state.as_str());
+                let mut error = OjsError::new(ErrorCode::RequestTimeout, message);
+                error.status = 408;
+                return Err(error.into());
+            }
+            tokio::time::sleep(pause.min(left)).await;
+            pause = (pause * 2).min(LAST_LOOK);
         }
     }
 
@@ -168,6 +196,26 @@ impl Client {
         ]);
         number(&self.call(Method::DELETE, &format!("/dead-letter{query}"), None).await?, "deleted")
     }
+}
+
+/// The job that a path of results is about, where the refusal may mean that the server has no such route.
+pub(super) fn without_route<'a>(path: &'a str, refusal: &Error) -> Option<&'a str> {
+    let (id, _) = path.strip_prefix("/jobs/")?.split_once("/result?")?;
+    matches!(refusal.status(), Some(404 | 405 | 501)).then_some(id)
+}
+
+/// The members of a job that make its result.
+fn as_result(job: &crate::Job) -> String {
+    let mut out = String::from("{");
+    for (name, member) in
+        [("job_id", "id"), ("state", "state"), ("result", "result"), ("error", "error"), ("result_stored_at", "completed_at")]
+    {
+        if let Some(value) = job.attribute(member).filter(|value| !value.is_null()) {
+            ojs_model::json::push_member(&mut out, name, value.as_str());
+        }
+    }
+    out.push('}');
+    out
 }
 
 fn text(value: &Value) -> Bytes {

@@ -55,8 +55,8 @@ fn milliseconds<'a>(field: &'static str, wire: &'static str, value: &str) -> Res
         }
         return Ok(Some((Cow::Borrowed(wire), Cow::Owned(millis.to_string()))));
     }
-    // Numbers of other types are the server's to refuse.
-    if value.parse::<f64>().is_ok_and(|number| number <= 0.0) { Err(too_short()) } else { Ok(None) }
+    // What is no length at all the server refuses, and says why.
+    if value.parse::<f64>() == Ok(0.0) { Err(too_short()) } else { Ok(None) }
 }
 
 /// A length in whole seconds, never shorter than asked for; `None` when it is no text.
@@ -86,11 +86,9 @@ fn not_before_now(name: &str, value: &str) -> Result<(), Error> {
 
 fn retry(value: &str) -> Result<Cow<'_, str>, Error> {
     if !value.starts_with('{') {
-        let runs: u32 = value.parse().map_err(|_| {
-            let message = r#"must be a number of attempts, or a policy such as {"max_attempts": 5, "initial_interval": "PT10S"}"#;
-            Error::validation("retry", message)
-        })?;
-        return Ok(Cow::Owned(json!({"max_attempts": runs}).to_string()));
+        // What is neither a number of attempts nor a policy the server refuses, and says why.
+        let runs = value.parse::<u32>().ok();
+        return Ok(runs.map_or(Cow::Borrowed(value), |runs| Cow::Owned(json!({"max_attempts": runs}).to_string())));
     }
     let mut policy = object(&names::RETRY, "retry", value)?;
     iso(&mut policy, "initial_interval");
@@ -108,11 +106,8 @@ fn unique(value: &str) -> Result<Option<Cow<'_, str>>, Error> {
         }
         "false" => return Ok(None),
         value if value.starts_with('{') => object(&names::UNIQUE, "unique", value)?,
-        _ => {
-            let message =
-                r#"must be true (same type and arguments), or a policy such as {"keys": ["type", "args"], "period": "PT1H"}"#;
-            return Err(Error::validation("unique", message));
-        }
+        // As above.
+        _ => return Ok(Some(Cow::Borrowed(value))),
     };
     iso(&mut policy, "period");
     complete_unique(&mut policy);

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::report::Report;
 use super::shared::{Shared, panic_message};
-use super::turns::{FLUSH_MAX, Finished, Purpose, Turns};
+use super::turns::{FLUSH_MAX, Finished, Purpose, Server, Turns};
 use crate::dispatch::Phase;
 use crate::error::Error;
 use crate::transport::{Request, Response, TransportError, TransportErrorKind};
@@ -87,6 +87,10 @@ impl Turns {
         push_text(&mut body, "worker_id", &self.shared.worker_id);
         if let Some(lease) = options.visibility_timeout.filter(|_| slots > 0) {
             push_bare(&mut body, "visibility_timeout_ms", lease.as_millis());
+        }
+        // Its jobs are settled, released and extended by their tokens only. Servers without the exchange get the seed's form.
+        if slots > 0 && self.server == Server::Exchange {
+            push_bare(&mut body, "lease_tokens", true);
         }
         if !wait.is_zero() {
             push_bare(&mut body, "wait_ms", wait.as_millis());
