@@ -103,6 +103,25 @@ test('FA-001, FA-002, FA-R001, FA-R003: the example of the README, as printed', 
   await assert.rejects(ojs.client.health(), { name: 'OJSClosedError' });
 });
 
+test('the lines of the README for TypeORM, as printed: with what an EntityManager does, query(sql, params)', async (t) => {
+  const { url, sent } = await server(t);
+  const { db, url: databaseUrl } = await database(t);
+  const ojs = new OjsService({ url, databaseUrl });
+  defer(t, () => ojs.close(0));
+  const [, code] = /```js\n([^]*?)```/.exec(readFileSync(here('../README.md'), 'utf8'));
+  const lines = new (Object.getPrototypeOf(async () => {}).constructor)('ojs', 'manager', 'user', code);
+  for (const end of ['ROLLBACK', 'COMMIT']) {
+    const connection = await db.client.acquireConnection();
+    const manager = { query: async (sql, params) => (await connection.query(sql, params)).rows };
+    await manager.query('BEGIN');
+    await lines(ojs, manager, { id: end });
+    await manager.query(end);
+    await db.client.releaseConnection(connection);
+  }
+  ojs.wake();
+  assert.deepEqual((await sent(1)).map(({ args }) => args), [['COMMIT']]);
+});
+
 test('FA-003, FA-R002, EI-001, EI-012, EI-013: encrypted rows that an earlier process left go together when the application starts', async (t) => {
   const { url, sent } = await server(t);
   const { db } = await database(t);
