@@ -83,9 +83,9 @@ export interface JobOptions {
   /** How long the job's whole life may take. */
   totalTimeout?: Duration;
   /** What happens when it fails. */
-  retry?: RetryPolicy;
+  retry?: RetryPolicy | number;
   /** What makes it a duplicate. */
-  unique?: UniquePolicy;
+  unique?: UniquePolicy | boolean;
   /** How many of its kind may start or run at a time. */
   rateLimit?: Record<string, unknown>;
   /** Words to find it by. */

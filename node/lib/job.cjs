@@ -97,7 +97,22 @@ const length = { fits: (value) => Number.isInteger(value) && value > 0, is: "mor
 /** What values must be, by names of the wire, where the server would say no more than 400. */
 const MUST = { queue: text, priority: whole, timeout_ms: length, visibility_timeout_ms: length, result_ttl: counted, max_attempts: counted };
 
+/** How each member of a rate limit is written. */
+const RATE_LIMIT = {
+  key: plain, concurrency: plain, rate: rateWindow, throttle: rateWindow, on_limit: plain, retry_priority: plain, scope: plain, max_per_second: plain,
+};
+const WINDOW = { limit: plain, period: durationText };
+
+function rateWindow(name, given) {
+  if (!isObject(given)) throw new OJSValidationError(`${name} is { limit: 100, period: '1m' }; got ${shown(given)}`);
+  return policy(name, WINDOW, given);
+}
+
 function checked(name, wire, value) {
+  if (wire === 'rate_limit') {
+    if (isObject(value)) return policy('rateLimit', RATE_LIMIT, value);
+    throw new OJSValidationError(`rateLimit is { key: 'api.example.com', concurrency: 2, rate: { limit: 100, period: '1m' } }; got ${shown(value)}`);
+  }
   const must = Object.hasOwn(MUST, wire) ? MUST[wire] : undefined;
   if (must === undefined || must.fits(value)) return value;
   throw new OJSValidationError(`${name} must be ${must.is}; got ${shown(value)}`);

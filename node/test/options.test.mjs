@@ -29,6 +29,9 @@ const WRONG = [
   [{ priority: 1.5 }, /priority must be a whole number/],
   [{ queue: 7 }, /queue must be text/],
   [{ tags: 'yearly' }, /tags is a list, such as \['a', 'b'\]; got 'yearly'/],
+  [{ rateLimit: 5 }, /rateLimit is \{ key: 'api\.example\.com'/],
+  [{ rateLimit: { key: 'x', concurency: 1 } }, /unknown member of rateLimit 'concurency'; there are key, concurrency, rate/],
+  [{ rateLimit: { key: 'x', rate: 5 } }, /rateLimit\.rate is \{ limit: 100/],
   [{ meta: 'x' }, /meta is an object/],
   [{ extra: 5 }, /extra is an object/],
 ];
@@ -96,6 +99,11 @@ test('short forms: retry is a number of attempts, unique is by type and argument
   assert.deepEqual(body({ retry: { maxAttempts: 0 } }), { retry: { max_attempts: 0 } });
   assert.deepEqual(body({ unique: true }), { unique: { keys: ['type', 'args'] } });
   assert.deepEqual(body({ timeout: '30s', totalTimeout: '1h' }), { timeout_ms: 30_000, total_timeout: 'PT1H' });
+  assert.deepEqual(body({ rateLimit: { key: 'x', concurrency: 1, rate: { limit: 10, period: '1m' }, onLimit: 'wait' } }),
+    { rate_limit: { key: 'x', concurrency: 1, rate: { limit: 10, period: 'PT1M' }, on_limit: 'wait' } });
+  for (const n of [1, 2]) await client.enqueue('short.limited', [n], { queue: 'limited', rateLimit: { key: 'short', concurrency: 1 } });
+  const { jobs } = await client.request('POST', '/workers/fetch', { queues: ['limited'], count: 10, worker_id: 'test' });
+  assert.deepEqual([jobs.length, (await client.rateLimits.get('short')).waiting_count], [1, 1]);
   const first = await client.enqueue('short', [1], { unique: true, retry: 7 });
   assert.equal(first.maxAttempts, 7);
   await client.enqueue('short', [2], { unique: true });

@@ -27,7 +27,10 @@ class OptionsTest < Minitest::Test
     { priority: 1.5 } => /priority must be a whole number/,
     { queue: 7 } => /queue must be text/,
     { tags: "yearly" } => /tags must be a list/,
-    { extra: 5 } => /extra is a Hash/
+    { extra: 5 } => /extra is a Hash/,
+    { rate_limit: 5 } => /rate_limit is a Hash with key, concurrency/,
+    { rate_limit: { key: "x", concurency: 1 } } => /unknown member 'concurency' of rate_limit; there are key/,
+    { rate_limit: { key: "x", rate: 5 } } => /rate.* is a Hash with limit, period/
   }.freeze
 
   def doors(client, options)
@@ -63,6 +66,9 @@ class OptionsTest < Minitest::Test
     first = client.enqueue("a", [1], unique: true, retry: 7, timeout: "30s")
     assert_equal [7, 30_000], [first.max_attempts, first["timeout_ms"]]
     client.enqueue("a", [2], unique: true)
+    2.times { client.enqueue("b", [], queue: "limited", rate_limit: { key: "short", concurrency: 1, rate: { limit: 100, period: 60 } }) }
+    fetched = client.request("POST", "/workers/fetch", { queues: ["limited"], count: 10, worker_id: "test" })["jobs"]
+    assert_equal [1, 1], [fetched.size, client.get_rate_limit("short")["waiting_count"]]
     assert_equal first.id, assert_raises(OJS::DuplicateError) { client.enqueue("a", [1], unique: true) }.existing_job_id
   end
 

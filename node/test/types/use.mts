@@ -88,6 +88,9 @@ const something: unknown = JSON.parse('1');
 await client.enqueue('a', [user, null, 1n, { deep: [user] }]);
 await client.enqueue('a', { user, when: new Date().toISOString(), nick: user.name });
 await client.enqueue('a', [something, JSON.parse('{}')]);
+await client.enqueue('a', [], { retry: 5, unique: true, rateLimit: { key: 'api', concurrency: 1 } });
+// @ts-expect-error attempts are a number
+await client.enqueue('a', [], { retry: '5' });
 // @ts-expect-error a Date is not
 await client.enqueue('a', [{ when: new Date() }]);
 // @ts-expect-error a Map is not

@@ -77,6 +77,13 @@ module OJS
     # These belong to one job, and not to all of a type.
     OF_ONE_JOB = [*ENVELOPE, :delay_until, :expires_at].freeze
 
+    # How each member of +rate_limit+ is written.
+    RATE_LIMIT = {
+      key: PLAIN, concurrency: PLAIN, rate: ->(name, value) { Options.members(name, WINDOW, value) },
+      throttle: ->(name, value) { Options.members(name, WINDOW, value) }, on_limit: PLAIN, retry_priority: PLAIN, scope: PLAIN, max_per_second: PLAIN
+    }.freeze
+    WINDOW = { limit: PLAIN, period: TEXT }.freeze
+
     @of_types = {}
 
     module_function
@@ -107,6 +114,13 @@ module OJS
       fits, long, wanted = SHORT.fetch(kind)
       return long.call(given) if fits.call(given)
       raise ValidationError, "#{kind} is #{wanted}; got #{given.inspect[0, 80]}" unless given.respond_to?(:to_hash)
+
+      members(kind, table, given)
+    end
+
+    # The members of a policy or a limit as the wire has them.
+    def members(kind, table, given)
+      raise ValidationError, "#{kind} is a Hash with #{table.keys.join(", ")}; got #{given.inspect[0, 80]}" unless given.respond_to?(:to_hash)
 
       given.to_hash.each_with_object({}) do |(name, value), wire|
         name = name.to_sym
@@ -140,6 +154,8 @@ module OJS
     private_class_method :extra
 
     def checked(name, to, value)
+      return members(name, RATE_LIMIT, value) if to == :rate_limit
+
       fits, wanted = MUST[to]
       return value if fits.nil? || fits.call(value)
 
