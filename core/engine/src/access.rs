@@ -329,6 +329,14 @@ impl Access {
         &self.path
     }
 
+    /// Whether a key has no role but `producer`.
+    #[must_use]
+    pub fn only_produces(&self, name: &str) -> bool {
+        let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner));
+        let found = keys.iter().find(|key| key.name == name);
+        found.is_some_and(|key| key.roles.iter().all(|role| *role == Role::Producer))
+    }
+
     /// The name of the key, when it allows what is needed.
     ///
     /// # Errors

@@ -149,3 +149,19 @@ pub trait AdminTables {
     /// Begins or ends maintenance.
     fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()>;
 }
+
+/// The member of what is kept of a worker that names the key it beats with. Workers cannot say it of themselves: only names of theirs are kept.
+const KEY: &str = "key";
+
+/// The key that a worker beats with.
+pub(crate) fn key_of(info: &str) -> Option<String> {
+    let info: serde_json::Map<String, serde_json::Value> = serde_json::from_str(info).ok()?;
+    info.get(KEY)?.as_str().map(str::to_owned)
+}
+
+/// What is kept of a worker, with its key.
+pub(crate) fn with_key(info: &str, key: &str) -> WorkerInfo {
+    let mut info: serde_json::Map<String, serde_json::Value> = serde_json::from_str(info).unwrap_or_default();
+    info.insert(KEY.to_owned(), key.into());
+    serde_json::Value::Object(info).to_string().into()
+}

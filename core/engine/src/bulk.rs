@@ -231,7 +231,7 @@ fn item(out: &mut String, index: usize, result: &Result<Placed, OjsError>) {
         Ok(placed) => {
             push_text(out, "status", if placed.deduplicated { "duplicate" } else { "created" });
             push_member(out, "job", "");
-            render::job(out, &placed.job);
+            crate::http::placed_job(out, placed);
         }
         Err(error) => {
             push_text(out, "status", "failed");

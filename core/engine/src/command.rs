@@ -172,6 +172,8 @@ pub struct Claim {
     pub fenced: bool,
     /// Only jobs of these types; empty for all.
     pub types: Vec<String>,
+    /// Name of the key that the request came with.
+    pub key: Option<String>,
 }
 
 /// The outcome of one claim.
@@ -201,7 +203,7 @@ pub enum Outcome {
 }
 
 /// A sign of life.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Heartbeat {
     /// The worker.
     pub worker: String,
@@ -215,6 +217,8 @@ pub struct Heartbeat {
     pub visibility_ms: Option<u64>,
     /// Whether to look for `meta.test_directive` (test mode).
     pub test_directives: bool,
+    /// Name of the key that the request came with.
+    pub key: Option<String>,
 }
 
 /// A reading, answered from a consistent snapshot.
@@ -343,6 +347,8 @@ pub struct Placed {
     pub job: JobView,
     /// It was there already: a uniqueness policy of `ignore`.
     pub deduplicated: bool,
+    /// It belongs to another key, and the caller may see little of it.
+    pub foreign: bool,
     /// How full its queue is, when that is worth a warning.
     pub pressure: Option<Pressure>,
     /// What its key has left.

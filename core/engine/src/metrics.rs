@@ -24,11 +24,16 @@ pub use limits::MAX_KEYS;
 use crate::admin::Gauges;
 use crate::limit::LimitView;
 use crate::stats::{Facts, Minutes, Named, StatFilter, StatRow};
+use crate::tables::{Counts, QueueRow};
 
 /// Pairs of queue and type that are told apart: about 50 lines each.
 const MAX_SERIES: usize = 1_000;
+/// Number of the queue that stands for all others: no queue has it.
+const OTHER_NUM: i64 = -1;
 /// Queues whose depth is told: eight lines each.
 const MAX_QUEUES: usize = 1_000;
+/// Methods that are told apart.
+const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// Where what is not told apart is counted.
 const OTHER: &str = "_other";
 
@@ -223,6 +228,8 @@ impl Metrics {
 
     /// A request was answered.
     pub fn answered(&self, method: &str, route: &str, status: u16, took: Duration) {
+        // Any word can be a method: one label for those that no route has.
+        let method = if METHODS.contains(&method) { method } else { OTHER };
         let mut requests = lock(&self.requests);
         *requests.counts.entry((method.to_owned(), route.to_owned(), status)).or_default() += 1;
         let known = requests.durations.entry(route.to_owned()).or_insert_with(|| Histogram::new(REQUEST));
@@ -258,12 +265,39 @@ impl Metrics {
     ///
     /// # Errors
     /// None in practice: it is written to memory.
-    pub fn encode(self: &Arc<Self>, gauges: Gauges, limits: Vec<LimitView>) -> Result<String, fmt::Error> {
+    pub fn encode(self: &Arc<Self>, mut gauges: Gauges, limits: Vec<LimitView>) -> Result<String, fmt::Error> {
+        fold_queues(&mut gauges);
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits }));
         let mut out = String::new();
         text::encode(&mut out, &registry)?;
         Ok(out)
+    }
+}
+
+/// Keeps the queues with the most jobs that wait or run, by name; what the others hold is told as one queue.
+fn fold_queues(gauges: &mut Gauges) {
+    if gauges.queues.len() <= MAX_QUEUES {
+        return;
+    }
+    let open = |counts: &Counts| {
+        JobState::ALL.into_iter().zip(counts).filter(|(state, _)| !state.is_terminal()).map(|(_, jobs)| jobs).sum::<i64>()
+    };
+    gauges.queues.sort_by(|(a, left), (b, right)| open(right).cmp(&open(left)).then_with(|| a.name.cmp(&b.name)));
+    let rest = gauges.queues.split_off(MAX_QUEUES);
+    gauges.queues.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+    let kept: std::collections::HashSet<i64> = gauges.queues.iter().map(|(queue, _)| queue.num).collect();
+    let mut sum = Counts::default();
+    for (_, counts) in &rest {
+        sum.iter_mut().zip(counts).for_each(|(cell, jobs)| *cell += jobs);
+    }
+    gauges.queues.push((QueueRow::fresh(OTHER_NUM, OTHER, 0), sum));
+    // A worker may hold jobs of several queues: the sum is of pairs, as the lines of the others are.
+    let (known, others): (Vec<_>, Vec<_>) = std::mem::take(&mut gauges.busy).into_iter().partition(|(num, _)| kept.contains(num));
+    gauges.busy = known;
+    let others = others.into_iter().map(|(_, workers)| workers).sum::<i64>();
+    if others > 0 {
+        gauges.busy.push((OTHER_NUM, others));
     }
 }
 
@@ -342,15 +376,20 @@ impl Scrape {
 
     fn gauges(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let gauges = &self.gauges;
-        let depths = gauges.queues.iter().take(MAX_QUEUES).flat_map(|(queue, counts)| {
+        let depths = gauges.queues.iter().flat_map(|(queue, counts)| {
             let cells = JobState::ALL.into_iter().zip(counts);
             cells.map(|(state, jobs)| ([("queue", &*queue.name), ("state", state.as_str())], *jobs))
         });
         family!(encoder, Gauge, "ojs_queue_depth", "Jobs by queue and state", depths, |jobs, into| into.encode_gauge(&jobs));
-        let paused = gauges.queues.iter().take(MAX_QUEUES).map(|(queue, _)| ([("queue", &*queue.name)], i64::from(queue.paused)));
+        let paused = gauges
+            .queues
+            .iter()
+            .filter(|(queue, _)| queue.num != OTHER_NUM)
+            .map(|(queue, _)| ([("queue", &*queue.name)], i64::from(queue.paused)));
         family!(encoder, Gauge, "ojs_queue_paused", "1 while a queue is paused", paused, |on, into| into.encode_gauge(&on));
-        let name = |num| gauges.queues.iter().find(|(queue, _)| queue.num == num).map(|(queue, _)| &*queue.name);
-        let busy = gauges.busy.iter().filter_map(|(num, workers)| Some(([("queue", name(*num)?)], *workers)));
+        let names: std::collections::HashMap<i64, &str> =
+            gauges.queues.iter().map(|(queue, _)| (queue.num, &*queue.name)).collect();
+        let busy = gauges.busy.iter().filter_map(|(num, workers)| Some(([("queue", *names.get(num)?)], *workers)));
         let help = "Workers that hold jobs of a queue";
         family!(encoder, Gauge, "ojs_workers_busy", help, busy, |workers, into| into.encode_gauge(&workers));
         let lag = self.metrics.sweep_lag_micros.load(Ordering::Relaxed) as f64 / 1e6;
@@ -475,6 +514,30 @@ mod tests {
         assert_eq!(bounds("ojs_job_duration_seconds_bucket"), duration);
         let waiting = ["0.01", "0.05", "0.1", "0.5", "1", "5", "10", "30", "60", "300", "600", "1800", "3600", "+Inf"];
         assert_eq!(bounds("ojs_job_queue_time_seconds_bucket"), waiting);
+    }
+
+    #[test]
+    fn a_flood_of_queues_is_told_together() {
+        let metrics = Arc::new(Metrics::default());
+        let queue = |n: i64| {
+            let mut counts = Counts::default();
+            counts[JobState::Available as usize] = n % 7;
+            (QueueRow::fresh(n, &format!("q{n:06}"), 0), counts)
+        };
+        let queues: Vec<_> = (1..=100_000).map(queue).collect();
+        let all: i64 = queues.iter().map(|(_, counts)| counts.iter().sum::<i64>()).sum();
+        let gauges = Gauges { queues, busy: (1..=100_000).map(|n| (n, 1)).collect(), ..Gauges::default() };
+        let text = as_plain_text(&metrics.encode(gauges, Vec::new()).unwrap());
+        let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(lines("ojs_queue_depth{").len(), 8 * (MAX_QUEUES + 1));
+        assert_eq!(lines("ojs_workers_busy{").len(), MAX_QUEUES + 1);
+        let told: i64 = lines("ojs_queue_depth{").iter().filter_map(|line| line.rsplit_once(' ')?.1.parse::<i64>().ok()).sum();
+        assert_eq!(told, all, "the sum over all lines is still the number of jobs");
+        assert!(text.contains(r#"ojs_queue_depth{queue="q000006",state="available"} 6"#), "the fullest are told one by one");
+        for n in 0..1_000 {
+            metrics.answered(&format!("M{n}"), "/ojs/v1/jobs", 405, Duration::ZERO);
+        }
+        assert!(scrape(&metrics).contains(r#"ojs_http_requests_total{method="_other",route="/ojs/v1/jobs",status="405"} 1000"#));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 mod batch;
 mod check;
 mod fields;
+mod hints;
 mod reader;
 
 use crate::error::{ErrorCode, OjsError};
@@ -18,6 +19,9 @@ use check::too_large;
 pub use check::{check_delay_ms, check_lease_ms, check_name, check_queue, check_type};
 use fields::{Field, Members, Place};
 use reader::Reader;
+
+/// The member of a job that names the key which enqueued it; the server writes it.
+pub const ENQUEUED_BY: &str = "enqueued_by";
 
 /// A validated job, not yet stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +66,12 @@ pub struct NewJob {
     pub result_ttl: Option<i64>,
     /// The trace that `meta` carries: `traceparent`, else `trace_id`.
     pub trace_id: Option<String>,
+    /// Name of the key that enqueued it.
+    pub enqueued_by: Option<Box<str>>,
+    /// That key has no business with jobs of other keys: it may not replace them.
+    pub own_only: bool,
+    /// What stands in `options` and has no meaning there: it is kept, and the client is told.
+    pub warnings: Vec<String>,
     /// Members of the envelope that never change, as JSON text without braces: `"specversion":"1.0","id":…,"args":…`.
     /// `queue`, `priority` and everything the system manages are added at rendering.
     pub body: String,
@@ -111,6 +121,22 @@ impl NewJob {
             json::push_bare(&mut self.body, "visibility_timeout_ms", ms);
         }
         Ok(())
+    }
+
+    /// Notes which key enqueues the job; once, before it is stored.
+    ///
+    /// ```
+    /// use ojs_model::{NewJob, Timestamp};
+    /// let mut job = NewJob::parse(r#"{"type":"a","args":[],"enqueued_by":"forged"}"#, Timestamp::from_millis(0))?;
+    /// job.sign("shop", true);
+    /// assert_eq!(job.body.matches("enqueued_by").count(), 1);
+    /// assert!(job.body.ends_with(r#""enqueued_by":"shop""#));
+    /// # Ok::<(), ojs_model::OjsError>(())
+    /// ```
+    pub fn sign(&mut self, key: &str, own_only: bool) {
+        self.enqueued_by = Some(key.into());
+        self.own_only = own_only;
+        json::push_text(&mut self.body, ENQUEUED_BY, key);
     }
 
     fn fill_retry(&mut self, defaults: &serde_json::Value) -> Result<(), OjsError> {

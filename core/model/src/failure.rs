@@ -2,7 +2,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::error::OjsError;
-use crate::limits::{MAX_BACKTRACE_CHARS, MAX_BACKTRACE_FRAMES};
+use crate::limits::{MAX_BACKTRACE_CHARS, MAX_BACKTRACE_FRAMES, MAX_META_BYTES, MAX_NAME_BYTES};
 use crate::time::Timestamp;
 
 /// Why an attempt failed.
@@ -84,12 +84,12 @@ impl JobError {
         };
         let code = text("code").unwrap_or("handler_error");
         Ok(Self {
-            code: code.to_owned(),
+            code: name(code),
             message: truncate(message, MAX_BACKTRACE_CHARS),
-            kind: text("type").or(class).unwrap_or(code).to_owned(),
+            kind: name(text("type").or(class).unwrap_or(code)),
             retryable,
             backtrace: backtrace(object),
-            details: details.cloned(),
+            details: details.map(bounded),
             timeout_kind: None,
             timeout_ms: None,
             rate_limit_until: rate_limit_until(object, details)?,
@@ -201,6 +201,21 @@ fn backtrace(object: &Map<String, Value>) -> Vec<String> {
         kept.push(frame);
     }
     kept
+}
+
+/// The name of a kind of error: cut, not refused, since a refused failure would keep the job from its retry.
+fn name(text: &str) -> String {
+    let mut end = text.len().min(MAX_NAME_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Details as they are, or how long they would have been.
+fn bounded(details: &Value) -> Value {
+    let bytes = details.to_string().len();
+    if bytes <= MAX_META_BYTES { details.clone() } else { json!({"truncated": true, "bytes": bytes}) }
 }
 
 fn truncate(text: &str, chars: usize) -> String {

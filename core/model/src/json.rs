@@ -5,7 +5,7 @@
 //! the body does it here, before anything is parsed.
 use std::borrow::Cow;
 
-use crate::limits::MAX_DEPTH;
+use crate::limits::{MAX_DEPTH, MAX_NUMBER_BYTES};
 
 /// Why a body is refused before parsing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,19 +16,24 @@ pub enum Fault {
     /// More than [`MAX_DEPTH`] levels.
     #[error("JSON is nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
+    /// A number that few parsers read as it is: beyond a double, or with very many digits.
+    #[error(
+        "JSON has a number at byte {0} that few parsers can read: use at most {MAX_NUMBER_BYTES} characters and a size below 1e308, or send it as a string"
+    )]
+    Number(usize),
     /// A `\ud800`-style escape without its partner.
     #[error("string with a lone surrogate escape at byte {0}")]
     LoneSurrogate(usize),
 }
 
-/// Checks encoding, depth and surrogates; syntax is left to the parser.
+/// Checks encoding, depth, surrogates and the size of numbers; syntax is left to the parser.
 ///
 /// # Errors
 /// The first [`Fault`] found.
 pub fn lint(body: &[u8]) -> Result<&str, Fault> {
     let text = std::str::from_utf8(body).map_err(|e| Fault::NotUtf8(e.valid_up_to()))?;
     // Most bodies hold no escape and few brackets: two vectorised counts settle them.
-    if !body.contains(&b'\\') && openers(body) <= MAX_DEPTH {
+    if !body.contains(&b'\\') && openers(body) <= MAX_DEPTH && !may_have_odd_numbers(body) {
         return Ok(text);
     }
     walk(body)?;
@@ -38,6 +43,41 @@ pub fn lint(body: &[u8]) -> Result<&str, Fault> {
 /// How many `[` and `{` there are; the two differ in one bit.
 fn openers(body: &[u8]) -> usize {
     body.iter().filter(|b| **b | 0x20 == b'{').count()
+}
+
+/// Whether there is a long run of digits, or a digit before an `e`: outside strings both are rare.
+fn may_have_odd_numbers(body: &[u8]) -> bool {
+    let exponent = body
+        .iter()
+        .zip(body.iter().skip(1))
+        .fold(false, |found, (digit, e)| found | (digit.is_ascii_digit() & (e | 0x20 == b'e')));
+    // A run of more than twice so many bytes fills one of the chunks, wherever it begins.
+    exponent || body.chunks_exact(MAX_NUMBER_BYTES / 4).any(|chunk| chunk.iter().all(|b| is_of_number(*b)))
+}
+
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'.' | b'+' | b'-' | b'e' | b'E')
+}
+
+/// `rest` begins behind the first byte of a number of `body`; returns what follows it.
+fn skip_number<'a>(body: &[u8], rest: &'a [u8]) -> Result<&'a [u8], Fault> {
+    let length = rest.iter().position(|b| !is_of_number(*b)).unwrap_or(rest.len());
+    let start = (body.len() - rest.len()).saturating_sub(1);
+    let text = body.get(start..start + 1 + length).unwrap_or_default();
+    // Short plain ones are most; what is no number at all is left to the parser.
+    let plain = text.len() <= 20 && !text.iter().any(|b| b | 0x20 == b'e');
+    if !plain && (text.len() > MAX_NUMBER_BYTES || !fits_double(text)) {
+        return Err(Fault::Number(start));
+    }
+    Ok(rest.get(length..).unwrap_or_default())
+}
+
+/// Whether a double comes near it: neither infinite nor, while it is not zero, zero.
+fn fits_double(text: &[u8]) -> bool {
+    let Some(value) = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) else { return true };
+    let mantissa = text.iter().take_while(|b| **b | 0x20 != b'e');
+    let is_zero = !mantissa.into_iter().any(|b| matches!(b, b'1'..=b'9'));
+    value.is_finite() && (is_zero || value != 0.0)
 }
 
 /// Depth and surrogates, byte by byte outside strings, escape by escape inside.
@@ -55,6 +95,7 @@ fn walk(body: &[u8]) -> Result<(), Fault> {
                 }
             }
             b']' | b'}' => depth = depth.saturating_sub(1),
+            b'0'..=b'9' | b'-' => rest = skip_number(body, rest)?,
             _ => {}
         }
     }
@@ -232,6 +273,26 @@ mod tests {
         assert!(lint(br#"["\ud83d\ude00","\u00e9\"[","\u12"]"#).is_ok());
         assert_eq!(lint(br#"["ab\n\udc00"]"#), Err(Fault::LoneSurrogate(6)));
         assert_eq!(lint(b"\"\xff\""), Err(Fault::NotUtf8(1)));
+    }
+
+    #[test]
+    fn numbers_that_few_parsers_read_are_refused() {
+        let digits = |n: usize| "7".repeat(n);
+        for bad in
+            ["1e400", "-1E+999", "1e-400", "0.5e99999999999", &digits(100_000), &digits(310), &format!("0.{}", digits(100_000))]
+        {
+            for text in [format!("[{bad}]"), format!(r#"{{"a":"\\","b":[{bad},1]}}"#)] {
+                assert!(matches!(lint(text.as_bytes()), Err(Fault::Number(_))), "{}", text.get(..40).unwrap_or(&text));
+            }
+        }
+        for good in
+            ["1e308", "0", "-0.0", "0e999", "1e-300", "12345678901234567890123", &digits(300), "3.141592653589793238462643"]
+        {
+            assert!(lint(format!("[{good}]").as_bytes()).is_ok(), "{good}");
+        }
+        // Texts may hold anything.
+        assert!(lint(format!(r#"["1e400","{}"]"#, digits(100_000)).as_bytes()).is_ok());
+        assert_eq!(lint(b"[1, 1e400]"), Err(Fault::Number(4)));
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub const MAX_DELAY_MS: u64 = 3_650 * 86_400_000;
 pub const MAX_FETCH_QUEUES: usize = 1_000;
 /// Most job types that one fetch can name.
 pub const MAX_FETCH_TYPES: usize = 256;
+/// Longest number in JSON, in characters. A double has at most 309 digits before the point.
+pub const MAX_NUMBER_BYTES: usize = 400;
 /// Largest stored result in bytes.
 pub const MAX_RESULT_BYTES: usize = 1024 * 1024;
 /// Most jobs in one batch: the schema's cap.

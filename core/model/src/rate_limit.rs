@@ -163,7 +163,13 @@ impl RateLimit {
             None => return Ok(None),
         };
         let tenant = match word(object, "scope", &["tenant", "global"])? {
-            Some("tenant") => tenant_of(meta),
+            Some("tenant") => {
+                let tenant = tenant_of(meta);
+                if !tenant.is_empty() {
+                    crate::envelope::check_name("meta.tenant_id", &tenant)?;
+                }
+                tenant
+            }
             _ => String::new(),
         };
         Ok(Some(Self { key, tenant, limits }))

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::envelope::check_name;
 use crate::error::{ErrorCode, OjsError};
 use crate::limits::MAX_BATCH_JOBS;
 use crate::{JobId, NewJob, Timestamp};
@@ -206,6 +207,7 @@ fn parse(text: &str, inherited: &Members<'_>, path: &str, depth: usize, now: Tim
         steps.push(step);
         wanted.push(after);
     }
+    body.name.as_deref().map_or(Ok(()), |name| check_name(&format!("{path}.name"), name))?;
     connect(shape, &mut steps, wanted, path)?;
     let callbacks = if shape == Shape::Batch { callbacks(&body, &defaults, path, now)? } else { Vec::new() };
     Ok(NewWorkflow { id, shape, name: body.name, steps, callbacks })
@@ -234,6 +236,7 @@ fn step(
         serde_json::from_str(text).map_err(|error| invalid(path, format!("must be an object: {error}.")))?;
     let word = |raw: Option<&&RawValue>| raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     let name = word(members.get("id")).or_else(|| word(members.get("name")));
+    name.as_deref().map_or(Ok(()), |name| check_name(&format!("{path}.id"), name))?;
     let after = match members.get("depends_on").map(|raw| serde_json::from_str(raw.get())) {
         None => Vec::new(),
         Some(Ok(names)) => names,

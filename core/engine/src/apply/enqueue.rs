@@ -105,7 +105,18 @@ impl Turn<'_> {
             if !ids.insert(job.id) || self.tables.row(job.id)?.is_some() {
                 return Err(self.duplicate(job, index, jobs.len())?.into());
             }
-            let Some(policy) = job.unique.as_ref().filter(|policy| policy.on_conflict == OnConflict::Reject) else { continue };
+            let Some(policy) = &job.unique else { continue };
+            if matches!(policy.on_conflict, OnConflict::Replace | OnConflict::ReplaceExceptSchedule)
+                && job.own_only
+                && let Some(existing) = self.conflicting(policy)?
+                && self.is_foreign(job, &existing)?
+            {
+                let error = not_unique(&existing, policy).with_hint("Another key enqueued it: this key may not replace it.");
+                return Err(located(error, "unique", index, jobs.len()).into());
+            }
+            if policy.on_conflict != OnConflict::Reject {
+                continue;
+            }
             if let Some(existing) = self.conflicting(policy)? {
                 let error = not_unique(&existing, policy);
                 return Err(located(error, "unique", index, jobs.len()).into());
@@ -117,6 +128,12 @@ impl Turn<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether another key enqueued a job than the one that enqueues this.
+    fn is_foreign(&mut self, job: &NewJob, existing: &JobRow) -> Result<bool, StoreError> {
+        let body = self.tables.body(existing.seq)?;
+        Ok(crate::http::is_foreign(job.enqueued_by.as_deref(), &body.text))
     }
 
     /// Enqueues the job of a step.
@@ -181,7 +198,8 @@ impl Turn<'_> {
         let moved = match self.judge_unique(job)? {
             Unique::Fresh => None,
             Unique::Existing(row) => {
-                return Ok(Some(Placed { job: self.view(row)?, deduplicated: true, pressure: None, key: None }));
+                let foreign = job.own_only && self.is_foreign(job, &row)?;
+                return Ok(Some(Placed { job: self.view(row)?, deduplicated: true, foreign, pressure: None, key: None }));
             }
             Unique::Replaces(existing) => {
                 self.withdraw(&existing, "\"reason\":\"replaced\"")?;
@@ -281,7 +299,7 @@ impl Turn<'_> {
 impl Placed {
     fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
         let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
-        Self { job, deduplicated: false, pressure: None, key: None }
+        Self { job, deduplicated: false, foreign: false, pressure: None, key: None }
     }
 }
 

@@ -10,10 +10,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Applied, Turn, lease};
+use crate::admin::{self, STALE_AFTER_MS};
 use crate::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
 use crate::job::{JobRow, flag};
 use crate::store::Refusal;
-use crate::tables::StoreError;
+use crate::tables::{StoreError, WorkerRow};
 use crate::wake::QUIET;
 
 static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
@@ -26,6 +27,11 @@ pub(crate) fn quiet_signal(worker: &str) -> String {
 
 impl Turn<'_> {
     pub(super) fn exchange(&mut self, outcomes: &[OutcomeReport], claim: Option<&Claim>) -> Applied<Reply> {
+        // Before the first outcome is written: a refusal changes nothing.
+        if let Some((id, key)) = claim.and_then(|claim| Some((claim.worker.as_deref()?, claim.key.as_deref()?))) {
+            let worker = self.tables.worker(id)?;
+            self.check_key(&worker, Some(key))?;
+        }
         let mut results = Vec::with_capacity(outcomes.len());
         for report in outcomes {
             results.push(match self.settle(report) {
@@ -134,6 +140,8 @@ impl Turn<'_> {
             }
             Verdict::Discard { dead_letter } => {
                 let reason = why_final(&row, error);
+                // A misspelt type or a worker that was deployed too early is no reason to lose a job: it can be run again.
+                let dead_letter = dead_letter || reason == NO_HANDLER;
                 self.discard(before, row, error, Ending { dead_letter, reason })
             }
         }
@@ -228,12 +236,16 @@ impl Turn<'_> {
 
     pub(super) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Reply> {
         let mut worker = self.tables.worker(&beat.worker)?;
+        self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
         if worker.beat_at == 0 {
             worker.first_at = self.now.as_millis();
         }
         if let Some(info) = &beat.info {
             worker.info = info.clone();
+        }
+        if let Some(key) = &beat.key {
+            worker.info = admin::with_key(&worker.info, key);
         }
         worker.beat_at = self.now.as_millis();
         if worker.phase >= 2 && beat.phase == 0 {
@@ -274,6 +286,21 @@ impl Turn<'_> {
         }
         self.tell_beat(&known, beat, extended.len());
         Ok(Reply::Beat { extended, cancelled, directive })
+    }
+
+    /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither quiet it nor take
+    /// jobs in its name.
+    fn check_key(&self, worker: &WorkerRow, key: Option<&str>) -> Applied<()> {
+        let Some(key) = key.filter(|_| worker.beat_at > 0) else { return Ok(()) };
+        let alive = worker.phase < 2 && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
+        if !alive || admin::key_of(&worker.info).is_none_or(|owner| owner == key) {
+            return Ok(());
+        }
+        let message = format!("The worker id '{}' is in use under another key.", worker.id);
+        Err(OjsError::new(ErrorCode::PermissionDenied, message)
+            .with_details(serde_json::json!({"field": "worker_id", "worker_id": &*worker.id, "key": key}))
+            .with_hint("Give each worker an id of its own.")
+            .into())
     }
 
     /// Sets the lease to its full length again; the execution deadline stays.
@@ -342,9 +369,13 @@ pub(super) struct Ending {
     pub reason: &'static str,
 }
 
+/// Code of the error of a worker that has no handler for the job's type.
+const NO_HANDLER: &str = "no_handler";
+
 /// Why the retry policy ends a job.
 fn why_final(row: &JobRow, error: &JobError) -> &'static str {
     match error.code.as_str() {
+        NO_HANDLER => NO_HANDLER,
         "DISCARD" | "FAIL" | "DEAD_LETTER" => "handler_directive",
         _ if row.charged() >= row.max_attempts => "max_attempts",
         _ => "non_retryable",

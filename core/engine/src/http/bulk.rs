@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::bulk_run::{Done, Picked, Run, known_answer};
+use super::caller::Asker;
 use super::guard::Caller;
 use super::jobs::unexpected;
 use super::reply::{Failure, Json};
@@ -39,7 +40,13 @@ struct Enqueue<'a> {
 type From = Option<Extension<Caller>>;
 
 /// `POST /jobs/bulk {"jobs":[…],"atomicity":"partial"|"atomic","idempotency_key":…}`
-pub async fn enqueue(State(engine): State<Engine>, from: From, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn enqueue(
+    State(engine): State<Engine>,
+    asker: Asker,
+    from: From,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
     let began = Instant::now();
     let body = read_body(&headers, body).await?;
     let request: Enqueue<'_> = parse(&body)?;
@@ -50,7 +57,13 @@ pub async fn enqueue(State(engine): State<Engine>, from: From, headers: HeaderMa
     let now = engine.now();
     check_size("jobs", raw.len())?;
     let request_id = client_request_id(&headers);
-    let jobs = raw.iter().map(|raw| NewJob::parse_from(raw.get(), now, request_id).map(Arc::new)).collect();
+    let jobs = raw.iter().map(|raw| {
+        NewJob::parse_from(raw.get(), now, request_id).map(|mut job| {
+            asker.sign(&mut job);
+            Arc::new(job)
+        })
+    });
+    let jobs = jobs.collect();
     let total = raw.len();
     let command = BulkCommand::Enqueue(Batch { jobs, atomic, key });
     match engine.execute(Command::Bulk(command)).await? {

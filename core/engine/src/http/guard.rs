@@ -18,10 +18,17 @@ use crate::seats::{Guest, Peer};
 #[derive(Debug, Clone)]
 pub struct Caller(pub String);
 
+/// The key of the request has no role but `producer`: what other keys enqueued is not its business.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnJobsOnly;
+
 /// Refuses with 401 or 403, before the body is read.
 pub async fn guard(State((access, needs)): State<(Arc<Access>, Permission)>, mut request: Request, next: Next) -> Response {
     match access.check(bearer(request.headers()), needs) {
         Ok(name) => {
+            if access.only_produces(&name) {
+                request.extensions_mut().insert(OwnJobsOnly);
+            }
             request.extensions_mut().insert(Caller(name));
             next.run(request).await
         }

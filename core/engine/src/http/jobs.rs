@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::caller::{self, Asker};
 use super::queues::pressure;
 use super::reply::{Failure, Json};
 use super::request::{client_request_id, job_id, parse, read_body};
@@ -23,13 +24,21 @@ use crate::seats::Guest;
 use crate::store::Refusal;
 use crate::tables::StoreError;
 
-pub async fn enqueue(State(engine): State<Engine>, guest: Guest, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn enqueue(
+    State(engine): State<Engine>,
+    asker: Asker,
+    guest: Guest,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
-    let job = NewJob::parse_from(envelope::check_body(&body)?, engine.now(), client_request_id(&headers))?;
+    let mut job = NewJob::parse_from(envelope::check_body(&body)?, engine.now(), client_request_id(&headers))?;
+    asker.sign(&mut job);
     if engine.options().test_mode {
         reject_for_test(&job)?;
     }
     let id = job.id;
+    let warnings = std::mem::take(&mut job.warnings);
     let patience = block_timeout(&headers)?;
     let _seat = engine.seat(&guest, patience)?;
     let placed = store(&engine, vec![Arc::new(job)], patience).await?;
@@ -37,11 +46,12 @@ pub async fn enqueue(State(engine): State<Engine>, guest: Guest, headers: Header
     let mut out = String::with_capacity(512);
     out.push_str("{\"job\":");
     for placed in &placed {
-        render::job(&mut out, &placed.job);
+        caller::placed(&mut out, placed);
     }
     if deduplicated {
         push_bare(&mut out, "deduplicated", true);
     }
+    push_warnings(&mut out, &warnings);
     out.push('}');
     let answer = if deduplicated { Json::ok(out) } else { Json::created(out, Some(format!("/ojs/v1/jobs/{id}"))) };
     Ok(with_pressure(answer, &placed))
@@ -53,24 +63,46 @@ struct Batch<'a> {
     jobs: Option<Vec<&'a RawValue>>,
 }
 
-pub async fn enqueue_batch(State(engine): State<Engine>, guest: Guest, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn enqueue_batch(
+    State(engine): State<Engine>,
+    asker: Asker,
+    guest: Guest,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
-    let jobs = parse_batch(&body, engine.now(), client_request_id(&headers))?;
+    let jobs = parse_batch(&body, engine.now(), client_request_id(&headers), &asker)?;
     if engine.options().test_mode {
         jobs.iter().try_for_each(|job| reject_for_test(job))?;
     }
+    let warned = jobs.iter().enumerate().filter(|(_, job)| !job.warnings.is_empty());
+    let warnings: Vec<String> = warned
+        .flat_map(|(index, job)| job.warnings.iter().map(move |warning| format!("jobs[{index}].{warning}")))
+        .take(MAX_WARNINGS)
+        .collect();
     let patience = block_timeout(&headers)?;
     let _seat = engine.seat(&guest, patience)?;
     let placed = store(&engine, jobs, patience).await?;
     let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":");
-    render::list(&mut out, &placed, |out, placed| render::job(out, &placed.job));
+    render::list(&mut out, &placed, caller::placed);
     push_bare(&mut out, "count", placed.len());
+    push_warnings(&mut out, &warnings);
     out.push('}');
     Ok(with_pressure(Json::created(out, None), &placed))
 }
 
-fn parse_batch(body: &[u8], now: Timestamp, request_id: Option<&str>) -> Result<Vec<Arc<NewJob>>, OjsError> {
+/// Warnings that one answer carries.
+const MAX_WARNINGS: usize = 20;
+
+/// What the server did not understand and did not refuse; nothing when there is nothing.
+fn push_warnings(out: &mut String, warnings: &[String]) {
+    if !warnings.is_empty() {
+        push_member(out, "warnings", &json!(warnings).to_string());
+    }
+}
+
+fn parse_batch(body: &[u8], now: Timestamp, request_id: Option<&str>, asker: &Asker) -> Result<Vec<Arc<NewJob>>, OjsError> {
     let batch: Batch<'_> = parse(body)?;
     let jobs = batch.jobs.filter(|jobs| !jobs.is_empty());
     let jobs = jobs.ok_or_else(|| OjsError::invalid_field("jobs", "jobs is required: an array of at least one job."))?;
@@ -79,7 +111,11 @@ fn parse_batch(body: &[u8], now: Timestamp, request_id: Option<&str>) -> Result<
         return Err(OjsError::new(ErrorCode::BatchSizeExceeded, message).with_details(json!({"max_batch_size": MAX_BATCH_JOBS})));
     }
     let parsed = jobs.iter().enumerate().map(|(index, raw)| {
-        NewJob::parse_from(raw.get(), now, request_id).map(Arc::new).map_err(|mut error| {
+        let signed = NewJob::parse_from(raw.get(), now, request_id).map(|mut job| {
+            asker.sign(&mut job);
+            Arc::new(job)
+        });
+        signed.map_err(|mut error| {
             // Which element: without it a client with 1000 jobs is lost.
             error.message = format!("jobs[{index}]: {}", error.message);
             let details = error.details.get_or_insert_with(|| json!({}));
@@ -148,8 +184,14 @@ fn reject_for_test(job: &NewJob) -> Result<(), OjsError> {
     Ok(())
 }
 
-pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+pub async fn get(State(engine): State<Engine>, asker: Asker, Path(id): Path<String>) -> Result<Json, Failure> {
     match engine.query(Query::Job(job_id("job", &id)?)).await? {
+        Reply::Job(view) if asker.is_stranger_to(&view) => {
+            let mut out = String::from("{\"job\":");
+            caller::outline(&mut out, &view);
+            out.push('}');
+            Ok(Json::ok(out))
+        }
         Reply::Job(view) => Ok(Json::ok(wrapped(&view, |_| {}))),
         other => Err(unexpected(&other).into()),
     }

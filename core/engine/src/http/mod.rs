@@ -3,6 +3,7 @@ mod admin;
 mod aliases;
 mod bulk;
 mod bulk_run;
+mod caller;
 mod crons;
 mod dead_letters;
 mod events;
@@ -27,6 +28,7 @@ mod streams;
 mod workers;
 mod workflows;
 
+pub(crate) use caller::{is_foreign, placed as placed_job};
 use std::sync::Arc;
 use std::time::Instant;
 

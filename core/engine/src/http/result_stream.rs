@@ -7,6 +7,7 @@ use bytes::Bytes;
 use ojs_model::{JobId, JobState, OjsError};
 use tokio::sync::mpsc::{Sender, channel};
 
+use super::caller::Asker;
 use super::frames::Frames;
 use super::jobs::unexpected;
 use super::reply::Failure;
@@ -23,8 +24,9 @@ use crate::stream::Subscription;
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Follows one job to its end.
-pub async fn open(State(engine): State<Engine>, Path(id): Path<String>, guest: Guest) -> Result<Response, Failure> {
+pub async fn open(State(engine): State<Engine>, asker: Asker, Path(id): Path<String>, guest: Guest) -> Result<Response, Failure> {
     let id = job_id("job", &id)?;
+    asker.check_sees(&engine, id).await?;
     let seat = engine.streams().seats().take(&guest).map_err(refuse)?;
     let filter = EventFilter { subject: Some(id.to_string()), transitions: true, ..EventFilter::default() };
     // Before the first look: an end in between is not missed.

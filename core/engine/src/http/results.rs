@@ -9,6 +9,7 @@ use ojs_model::{ErrorCode, JobId, OjsError};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::caller::Asker;
 use super::jobs::unexpected;
 use super::reply::{Failure, Json};
 use super::request::{Params, job_id, parse, read_body};
@@ -28,10 +29,12 @@ const MAX_IDS: usize = 1_000;
 pub async fn get(
     State(engine): State<Engine>,
     guest: Guest,
+    asker: Asker,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Json, Failure> {
     let id = job_id("job", &id)?;
+    asker.check_sees(&engine, id).await?;
     let (row, history) = match patience(&Params::parse(query.as_deref())?)? {
         None => read(&engine, id).await?,
         Some(patience) => {
@@ -93,7 +96,7 @@ struct Wanted {
 }
 
 /// `POST /jobs/results {"ids":[…]}`: one element per id, in order; null for what is not there, not done or no longer kept.
-pub async fn list(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn list(State(engine): State<Engine>, asker: Asker, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let wanted: Wanted = parse(&body)?;
     let ids = wanted.ids.ok_or_else(|| OjsError::invalid_field("ids", "ids is required: an array of job ids."))?;
@@ -102,7 +105,17 @@ pub async fn list(State(engine): State<Engine>, headers: HeaderMap, body: Body) 
         return Err(OjsError::new(ErrorCode::BatchSizeExceeded, message).with_details(json!({"max_batch_size": MAX_IDS})).into());
     }
     // What is no id of ours names no job.
-    let parsed: Vec<Option<JobId>> = ids.iter().map(|id| id.parse().ok()).collect();
+    let mut parsed: Vec<Option<JobId>> = ids.iter().map(|id| id.parse().ok()).collect();
+    if asker.own_only {
+        for place in &mut parsed {
+            // As a job that is not there, so that one of them does not keep the others from being told.
+            if let Some(id) = *place
+                && asker.check_sees(&engine, id).await.is_err()
+            {
+                *place = None;
+            }
+        }
+    }
     let mut found = match engine.query(Query::Results(parsed.iter().flatten().copied().collect())).await? {
         Reply::Results(found) => found.into_iter(),
         other => return Err(unexpected(&other).into()),

@@ -11,6 +11,7 @@ use ojs_model::{ErrorCode, JobId, JobState, OjsError, Timestamp, envelope};
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, channel};
 
+use super::caller::Asker;
 use super::frames::{Frames, Shape, Transition};
 use super::guard::guest;
 use super::jobs::unexpected;
@@ -54,7 +55,15 @@ enum Resume {
 }
 
 /// Events of one job; ends with it.
-pub async fn job(State(engine): State<Engine>, Path(id): Path<String>, mut wish: Wish) -> Result<Response, Failure> {
+pub async fn job(
+    State(engine): State<Engine>,
+    asker: Asker,
+    Path(id): Path<String>,
+    mut wish: Wish,
+) -> Result<Response, Failure> {
+    if let (true, Ok(id)) = (asker.own_only, id.parse()) {
+        asker.check_sees(&engine, id).await?;
+    }
     wish.narrow(&format!("job:{id}"))?;
     open(engine, wish).await
 }

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::caller::Asker;
 use super::jobs::unexpected;
 use super::reply::{Failure, Json};
 use super::request::{job_id, parse, read_body};
@@ -77,6 +78,7 @@ impl ClaimBody<'_> {
             visibility_ms: self.visibility_timeout_ms,
             fenced: self.lease_tokens,
             types: self.job_types.iter().map(|name| name.clone().into_owned()).collect(),
+            key: None,
         })
     }
 
@@ -113,7 +115,13 @@ fn check_count(field: &str, count: usize, most: usize) -> Result<(), OjsError> {
         .with_details(json!({"field": field, "max_batch_size": most})))
 }
 
-pub async fn fetch(State(engine): State<Engine>, guest: Guest, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn fetch(
+    State(engine): State<Engine>,
+    asker: Asker,
+    guest: Guest,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let request: ClaimBody<'_> = parse(&body)?;
     if request.queues.is_empty() {
@@ -122,7 +130,8 @@ pub async fn fetch(State(engine): State<Engine>, guest: Guest, headers: HeaderMa
     if request.count == Some(0) {
         return Err(OjsError::invalid_field("count", "count must be at least 1.").into());
     }
-    let (claim, wait) = (request.claim(1)?, request.wait());
+    let claim = Claim { key: asker.key, ..request.claim(1)? };
+    let wait = request.wait();
     let _seat = engine.seat(&guest, wait)?;
     let (_, jobs) = engine.exchange(Vec::new(), Some(claim), wait).await?;
     let mut out = String::from("{");
@@ -135,10 +144,16 @@ pub async fn fetch(State(engine): State<Engine>, guest: Guest, headers: HeaderMa
     Ok(Json::ok(out))
 }
 
-pub async fn exchange(State(engine): State<Engine>, guest: Guest, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn exchange(
+    State(engine): State<Engine>,
+    asker: Asker,
+    guest: Guest,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let request: ClaimBody<'_> = parse(&body)?;
-    let claim = request.claim(0)?;
+    let claim = Claim { key: asker.key, ..request.claim(0)? };
     let claim = (claim.count > 0 && !claim.queues.is_empty()).then_some(claim);
     let wait = request.wait();
     // An outcome that cannot be read is answered in its place; the others are written all the same.
@@ -380,7 +395,7 @@ impl BeatBody<'_> {
     }
 }
 
-pub async fn heartbeat(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn heartbeat(State(engine): State<Engine>, asker: Asker, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let request: BeatBody<'_> = parse(&body)?;
     let worker = request.worker_id.as_deref().filter(|id| !id.is_empty());
@@ -402,6 +417,7 @@ pub async fn heartbeat(State(engine): State<Engine>, headers: HeaderMap, body: B
         visibility_ms: request.visibility_timeout_ms,
         test_directives: engine.options().test_mode,
         info: request.about.info(),
+        key: asker.key,
     };
     match engine.execute(Command::Heartbeat(beat)).await? {
         Reply::Beat { extended, cancelled, directive } => {

@@ -66,7 +66,9 @@ fn wrapped(view: &WorkflowView) -> String {
         push_time(&mut out, "cancelled_at", Timestamp::from_millis(row.finished_at));
         let count = |state| steps.iter().filter(|step| step.row.state == state).count();
         push_bare(&mut out, "steps_cancelled", count(StepState::Cancelled));
-        push_bare(&mut out, "steps_already_completed", count(StepState::Completed));
+        // What ran when the workflow was cancelled may finish later: that was not "already".
+        let before = |step: &&&StepView| step.row.state == StepState::Completed && step.row.finished_at <= row.finished_at;
+        push_bare(&mut out, "steps_already_completed", steps.iter().filter(before).count());
     }
     let mut metadata = String::from("{");
     push_times(&mut metadata, view);

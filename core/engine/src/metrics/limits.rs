@@ -5,7 +5,7 @@ use std::fmt;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
-use super::{MAX_QUEUES, family};
+use super::family;
 use crate::apply::depth;
 use crate::limit::LimitView;
 use crate::tables::{Counts, QueueRow};
@@ -20,7 +20,7 @@ pub(super) fn write(
     limits: &[LimitView],
     exceeded: u64,
 ) -> fmt::Result {
-    let bounded = queues.iter().take(MAX_QUEUES).filter_map(|(queue, counts)| {
+    let bounded = queues.iter().filter_map(|(queue, counts)| {
         let bound = queue.settings.as_ref()?.config.bound()?;
         Some(([("queue", &*queue.name)], depth(counts) as f64 / bound as f64))
     });

@@ -119,6 +119,7 @@ async fn a_heartbeat_tells_who_the_worker_is(b: Bench) {
             visibility_ms: None,
             test_directives: false,
             info: info.map(Into::into),
+            ..Default::default()
         })
     };
     b.engine.store().execute(beat(0, Some(r#"{"hostname":"h"}"#))).await.unwrap();

@@ -182,6 +182,7 @@ async fn queues_and_workers(b: Bench) {
         visibility_ms: None,
         test_directives: false,
         info: Some(r#"{"queues":["q"],"concurrency":4}"#.into()),
+        key: None,
     };
     let job = start(&b, "").await;
     let held = vec![(job.row.id, Some(job.row.lease))];

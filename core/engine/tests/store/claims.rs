@@ -71,6 +71,7 @@ async fn a_quiet_worker_gets_nothing(b: Bench) {
             visibility_ms: None,
             test_directives: false,
             info: None,
+            ..Default::default()
         })
     };
     b.job().await;

@@ -68,7 +68,15 @@ async fn a_directive_reaches_the_worker(b: Bench) {
     assert!(direct().await.is_err(), "a worker that never beats would not hear of it");
     b.beat("w", &[]).await;
     direct().await.unwrap();
-    let beat = Heartbeat { worker: "w".into(), phase: 0, jobs: vec![], visibility_ms: None, test_directives: false, info: None };
+    let beat = Heartbeat {
+        worker: "w".into(),
+        phase: 0,
+        jobs: vec![],
+        visibility_ms: None,
+        test_directives: false,
+        info: None,
+        ..Default::default()
+    };
     let reply = b.engine.store().execute(Command::Heartbeat(beat)).await.unwrap();
     assert!(matches!(reply, Reply::Beat { directive: "quiet", .. }), "{reply:?}");
 }

@@ -12,6 +12,7 @@
 mod access;
 mod admin;
 mod admin_http;
+mod bounds;
 mod bulk;
 mod catalogue;
 mod claims;
@@ -37,6 +38,7 @@ mod results;
 mod retention;
 mod retries;
 mod scenarios;
+mod strangers;
 mod streams;
 mod support;
 mod timeouts;

@@ -134,6 +134,7 @@ impl Bench {
             visibility_ms: None,
             test_directives: false,
             info: None,
+            ..Default::default()
         };
         match self.engine.store().execute(Command::Heartbeat(beat)).await.unwrap() {
             Reply::Beat { extended, cancelled, .. } => (extended, cancelled),

@@ -77,7 +77,15 @@ async fn a_heartbeat_cannot_lengthen_the_heartbeat_timeout(b: Bench) {
     let id = b.enqueue(&request(r#""heartbeat_timeout":5"#)).await;
     let job = b.claim(1).await.remove(0);
     let jobs = vec![(id, Some(job.row.lease))];
-    let beat = Heartbeat { worker: "w".into(), phase: 0, jobs, visibility_ms: Some(60_000), test_directives: false, info: None };
+    let beat = Heartbeat {
+        worker: "w".into(),
+        phase: 0,
+        jobs,
+        visibility_ms: Some(60_000),
+        test_directives: false,
+        info: None,
+        ..Default::default()
+    };
     b.engine.store().execute(Command::Heartbeat(beat)).await.unwrap();
     b.advance(seconds(5)).await;
     assert_eq!(last_error(&b, id).await["type"], "stalled");

@@ -21,6 +21,7 @@ crate::on_every_store!(
     workflows_nest,
     cancelling_stops_what_has_not_started,
     a_cancelled_step_fails_its_chain,
+    a_cancellation_and_the_last_ack_have_one_order,
     a_replayed_step_does_not_move_an_ended_workflow,
     a_retried_step_keeps_the_chain_waiting,
     the_story_of_a_workflow,
@@ -210,6 +211,56 @@ async fn cancelling_stops_what_has_not_started(b: Bench) {
     assert_eq!(b.state(view.steps[2].row.job.unwrap()).await, JobState::Cancelled);
     let again = b.engine.store().execute(Command::CancelWorkflow(flow.row.id)).await;
     assert!(matches!(again, Err(Refusal::Ojs(error)) if error.status == 409));
+}
+
+/// A workflow is cancelled at one node while its last step is acked at another: either the ack came first, the workflow is completed and the
+/// cancellation is refused, or the workflow is cancelled for good, and the running step may finish, as the protocol says.
+async fn raced(b: &Bench, other: &Bench, rounds: usize) {
+    for round in 0..rounds {
+        let flow = create(b, &format!(r#"{{"type":"chain","steps":[{}]}}"#, step("a"))).await;
+        let job = b.claim(1).await.remove(0);
+        let cancel = b.engine.store().execute(Command::CancelWorkflow(flow.row.id));
+        let ack = other.settle(job.row.id, Some(job.row.lease), Outcome::Ack(None));
+        let (cancelled, acked) = if round % 2 == 0 {
+            tokio::join!(cancel, ack)
+        } else {
+            let (acked, cancelled) = tokio::join!(ack, cancel);
+            (cancelled, acked)
+        };
+        acked.unwrap();
+        let view = look(b, flow.row.id).await;
+        let (events, _, _) = b.events(ojs_engine::EventFilter::default()).await;
+        let ends = ["workflow.completed", "workflow.cancelled", "workflow.step_completed"];
+        let story: Vec<&str> = events
+            .iter()
+            .filter(|event| event.subject == flow.row.id.to_string())
+            .filter_map(|event| ends.into_iter().find(|name| *name == event.name))
+            .collect();
+        assert_eq!(view.steps[0].row.state, StepState::Completed);
+        match cancelled {
+            Ok(_) => {
+                assert_eq!(view.row.state, WorkflowState::Cancelled);
+                assert_eq!(story, ["workflow.cancelled", "workflow.step_completed"]);
+                assert!(view.steps[0].row.finished_at >= view.row.finished_at);
+            }
+            Err(Refusal::Ojs(error)) => {
+                assert_eq!((error.status, view.row.state), (409, WorkflowState::Completed));
+                assert_eq!(story, ["workflow.step_completed", "workflow.completed"]);
+            }
+            Err(fault) => panic!("{fault:?}"),
+        }
+    }
+}
+
+async fn a_cancellation_and_the_last_ack_have_one_order(b: Bench) {
+    raced(&b, &b, 6).await;
+}
+
+#[tokio::test]
+async fn a_cancellation_and_the_last_ack_at_two_nodes_have_one_order() {
+    let b = Bench::postgres().await;
+    let other = crate::nodes::second_node(&b).await;
+    raced(&b, &other, 12).await;
 }
 
 async fn a_cancelled_step_fails_its_chain(b: Bench) {

@@ -181,6 +181,7 @@ fn is_system(name: &str) -> bool {
             | "previous_state"
             | "re_enqueued_at"
             | "lease_token"
+            | "enqueued_by"
     )
 }
 

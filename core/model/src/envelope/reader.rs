@@ -3,8 +3,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::check::{check_lease_ms, check_queue, shorten, too_large};
+use super::check::{check_lease_ms, check_name, check_queue, shorten, too_large};
 use super::fields::{Field, Members, Place, last_wins};
+use super::hints;
 use super::{GivenRetry, NewJob};
 use crate::error::{ErrorCode, OjsError};
 use crate::json::{self, push_bare, push_member, push_string, push_text, push_time};
@@ -110,6 +111,9 @@ impl<'a> Reader<'a> {
             heartbeat_timeout_ms: times.heartbeat_timeout_ms,
             result_ttl,
             trace_id: crate::trace::id_of(&meta),
+            enqueued_by: None,
+            own_only: false,
+            warnings: hints::unknown(&self.options.rest),
             body,
         })
     }
@@ -245,6 +249,7 @@ impl<'a> Reader<'a> {
         let Some(raw) = self.option(Field::Tags) else { return Ok("[]") };
         let fault = || OjsError::invalid_field("tags", "tags must be an array of unique, non-empty strings.");
         let tags: Vec<Cow<'_, str>> = serde_json::from_str(raw).map_err(|_| fault())?;
+        tags.iter().filter(|tag| !tag.is_empty()).try_for_each(|tag| check_name("tags", tag))?;
         let unique: std::collections::HashSet<&Cow<'_, str>> = tags.iter().collect();
         if tags.iter().any(|tag| tag.is_empty()) || unique.len() != tags.len() { Err(fault()) } else { Ok(raw) }
     }

@@ -1,0 +1,92 @@
+//! Who asks, as handlers need it: the key of the request, and whether it may see only what it enqueued itself.
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use ojs_model::json::{members, push_member, push_text, string};
+use ojs_model::{ErrorCode, JobId, NewJob, OjsError};
+use serde_json::json;
+
+use super::guard::{Caller, OwnJobsOnly};
+use super::jobs::unexpected;
+use super::reply::Failure;
+use crate::command::{Placed, Query, Reply};
+use crate::engine::Engine;
+use crate::job::JobView;
+use crate::render;
+
+/// The key of a request, as far as there is one.
+#[derive(Debug, Clone, Default)]
+pub struct Asker {
+    /// Its name.
+    pub key: Option<String>,
+    /// All its roles are `producer`: of jobs that another key enqueued it sees id, type, queue and state only.
+    pub own_only: bool,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Asker {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let key = parts.extensions.get::<Caller>().map(|caller| caller.0.clone());
+        Ok(Self { key, own_only: parts.extensions.get::<OwnJobsOnly>().is_some() })
+    }
+}
+
+impl Asker {
+    /// Notes in a job who enqueues it.
+    pub fn sign(&self, job: &mut NewJob) {
+        if let Some(key) = &self.key {
+            job.sign(key, self.own_only);
+        }
+    }
+
+    /// Whether another key enqueued the job and this one may not see it whole.
+    pub fn is_stranger_to(&self, view: &JobView) -> bool {
+        self.own_only && is_foreign(self.key.as_deref(), &view.body.text)
+    }
+
+    /// Refuses when it may not see what came out of a job. Costs others nothing.
+    pub async fn check_sees(&self, engine: &Engine, id: JobId) -> Result<(), Failure> {
+        if !self.own_only {
+            return Ok(());
+        }
+        match engine.query(Query::Job(id)).await? {
+            Reply::Job(view) if self.is_stranger_to(&view) => Err(not_yours(id).into()),
+            Reply::Job(_) => Ok(()),
+            other => Err(unexpected(&other).into()),
+        }
+    }
+}
+
+/// Whether the text of a job names another key as the one that enqueued it. Jobs without a name are everybody's, as before there were names.
+pub fn is_foreign(key: Option<&str>, body: &str) -> bool {
+    let whole = format!("{{{body}}}");
+    let owner = members(&whole).ok().and_then(|members| {
+        let (_, raw) = members.into_iter().find(|(name, _)| name == ojs_model::envelope::ENQUEUED_BY)?;
+        string(raw).map(std::borrow::Cow::into_owned)
+    });
+    owner.is_some_and(|owner| key != Some(owner.as_str()))
+}
+
+fn not_yours(id: JobId) -> OjsError {
+    let message = format!("Job '{id}' was enqueued with another key; this key sees its id, type, queue and state only.");
+    OjsError::new(ErrorCode::PermissionDenied, message).with_details(json!({"job_id": id.to_string()}))
+}
+
+/// Appends what everybody who knows the id may see.
+pub fn outline(out: &mut String, view: &JobView) {
+    let whole = format!("{{{}}}", view.body.text);
+    out.push('{');
+    push_text(out, "id", &view.row.id.to_string());
+    let kind = members(&whole).ok().and_then(|members| members.into_iter().find(|(name, _)| name == "type").map(|(_, raw)| raw));
+    push_member(out, "type", kind.unwrap_or("null"));
+    push_text(out, "queue", &view.queue);
+    push_text(out, "state", view.row.state.as_str());
+    out.push('}');
+}
+
+/// Appends a job as its enqueue is answered.
+pub fn placed(out: &mut String, placed: &Placed) {
+    if placed.foreign { outline(out, &placed.job) } else { render::job(out, &placed.job) }
+}
