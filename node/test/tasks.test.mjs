@@ -1,9 +1,12 @@
 // Handlers: what may be registered, defaults of a type, and what register() returns, which enqueues.
 import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
-import { OJSWorker, JobRequest, Task, chain, setLogger, testing } from '@openjobspec/sdk';
+import typescript from 'typescript';
+import { OJSClient, OJSServer, OJSWorker, JobRequest, Task, chain, setLogger, testing } from '@openjobspec/sdk';
 import { Outbox } from '@openjobspec/sdk/outbox';
-import { inState, onEveryConnection } from './support.mjs';
+import { PACKAGE, inState, onEveryConnection, program } from './support.mjs';
 
 test('what cannot be called with the context alone is refused when it is registered', () => {
   const worker = new OJSWorker('memory:');
@@ -92,4 +95,27 @@ test('inline and fake mode: a type without a handler is the package\'s own error
   assert.deepEqual([state, attempt, error.code], ['discarded', 1, 'no_handler']);
   await fake.restore();
   assert.throws(() => testing.inline(), { name: 'OJSValidationError', message: /needs the worker/ });
+});
+
+test('the TypeScript of the README compiles, and does over HTTP what it says', async (t) => {
+  const server = await OJSServer.start();
+  const client = new OJSClient(server.url);
+  t.after(async () => {
+    await client.close();
+    await server.stop();
+  });
+  const [, code] = /```ts\n([^]*?)```/.exec(readFileSync(path.join(PACKAGE, 'README.md'), 'utf8'));
+  const file = path.join(PACKAGE, 'test', 'types', `readme-${process.pid}.mts`);
+  writeFileSync(file, code);
+  t.after(() => rmSync(file));
+  const { ModuleKind, ScriptTarget } = typescript;
+  const options = { module: ModuleKind.NodeNext, target: ScriptTarget.ES2022, strict: true, noEmit: true, types: ['node'] };
+  const found = typescript.getPreEmitDiagnostics(typescript.createProgram([file], options));
+  assert.deepEqual(found.map(({ messageText }) => messageText), []);
+  const { outputText } = typescript.transpileModule(code, { compilerOptions: { module: ModuleKind.ESNext, target: ScriptTarget.ES2022 } });
+  const { code: status, errors } = await program(['--input-type=module', '-e', outputText], { cwd: PACKAGE, env: { ...process.env, OJS_URL: server.url } }).ended;
+  assert.deepEqual([status, errors], [0, '']);
+  const { jobs } = await client.listJobs({ queue: 'mail', order: 'asc' });
+  assert.deepEqual(jobs.map((job) => [job.args[0], job.state, job.maxAttempts, job.timeoutMs]), [['ada@example.com', 'available'], ['bob@example.com', 'scheduled'],
+    ['a@example.com', 'available'], ['b@example.com', 'available']].map((job) => [...job, 5, 30_000]));
 });
