@@ -240,6 +240,7 @@ mod tests {
                 jobs: vec![(row.id, Some(row.lease))],
                 visibility_ms: None,
                 test_directives: false,
+                key: None,
             }));
         }
         all.push(Command::Reset);
