@@ -34,7 +34,7 @@ def success(ctx: JobContext, result: Any) -> Outcome:
         if result is None:
             return (ctx._token, COMPLETED, None)
     try:
-        check("result", result)
+        check("result", result, returned=True)
         return (ctx._token, COMPLETED, dumps(result))
     except OJSValidationError as error:
         return _failed(ctx, error, "serialization_error", retryable=False, message=f"what the handler returned: {error.message}")

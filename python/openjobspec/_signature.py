@@ -44,8 +44,10 @@ class Signature:
         self._most = None if self._many else len(extra)
 
     def __str__(self) -> str:
-        plain = [one.replace(annotation=one.empty) for one in (self._signature.parameters.values() if self._signature else ())]
-        return f"{self._name}({', '.join(map(str, plain))})"
+        if self._signature is None:
+            return f"{self._name}(…)"
+        plain = [one.replace(annotation=one.empty) for one in self._signature.parameters.values()]
+        return self._name + str(self._signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
     def caller(self) -> Callable[[Any], Any]:
         """The handler as the worker calls it: with the context alone."""

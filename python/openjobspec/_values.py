@@ -6,7 +6,10 @@ they arrive as lists. The table is in the guide, "Values".
 
 from __future__ import annotations
 
+import datetime
+import enum
 import math
+import uuid
 from typing import Any, Callable, Iterator
 
 from .errors import OJSValidationError
@@ -40,8 +43,10 @@ _REMEDIES = {
 }
 
 
-def check(name: str, value: Any) -> None:
+def check(name: str, value: Any, *, returned: bool = False) -> None:
     """Raises OJSValidationError unless everything in ``value`` arrives as it is. ``name`` begins the path: ``args``.
+
+    What a handler has ``returned`` may hold dates, UUIDs, enums and dataclasses, which are written as text, values and dicts: its work is done.
 
     >>> check("args", ["a@example.com", {"sizes": [1, 2.5, None]}])
     >>> import datetime
@@ -54,14 +59,14 @@ def check(name: str, value: Any) -> None:
             return
     except RecursionError:
         pass
-    found = refusal(name, value)
+    found = next(_faults(name, value, 0, returned), None)
     if found is not None:
         raise OJSValidationError(found, code="serialization_error")
 
 
 def refusal(name: str, value: Any) -> str | None:
     """What is wrong in ``value``, with the place of the first such thing; None when nothing is."""
-    return next(_faults(name, value, 0), None)
+    return next(_faults(name, value, 0, False), None)
 
 
 def _is_exact(value: Any) -> bool:
@@ -84,7 +89,7 @@ def _is_exact(value: Any) -> bool:
     return False
 
 
-def _faults(path: str, value: Any, level: int) -> Iterator[str]:
+def _faults(path: str, value: Any, level: int, returned: bool) -> Iterator[str]:
     if level > _MOST_LEVELS:
         yield f"{path[:40]}…: nested deeper than {_MOST_LEVELS} levels, or containing itself: pass flatter data"
     elif value is None or isinstance(value, bool):
@@ -99,20 +104,26 @@ def _faults(path: str, value: Any, level: int) -> Iterator[str]:
             yield f"{path}: JSON has no {value}: pass None, or text"
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _member_faults(path, key, item, level)
+            yield from _member_faults(path, key, item, level, returned)
     elif isinstance(value, list) or type(value) is tuple:
         for index, item in enumerate(value):
-            yield from _faults(f"{path}[{index}]", item, level + 1)
+            yield from _faults(f"{path}[{index}]", item, level + 1, returned)
+    elif returned and _has_text(value):
+        return
     else:
         yield f"{path}: a job cannot hold {_article(type(value).__name__)}: pass {_remedy(value)}"
 
 
-def _member_faults(path: str, key: Any, item: Any, level: int) -> Iterator[str]:
+def _has_text(value: Any) -> bool:
+    return isinstance(value, (datetime.date, datetime.time, uuid.UUID, enum.Enum)) or hasattr(type(value), "__dataclass_fields__")
+
+
+def _member_faults(path: str, key: Any, item: Any, level: int, returned: bool) -> Iterator[str]:
     if not isinstance(key, str):
         yield f"{path}: the key {_shown(key)} is {_article(type(key).__name__)}, and keys in JSON are text: pass str(key)"
         return
     yield from _text_faults(f"{path}: the key {_shown(key)}", key)
-    yield from _faults(f"{path}.{key}", item, level + 1)
+    yield from _faults(f"{path}.{key}", item, level + 1, returned)
 
 
 def _text_faults(path: str, text: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from .job import Job, JobPage, JobRequest
 from .middleware import ENQUEUE_ORDER, Chain, Once
 from .policies import Duration, RetryPolicy, UniquePolicy, When
 from .results import JobResult
-from .transport import AsyncTransport, native_connection
+from .transport import CONNECTION_OPTIONS, AsyncTransport, native_connection, unknown_option
 from .workflow import Workflow, WorkflowStatus
 
 T = TypeVar("T")
@@ -54,7 +54,10 @@ class AsyncClient:
         ca_file: str | None = None,
         client_cert: tuple[str, str] | None = None,
         encryption_keys: str | Mapping[str, bytes] | None = None,
+        **unknown: NoReturn,
     ) -> None:
+        for name in unknown:
+            raise unknown_option(name, ("transport", *CONNECTION_OPTIONS))
         options = {"auth_token": auth_token, "headers": headers, "timeout": timeout, "connect_timeout": connect_timeout,
                    "max_sends": max_sends, "client_cert": client_cert, "encryption_keys": encryption_keys}  # fmt: skip
         if ca_file is not None:

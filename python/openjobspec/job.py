@@ -308,7 +308,7 @@ class JobOptions:
 def _no_option(name: str) -> UnknownOptionError:
     error = unknown(f"a job has no option '{name}'", name, _NAMES)
     for option, policy in (("retry", RetryPolicy), ("unique", UniquePolicy)):
-        if near := nearest(name, [one.name for one in fields(policy)]):
+        if near := nearest(name, [one.name for one in fields(policy)], 0.85):
             error = UnknownOptionError(f"a job has no option '{name}', and {option} has: write {option}={{'{near}': …}}")
     return error
 

@@ -141,14 +141,14 @@ def unknown(what: str, name: str, names: Iterable[str]) -> UnknownOptionError:
     return UnknownOptionError(f"{what}{meant} There are {', '.join(known)}")
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
     """The name that was probably meant.
 
     >>> nearest("maxAttemps", ["max_attempts", "jitter"])
     'max_attempts'
     """
     plain = {re.sub(r"[^a-z0-9]", "", one.lower()): one for one in names}
-    found = difflib.get_close_matches(re.sub(r"[^a-z0-9]", "", name.lower())[:64], plain, 1, 0.75)
+    found = difflib.get_close_matches(re.sub(r"[^a-z0-9]", "", name.lower())[:64], plain, 1, likeness)
     return plain[found[0]] if found else None
 
 

@@ -32,7 +32,7 @@ class Task(Generic[P, R]):
 
     >>> import openjobspec as ojs
     >>> worker = ojs.Worker("memory:task-doc", queues=["mail"])
-    >>> @worker.register("email.send", queue="mail", retry=5)
+    >>> @worker.register("greeting.send", queue="mail", retry=5)
     ... def send_email(ctx: ojs.JobContext, to: str, subject: str = "Hello") -> str:
     ...     return f"{subject}, {to}"
     >>> job = send_email.enqueue("ada@example.com")
@@ -114,8 +114,7 @@ def defaults_of(job_type: str, options: Mapping[str, Any]) -> dict[str, Any]:
     if options.get("delay") is not None:
         after("delay", options["delay"])
         wire["delay"] = duration_text(options["delay"])  # counts from each enqueue
-    share = getattr(_native, "set_job_defaults", None)
-    if share is not None and (wire or job_type in _shared):
-        share(job_type, dumps(wire).decode())
+    if wire or job_type in _shared:
+        _native.set_job_defaults(job_type, dumps(wire).decode())
         _shared.add(job_type)
     return dict(options)

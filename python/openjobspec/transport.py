@@ -19,13 +19,14 @@ import base64
 import inspect
 import os
 import threading
-from typing import Any, Mapping, Protocol, runtime_checkable
+from typing import Any, Mapping, Protocol, Sequence, runtime_checkable
 
 from . import _native, _override, _portal
 from ._json import dumps, loads
 from ._reactor import Reactor
 from ._secrets import redacted
-from .errors import ClosedError, OJSError, OJSValidationError
+from .errors import ClosedError, OJSError, OJSValidationError, UnknownOptionError
+from .policies import nearest
 
 
 @runtime_checkable
@@ -94,6 +95,13 @@ def default_url() -> str:
 
 #: Keyword arguments of whoever connects: :class:`~openjobspec.Client`, :class:`~openjobspec.Worker`.
 CONNECTION_OPTIONS = ("auth_token", "headers", "timeout", "connect_timeout", "max_sends", "ca_file", "client_cert", "encryption_keys")
+
+
+def unknown_option(name: str, names: Sequence[str]) -> UnknownOptionError:
+    """The error for a setting that there is not."""
+    near = nearest(name, names)
+    meant = f"; did you mean '{near}'?" if near else ""
+    return UnknownOptionError(f"unknown option '{name}'; there are {', '.join(names)}{meant}")
 
 
 def native_connection(url: str | None, options: Mapping[str, Any]) -> _native.Connection:

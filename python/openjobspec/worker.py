@@ -22,10 +22,10 @@ from ._producers import Producers
 from .aio import AsyncClient
 from .client import Client
 from .context import JobContext
-from .errors import ForkedError, OJSValidationError, UnknownOptionError
+from .errors import ForkedError, OJSValidationError
 from .middleware import Chain
 from .task import Registration, Task, defaults_of
-from .transport import CONNECTION_OPTIONS, TransportThreads, native_connection
+from .transport import CONNECTION_OPTIONS, TransportThreads, native_connection, unknown_option
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -86,7 +86,7 @@ class Worker:
         **connection: Any,
     ) -> None:
         for name in sorted(set(connection) - set(CONNECTION_OPTIONS)):
-            raise UnknownOptionError(f"unknown option '{name}'; there are {', '.join((*_WORKER_OPTIONS, *CONNECTION_OPTIONS))}")
+            raise unknown_option(name, (*_WORKER_OPTIONS, *CONNECTION_OPTIONS))
         self._url = url
         self._custom = transport
         self._connection_options = connection

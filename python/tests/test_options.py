@@ -21,6 +21,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"unique": "type"}, "unique must be True"),
     ({"max_attemps": 5}, "a job has no option 'max_attemps', and retry has: write retry={'max_attempts': …}"),
     ({"time_out": 5}, "a job has no option 'time_out'; did you mean 'timeout'"),
+    ({"retries": 5}, "did you mean 'retry'"),
     ({"colour": "red"}, "There are queue, priority, timeout_ms"),
     ({"timeout_ms": 0}, "timeout_ms must be longer than zero"),
     ({"timeout_ms": -1}, "timeout_ms must be longer than zero"),
@@ -69,6 +70,14 @@ def test_wrong_options_are_refused_before_anything_is_sent(way: str, options: di
 def test_an_unknown_keyword_is_a_type_error_too() -> None:
     with pytest.raises(TypeError, match="max_attempts"):
         ojs.Client("memory:").enqueue("a", max_attemps=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("make", [ojs.Client, ojs.AsyncClient, ojs.Worker])
+def test_an_unknown_setting_is_refused_with_those_that_exist(make: Any) -> None:
+    with pytest.raises(TypeError, match="unknown option 'tiemout'; there are .*timeout, connect_timeout.*; did you mean 'timeout'"):
+        make("memory:", tiemout=3)
+    with pytest.raises(TypeError, match="unknown option 'tiemout'"):
+        make(transport=Recorder(), tiemout=3)
 
 
 @pytest.mark.parametrize("way", ["plain", "asyncio"])

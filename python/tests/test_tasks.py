@@ -95,10 +95,30 @@ def test_defaults_of_a_type_and_options_of_a_call(client: ojs.Client, make_worke
     assert "tasks.wrong" not in worker.job_types
 
 
+def test_defaults_hold_for_the_string_form_of_batches_and_outboxes_too(client: ojs.Client, make_worker: Any, tmp_path: Path) -> None:
+    worker: ojs.Worker = make_worker(queues=["mail"])
+    task = worker.register("tasks.shared", lambda ctx: None, queue="mail", retry=7, delay="1h", rate_limit={"key": "k", "concurrency": 2})
+    app = sqlite3.connect(tmp_path / "app.db")
+    outbox = Outbox(client, database="sqlite")
+    outbox.migrate(app)
+    outbox.add(app, "tasks.shared")
+    [row] = outbox.waiting(app)
+    assert (row["options"]["queue"], row["options"]["retry"]["max_attempts"]) == ("mail", 7)
+    app.close()
+    jobs = [client.enqueue("tasks.shared"), *client.enqueue_batch(["tasks.shared"]), task.enqueue()]
+    assert [(job.queue, job.max_attempts, job.state) for job in jobs] == [("mail", 7, "scheduled")] * 3
+    assert jobs[0]["rate_limit"]["concurrency"] == 2
+    own = client.enqueue("tasks.shared", queue="other", retry=2, delay=0)
+    assert (own.queue, own.max_attempts, own.state) == ("other", 2, "available")
+    assert task.options(queue="default").enqueue().queue == "default"
+    make_worker(queues=["mail"]).register("tasks.shared", lambda ctx: None)
+    assert client.enqueue("tasks.shared").queue == "default", "a type that is registered again without defaults has none"
+
+
 def test_requests_of_tasks_go_into_batches_workflows_and_outboxes(client: ojs.Client, make_worker: Any, tmp_path: Path) -> None:
     worker: ojs.Worker = make_worker()
 
-    @worker.register("a.b", queue="q", priority=3)
+    @worker.register("tasks.batch", queue="q", priority=3)
     def handle(ctx: ojs.JobContext, n: int) -> None: ...
 
     assert [job.args for job in client.enqueue_batch([handle.request(1), handle.request(2)])] == [[1], [2]]
@@ -107,7 +127,7 @@ def test_requests_of_tasks_go_into_batches_workflows_and_outboxes(client: ojs.Cl
     outbox = Outbox(client, database="sqlite")
     outbox.migrate(app)
     job = outbox.add(app, handle.request(3))
-    assert (job.type, job.args) == ("a.b", [3])
+    assert (job.type, job.args) == ("tasks.batch", [3])
     with pytest.raises(ojs.OJSValidationError, match="has its arguments and options already"):
         outbox.add(app, handle.request(3), [4])
     [row] = outbox.waiting(app)
@@ -224,10 +244,10 @@ def test_a_worker_says_when_it_does_not_ask_for_the_queue_of_its_type(
     client: ojs.Client, make_worker: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     worker: ojs.Worker = make_worker(queues=["default"])
-    worker.register("email.send", lambda ctx: None, queue="mail")
+    worker.register("tasks.mail", lambda ctx: None, queue="mail")
     worker.register("other", lambda ctx: None)
     with worker:
         pass
     assert [record.getMessage() for record in caplog.records if record.name == "openjobspec.worker"] == [
-        "jobs of type 'email.send' go to the queue 'mail', and this worker asks for default only"
+        "jobs of type 'tasks.mail' go to the queue 'mail', and this worker asks for default only"
     ]
