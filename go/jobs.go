@@ -38,8 +38,9 @@ func (f JobFilter) query() (string, error) {
 	if f.OldestFirst {
 		order = "asc"
 	}
-	return query("/admin/jobs", "queue", f.Queue, "type", f.Type, "state", strings.Join(states, ","), "since", moment(f.Since),
-		"until", moment(f.Until), "sort", f.Sort, "order", order, "page", positiveText(f.Page), "per_page", positiveText(f.PerPage)), nil
+	return query("/admin/jobs", "queue", f.Queue, "type", f.Type, "state", strings.Join(states, ","),
+		"since", moment(f.Since), "until", moment(f.Until), "sort", f.Sort, "order", order,
+		"page", positiveText(f.Page), "per_page", positiveText(f.PerPage)), nil
 }
 
 // moment is a point in time as a parameter; empty when there is none.
@@ -69,8 +70,8 @@ type JobPage struct {
 	HasMore bool
 }
 
-// ListJobs looks for jobs, newest first, a page at a time. It needs a server with the admin routes, as ours and the embedded engine are, and
-// a key that may use them.
+// ListJobs looks for jobs, newest first, a page at a time. It needs a server with the admin routes, as ours and the
+// embedded engine are, and a key that may use them.
 //
 //	page, err := client.ListJobs(ctx, ojs.JobFilter{Queue: "mail", States: []ojs.JobState{ojs.Discarded}})
 //	for _, job := range page.Jobs { … }
@@ -89,5 +90,6 @@ func (c *Client) ListJobs(ctx context.Context, filter JobFilter) (*JobPage, erro
 	if err := c.ask(ctx, "GET", path, nil, &answer); err != nil {
 		return nil, err
 	}
-	return &JobPage{Jobs: answer.Items, Total: answer.Pagination.Total, Page: answer.Pagination.Page, HasMore: answer.Pagination.HasMore}, nil
+	about := answer.Pagination
+	return &JobPage{Jobs: answer.Items, Total: about.Total, Page: about.Page, HasMore: about.HasMore}, nil
 }

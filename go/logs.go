@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// logWait is how long one look for records may take, in milliseconds: so much later CollectLogs notices the end of its context.
+// logWait is how long one look for records may take, in milliseconds: so much later CollectLogs notices the end of its
+// context.
 const logWait = 500
 
-// CollectLogs hands the engine's own log records (connections, retries, leases) to a logger, until the context ends; it is meant for a
-// goroutine: go ojs.CollectLogs(ctx, slog.Default(), slog.LevelInfo). Warnings and errors reach the logger of the worker that they are about,
-// else slog.Default(), without it, while a worker of this process runs; this is for more, and for programs without workers. A logger gets no
-// record twice.
+// CollectLogs hands the engine's own log records (connections, retries, leases) to a logger, until the context ends;
+// it is meant for a goroutine: go ojs.CollectLogs(ctx, slog.Default(), slog.LevelInfo). Warnings and errors reach the
+// logger of the worker that they are about, else slog.Default(), without it, while a worker of this process runs; this
+// is for more, and for programs without workers. A logger gets no record twice.
 func CollectLogs(ctx context.Context, logger *slog.Logger, level slog.Level) {
 	listener := &logListener{logger: logger, level: level}
 	logs.add(listener)
@@ -40,7 +41,8 @@ func (l *logListener) out() *slog.Logger {
 	return l.logger
 }
 
-// logPump carries records from the engine to the loggers while anybody listens. There is one per process, as there is one engine.
+// logPump carries records from the engine to the loggers while anybody listens. There is one per process, as there is
+// one engine.
 type logPump struct {
 	mu        sync.Mutex // Records leave the engine under it only: who holds it has seen all that were made before.
 	listeners []*logListener
@@ -153,7 +155,8 @@ func (r logRecord) isAbout(worker string) bool {
 	return named && same && (rest == "" || rest[0] == ' ')
 }
 
-// emit hands a record to the worker that it is about, else to all workers' loggers at most once each, and to those who want all.
+// emit hands a record to the worker that it is about, else to all workers' loggers at most once each, and to those who
+// want all.
 func (p *logPump) emit(record logRecord) {
 	level := levelOf(record.Level)
 	var about []*logListener

@@ -2,12 +2,14 @@ package ojs
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// defaultsOf has, by job type, what jobs of the type are sent with in this process where they say nothing else: of type *JobRequest.
+// defaultsOf has, by job type, what jobs of the type are sent with in this process where they say nothing else: of
+// type *JobRequest.
 var defaultsOf sync.Map
 
 // setDefaults keeps the options of all jobs of a type. Those that belong to one job are refused.
@@ -32,10 +34,25 @@ func setDefaults(jobType string, options []EnqueueOption) error {
 	case jobType == "*":
 		return invalid("'*' stands for types without a name, and defaults belong to one type: register that type")
 	case len(own) > 0:
-		return invalid("%s: belongs to one job, and Register sets defaults for all of '%s': give it to Enqueue", strings.Join(own, ", "), jobType)
+		return invalid("%s: belongs to one job, and Register sets defaults for all of '%s': give it to Enqueue",
+			strings.Join(own, ", "), jobType)
 	}
 	defaultsOf.Store(jobType, &defaults)
 	return nil
+}
+
+// warnOfQueues: a worker that does not ask for the queue that jobs of a type go to by default never gets one of them.
+func warnOfQueues(logger *slog.Logger, types map[string]HandlerFunc, queues []string) {
+	for jobType := range types {
+		found, there := defaultsOf.Load(jobType)
+		if !there {
+			continue
+		}
+		if queue := found.(*JobRequest).Queue; queue != "" && !slices.Contains(queues, queue) {
+			logger.Warn("ojs: jobs of a type go to a queue by default that this worker does not ask for",
+				"type", jobType, "queue", queue, "queues", queues)
+		}
+	}
 }
 
 // fill sets what the request does not say itself from the defaults of its type, once.
@@ -79,7 +96,8 @@ func orElse[T comparable](into *T, otherwise T) {
 	}
 }
 
-// Task is a job type with the type of its arguments: what is enqueued is what the handler gets, and the compiler sees to it.
+// Task is a job type with the type of its arguments: what is enqueued is what the handler gets, and the compiler sees
+// to it.
 //
 //	var sendEmail = ojs.NewTask[Email]("email.send", ojs.WithQueue("mail"), ojs.WithTimeout(time.Minute))
 //
@@ -90,8 +108,8 @@ type Task[T any] struct {
 	defaults []EnqueueOption
 }
 
-// NewTask makes a task whose arguments are a T: the single argument of the job, or, when T is a slice, all of them. The options are those of
-// all its jobs, unless Enqueue says otherwise.
+// NewTask makes a task whose arguments are a T: the single argument of the job, or, when T is a slice, all of them.
+// The options are those of all its jobs, unless Enqueue says otherwise.
 func NewTask[T any](jobType string, defaults ...EnqueueOption) Task[T] {
 	return Task[T]{jobType, defaults}
 }

@@ -1,7 +1,9 @@
 package ojs_test
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +55,24 @@ func TestDefaultsOfAType(t *testing.T) {
 		if err := worker.Start(t.Context()); !errors.Is(err, ojs.ErrValidation) || !strings.Contains(err.Error(), text) {
 			t.Fatalf("%v does not say %q", err, text)
 		}
+	}
+}
+
+// A worker that never gets the jobs of its own type says so.
+func TestAWorkerWarnsOfQueuesThatItDoesNotAskFor(t *testing.T) {
+	t.Parallel()
+	client, err := ojs.NewClient("memory:")
+	must(t, err)
+	defer client.Close()
+	for queue, warned := range map[string]bool{"default": true, "mail": false} {
+		written := &book{}
+		worker, err := client.NewWorker(ojs.WithQueues(queue), ojs.WithLogger(slog.New(slog.NewTextHandler(written, nil))))
+		must(t, err)
+		worker.Register("defaults.elsewhere", func(ojs.JobContext) error { return nil }, ojs.WithQueue("mail"))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		must(t, worker.Start(ctx))
+		equal(t, strings.Contains(written.String(), "defaults.elsewhere"), warned, "warned")
 	}
 }
 

@@ -46,7 +46,8 @@ func (w *Worker) String() string {
 	if w == nil {
 		return "ojs.Worker(nil)"
 	}
-	return fmt.Sprintf("ojs.Worker(%s, queues %s, %s)", redacted(w.client.url), strings.Join(w.settings.queues, ", "), w.State())
+	queues := strings.Join(w.settings.queues, ", ")
+	return fmt.Sprintf("ojs.Worker(%s, queues %s, %s)", redacted(w.client.url), queues, w.State())
 }
 
 // GoString is String: %#v would print what is inside.

@@ -20,6 +20,8 @@ type unfit struct {
 	problem string // What it is, and what to pass in its place.
 }
 
+func unfitf(format string, args ...any) *unfit { return &unfit{problem: fmt.Sprintf(format, args...)} }
+
 // within puts a step in front of the path.
 func (u *unfit) within(step string) *unfit {
 	if u != nil {
@@ -28,9 +30,9 @@ func (u *unfit) within(step string) *unfit {
 	return u
 }
 
-// fits looks for values that encoding/json refuses without saying where they are, or silently turns into something else: NaN, channels,
-// functions, maps whose keys are not texts, texts that are not UTF-8, errors, structs without an exported field. name says what the value is:
-// args, meta, result.
+// fits looks for values that encoding/json refuses without saying where they are, or silently turns into something
+// else: NaN, channels, functions, maps whose keys are not texts, texts that are not UTF-8, errors, structs without an
+// exported field. name says what the value is: args, meta, result.
 func fits(name string, value any) error {
 	found := checkValue(value, 0)
 	if found == nil {
@@ -130,8 +132,11 @@ func checkReflected(value reflect.Value, depth int) *unfit {
 		return found
 	}
 	kind := value.Kind()
-	if (kind == reflect.Pointer || kind == reflect.Interface || kind == reflect.Map || kind == reflect.Slice) && value.IsNil() {
-		return nil // null
+	switch kind {
+	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice:
+		if value.IsNil() {
+			return nil // null
+		}
 	}
 	if knows, found := hasOwnForm(value); knows {
 		return found
@@ -150,7 +155,7 @@ func checkReflected(value reflect.Value, depth int) *unfit {
 	case reflect.Struct:
 		return checkStruct(value, depth)
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
-		return &unfit{problem: fmt.Sprintf("JSON has no form for a %s: pass the data that the handler needs", value.Type())}
+		return unfitf("JSON has no form for a %s: pass the data that the handler needs", value.Type())
 	}
 	return nil
 }
@@ -168,7 +173,7 @@ func hasOwnForm(value reflect.Value) (bool, *unfit) {
 	case json.Marshaler, encoding.TextMarshaler:
 		return true, nil
 	case error:
-		return true, &unfit{problem: fmt.Sprintf("JSON has no form for an error, here a %s: pass err.Error()", value.Type())}
+		return true, unfitf("JSON has no form for an error, here a %s: pass err.Error()", value.Type())
 	}
 	if value.CanAddr() {
 		switch value.Addr().Interface().(type) {
@@ -195,7 +200,7 @@ func checkItems(list reflect.Value, depth int) *unfit {
 
 func checkMap(members reflect.Value, depth int) *unfit {
 	if key := members.Type().Key(); key.Kind() != reflect.String {
-		return &unfit{problem: fmt.Sprintf("a %s has keys that JSON would turn into texts: pass a map[string]%s", members.Type(), members.Type().Elem())}
+		return unfitf("a %s has keys that JSON would turn into texts: pass a map[string]%s", members.Type(), members.Type().Elem())
 	}
 	for members := members.MapRange(); members.Next(); {
 		name := members.Key().String()
@@ -220,7 +225,7 @@ func checkStruct(value reflect.Value, depth int) *unfit {
 		}
 		written++
 		member := value.Field(i)
-		if strings.Contains(options, "omit") && member.IsZero() && field.Type.Kind() != reflect.Func && field.Type.Kind() != reflect.Chan {
+		if kind := field.Type.Kind(); strings.Contains(options, "omit") && member.IsZero() && kind != reflect.Func && kind != reflect.Chan {
 			continue // Left out.
 		}
 		found := checkReflected(member, depth+1)
@@ -235,7 +240,7 @@ func checkStruct(value reflect.Value, depth int) *unfit {
 		}
 	}
 	if written == 0 && kind.NumField() > 0 {
-		return &unfit{problem: fmt.Sprintf("a %s has no exported field, and would become {}: export its fields (Capital letters), or pass a map", kind)}
+		return unfitf("a %s has no exported field, and would become {}: export its fields (Capital letters), or pass a map", kind)
 	}
 	return nil
 }

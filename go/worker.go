@@ -260,6 +260,7 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 	if w.owned {
 		w.run.last = w.client.Close
 	}
+	warnOfQueues(w.run.listener.out(), w.handlers, w.settings.queues)
 	w.run.begin()
 	return w.run, nil
 }

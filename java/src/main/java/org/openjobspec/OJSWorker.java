@@ -35,6 +35,8 @@ public final class OJSWorker implements AutoCloseable {
         // gen:end
     }
 
+    private static final System.Logger LOG = System.getLogger("org.openjobspec");
+
     private final WorkerSettings settings;
     private final MiddlewareChain<ExecutionMiddleware> middleware = new MiddlewareChain<>(List.of());
     private final Map<String, JobHandler> handlers = new HashMap<>();
@@ -113,6 +115,14 @@ public final class OJSWorker implements AutoCloseable {
         if (calls != null) throw new OJSException.Validation(what + " before the worker starts");
     }
 
+    /** A worker that does not ask for the queue that jobs of a type go to by default never gets one of them. */
+    private void warnOfQueue(String type) {
+        if (Defaults.of(type).get("queue") instanceof String queue && !settings.queues().contains(queue)) {
+            LOG.log(System.Logger.Level.WARNING, "jobs of type ''{0}'' go to the queue ''{1}'' by default, and this worker asks for {2} only",
+                    type, queue, settings.queues());
+        }
+    }
+
     /** One handler per job type, with the middleware around it. */
     synchronized Map<String, JobHandler> calls() {
         if (calls == null) {
@@ -135,6 +145,7 @@ public final class OJSWorker implements AutoCloseable {
         if (handlers.isEmpty()) throw new OJSException.Validation("the worker has no handlers: register some before it starts");
         OJSClient client = settings.client();
         if (client == null) client = ownClient = settings.connection().build();
+        handlers.keySet().forEach(this::warnOfQueue);
         WorkerLoop started = new WorkerLoop(client.connection().engine(), settings, calls(), listeners);
         try {
             // A signal that comes as soon as the first job runs is ours already.
