@@ -37,6 +37,19 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		_, err = client.CreateWorkflow(t.Context(), ojs.Chain(ojs.NewJob("a", nil, option)))
 		refused(err, text)
 	}
+	// Options by name are checked by the core, which knows them all.
+	for text, option := range map[string]ojs.EnqueueOption{
+		"did you mean 'retry'":   ojs.WithOption("retries", 5),
+		"did you mean 'timeout'": ojs.WithOption("timeuot", "5m"),
+		"max_attempts":           ojs.WithOption("retry", ojs.Obj{"maxAttempts": 5}),
+		"timeout":                ojs.WithOption("timeout_ms", 0),
+	} {
+		_, err := client.Enqueue(t.Context(), "a", nil, option)
+		refused(err, text)
+	}
+	short, err := client.Enqueue(t.Context(), "a", nil, ojs.WithOption("retry", 3), ojs.WithOption("timeout", "5m"))
+	must(t, err)
+	equal(t, short.MaxAttempts, 3, "attempts by a number alone")
 	for text, option := range map[string]ojs.WorkerOption{
 		"concurrency must be at least 1, got 0":       ojs.WithConcurrency(0),
 		"WithHeartbeatInterval must be longer than 0": ojs.WithHeartbeatInterval(0),
@@ -99,6 +112,10 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 			t.Fatal("somebody answers")
 		}
 		shown = append(shown, client, worker, wrong)
+	}
+	for _, url := range []string{"htp://user:" + secret + "@host", "http://user:" + secret + "@host:99999999", "http://user:" + secret + "@ho st"} {
+		_, err := ojs.NewClient(url)
+		shown = append(shown, err)
 	}
 	memory, err := ojs.NewClient("memory:")
 	must(t, err)

@@ -75,6 +75,9 @@ func (r *JobRequest) fill() {
 	orElse(&r.Retry, defaults.Retry)
 	orElse(&r.Unique, defaults.Unique)
 	orElse(&r.Schema, defaults.Schema)
+	if r.RateLimit == nil {
+		r.RateLimit = defaults.RateLimit
+	}
 	if r.Tags == nil {
 		r.Tags = slices.Clone(defaults.Tags)
 	}

@@ -20,13 +20,16 @@ func TestDefaultsOfAType(t *testing.T) {
 	must(t, err)
 	nothing := func(ojs.JobContext) error { return nil }
 	worker.Register("defaults.a", nothing, ojs.WithQueue("mail"), ojs.WithPriority(7), ojs.WithTimeout(30*time.Second), ojs.WithTags("a"),
-		ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 5}), ojs.WithOption("on_exhaustion", "dead_letter"))
+		ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 5}), ojs.WithRateLimit(ojs.Obj{"key": "defaults", "concurrency": 5}))
 	job, err := fake.Client.Enqueue(t.Context(), "defaults.a", nil)
 	must(t, err)
 	equal(t, job.Queue, "mail", "queue")
 	equal(t, job.Priority, 7, "priority")
 	equal(t, job.MaxAttempts, 5, "attempts")
 	same(t, job.Tags, []string{"a"}, "tags")
+	limit, err := fake.Client.GetRateLimit(t.Context(), "defaults")
+	must(t, err)
+	equal(t, limit["key"], any("defaults"), "the key of the rate limit")
 	fake.AssertEnqueued("defaults.a", ojstest.Queue("mail"))
 	jobs, err := fake.Client.EnqueueBatch(t.Context(), []ojs.JobRequest{
 		{Type: "defaults.a"}, ojs.NewJob("defaults.a", nil, ojs.WithQueue("default"), ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 2})), {Type: "defaults.b"},

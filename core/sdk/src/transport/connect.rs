@@ -69,6 +69,9 @@ async fn open(url: &str, options: ConnectOptions) -> Result<Arc<dyn Transport>, 
         "http" | "https" => Ok(Arc::new(super::Http::new(url, options)?)),
         #[cfg(feature = "embedded")]
         "sqlite" | "postgres" | "postgresql" | "memory" => Ok(Arc::new(super::Embedded::open(url).await?)),
-        _ => Err(TransportError::new(TransportErrorKind::Config, format!("cannot connect to '{url}': use {SCHEMES}"))),
+        _ => {
+            let shown = ojs_model::redact::url(url);
+            Err(TransportError::new(TransportErrorKind::Config, format!("cannot connect to '{shown}': use {SCHEMES}")))
+        }
     }
 }

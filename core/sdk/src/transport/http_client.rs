@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use ojs_model::redact;
 
 use super::{BoxFuture, ConnectOptions, Request, Response, Transport, TransportError, TransportErrorKind, tls};
 
@@ -31,9 +32,11 @@ impl Http {
     /// [`TransportErrorKind::Config`] for a URL, header or certificate that cannot be used.
     pub fn new(url: &str, options: ConnectOptions) -> Result<Self, TransportError> {
         let config = |message: String| TransportError::new(TransportErrorKind::Config, message);
-        let parsed = reqwest::Url::parse(url).map_err(|e| config(format!("'{url}' is not a URL")).with_source(e))?;
+        // A URL may hold a password, which no message may.
+        let shown = redact::url(url);
+        let parsed = reqwest::Url::parse(url).map_err(|e| config(format!("'{shown}' is not a URL")).with_source(e))?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.query().is_some() || parsed.fragment().is_some() {
-            return Err(config(format!("'{url}' is not the URL of a server: use http://host:port or https://host:port")));
+            return Err(config(format!("'{shown}' is not the URL of a server: use http://host:port or https://host:port")));
         }
         let base = parsed.as_str().trim_end_matches('/');
         // The base path belongs to every request; users who wrote it mean the same server.
@@ -68,7 +71,7 @@ impl Http {
         } else {
             (TransportErrorKind::Interrupted, "connection lost to")
         };
-        TransportError::new(kind, format!("{what} {}", self.base)).with_source(error.without_url())
+        TransportError::new(kind, format!("{what} {}", redact::url(&self.base))).with_source(error.without_url())
     }
 }
 
@@ -143,6 +146,6 @@ fn seconds(value: &HeaderValue) -> Option<Duration> {
 
 impl std::fmt::Debug for Http {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Http").field("base", &self.base).finish_non_exhaustive()
+        f.debug_struct("Http").field("base", &redact::url(&self.base)).finish_non_exhaustive()
     }
 }

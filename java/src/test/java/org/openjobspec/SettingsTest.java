@@ -50,6 +50,20 @@ class SettingsTest {
         refused("gracePeriod must be zero or more", () -> OJSWorker.builder().gracePeriod(less));
     }
 
+    /** Options by name are checked by the core, which knows them all. */
+    @ParameterizedTest
+    @EnumSource
+    void optionsThatThereAreNotAreRefused(Kind kind) {
+        try (Bench bench = new Bench(kind)) {
+            refused("did you mean 'retry'", () -> bench.job("a").option("retries", 5).enqueue());
+            refused("max_attempts", () -> bench.job("a").option("retry", Map.of("maxAttempts", 5)).enqueue());
+            refused("timeout", () -> bench.job("a").option("timeout_ms", 0).enqueue());
+            assertEquals(3, bench.job("a").option("retry", 3).option("timeout", "5m").enqueue().maxAttempts());
+            Job limited = bench.job("a").rateLimit(Map.of("key", bench.queue, "concurrency", 5)).enqueue();
+            assertEquals(bench.queue, bench.client.rateLimits().get(bench.queue).get("key"), limited.toString());
+        }
+    }
+
     @Test
     void handlersThatAreNoneAreRefusedWhenTheyAreRegistered() {
         try (OJSClient client = OJSClient.connect("memory:")) {
@@ -130,7 +144,8 @@ class SettingsTest {
             assertFalse(one.toString().contains(secret), one.toString());
         }
         assertEquals("OJSClient[http://***@127.0.0.1:1/]", client.toString());
-        List<Executable> wrong = List.of(() -> Relay.url("jdbc:mysql://app:" + secret + "@ho st/shop", null, null), () -> Relay.url("jdbc:postgresql://ho st/shop?password=" + secret, null, null),
+        List<Executable> wrong = List.of(() -> OJSClient.connect("htp://user:" + secret + "@host"),
+                () -> OJSClient.connect("http://user:" + secret + "@host/?a=b"), () -> Relay.url("jdbc:mysql://app:" + secret + "@ho st/shop", null, null), () -> Relay.url("jdbc:postgresql://ho st/shop?password=" + secret, null, null),
                 () -> Relay.postgresql(client, "htp://app:" + secret + "@h/d"), () -> Relay.mysql(client, "htp://app:" + secret + "@h/d"));
         for (Executable call : wrong) {
             Throwable thrown = assertThrows(OJSException.class, call);
