@@ -17,7 +17,6 @@ pub struct When(String);
 
 impl When {
     /// As it is sent.
-    #[cfg(any(feature = "outbox", feature = "opentelemetry"))]
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
