@@ -11,8 +11,8 @@ import java.util.Map;
 final class JsonReader {
     /** Deeper texts are refused instead of overflowing the stack; the engine takes 128 levels. */
     private static final int DEEPEST = 512;
-    /** Reading a number takes the square of its length. */
-    private static final int LONGEST_NUMBER = 1000;
+    /** More than the 4,300 digits that every language reads. Reading a number takes the square of its length. */
+    private static final int LONGEST_NUMBER = 4400;
     /** Digits that surely fit a long. */
     private static final int LONG_DIGITS = 18;
 
