@@ -27,7 +27,7 @@ PYTHON = ROOT / ".venv" / "bin" / "python"
 CONFORMANCE = ROOT.parent / "shared" / "conformance"
 
 # Logs are read later, by people and by count().
-ENVIRONMENT = os.environ | {"CARGO_TERM_COLOR": "never", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+ENVIRONMENT = os.environ | {"CARGO_TERM_COLOR": "never", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "OJS_TEST_LOGS": str(LOGS)}
 
 # Two suites at a time: the reference machine has two cores. The conformance cases measure time and mostly wait (one for two
 # minutes): they run beside each other, when nothing else does.
@@ -150,6 +150,9 @@ def suites() -> list[Suite]:
         all_.append(Suite("conformance-minutes", "conformance",
                           ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "sqlite", "--slow",
                            "--cases", str(CONFORMANCE)], needs=("build",)))
+    # Reads the logs of all the others, when they have ended.
+    all_.append(Suite("secrets", "docs", ["python3", "scripts/secrets.py", str(LOGS)], needs=("rust",),
+                      after=tuple(suite.name for suite in all_)))
     return all_
 
 
