@@ -107,10 +107,16 @@ class Outbox {
   staged(database = this.#default()) {
     const connection = connectionOf(database);
     const outbox = `SELECT job_type AS type, job_args AS args, job_options AS options, job_id AS id FROM ${this.table} WHERE status <> 'sent' ORDER BY ${this.table}.id`;
-    if (connection.sync) return Promise.resolve(connection.execute(outbox).map(seen)); // before its transaction is over
+    const read = async (query) => {
+      try {
+        return (await connection.execute(query)).map(seen);
+      } catch (error) {
+        throw explained(error, this.table);
+      }
+    };
+    if (connection.sync) return read(outbox); // read at once: before its transaction is over
     return this.#inEngine(connection)
-      .then((inEngine) => connection.execute(inEngine ? 'SELECT type, args, options, id FROM ojs_jobs WHERE body IS NULL ORDER BY seq' : outbox))
-      .then((rows) => rows.map(seen));
+      .then((inEngine) => read(inEngine ? 'SELECT type, args, options, id FROM ojs_jobs WHERE body IS NULL ORDER BY seq' : outbox));
   }
 
   // --- the relay ---

@@ -105,6 +105,7 @@ export function matrix(make) {
         await assert.rejects(missing.transaction(function* () {
           missing.outbox.enqueueAfterCommit('a', [1]);
         }), (error) => error instanceof OJSOutboxError && error.code === 'no_outbox_table' && /migrate/.test(error.message));
+        await assert.rejects(async () => missing.outbox.staged(), { name: 'OJSOutboxError', code: 'no_outbox_table' });
       });
 
       test('two databases have an outbox and a relay each; a table of another name', async (t) => {
