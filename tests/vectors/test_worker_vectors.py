@@ -107,7 +107,7 @@ def test_policy(case: dict[str, Any]) -> None:
     with ojs.Client("memory:") as client:
         try:
             client.enqueue(case["type"], case["args"], extra=case["options"])
-        except ojs.OJSAPIError as error:
+        except ojs.OJSError as error:
             number = next(number for number, cls in _CLASSES.items() if cls is type(error))
             assert {"class": number, "code": error.code, "field": (error.details or {}).get("field")} == case["error"]
         else:
