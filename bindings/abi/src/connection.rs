@@ -112,7 +112,10 @@ impl Connection {
 
     async fn connect(&self) -> Result<Client, AbiError> {
         match &self.target {
-            Target::Url(url, options) => Ok(Client::new(connect(url, (**options).clone()).await.map_err(ojs::Error::from)?)),
+            Target::Url(url, options) => {
+                let options = (**options).clone().limited_by_environment()?;
+                Ok(Client::new(connect(url, options).await.map_err(ojs::Error::from)?))
+            }
             Target::Transport(transport) => Ok(Client::new(Arc::clone(transport))),
         }
     }

@@ -22,17 +22,22 @@ pub(crate) struct Settings {
     tls_ca_file: Option<PathBuf>,
     tls_client_cert: Option<(PathBuf, PathBuf)>,
     encryption: Option<Keys>,
+    max_response_bytes: Option<usize>,
+    proxy: Option<bool>,
 }
 
 impl Settings {
-    /// Connection options with token, certificates and keys of the environment.
+    /// Connection options with token, certificates, keys and limits of the environment.
     pub fn connection(&self) -> ConnectOptions {
+        let default = ConnectOptions::default();
         ConnectOptions {
+            max_response_bytes: self.max_response_bytes.unwrap_or(default.max_response_bytes),
+            proxy: self.proxy.unwrap_or(default.proxy),
             auth_token: self.auth_token.clone(),
             tls_ca_file: self.tls_ca_file.clone(),
             tls_client_cert: self.tls_client_cert.clone(),
             encryption: self.encryption.clone().map(Codec::new),
-            ..ConnectOptions::default()
+            ..default
         }
     }
 }
@@ -56,6 +61,15 @@ fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Settings, Error> {
         grace_period(&value)
             .ok_or_else(|| Error::validation(name, format!("must be seconds or a duration such as PT25S, got '{value}'")))
     });
+    let most = get(&["OJS_MAX_RESPONSE_BYTES"]).map(|(name, value)| {
+        let bytes = value.parse().ok().filter(|bytes| *bytes > 0);
+        bytes.ok_or_else(|| Error::validation(name, format!("must be a number of bytes of at least 1, got '{value}'")))
+    });
+    let proxy = get(&["OJS_PROXY"]).map(|(name, value)| match value.as_str() {
+        "environment" => Ok(true),
+        "none" => Ok(false),
+        _ => Err(Error::validation(name, format!("must be 'environment' or 'none', got '{value}'"))),
+    });
     let path = |name: &'static str| text(&[name]).map(PathBuf::from);
     Ok(Settings {
         url: text(&["OJS_URL", "OJS_BACKEND_URL"]),
@@ -67,6 +81,8 @@ fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Settings, Error> {
         tls_ca_file: path("OJS_TLS_CA_FILE"),
         tls_client_cert: path("OJS_TLS_CERT_FILE").zip(path("OJS_TLS_KEY_FILE")),
         encryption: text(&[encryption::VARIABLE]).map(|keys| keys.parse()).transpose()?,
+        max_response_bytes: most.transpose()?,
+        proxy: proxy.transpose()?,
     })
 }
 
@@ -102,9 +118,24 @@ mod tests {
 
     #[test]
     fn a_wrong_value_names_its_variable() {
-        for variables in [&[("OJS_CONCURRENCY", "many")][..], &[("OJS_CONCURRENCY", "0")]] {
+        for variables in [
+            &[("OJS_CONCURRENCY", "many")][..],
+            &[("OJS_CONCURRENCY", "0")],
+            &[("OJS_MAX_RESPONSE_BYTES", "0")],
+            &[("OJS_MAX_RESPONSE_BYTES", "1 MB")],
+            &[("OJS_PROXY", "http://proxy:3128")],
+        ] {
             let variables: &'static [(&str, &str)] = variables;
-            assert!(with(variables).unwrap_err().to_string().contains("OJS_CONCURRENCY"));
+            let error = with(variables).unwrap_err().to_string();
+            assert!(variables.iter().all(|(name, _)| error.contains(name)), "{error}");
         }
+    }
+
+    #[test]
+    fn answers_are_bounded_and_proxies_are_a_choice() {
+        let default = with(&[]).unwrap().connection();
+        assert_eq!((default.max_response_bytes, default.proxy), (256 << 20, true));
+        let set = with(&[("OJS_MAX_RESPONSE_BYTES", "1000"), ("OJS_PROXY", "none")]).unwrap().connection();
+        assert_eq!((set.max_response_bytes, set.proxy), (1000, false));
     }
 }

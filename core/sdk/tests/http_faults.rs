@@ -70,6 +70,55 @@ async fn a_batch_whose_answer_is_lost_is_stored_once() {
     server.stop().await;
 }
 
+/// Answers each request with a body that goes on until the client hangs up; announces `length` if there is one.
+async fn endless_server(length: Option<u64>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut request = vec![0; 4096];
+                let _ = client.read(&mut request).await;
+                let head = match length {
+                    Some(length) => format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n"),
+                    None => "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_owned(),
+                };
+                client.write_all(head.as_bytes()).await?;
+                let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
+                loop {
+                    client.write_all(chunk.as_bytes()).await?;
+                }
+                #[expect(unreachable_code, reason = "gives the block its type")]
+                Ok::<(), std::io::Error>(())
+            });
+        }
+    });
+    url
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_without_end_takes_no_more_than_its_bound() {
+    for length in [None, Some(1 << 40)] {
+        let url = endless_server(length).await;
+        let client = Client::builder().url(&url).max_response_bytes(100_000).connect().await.unwrap();
+        let error = client.queue_stats("default").await.unwrap_err();
+        assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::TooLarge), "{error:?}");
+        assert!(error.to_string().contains("longer than 100000 bytes"), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_of_its_bound_is_read() {
+    let server = TestServer::start().await.unwrap();
+    let client = Client::builder().url(server.url()).max_response_bytes(1 << 20).connect().await.unwrap();
+    let job = client.enqueue("email.send", "x".repeat(200_000)).await.unwrap();
+    assert_eq!(client.get_job(&job.id).await.unwrap().args.as_str().len(), 200_004);
+    let strict = Client::builder().url(server.url()).max_response_bytes(200_000).connect().await.unwrap();
+    let error = strict.get_job(&job.id).await.unwrap_err();
+    assert!(matches!(&error, Error::Transport(e) if e.kind() == TransportErrorKind::TooLarge), "{error:?}");
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn without_resending_a_lost_answer_is_the_callers_business() {
     let server = TestServer::start().await.unwrap();

@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::transport::{ConnectOptions, ResendPolicy, Transport, connect};
 
 /// Settings of a [`Client`]: code before environment before default (protocol section 5.10). Reads `OJS_URL` (or
-/// `OJS_BACKEND_URL`), `OJS_AUTH_TOKEN`, `OJS_TLS_CA_FILE`, `OJS_TLS_CERT_FILE`, `OJS_TLS_KEY_FILE` and
-/// `OJS_ENCRYPTION_KEYS` ([`Keys`](crate::encryption::Keys) as text).
+/// `OJS_BACKEND_URL`), `OJS_AUTH_TOKEN`, `OJS_TLS_CA_FILE`, `OJS_TLS_CERT_FILE`, `OJS_TLS_KEY_FILE`,
+/// `OJS_ENCRYPTION_KEYS` ([`Keys`](crate::encryption::Keys) as text), `OJS_MAX_RESPONSE_BYTES` and `OJS_PROXY`
+/// (`environment` or `none`).
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), ojs::Error> {
@@ -30,6 +31,8 @@ pub struct ClientBuilder {
     tls_ca_file: Option<std::path::PathBuf>,
     tls_client_cert: Option<(std::path::PathBuf, std::path::PathBuf)>,
     encryption: Option<Codec>,
+    max_response_bytes: Option<usize>,
+    proxy: Option<bool>,
 }
 
 impl ClientBuilder {
@@ -87,6 +90,20 @@ impl ClientBuilder {
         self
     }
 
+    /// Most bytes of one answer; 256 MiB. A longer one is an error of kind
+    /// [`TooLarge`](crate::transport::TransportErrorKind::TooLarge).
+    pub fn max_response_bytes(mut self, most: usize) -> Self {
+        self.max_response_bytes = Some(most);
+        self
+    }
+
+    /// Whether requests go through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names; true. Those to a
+    /// loopback address never do. Over plain HTTP a proxy sees the bearer token.
+    pub fn proxy(mut self, proxy: bool) -> Self {
+        self.proxy = Some(proxy);
+        self
+    }
+
     /// Encrypts the arguments of jobs with the current one of these keys.
     pub fn encryption(self, keys: impl KeyProvider) -> Self {
         self.codec(Codec::new(keys))
@@ -120,6 +137,8 @@ impl ClientBuilder {
             tls_ca_file: self.tls_ca_file.or(base.tls_ca_file),
             tls_client_cert: self.tls_client_cert.or(base.tls_client_cert),
             encryption: self.encryption.or(base.encryption),
+            max_response_bytes: self.max_response_bytes.unwrap_or(base.max_response_bytes),
+            proxy: self.proxy.unwrap_or(base.proxy),
         };
         let url = self.url.or(env.url).unwrap_or_else(|| config::DEFAULT_URL.to_owned());
         Ok(Client::new(connect(&url, options).await?))

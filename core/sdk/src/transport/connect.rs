@@ -25,6 +25,11 @@ pub struct ConnectOptions {
     pub tls_client_cert: Option<(std::path::PathBuf, std::path::PathBuf)>,
     /// Encrypts the arguments of jobs, and decrypts them in workers.
     pub encryption: Option<Codec>,
+    /// Most bytes of one answer; a longer one ends the connection with [`TransportErrorKind::TooLarge`].
+    pub max_response_bytes: usize,
+    /// Whether requests go through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names. Those to a loopback
+    /// address never do.
+    pub proxy: bool,
 }
 
 impl Default for ConnectOptions {
@@ -38,9 +43,28 @@ impl Default for ConnectOptions {
             tls_ca_file: None,
             tls_client_cert: None,
             encryption: None,
+            max_response_bytes: MAX_RESPONSE_BYTES,
+            proxy: true,
         }
     }
 }
+
+impl ConnectOptions {
+    /// With `max_response_bytes` and `proxy` as `OJS_MAX_RESPONSE_BYTES` and `OJS_PROXY` say, for hosts that read the rest
+    /// of the environment themselves.
+    ///
+    /// # Errors
+    /// [`Error::Validation`](crate::Error::Validation) for a variable with a value that cannot be.
+    pub fn limited_by_environment(mut self) -> Result<Self, crate::Error> {
+        let said = crate::config::from_environment()?.connection();
+        self.max_response_bytes = said.max_response_bytes;
+        self.proxy = said.proxy;
+        Ok(self)
+    }
+}
+
+/// 256 MiB: many times the largest batch that a server takes, and less than the memory of a small machine.
+const MAX_RESPONSE_BYTES: usize = 256 << 20;
 
 /// What this build connects to.
 const SCHEMES: &str = if cfg!(feature = "embedded") {

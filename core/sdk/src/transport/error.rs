@@ -26,6 +26,8 @@ pub enum TransportErrorKind {
         /// HTTP status of the answer.
         status: u16,
     },
+    /// The answer was longer than `max_response_bytes`: the server may have acted.
+    TooLarge,
     /// The transport was closed.
     Closed,
     /// The process forked after the transport was made; it must be made again in the child.
@@ -62,9 +64,11 @@ impl TransportError {
         match self.kind {
             TransportErrorKind::Connect | TransportErrorKind::Timeout | TransportErrorKind::Interrupted => true,
             TransportErrorKind::NotOjs { status } => matches!(status, 408 | 429 | 500..=599),
-            TransportErrorKind::Closed | TransportErrorKind::Forked | TransportErrorKind::Config | TransportErrorKind::Open => {
-                false
-            }
+            TransportErrorKind::TooLarge
+            | TransportErrorKind::Closed
+            | TransportErrorKind::Forked
+            | TransportErrorKind::Config
+            | TransportErrorKind::Open => false,
         }
     }
 }

@@ -2,11 +2,15 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ojs_model::redact;
 
 use super::{BoxFuture, ConnectOptions, Request, Response, Transport, TransportError, TransportErrorKind, tls};
+
+/// Memory that is set aside for an answer on the word of its sender; a longer one gets more as it comes.
+const PREPARED_BYTES: usize = 1 << 20;
 
 /// Talks to an OJS server over HTTP/1.1, or HTTP/2 where TLS negotiates it.
 pub struct Http {
@@ -57,8 +61,42 @@ impl Http {
         let status = answer.status().as_u16();
         let retry_after = answer.headers().get(RETRY_AFTER).and_then(seconds);
         let request_id = answer.headers().get("x-request-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let body = answer.bytes().await.map_err(|e| self.fault(e))?;
+        let body = self.read(answer).await?;
         Ok(Response { status, body, retry_after, request_id, sends: 1 })
+    }
+
+    /// The body, as long as it is within the limit: a server that goes on for ever must not take all memory.
+    async fn read(&self, mut answer: reqwest::Response) -> Result<Bytes, TransportError> {
+        let most = self.options.max_response_bytes;
+        let announced = answer.content_length().and_then(|length| usize::try_from(length).ok());
+        if announced.is_some_and(|length| length > most) {
+            return Err(self.too_large());
+        }
+        // Most answers come whole.
+        let Some(first) = answer.chunk().await.map_err(|e| self.fault(e))? else { return Ok(Bytes::new()) };
+        if first.len() <= most && announced == Some(first.len()) {
+            return Ok(first);
+        }
+        let mut body = BytesMut::with_capacity(announced.unwrap_or(first.len()).min(PREPARED_BYTES));
+        let mut next = Some(first);
+        while let Some(chunk) = next {
+            if body.len().saturating_add(chunk.len()) > most {
+                return Err(self.too_large());
+            }
+            body.extend_from_slice(&chunk);
+            next = answer.chunk().await.map_err(|e| self.fault(e))?;
+        }
+        Ok(body.freeze())
+    }
+
+    fn too_large(&self) -> TransportError {
+        let most = self.options.max_response_bytes;
+        let server = redact::url(&self.base);
+        let message = format!(
+            "the answer from {server} is longer than {most} bytes: ask for less at once, or raise max_response_bytes \
+             (OJS_MAX_RESPONSE_BYTES)"
+        );
+        TransportError::new(TransportErrorKind::TooLarge, message)
     }
 
     fn fault(&self, error: reqwest::Error) -> TransportError {
@@ -90,7 +128,12 @@ impl Transport for Http {
 
 impl Pool {
     fn new(base: &str, options: &ConnectOptions) -> Result<Self, TransportError> {
-        let client = reqwest::Client::builder()
+        let mut builder = reqwest::Client::builder();
+        if !options.proxy || is_loopback(base) {
+            // A proxy on the way to this machine would get the bearer token in clear, and reach another machine.
+            builder = builder.no_proxy();
+        }
+        let client = builder
             .tls_backend_preconfigured(tls::config(base.starts_with("https"), options)?)
             .connect_timeout(options.connect_timeout)
             .pool_idle_timeout(Duration::from_secs(90))
@@ -117,6 +160,15 @@ impl Pool {
         }
         Ok(&pool.client)
     }
+}
+
+/// Whether a URL leads to this machine.
+fn is_loopback(base: &str) -> bool {
+    let parsed = reqwest::Url::parse(base).ok();
+    parsed.as_ref().and_then(reqwest::Url::host_str).is_some_and(|host| {
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+        address.map_or(host == "localhost" || host.ends_with(".localhost"), |address| address.is_loopback())
+    })
 }
 
 fn headers(options: &ConnectOptions) -> Result<HeaderMap, TransportError> {
@@ -147,5 +199,26 @@ fn seconds(value: &HeaderValue) -> Option<Duration> {
 impl std::fmt::Debug for Http {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Http").field("base", &redact::url(&self.base)).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_addresses_are_told_from_names_that_look_like_them() {
+        for (url, loopback) in [
+            ("http://127.0.0.1:8080", true),
+            ("http://127.9.9.9", true),
+            ("http://[::1]:8080/prefix", true),
+            ("http://localhost:8080", true),
+            ("http://jobs.localhost", true),
+            ("http://localhost.example.com", false),
+            ("http://127.0.0.1.example.com", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(is_loopback(url), loopback, "{url}");
+        }
     }
 }
