@@ -130,13 +130,14 @@ class OJSWorker extends EventEmitter {
   async start() {
     if (this.#native !== undefined) throw new OJSValidationError('a worker can be started once; make another one');
     if (this.#handlers.size === 0) throw new OJSValidationError('the worker has no handlers: register some before it starts');
+    // Before the first job: what fails at once is a record already.
+    logs.start();
     const calls = this.calls();
     const types = [...calls.keys()].filter((type) => type !== '*');
     const weak = new WeakRef(this);
     const core = native(() => new binding.Worker(this.#connection(), { types, fallback: calls.has('*'), ...this.#settings },
       () => weak.deref()?.#drain()));
     this.#native = core;
-    logs.start();
     this.#warnOfQueues();
     if (this.#handleSignals) this.#signals = onSignals(this);
     // Before the start: the first handler may end the process before the start is answered.

@@ -109,7 +109,8 @@ test('the TypeScript of the README compiles, and does over HTTP what it says', a
   writeFileSync(file, code);
   t.after(() => rmSync(file));
   const { ModuleKind, ScriptTarget } = typescript;
-  const options = { module: ModuleKind.NodeNext, target: ScriptTarget.ES2022, strict: true, noEmit: true, types: ['node'] };
+  const options = { module: ModuleKind.NodeNext, target: ScriptTarget.ES2022, strict: true, noEmit: true, types: ['node'],
+    typeRoots: [path.join(PACKAGE, 'node_modules', '@types')] };
   const found = typescript.getPreEmitDiagnostics(typescript.createProgram([file], options));
   assert.deepEqual(found.map(({ messageText }) => messageText), []);
   const { outputText } = typescript.transpileModule(code, { compilerOptions: { module: ModuleKind.ESNext, target: ScriptTarget.ES2022 } });

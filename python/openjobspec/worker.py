@@ -339,6 +339,8 @@ class Worker:
         colours = sorted({which.on_loop for _, which in everything})
         lane_of = {colour: lane for lane, colour in enumerate(colours)}
         self._warn_of_queues()
+        # Before the first job: what fails at once is a record already.
+        _logs.start()
         native = self._native = _native.Worker(
             self._connection(),
             {job_type: lane_of[which.on_loop] for job_type, which in plans.items()},
@@ -364,7 +366,6 @@ class Worker:
             self._lane = EventLane(self._native, lane, self._all_plans, self.concurrency, loop)
 
     def _after_start(self, native: _native.Worker) -> None:
-        _logs.start()
         _live.add(self)
         if self._stop_at_start:
             native.stop(None)

@@ -2,13 +2,13 @@ package ojspgx_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -106,13 +106,14 @@ func sent(t *testing.T, client *ojs.Client) ojs.Job {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		found, err := client.Request(t.Context(), "POST", "/workers/fetch", ojs.Obj{"queues": []string{"default"}, "count": 9, "worker_id": "test"})
 		must(t, err)
-		var jobs ojs.Args
-		must(t, jobs.UnmarshalJSON(found[strings.Index(string(found), "["):strings.LastIndex(string(found), "]")+1]))
+		var answer struct{ Jobs []struct{ ID string } }
+		must(t, json.Unmarshal(found, &answer))
+		jobs := answer.Jobs
 		if len(jobs) > 1 {
 			t.Fatalf("there are others: %s", found)
 		}
 		if len(jobs) == 1 {
-			job, err := client.GetJob(t.Context(), jobs[0].(map[string]any)["id"].(string))
+			job, err := client.GetJob(t.Context(), jobs[0].ID)
 			must(t, err)
 			return *job
 		}

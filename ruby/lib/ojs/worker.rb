@@ -115,6 +115,8 @@ module OJS
       raise ValidationError, "a worker can be started once; make another one" if @native
       raise ValidationError, "the worker has no handlers: register some before it starts" if @handlers.empty?
 
+      # Before the first job: what fails at once is a record already.
+      Logs.start
       @native = native = Native::Worker.new(connection, Wire.dump(settings))
       begin
         native.start
@@ -122,7 +124,6 @@ module OJS
         @transport_threads&.close
         raise
       end
-      Logs.start
       warn_of_queues
       Worker.live(self)
       concurrency.times { add_lane }

@@ -158,7 +158,7 @@ async fn workers_are_shown_with_what_they_told(b: Bench) {
     b.job().await;
     b.claim(1).await;
     let list = get(&b, "/admin/workers").await;
-    assert_eq!(list["summary"], json!({"total": 2, "running": 1, "quiet": 1, "terminating": 0, "stale": 0}));
+    assert_eq!(list["summary"], json!({"total": 2, "running": 1, "quiet": 1, "terminating": 0, "stale": 0, "left": 0}));
     let worker = &list["items"][1];
     assert_eq!(
         (&worker["id"], &worker["hostname"], &worker["pid"], &worker["concurrency"]),

@@ -70,8 +70,11 @@ pub(crate) fn complete(job: &[u8], job_type: &str, options: Option<&RawValue>) -
     Ok(Some(put(job, options, &text)?))
 }
 
+/// Name and JSON text of an option.
+type Member<'a> = (Cow<'a, str>, Cow<'a, str>);
+
 /// One option as it is sent, under the name it has on the wire; nothing where the value says "none".
-fn written<'a>(name: &'a str, value: &'a str) -> Result<Option<(Cow<'a, str>, Cow<'a, str>)>, Error> {
+fn written<'a>(name: &'a str, value: &'a str) -> Result<Option<Member<'a>>, Error> {
     names::check(name)?;
     if value == "null" {
         return Ok(Some((Cow::Borrowed(name), Cow::Borrowed(value))));

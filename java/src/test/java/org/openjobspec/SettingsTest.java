@@ -144,8 +144,8 @@ class SettingsTest {
             assertFalse(one.toString().contains(secret), one.toString());
         }
         assertEquals("OJSClient[http://***@127.0.0.1:1/]", client.toString());
-        List<Executable> wrong = List.of(() -> OJSClient.connect("htp://user:" + secret + "@host"),
-                () -> OJSClient.connect("http://user:" + secret + "@host/?a=b"), () -> Relay.url("jdbc:mysql://app:" + secret + "@ho st/shop", null, null), () -> Relay.url("jdbc:postgresql://ho st/shop?password=" + secret, null, null),
+        List<Executable> wrong = List.of(() -> OJSClient.connect("htp://user:" + secret + "@host").health(),
+                () -> OJSClient.connect("http://user:" + secret + "@host/?a=b").health(), () -> Relay.url("jdbc:mysql://app:" + secret + "@ho st/shop", null, null), () -> Relay.url("jdbc:postgresql://ho st/shop?password=" + secret, null, null),
                 () -> Relay.postgresql(client, "htp://app:" + secret + "@h/d"), () -> Relay.mysql(client, "htp://app:" + secret + "@h/d"));
         for (Executable call : wrong) {
             Throwable thrown = assertThrows(OJSException.class, call);

@@ -145,7 +145,7 @@ class WorkerVectorsTest {
                     return;
                 }
                 Map<String, Object> expected = Members.of(vector.get("error"));
-                OJSException.Api error = assertThrows(OJSException.Api.class, () -> client.enqueue(request));
+                OJSException error = assertThrows(OJSException.class, () -> client.enqueue(request));
                 assertEquals(OJSException.of(Members.number(expected, "class", 0), "", OJSException.About.code("")).getClass(), error.getClass());
                 assertEquals(expected.get("code"), error.code());
                 Object field = error.details() instanceof Map<?, ?> details ? details.get("field") : null;
