@@ -79,7 +79,7 @@ mod tests {
         let silent = json!({"state": "stale", "queues": ["slow"]});
         assert!(unserved(&[], "slow").unwrap().contains("start one"));
         assert!(unserved(&workers(&[mail.clone(), silent]), "slow").unwrap().contains("ask for mail"));
-        assert_eq!(unserved(&workers(&[mail.clone()]), "mail"), None);
+        assert_eq!(unserved(&workers(std::slice::from_ref(&mail)), "mail"), None);
         assert_eq!(unserved(&workers(&[mail, json!({"state": "running", "queues": []})]), "slow"), None, "it may ask for it");
     }
 }
