@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build python node c ruby java go demo test bench bench-adapters bench-languages lint gen fmt soak clean
+.PHONY: help setup build python node c ruby java go demo test conformance bench bench-adapters bench-languages lint gen fmt soak clean
 
 # rustup's own place: there even when this shell has not been told.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -49,7 +49,17 @@ demo: python ## See it work: real jobs, retries, a dead letter and its replay; t
 
 test: setup ## Everything: lints, all suites, conformance, documentation
 	@scripts/setup.sh postgresql mariadb pgbouncer faketime c node ruby rails java go
-	@python3 scripts/check.py
+	@python3 scripts/check.py $(CHECK)
+
+conformance: ## The public conformance cases on three stores: make conformance CASES=DIR (alone it says how to get them)
+	@[ -n "$(CASES)" ] || { echo "The cases are another project's. Get them, then name their folder:"; \
+		echo "    git clone https://github.com/openjobspec/ojs-conformance"; \
+		echo "    make conformance CASES=ojs-conformance/suites"; exit 2; }
+	@scripts/setup.sh postgresql
+	@$(MAKE) --no-print-directory build
+	@cargo build --release --locked -p ojs-postgres-fixture
+	@for store in memory sqlite postgres; do python3 tests/conformance/play.py --ojs $(TARGET)/release/ojs --store $$store --cases "$(CASES)"; done
+	@python3 tests/conformance/play.py --ojs $(TARGET)/release/ojs --store sqlite --slow --cases "$(CASES)"
 
 lint: setup ## Formatting, clippy, mypy, tsc, layering: the checks without the tests
 	@scripts/setup.sh node ruby

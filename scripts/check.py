@@ -4,9 +4,14 @@
     check.py                 everything
     check.py --only rust     the suites whose name or group matches (repeatable), with what they need
     check.py --list          the suites, what each needs
+    check.py --ci            as .ci/run calls it, see below
 
 Each suite writes target/test-logs/<name>.log. The last line is "N passed, N failed"; the exit status is 0 only when
 nothing failed. Python 3.10, standard library only.
+
+A suite of which few tests fail while other suites run is run once more, alone. If it then passes it is "unsteady": the last lines
+name its test, both logs and the seed. An unsteady suite counts as failed, except with --ci. The conformance cases are another
+project's (tests/conformance/README.md): without them the summary says that they are absent, and with --ci that is a failure.
 """
 import argparse
 import json
@@ -24,7 +29,6 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 LOGS = ROOT / "target" / "test-logs"
 PYTHON = ROOT / ".venv" / "bin" / "python"
-CONFORMANCE = ROOT.parent / "shared" / "conformance"
 
 # Logs are read later, by people and by count().
 ENVIRONMENT = os.environ | {"CARGO_TERM_COLOR": "never", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "OJS_TEST_LOGS": str(LOGS)}
@@ -55,18 +59,38 @@ class Suite:
     after: tuple[str, ...] = ()  # must have ended: both want cargo's lock
     places: int = 1
     minutes: float = 25  # a hung suite ends; a slow machine needs three times what the reference machine does
-    state: str = "waiting"  # then running, and passed, failed, or blocked (by a failed need)
+    state: str = "waiting"  # then running, and passed, unsteady, failed, or blocked (by a failed need)
     runs: int = 0
     passed: int = 0
     failed: int = 0
     seconds: float = 0.0
     note: str = ""
     first: list[str] = field(default_factory=list)  # what failed in the first of two runs
+    first_failed: int = 0  # how many tests that were
+    seeds: list[str] = field(default_factory=list)  # that the first of two runs printed
     group_id: int | None = None  # of the processes, while running
     log: Path = field(init=False)
 
     def __post_init__(self) -> None:
         self.log = LOGS / f"{self.name}.log"
+
+    @property
+    def first_log(self) -> Path:
+        """The log of the first of two runs."""
+        return self.log.with_suffix(".first.log")
+
+
+def conformance_cases() -> Path | None:
+    """The folder of the conformance cases, None if there is none. A folder that OJS_CONFORMANCE names must hold them."""
+    named = os.environ.get("OJS_CONFORMANCE")
+    places = [Path(named)] if named else [ROOT / "tests" / "conformance", ROOT.parent / "shared" / "conformance"]
+    for place in places:
+        for folder in (place, place / "cases", place / "suites"):
+            if (folder / "level-0-core").is_dir():
+                return folder.resolve()
+    if named:
+        raise SystemExit(f"check.py: OJS_CONFORMANCE={named}: no level-0-core there, see tests/conformance/README.md")
+    return None
 
 
 def suites() -> list[Suite]:
@@ -93,6 +117,7 @@ def suites() -> list[Suite]:
         Suite("clippy", "lint", cargo + ["clippy", *release, "--workspace", "--all-targets", "--", "-D", "warnings"],
               needs=("build",), minutes=40),
         Suite("gen", "lint", [str(TARGET / "release" / "xtask"), "gen", "--check"], needs=("build",)),
+        Suite("checks", "lint", ["python3", "tests/checks"]),
         Suite("layers", "lint", ["python3", "scripts/layers.py"]),
         Suite("dependencies", "lint", ["python3", "scripts/dependencies.py"]),
         Suite("python-build", "build", [*built, "scripts/python.sh"], needs=("build",)),
@@ -137,19 +162,15 @@ def suites() -> list[Suite]:
         Suite("parity", "docs", ["python3", "scripts/parity.py", "check"], needs=("rust", "wire", "pytest", "node", "ruby", "go", "java")),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build", "java")),
     ]
-    if CONFORMANCE.is_dir():
+    if cases := conformance_cases():
+        play = ["python3", "tests/conformance/play.py", "--ojs", str(ojs), "--cases", str(cases)]
         calm = ("wire", "rust", "faults", "doctests", "pytest", "node", "languages", "c", "ruby", "java", "go")
         for store in ("memory", "sqlite", "postgres"):
-            all_.append(Suite(f"conformance-{store}", "conformance",
-                              ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", store,
-                               "--cases", str(CONFORMANCE)], needs=("build",), after=calm))
+            all_.append(Suite(f"conformance-{store}", "conformance", [*play, "--store", store], needs=("build",), after=calm))
         # The same through two servers on one database, in turns: nothing may live in one server alone.
-        all_.append(Suite("conformance-nodes", "conformance",
-                          ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "postgres", "--nodes", "2",
-                           "--cases", str(CONFORMANCE)], needs=("build",), after=calm))
-        all_.append(Suite("conformance-minutes", "conformance",
-                          ["python3", "scripts/conformance.py", "--ojs", str(ojs), "--store", "sqlite", "--slow",
-                           "--cases", str(CONFORMANCE)], needs=("build",)))
+        all_.append(Suite("conformance-nodes", "conformance", [*play, "--store", "postgres", "--nodes", "2"],
+                          needs=("build",), after=calm))
+        all_.append(Suite("conformance-minutes", "conformance", [*play, "--store", "sqlite", "--slow"], needs=("build",)))
     # Reads the logs of all the others, when they have ended.
     all_.append(Suite("secrets", "docs", ["python3", "scripts/secrets.py", str(LOGS)], needs=("rust",),
                       after=tuple(suite.name for suite in all_)))
@@ -195,7 +216,7 @@ def run(suite: Suite) -> None:
     started = time.monotonic()
     suite.runs, suite.passed, suite.failed, suite.note = suite.runs + 1, 0, 0, ""
     if suite.runs > 1:
-        suite.log.rename(suite.log.with_suffix(".first.log"))
+        suite.log.rename(suite.first_log)
     with suite.log.open("wb") as log:
         log.write(f"$ {' '.join(suite.command)}\n".encode())
         log.flush()
@@ -219,18 +240,22 @@ def run(suite: Suite) -> None:
     if suite.failed and code == 0:
         suite.note = "failures reported, exit status 0"
     if not suite.failed:
-        suite.state, suite.note = "passed", "unsteady: failed beside others, passed alone" if suite.first else ""
+        suite.state, suite.note = ("unsteady", "failed beside others, passed alone") if suite.first else ("passed", "")
     elif told and unsteady(suite):
-        suite.first, suite.note = telling(suite), "failed; runs once more, alone"
-        suite.state, suite.places = "waiting", PLACES
+        suite.first, suite.first_failed, suite.note = telling(suite), suite.failed, "failed; runs once more, alone"
+        suite.seeds, suite.state, suite.places = seeds_of(suite), "waiting", PLACES
     else:
         suite.state = "failed"
 
 
+def seeds_of(suite: Suite) -> list[str]:
+    """What repeats the run: the seeds that the log names."""
+    return sorted(set(re.findall(r"\bOJS_\w*SEED=\d+|\bseed \d+", "\n".join(lines_of(suite)))))
+
+
 def unsteady(suite: Suite) -> bool:
-    """Whether a failure may be the machine's: a few tests of many, that want in time what other suites' use of the cores delays. Such a
-    suite is run once more, alone; if it passes, the summary still names what failed, and somebody should look. Never a crash, a race, a
-    leak or a hang: those are ours."""
+    """Whether to run a suite once more, alone, because few of its tests failed, which waits on busy cores explain. Never after a crash,
+    a race, a leak or a hang: no load explains those."""
     ours = re.search(r"DATA RACE|Sanitizer|signal: |core dumped|SIG(SEGV|ABRT|BUS)", "\n".join(lines_of(suite)))
     return suite.runs == 1 and not suite.note and suite.failed <= 3 and not ours
 
@@ -291,7 +316,7 @@ def schedule(plan: list[Suite]) -> None:
                     report(suite)
                 elif any(by_name[name].state in ("waiting", "running") for name in suite.after if name in by_name):
                     continue
-                elif all(state == "passed" for state in needs) and free >= suite.places:
+                elif all(state in ("passed", "unsteady") for state in needs) and free >= suite.places:
                     free -= suite.places
                     suite.state = "running"
                     threading.Thread(target=finish, args=(suite,), daemon=True).start()
@@ -308,7 +333,7 @@ def report(suite: Suite) -> None:
 
 
 def telling(suite: Suite) -> list[str]:
-    """The lines of a log that most likely say what went wrong: whoever sees only the end of a run sees them."""
+    """The lines of a log that most likely say what went wrong; they stand in the last lines of the whole run."""
     lines = lines_of(suite)
     # What a runner says of a test that failed, before all other words of trouble.
     named = r"^not ok\b|^test .* FAILED$|^FAILED |panicked at|to rerun pass|\(signal: |FAIL:|<<< (FAILURE|ERROR)"
@@ -322,19 +347,41 @@ def telling(suite: Suite) -> list[str]:
     return lines[-8:]
 
 
-def summary(plan: list[Suite], seconds: float) -> int:
-    """The table and the closing line; returns the exit status."""
+def absent_cases(plan: list[Suite], options: argparse.Namespace) -> int:
+    """Says that there are no conformance cases, if this run should have played them; how many failures that is."""
+    if options.only or any(suite.group == "conformance" for suite in plan):
+        return 0
+    print("\nNO CONFORMANCE CASES: nothing of tests/conformance ran. They are another project's; get them with\n"
+          "    git clone https://github.com/openjobspec/ojs-conformance\n"
+          "    OJS_CONFORMANCE=ojs-conformance/suites make test" + ("\nWithout them this run has failed." if options.ci else ""))
+    return 1 if options.ci else 0
+
+
+def name_unsteady(plan: list[Suite]) -> int:
+    """Names what passed only when it ran again, with both logs and the seed; how many tests failed at first."""
+    found = [suite for suite in plan if suite.state == "unsteady"]
+    if found:
+        print("\nunsteady: failed beside other suites, passed alone; mend these tests")
+    for suite in found:
+        logs = " and ".join(os.path.relpath(path, ROOT) for path in (suite.first_log, suite.log))
+        print(f"{suite.name}: logs {logs}; seed {', '.join(suite.seeds) or 'none printed'}\n"
+              + "\n".join(f"    {line[:200]}" for line in suite.first))
+    return sum(suite.first_failed for suite in found)
+
+
+def summary(plan: list[Suite], seconds: float, options: argparse.Namespace) -> int:
+    """The table and the closing lines; returns the exit status."""
     print(f"\n{'suite':<20} {'result':<8} {'passed':>7} {'failed':>7} {'time':>9}")
     for suite in plan:
         print(f"{suite.name:<20} {suite.state:<8} {suite.passed:>7} {suite.failed:>7} {suite.seconds:>7.1f} s  {suite.note}")
-    if not CONFORMANCE.is_dir():
-        print("conformance          absent: no ../shared/conformance beside this repository")
     for suite in plan:
-        lines = telling(suite) if suite.state == "failed" else suite.first
-        if lines:
-            print(f"\n{suite.name}: {suite.note or 'failed'}\n" + "\n".join(f"    {line[:200]}" for line in lines))
-    passed, failed = sum(s.passed for s in plan), sum(s.failed for s in plan)
-    print(f"\nlogs in {LOGS.relative_to(ROOT)}, {seconds / 60:.1f} minutes\n{passed} passed, {failed} failed", flush=True)
+        if suite.state == "failed":
+            lines = "\n".join(f"    {line[:200]}" for line in telling(suite))
+            print(f"\n{suite.name}: {suite.note or 'failed'}\n{lines}")
+    passed, failed = sum(s.passed for s in plan), sum(s.failed for s in plan) + absent_cases(plan, options)
+    at_first = name_unsteady(plan)
+    failed += 0 if options.ci else at_first
+    print(f"\nlogs in {os.path.relpath(LOGS, ROOT)}, {seconds / 60:.1f} minutes\n{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0
 
 
@@ -342,6 +389,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="suite or group (repeatable)")
     parser.add_argument("--list", action="store_true", help="name the suites and stop")
+    parser.add_argument("--ci", action="store_true", help="for .ci/run: unsteady is no failure, absent cases are one")
     options = parser.parse_args()
     plan = closure(suites(), options.only)
     if options.list:
@@ -362,7 +410,7 @@ def main() -> int:
             if suite.group_id is not None:
                 reap(suite.group_id)
         return 130
-    return summary(plan, time.monotonic() - started)
+    return summary(plan, time.monotonic() - started, options)
 
 
 if __name__ == "__main__":

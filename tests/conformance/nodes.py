@@ -3,8 +3,8 @@
 
     nodes.py --listen 127.0.0.1:8080 --nodes 2 -- ojs server --listen {listen} --store postgres://…
 
-Starts the command once per node, {listen} replaced by a free address, and forwards bytes. Ends with the first node that
-ends, and takes the others along. Python 3.10, standard library only.
+Starts the command once per node, with {listen} replaced by a free address, and forwards bytes. When one node ends, it stops the
+others and ends too. Python 3.10, standard library only.
 """
 import argparse
 import asyncio
@@ -16,7 +16,7 @@ import socket
 
 
 def free_address() -> str:
-    """One that nobody listens on, outside the range that the system takes from: nothing gets it before the node does by chance."""
+    """A free address, with a port below those that the system gives to outgoing connections: none of these takes it first."""
     for port in random.sample(range(15_000, 32_000), 100):
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return f"127.0.0.1:{port}"
@@ -34,7 +34,7 @@ async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 async def answering(address: str, node: asyncio.subprocess.Process) -> None:
-    """Waits until the node listens; its own end is noticed elsewhere."""
+    """Waits until the node listens. It also returns when the node has ended; serve() notices that."""
     host, port = address.rsplit(":", 1)
     while node.returncode is None:
         with contextlib.suppress(OSError):
@@ -49,7 +49,8 @@ async def serve(options: argparse.Namespace) -> int:
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     addresses = [free_address() for _ in range(options.nodes)]
-    nodes = [await asyncio.create_subprocess_exec(*(word.replace("{listen}", address) for word in options.command)) for address in addresses]
+    commands = [[word.replace("{listen}", address) for word in options.command] for address in addresses]
+    nodes = [await asyncio.create_subprocess_exec(*command) for command in commands]
     await asyncio.gather(*(answering(address, node) for address, node in zip(addresses, nodes)))
     turns = itertools.cycle(addresses)
 
