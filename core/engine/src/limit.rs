@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use ojs_model::Timestamp;
 use ojs_model::rate_limit::Limits;
+use serde_json::{Map, Value};
 
 use crate::job::JobRow;
-use crate::tables::Result;
+use crate::tables::{Result, StoreError};
 
 /// Added to the rank (minus the priority) of a parked job: larger than any rank of a job that is not.
 pub const PARKED_RANK: i32 = 1000;
@@ -27,9 +28,9 @@ pub struct LimitRow {
     /// The key.
     pub key: Arc<str>,
     /// Limits that jobs named.
-    pub limits: Limits,
+    pub limits: StoredLimits,
     /// Limits that an operator set for a while.
-    pub override_limits: Option<Limits>,
+    pub override_limits: StoredLimits,
     /// End of the override.
     pub override_until: i64,
     /// Starts under a rate or throttle so far: numbers the entries of the log.
@@ -50,8 +51,8 @@ impl LimitRow {
             num,
             tenant: tenant.into(),
             key: key.into(),
-            limits: Limits::default(),
-            override_limits: None,
+            limits: StoredLimits::None,
+            override_limits: StoredLimits::None,
             override_until: 0,
             starts: 0,
             last_at: 0,
@@ -61,9 +62,72 @@ impl LimitRow {
     }
 
     /// The limits that hold now.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] when they cannot be read: no job may start as if there were none.
+    pub fn now(&self, now: i64) -> Result<Limits> {
+        if self.override_until > now
+            && let Some(limits) = self.readable(&self.override_limits)?
+        {
+            return Ok(limits);
+        }
+        Ok(self.readable(&self.limits)?.unwrap_or_default())
+    }
+
+    fn readable(&self, limits: &StoredLimits) -> Result<Option<Limits>> {
+        match limits {
+            StoredLimits::None => Ok(None),
+            StoredLimits::Set(limits) => Ok(Some(*limits)),
+            StoredLimits::Unreadable(_) => Err(StoreError::Failed(format!(
+                "the limits of key '{}' cannot be read: set them anew with a job that names them, or override them with PUT \
+                 /ojs/v1/rate-limits/{}",
+                self.key, self.key
+            ))),
+        }
+    }
+}
+
+/// Limits as a store keeps them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum StoredLimits {
+    /// No job has named any.
+    #[default]
+    None,
+    /// What was named.
+    Set(Limits),
+    /// A text that cannot be read. It stays as it is until limits are set anew.
+    Unreadable(Arc<str>),
+}
+
+impl StoredLimits {
+    /// Reads what [`text`](Self::text) wrote.
     #[must_use]
-    pub fn now(&self, now: i64) -> Limits {
-        self.override_limits.filter(|_| self.override_until > now).unwrap_or(self.limits)
+    pub fn read(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::None;
+        }
+        let object = serde_json::from_str::<Map<String, Value>>(text).ok();
+        // They were checked before they were stored, so a fault means damage.
+        match object.and_then(|object| Limits::parse(&object).ok()) {
+            Some(limits) => Self::Set(limits),
+            None => Self::Unreadable(text.into()),
+        }
+    }
+
+    /// As stores keep it: a JSON object, or an empty text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Set(limits) => Value::Object(limits.to_value()).to_string(),
+            Self::Unreadable(text) => text.to_string(),
+        }
+    }
+}
+
+impl From<Limits> for StoredLimits {
+    fn from(limits: Limits) -> Self {
+        Self::Set(limits)
     }
 }
 

@@ -9,7 +9,7 @@ use ojs_model::{JobState, OjsError, RetryPolicy, envelope};
 use serde_json::{Map, Value, json};
 
 use crate::job::JobRow;
-use crate::tables::{QueueRow, Result};
+use crate::tables::{QueueRow, Result, StoreError};
 
 /// Name of the queue that holds the template: no job can be enqueued there.
 pub const TEMPLATE: &str = "_default";
@@ -421,31 +421,102 @@ pub struct QueueSettings {
     pub config: QueueConfig,
 }
 
-impl QueueSettings {
-    /// `None` when nothing is set at all: such a queue costs nothing.
+/// The settings of a queue as a store keeps them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum StoredSettings {
+    /// Nothing is set: such a queue costs nothing.
+    #[default]
+    None,
+    /// What is set.
+    Set(Arc<QueueSettings>),
+    /// Texts that cannot be read. They stay as they are until the queue is configured anew.
+    Unreadable(Arc<UnreadableSettings>),
+}
+
+/// Settings that cannot be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnreadableSettings {
+    own: String,
+    config: String,
+    /// Why not.
+    fault: String,
+}
+
+impl StoredSettings {
+    /// A queue's own settings over the template's.
     #[must_use]
-    pub fn new(own: QueueConfig, template: &QueueConfig) -> Option<Arc<Self>> {
+    pub fn new(own: QueueConfig, template: &QueueConfig) -> Self {
         let config = own.over(template);
-        (config != QueueConfig::default()).then(|| Arc::new(Self { own, config }))
+        if config == QueueConfig::default() { Self::None } else { Self::Set(Arc::new(QueueSettings { own, config })) }
     }
 
-    /// Both as stores keep them: two JSON objects.
+    /// Both as stores keep them: two JSON objects, or two empty texts.
     #[must_use]
-    pub fn texts(settings: Option<&Arc<Self>>) -> (String, String) {
+    pub fn texts(&self) -> (String, String) {
         let text = |config: &QueueConfig| Value::Object(config.to_value()).to_string();
-        settings.map_or_else(Default::default, |settings| (text(&settings.own), text(&settings.config)))
+        match self {
+            Self::None => Default::default(),
+            Self::Set(settings) => (text(&settings.own), text(&settings.config)),
+            Self::Unreadable(texts) => (texts.own.clone(), texts.config.clone()),
+        }
     }
 
-    /// Reads what [`texts`](Self::texts) wrote; empty texts are no settings.
+    /// Reads what [`texts`](Self::texts) wrote.
     #[must_use]
-    pub fn read(own: &str, config: &str) -> Option<Arc<Self>> {
-        let parse = |text: &str| {
-            let object: Map<String, Value> = serde_json::from_str(text).ok()?;
-            // It was checked before it was stored.
-            QueueConfig::parse(&object).ok()
-        };
-        let config = parse(config)?;
-        Some(Arc::new(Self { own: parse(own).unwrap_or_default(), config }))
+    pub fn read(own: &str, config: &str) -> Self {
+        if own.is_empty() && config.is_empty() {
+            return Self::None;
+        }
+        match read_config(own).and_then(|own| Ok(QueueSettings { own, config: read_config(config)? })) {
+            Ok(settings) => Self::Set(Arc::new(settings)),
+            Err(fault) => {
+                Self::Unreadable(Arc::new(UnreadableSettings { own: own.to_owned(), config: config.to_owned(), fault }))
+            }
+        }
+    }
+
+    /// The settings, when they can be read and there are any: for figures that leave out what cannot be read.
+    #[must_use]
+    pub fn known(&self) -> Option<&Arc<QueueSettings>> {
+        match self {
+            Self::Set(settings) => Some(settings),
+            Self::None | Self::Unreadable(_) => None,
+        }
+    }
+
+    /// What an operator has set, as far as it can be read: what a new configuration is merged into.
+    #[must_use]
+    pub fn own(&self) -> QueueConfig {
+        match self {
+            Self::None => QueueConfig::default(),
+            Self::Set(settings) => settings.own.clone(),
+            Self::Unreadable(texts) => read_config(&texts.own).unwrap_or_default(),
+        }
+    }
+}
+
+/// Reads one object of settings. It was checked before it was stored, so a fault means damage.
+fn read_config(text: &str) -> std::result::Result<QueueConfig, String> {
+    let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    QueueConfig::parse(&object).map_err(|error| error.message)
+}
+
+impl QueueRow {
+    /// The settings of the queue; `None` for most queues.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] when they cannot be read: nothing may be decided, or written, as if there were none.
+    pub fn settings(&self) -> Result<Option<Arc<QueueSettings>>> {
+        match &self.settings {
+            StoredSettings::None => Ok(None),
+            StoredSettings::Set(settings) => Ok(Some(Arc::clone(settings))),
+            StoredSettings::Unreadable(texts) => {
+                let (name, fault) = (&self.name, &texts.fault);
+                Err(StoreError::Failed(format!(
+                    "the settings of queue '{name}' cannot be read ({fault}): configure it anew with PUT /ojs/v1/queues/{name}/config"
+                )))
+            }
+        }
     }
 }
 
@@ -487,9 +558,22 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(QueueConfig::parse(&config.to_value()).unwrap(), config);
-        let settings = QueueSettings::new(config, &QueueConfig::default()).unwrap();
-        let (own, effective) = QueueSettings::texts(Some(&settings));
-        assert_eq!(QueueSettings::read(&own, &effective).unwrap(), settings);
+        let settings = StoredSettings::new(config, &QueueConfig::default());
+        let (own, effective) = settings.texts();
+        assert_eq!(StoredSettings::read(&own, &effective), settings);
+    }
+
+    #[test]
+    fn settings_that_cannot_be_read_are_kept_as_they_are() {
+        assert_eq!(StoredSettings::read("", ""), StoredSettings::None);
+        for (own, effective) in [("{", "{}"), ("{}", "{"), ("{}", r#"{"max_size":-1}"#), (r#"{"colour":1}"#, "{}"), ("", "{}")] {
+            let stored = StoredSettings::read(own, effective);
+            assert_eq!(stored.texts(), (own.to_owned(), effective.to_owned()));
+            let row = QueueRow { settings: stored, ..QueueRow::fresh(1, "q", 0) };
+            let fault = row.settings().unwrap_err().to_string();
+            assert!(fault.contains("queue 'q' cannot be read") && fault.contains("PUT /ojs/v1/queues/q/config"), "{fault}");
+        }
+        assert_eq!(StoredSettings::read(r#"{"max_size":5}"#, "{").own().max_size, Some(5));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::job::{Body, History, JobRow, flag};
 use crate::job_types::TypeTables;
 use crate::limit::LimitTables;
 use crate::log::LogTables;
-use crate::queue_config::{QueueSettings, QueueTables, Rate};
+use crate::queue_config::{QueueTables, Rate, StoredSettings};
 use crate::result::ResultTables;
 use crate::stats::StatTables;
 use crate::workflow::WorkflowTables;
@@ -67,8 +67,8 @@ pub struct QueueRow {
     pub burst: f64,
     /// Whether it takes jobs.
     pub phase: QueuePhase,
-    /// What an operator has set; `None` for most queues.
-    pub settings: Option<Arc<QueueSettings>>,
+    /// What an operator has set, read with [`settings()`](Self::settings).
+    pub settings: StoredSettings,
 }
 
 /// Whether a queue takes jobs.
@@ -109,7 +109,7 @@ impl QueueRow {
             filled_at: 0,
             burst: 0.0,
             phase: QueuePhase::Open,
-            settings: None,
+            settings: StoredSettings::None,
         }
     }
 
@@ -408,9 +408,9 @@ pub trait Tables:
 
     /// Reserves a range of lease tokens that nobody has handed out before, durably.
     fn reserve_leases(&mut self) -> Result<Range<i64>>;
-    /// Takes out jobs that were inserted by plain SQL, oldest first.
-    fn raw_jobs(&mut self, limit: usize) -> Result<Vec<RawJob>> {
-        let _ = limit;
+    /// Takes out jobs that were inserted by plain SQL, oldest first; not those of the queues that are left out.
+    fn raw_jobs(&mut self, limit: usize, left_out: &[Arc<str>]) -> Result<Vec<RawJob>> {
+        let _ = (limit, left_out);
         Ok(Vec::new())
     }
     /// True when another process has changed the store since the last call.

@@ -74,7 +74,7 @@ impl Turn<'_> {
             if queue.phase == QueuePhase::Draining {
                 return Err(draining(&queue.name).into());
             }
-            if let Some(settings) = queue.settings.as_ref().map(Arc::clone) {
+            if let Some(settings) = queue.settings()? {
                 check_type(&settings.config, job, index, jobs.len())?;
                 if settings.config.has_defaults() {
                     let all = admission.filled.get_or_insert_with(|| jobs.to_vec());
@@ -110,7 +110,7 @@ impl Turn<'_> {
             0 => demand.queue.clone(),
             num => self.tables.lock_queue(num)?,
         };
-        let Some(settings) = queue.settings.as_ref().map(Arc::clone) else { return Ok(()) };
+        let Some(settings) = queue.settings()? else { return Ok(()) };
         let config = &settings.config;
         let load = self.load(&queue, config)?;
         let jobs_over = config.bound().map_or(0, |bound| (load.depth + demand.jobs).saturating_sub(bound));
@@ -189,7 +189,7 @@ impl Turn<'_> {
     }
 
     fn pressure_of(&mut self, queue: i64) -> Result<Option<Pressure>, StoreError> {
-        let settings = self.tables.queue_by_num(queue)?.settings;
+        let settings = self.tables.queue_by_num(queue)?.settings()?;
         let Some(bound) = settings.and_then(|settings| settings.config.bound()) else { return Ok(None) };
         Ok(Some(Pressure { depth: depth(&self.counts_now(queue)?), bound }))
     }
@@ -207,7 +207,7 @@ impl Turn<'_> {
     /// An enqueue that was allowed to wait for room has been refused after all.
     pub(super) fn tell_full_after_wait(&mut self, name: &str, job_type: &str) -> Applied<Reply> {
         let queue = self.queue_for_use(name)?;
-        if let Some(settings) = queue.settings.as_ref().map(Arc::clone) {
+        if let Some(settings) = queue.settings()? {
             let load = self.load(&queue, &settings.config)?;
             self.tell_full(&queue, &load, &settings.config, job_type);
         }
@@ -217,7 +217,7 @@ impl Turn<'_> {
     /// Says once that a queue has crossed its threshold: when this enqueue was the one to cross it.
     fn tell_warning(&mut self, demand: &Demand<'_>, admission: &Admission) {
         let pressure = admission.pressure.iter().find(|(queue, _)| *queue == demand.queue.name);
-        let (Some((_, pressure)), Some(settings)) = (pressure, &demand.queue.settings) else { return };
+        let (Some((_, pressure)), Some(settings)) = (pressure, demand.queue.settings.known()) else { return };
         let threshold = settings.config.warning_threshold.unwrap_or(WARNING_THRESHOLD) * pressure.bound as f64;
         if (pressure.depth.saturating_sub(demand.jobs) as f64) < threshold {
             let extra = queue_extra(&demand.queue.name, pressure.depth, Some(pressure.bound));
@@ -235,7 +235,8 @@ impl Turn<'_> {
                 continue;
             }
             let queue = self.tables.queue_by_num(num)?;
-            let Some(settings) = &queue.settings else { continue };
+            // A job whose queue has unreadable settings ends all the same.
+            let Some(settings) = queue.settings.known() else { continue };
             if freed && settings.config.concurrency.is_some() {
                 *self.ready.entry(num).or_default() += 1;
             }

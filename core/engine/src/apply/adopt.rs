@@ -30,7 +30,8 @@ struct Request<'a> {
 impl Turn<'_> {
     /// Takes in what has been committed since the last look.
     pub(super) fn adopt(&mut self) -> Applied<()> {
-        for raw in self.tables.raw_jobs(SLICE)? {
+        for raw in self.tables.raw_jobs(SLICE, &self.queues_aside())? {
+            self.takes_queue(&raw.queue.as_str().into());
             let placed = match self.request(&raw, true) {
                 Ok(job) => self.adopt_job(&job),
                 Err(error) => Err(error.into()),

@@ -25,17 +25,24 @@ impl Turn<'_> {
             }
             None => 0,
         };
-        self.open_due_limits()?;
+        self.open_due_limits(false)?;
         let mut jobs = Vec::new();
         let kinds = if claim.types.is_empty() { None } else { Some(self.tables.find_kinds(&claim.types)?) };
         if kinds.as_ref().is_some_and(Vec::is_empty) {
             // No job has ever had one of these types.
             return Ok(jobs);
         }
+        let mut unreadable = None;
         for name in &claim.queues {
-            if let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) {
-                self.claim_from(queue, worker, claim, kinds.as_deref(), &mut jobs)?;
+            let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) else { continue };
+            match queue.settings() {
+                Ok(_) => self.claim_from(queue, worker, claim, kinds.as_deref(), &mut jobs)?,
+                Err(fault) => unreadable = Some(fault),
             }
+        }
+        if let (true, Some(fault)) = (jobs.is_empty(), unreadable) {
+            // The other queues of the claim have nothing: the worker hears why this one gives nothing.
+            return Err(fault);
         }
         if jobs.is_empty()
             && let Some(at) = self.tables.next_opening()?
@@ -96,13 +103,16 @@ impl Turn<'_> {
 
     /// Jobs that may be active in a queue beside those that are. A queue without a limit is not even counted.
     fn free_slots(&mut self, queue: &mut QueueRow) -> Result<usize, StoreError> {
-        let limit = |queue: &QueueRow| queue.settings.as_ref().and_then(|settings| settings.config.concurrency);
-        if limit(queue).is_none() {
+        let limit = |queue: &QueueRow| {
+            let settings = queue.settings()?;
+            Ok::<_, StoreError>(settings.and_then(|settings| settings.config.concurrency))
+        };
+        if limit(queue)?.is_none() {
             return Ok(usize::MAX);
         }
         // Exact among several writers: who counts holds the queue until its commit.
         *queue = self.tables.lock_queue(queue.num)?;
-        let Some(most) = limit(queue) else { return Ok(usize::MAX) };
+        let Some(most) = limit(queue)? else { return Ok(usize::MAX) };
         let active = self.counts_now(queue.num)?.get(JobState::Active as usize).copied().unwrap_or(0);
         Ok(usize::try_from(most.saturating_sub(u64::try_from(active).unwrap_or(0))).unwrap_or(usize::MAX))
     }

@@ -60,6 +60,9 @@ impl Turn<'_> {
     /// Fires what is due. After a pause of the server each entry fires once and goes on with the next future time.
     pub(super) fn fire_crons(&mut self) -> Applied<()> {
         for mut row in self.tables.due_crons(self.now.as_millis())? {
+            if !self.takes_cron(&row.name) {
+                continue;
+            }
             let previous = self.going_on(&row)?;
             if row.next_at > 0 && row.next_at <= self.now.as_millis() {
                 let due = Timestamp::from_millis(row.next_at);

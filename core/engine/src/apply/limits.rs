@@ -9,7 +9,7 @@ use ojs_model::{JobError, JobId, JobState, OjsError, Timestamp};
 use super::{Applied, Turn};
 use crate::command::{KeyState, Reply};
 use crate::job::JobRow;
-use crate::limit::{LimitRow, LimitView, Standing};
+use crate::limit::{LimitRow, LimitView, Standing, StoredLimits};
 use crate::tables::{StoreError, Tables};
 
 /// Jobs brought back into line, or keys opened, by one turn.
@@ -60,7 +60,7 @@ fn gap(throttle: Window) -> i64 {
 
 /// Looks at a key.
 fn look(tables: &mut dyn Tables, row: LimitRow, now: i64) -> Result<Gate, StoreError> {
-    let limits = row.now(now);
+    let limits = row.now(now)?;
     let mut gate = Gate { limits, free: i64::MAX, next_at: 0, strategy: "none", most: 0, used: 0, told: false, row };
     if let Some(most) = limits.concurrency {
         let running = tables.running(gate.row.num)?;
@@ -91,13 +91,21 @@ fn window_opens(tables: &mut dyn Tables, row: &LimitRow, rate: Window) -> Result
 
 impl Turn<'_> {
     fn gate(&mut self, num: i64) -> Result<Gate, StoreError> {
+        self.readable_gate(num)?
+    }
+
+    /// The outer error is one of the store, the inner one says that the limits of the key cannot be read.
+    fn readable_gate(&mut self, num: i64) -> Result<Result<Gate, StoreError>, StoreError> {
         if let Some(gate) = self.gates.get(&num) {
-            return Ok(gate.clone());
+            return Ok(Ok(gate.clone()));
         }
         let row = self.tables.limit(num)?;
+        if let Err(fault) = row.now(self.now.as_millis()) {
+            return Ok(Err(fault));
+        }
         let gate = look(self.tables, row, self.now.as_millis())?;
         self.gates.insert(num, gate.clone());
-        Ok(gate)
+        Ok(Ok(gate))
     }
 
     /// The number of a job's key. A policy that names a limit sets the limits of the key; one that names none joins it.
@@ -106,9 +114,9 @@ impl Turn<'_> {
             Some(row) => row,
             None => self.tables.add_limit(&policy.tenant, &policy.key)?,
         };
-        if policy.limits.is_limited() && policy.limits != row.limits {
+        if policy.limits.is_limited() && row.limits != StoredLimits::Set(policy.limits) {
             row = self.tables.limit(row.num)?;
-            row.limits = policy.limits;
+            row.limits = policy.limits.into();
             self.tables.save_limit(&row)?;
             self.gates.remove(&row.num);
             self.open_limit(row.num, None)?;
@@ -167,7 +175,15 @@ impl Turn<'_> {
 
     /// Whether a job at the head of the line may start; when not, it has been held back as its key asks.
     pub(super) fn may_start(&mut self, row: &JobRow) -> Result<bool, StoreError> {
-        let gate = self.gate(row.limit)?;
+        let gate = match self.readable_gate(row.limit)? {
+            Ok(gate) => gate,
+            Err(fault) => {
+                // It must not start, and must not keep back those behind it: it waits until the limits are set anew.
+                tracing::error!(job = %row.id, error = %fault, "a job waits for limits that cannot be read");
+                self.tables.update(row, &JobRow { parked: true, ..row.clone() })?;
+                return Ok(false);
+            }
+        };
         if gate.free > 0 {
             return Ok(true);
         }
@@ -262,10 +278,15 @@ impl Turn<'_> {
     }
 
     /// The same for keys that time has opened.
-    pub(super) fn open_due_limits(&mut self) -> Result<(), StoreError> {
+    pub(super) fn open_due_limits(&mut self, sweeping: bool) -> Result<(), StoreError> {
         let now = self.now.as_millis();
         if self.tables.next_opening()?.is_some_and(|at| at <= now) {
             for row in self.tables.opened(now, SLICE)? {
+                // A sweep names a key that cannot be read, and leaves it out; a claim goes on with the others.
+                let goes_on = if sweeping { self.takes_key(&row.key) } else { row.now(now).is_ok() };
+                if !goes_on {
+                    continue;
+                }
                 self.gates.remove(&row.num);
                 self.open_limit(row.num, None)?;
             }
@@ -322,7 +343,7 @@ impl Turn<'_> {
             return Err(OjsError::not_found("rate limit", key).into());
         };
         let mut row = self.tables.limit(known.num)?;
-        row.override_limits = limits;
+        row.override_limits = limits.map_or(StoredLimits::None, StoredLimits::Set);
         row.override_until = if limits.is_some() { until.as_millis() } else { 0 };
         self.tables.save_limit(&row)?;
         self.gates.remove(&row.num);
@@ -369,7 +390,8 @@ fn key_extra(gate: &Gate) -> String {
 /// A key with what is going on.
 pub(super) fn view(tables: &mut dyn Tables, row: LimitRow, at: Timestamp) -> Result<LimitView, StoreError> {
     let now = at.as_millis();
-    let limits = row.now(now);
+    // A list shows a key whose limits cannot be read, too.
+    let limits = row.now(now).unwrap_or_default();
     let (active, waiting) = (tables.running(row.num)?, tables.held(row.num)?);
     let (mut used, mut window_opens_at, mut throttle_opens_at) = (0, None, None);
     if let Some(rate) = limits.rate {

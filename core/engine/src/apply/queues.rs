@@ -8,7 +8,7 @@ use super::outcome::Ending;
 use super::{Applied, Turn};
 use crate::command::Reply;
 use crate::job::JobRow;
-use crate::queue_config::{QueueConfig, QueueSettings, TEMPLATE};
+use crate::queue_config::{QueueConfig, StoredSettings, TEMPLATE};
 use crate::tables::{Counts, QueuePhase, QueueRow, StoreError};
 
 /// Jobs taken out of a queue by one command: about 10 ms of the writer's time.
@@ -38,20 +38,20 @@ impl Turn<'_> {
         if let Some(queue) = known.filter(|queue| queue.phase != QueuePhase::Deleted) {
             return Ok(queue);
         }
-        let settings = QueueSettings::new(QueueConfig::default(), &self.template()?);
+        let settings = StoredSettings::new(QueueConfig::default(), &self.template()?);
         Ok(QueueRow { settings, ..QueueRow::fresh(0, name, self.now.as_millis()) })
     }
 
     fn template(&mut self) -> Result<QueueConfig, StoreError> {
-        let row = self.tables.find_queue(TEMPLATE)?;
-        Ok(row.and_then(|row| row.settings).map(|settings| settings.own.clone()).unwrap_or_default())
+        let Some(row) = self.tables.find_queue(TEMPLATE)? else { return Ok(QueueConfig::default()) };
+        Ok(row.settings()?.map(|settings| settings.own.clone()).unwrap_or_default())
     }
 
     /// Stores a queue with its own settings over the template's. A rate of jobs' own making stays until a setting replaces it.
     fn set_config(&mut self, queue: &mut QueueRow, own: QueueConfig, template: &QueueConfig) -> Result<(), StoreError> {
-        let rate = |queue: &QueueRow| queue.settings.as_ref().and_then(|settings| settings.config.rate_limit);
+        let rate = |queue: &QueueRow| queue.settings.known().and_then(|settings| settings.config.rate_limit);
         let before = rate(queue);
-        queue.settings = QueueSettings::new(own, template);
+        queue.settings = StoredSettings::new(own, template);
         match rate(queue) {
             after if after == before => {}
             Some(after) => queue.limit(after, self.now.as_millis()),
@@ -79,14 +79,16 @@ impl Turn<'_> {
         }
         let queue = if name == TEMPLATE { self.tables.queue(name, self.now)? } else { self.queue_for_use(name)? };
         let mut queue = self.tables.lock_queue(queue.num)?;
-        let mut merged = queue.settings.as_ref().map(|settings| settings.own.to_value()).unwrap_or_default();
+        // Settings that cannot be read are made anew here, of what is readable and what is asked for.
+        let mut merged = queue.settings.own().to_value();
         merged.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
         let own = QueueConfig::parse(&merged)?;
         if name == TEMPLATE {
-            self.tables.save_settings(&QueueRow { settings: QueueSettings::new(own.clone(), &own), ..queue.clone() })?;
+            self.tables.save_settings(&QueueRow { settings: StoredSettings::new(own.clone(), &own), ..queue.clone() })?;
             for mut other in self.tables.queues()? {
-                if &*other.name != TEMPLATE {
-                    let other_own = other.settings.as_ref().map(|settings| settings.own.clone()).unwrap_or_default();
+                // What cannot be read is left to a configuration of its own.
+                if &*other.name != TEMPLATE && other.settings().is_ok() {
+                    let other_own = other.settings.own();
                     self.set_config(&mut other, other_own, &own)?;
                     self.signal_room(&other);
                 }
@@ -198,7 +200,7 @@ impl Turn<'_> {
     /// A job with the defaults of its queue filled in.
     pub(super) fn fitted<'j>(&mut self, job: &'j NewJob) -> Applied<Cow<'j, NewJob>> {
         let queue = self.queue_to_be(&job.queue)?;
-        match &queue.settings {
+        match queue.settings()? {
             Some(settings) if settings.config.has_defaults() => Ok(Cow::Owned(filled(job, &settings.config)?)),
             _ => Ok(Cow::Borrowed(job)),
         }

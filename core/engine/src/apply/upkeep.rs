@@ -63,7 +63,7 @@ impl Sweeper {
             turn.promote()?;
         }
         if turn.enters("rate limits") {
-            turn.open_due_limits()?;
+            turn.open_due_limits(true)?;
         }
         if turn.enters("jobs whose lease has run out") {
             turn.judge_overdue()?;
@@ -166,10 +166,14 @@ impl Turn<'_> {
         }
         let (rows, next) = self.tables.terminal(after, SLICE)?;
         for row in rows {
+            let queue = self.tables.queue_by_num(row.queue)?;
+            if !self.takes_queue(&queue.name) {
+                continue;
+            }
+            let settings = queue.settings()?;
             if !self.takes(&row) {
                 continue;
             }
-            let settings = self.tables.queue_by_num(row.queue)?.settings;
             let own = |kept: fn(&QueueConfig) -> Option<u64>| {
                 settings.as_ref().and_then(|settings| kept(&settings.config)).map(Duration::from_millis)
             };

@@ -14,7 +14,7 @@ use crate::apply::phase_word;
 use crate::command::{Command, Query, Reply};
 use crate::engine::Engine;
 use crate::queue_config::{QueueConfig, TEMPLATE, WARNING_THRESHOLD, canonical};
-use crate::tables::{Counts, QueuePhase, QueueRow};
+use crate::tables::{Counts, QueuePhase, QueueRow, StoreError};
 
 #[derive(Deserialize)]
 struct Create {
@@ -31,7 +31,7 @@ pub async fn create(State(engine): State<Engine>, headers: HeaderMap, body: Body
     let settings = located(canonical(&request.config.unwrap_or_default()))?;
     let location = format!("/ojs/v1/queues/{queue}");
     let (queue, counts) = queue_of(engine.execute(Command::CreateQueue { queue, settings }).await?)?;
-    Ok(Json::created(describe(&queue, &counts), Some(location)))
+    Ok(Json::created(describe(&queue, &counts)?, Some(location)))
 }
 
 /// `GET /queues/{name}`.
@@ -39,7 +39,7 @@ pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Resu
     check_name(&name, "queue")?;
     let (queue, counts) = queue_of(engine.query(Query::Queue(name)).await?)?;
     let known = queue.num != 0 && queue.phase != QueuePhase::Deleted || matches!(&*queue.name, "default" | TEMPLATE);
-    if known { Ok(Json::ok(describe(&queue, &counts))) } else { Err(OjsError::not_found("queue", &queue.name).into()) }
+    if known { Ok(Json::ok(describe(&queue, &counts)?)) } else { Err(OjsError::not_found("queue", &queue.name).into()) }
 }
 
 /// `PUT /queues/{name}/config` and `PUT /admin/queues/{name}/config`: sets what is named, leaves the rest; null gives a setting back to the template.
@@ -81,7 +81,7 @@ async fn settings_of(queue: &str, headers: &HeaderMap, body: Body) -> Result<Map
 
 async fn change(engine: &Engine, queue: String, settings: Map<String, Value>) -> Result<Json, Failure> {
     let (queue, counts) = queue_of(engine.execute(Command::Configure { queue, settings }).await?)?;
-    Ok(Json::ok(describe(&queue, &counts)))
+    Ok(Json::ok(describe(&queue, &counts)?))
 }
 
 #[derive(Deserialize, Default)]
@@ -205,20 +205,21 @@ pub fn backpressure(config: &QueueConfig) -> Value {
 }
 
 /// A queue in the forms of both documents: `queue` as an object, the same members beside it.
-fn describe(queue: &QueueRow, counts: &Counts) -> String {
+fn describe(queue: &QueueRow, counts: &Counts) -> Result<String, StoreError> {
     let created = (queue.created_at > 0).then(|| Timestamp::from_millis(queue.created_at).to_string());
-    let (own, effective) = match &queue.settings {
+    let settings = queue.settings()?;
+    let (own, effective) = match &settings {
         Some(settings) => (settings.own.to_value(), settings.config.to_value()),
         None => Default::default(),
     };
-    let bounds = queue.settings.as_ref().map_or(Value::Null, |settings| backpressure(&settings.config));
+    let bounds = settings.map_or(Value::Null, |settings| backpressure(&settings.config));
     let mut inner = by_state(counts);
     inner.insert("name".into(), json!(&*queue.name));
     inner.insert("status".into(), json!(phase_word(queue)));
     inner.insert("paused".into(), json!(queue.paused));
-    json!({
+    Ok(json!({
         "queue": inner, "name": &*queue.name, "state": phase_word(queue), "status": phase_word(queue), "paused": queue.paused,
         "config": own, "effective_config": effective, "backpressure": bounds, "counts": by_state(counts), "created_at": created,
     })
-    .to_string()
+    .to_string())
 }

@@ -63,7 +63,7 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
         json!({"name": &*queue.name, "status": status(&queue), "paused": queue.paused, "total": counts.iter().sum::<i64>()});
     let depth = depth(&counts);
     let mut stats = json!({"queue": &*queue.name, "depth": depth});
-    if let (Some(settings), Some(members)) = (&queue.settings, stats.as_object_mut()) {
+    if let (Some(settings), Some(members)) = (queue.settings()?, stats.as_object_mut()) {
         let config = &settings.config;
         if let Some(bound) = config.bound() {
             members.insert("max_depth".into(), json!(bound));

@@ -12,7 +12,7 @@ use super::reply::{Failure, Json};
 use super::request::{Params, parse, read_body};
 use crate::command::{Command, Query, Reply};
 use crate::engine::Engine;
-use crate::limit::LimitView;
+use crate::limit::{LimitView, StoredLimits};
 
 /// Largest page (protocol section 3.10).
 const MAX_PAGE: usize = 200;
@@ -85,11 +85,15 @@ fn views(reply: Reply) -> Result<(Vec<LimitView>, usize), Failure> {
 
 fn describe(view: &LimitView) -> Value {
     let row = &view.row;
-    let limits = row.now(view.at.as_millis());
+    let (limits, fault) = match row.now(view.at.as_millis()) {
+        Ok(limits) => (limits, None),
+        Err(fault) => (Limits::default(), Some(fault.to_string())),
+    };
     let scope = if row.tenant.is_empty() { "global" } else { "tenant" };
     let mut object = json!({"key": &*row.key, "scope": scope, "active": view.active, "waiting_count": view.waiting});
     let Some(members) = object.as_object_mut() else { return object };
     members.extend(limits.to_value());
+    members.extend(fault.map(|fault| ("fault".to_owned(), fault.into())));
     if scope == "tenant" {
         members.insert("tenant_id".into(), json!(&*row.tenant));
     }
@@ -108,9 +112,10 @@ fn describe(view: &LimitView) -> Value {
     if row.held_until > view.at.as_millis() {
         members.insert("held_until".into(), json!(Timestamp::from_millis(row.held_until).to_string()));
     }
-    if row.override_until > view.at.as_millis() && row.override_limits.is_some() {
+    if row.override_until > view.at.as_millis() && row.override_limits != StoredLimits::None {
         let until = Timestamp::from_millis(row.override_until).to_string();
-        members.insert("override".into(), json!({"expires_at": until, "policy": row.limits.to_value()}));
+        let policy = if let StoredLimits::Set(limits) = &row.limits { limits.to_value() } else { Default::default() };
+        members.insert("override".into(), json!({"expires_at": until, "policy": policy}));
     }
     object
 }

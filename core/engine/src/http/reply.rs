@@ -101,6 +101,12 @@ impl From<Refusal> for Failure {
     }
 }
 
+impl From<StoreError> for Failure {
+    fn from(fault: StoreError) -> Self {
+        Refusal::from(fault).into()
+    }
+}
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());

@@ -21,7 +21,7 @@ pub(super) fn write(
     exceeded: u64,
 ) -> fmt::Result {
     let bounded = queues.iter().filter_map(|(queue, counts)| {
-        let bound = queue.settings.as_ref()?.config.bound()?;
+        let bound = queue.settings.known()?.config.bound()?;
         Some(([("queue", &*queue.name)], depth(counts) as f64 / bound as f64))
     });
     let help = "Share of a queue's bound that is taken";

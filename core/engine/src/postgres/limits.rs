@@ -1,6 +1,4 @@
 //! Keys with limits in PostgreSQL. Who decides about a key holds its row until the commit.
-use ojs_model::rate_limit::Limits;
-use serde_json::{Map, Value};
 use tokio_postgres::Row;
 
 use super::PostgresTables;
@@ -8,24 +6,14 @@ use super::limit;
 use super::params::Param;
 use super::rows::get;
 use crate::job::JobRow;
-use crate::limit::{LimitRow, LimitTables, Standing};
+use crate::limit::{LimitRow, LimitTables, Standing, StoredLimits};
 use crate::tables::{Result, StoreError};
-
-fn read_limits(text: &str) -> Option<Limits> {
-    let object: Map<String, Value> = serde_json::from_str(text).ok()?;
-    // They were checked before they were stored.
-    Limits::parse(&object).ok()
-}
-
-fn text_of(limits: &Limits) -> String {
-    Value::Object(limits.to_value()).to_string()
-}
 
 fn read_limit(row: &Row) -> Result<LimitRow> {
     let (tenant, key): (&str, &str) = (get(row, 1)?, get(row, 2)?);
     Ok(LimitRow {
-        limits: read_limits(get(row, 3)?).unwrap_or_default(),
-        override_limits: read_limits(get(row, 4)?),
+        limits: StoredLimits::read(get(row, 3)?),
+        override_limits: StoredLimits::read(get(row, 4)?),
         override_until: get(row, 5)?,
         starts: get(row, 6)?,
         last_at: get(row, 7)?,
@@ -66,8 +54,8 @@ impl LimitTables for PostgresTables {
     }
 
     fn save_limit(&mut self, row: &LimitRow) -> Result<()> {
-        let policy = text_of(&row.limits);
-        let override_limits = row.override_limits.as_ref().map(text_of).unwrap_or_default();
+        let policy = row.limits.text();
+        let override_limits = row.override_limits.text();
         let params: &[&dyn Param] =
             &[&row.num, &policy, &override_limits, &row.override_until, &row.starts, &row.last_at, &row.held_until, &row.open_at];
         self.execute(sql!("save_limit"), params).map(drop)

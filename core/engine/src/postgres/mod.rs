@@ -480,8 +480,8 @@ impl Tables for PostgresTables {
         Ok(!self.node.is_listening())
     }
 
-    fn raw_jobs(&mut self, count: usize) -> Result<Vec<RawJob>> {
-        self.take_raw_jobs(count)
+    fn raw_jobs(&mut self, count: usize, left_out: &[Arc<str>]) -> Result<Vec<RawJob>> {
+        self.take_raw_jobs(count, left_out)
     }
 
     fn reset(&mut self) -> Result<()> {

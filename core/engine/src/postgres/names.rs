@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use super::PostgresTables;
 use super::rows::get;
 use crate::admin::Maintenance;
-use crate::queue_config::QueueSettings;
+use crate::queue_config::StoredSettings;
 use crate::tables::{QueuePhase, QueueRow, Result, StoreError, WorkerRow};
 
 /// What a connection has learnt, trusted for one epoch.
@@ -60,7 +60,7 @@ pub fn read_queue(row: &Row) -> Result<QueueRow> {
         filled_at: get(row, 6)?,
         burst: get(row, 7)?,
         phase: QueuePhase::from_number(i64::from(get::<i16>(row, 8)?)),
-        settings: QueueSettings::read(get(row, 9)?, get(row, 10)?),
+        settings: StoredSettings::read(get(row, 9)?, get(row, 10)?),
     })
 }
 

@@ -5,13 +5,13 @@ use super::PostgresTables;
 use super::limit;
 use super::rows::get;
 use crate::job::JobRow;
-use crate::queue_config::{QueueSettings, QueueTables};
+use crate::queue_config::QueueTables;
 use crate::tables::{QueueRow, Result};
 
 impl QueueTables for PostgresTables {
     fn save_settings(&mut self, queue: &QueueRow) -> Result<()> {
         self.names.keep_queue(queue);
-        let (config, effective) = QueueSettings::texts(queue.settings.as_ref());
+        let (config, effective) = queue.settings.texts();
         let phase = queue.phase as i64;
         self.execute(
             sql!("save_settings"),

@@ -1,14 +1,17 @@
 //! Jobs that an application inserted by plain SQL, in its own transaction.
+use std::sync::Arc;
+
 use super::PostgresTables;
 use super::rows::{get, job_id};
 use crate::tables::{RawJob, Result};
 
 impl PostgresTables {
     /// Takes rows out; what becomes of them is stored by the same transaction.
-    pub(super) fn take_raw_jobs(&mut self, count: usize) -> Result<Vec<RawJob>> {
+    pub(super) fn take_raw_jobs(&mut self, count: usize, left_out: &[Arc<str>]) -> Result<Vec<RawJob>> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let left_out: Vec<&str> = left_out.iter().map(|name| &**name).collect();
         let mut found = Vec::new();
-        for row in self.query(sql!("raw_jobs"), &[&count])? {
+        for row in self.query(sql!("raw_jobs"), &[&count, &left_out])? {
             let seq: i64 = get(&row, 0)?;
             let job = RawJob {
                 id: job_id(&row, 1)?,

@@ -1,28 +1,16 @@
 //! Keys with limits in SQLite.
-use ojs_model::rate_limit::Limits;
 use rusqlite::{OptionalExtension, Row, params};
-use serde_json::{Map, Value};
 
 use super::SqliteTables;
 use crate::job::JobRow;
-use crate::limit::{LimitRow, LimitTables, PARKED_RANK, Standing};
+use crate::limit::{LimitRow, LimitTables, PARKED_RANK, Standing, StoredLimits};
 use crate::tables::Result;
-
-fn read_limits(text: &str) -> Option<Limits> {
-    let object: Map<String, Value> = serde_json::from_str(text).ok()?;
-    // They were checked before they were stored.
-    Limits::parse(&object).ok()
-}
-
-fn text_of(limits: &Limits) -> String {
-    Value::Object(limits.to_value()).to_string()
-}
 
 fn read_limit(row: &Row<'_>) -> rusqlite::Result<LimitRow> {
     let (tenant, key): (String, String) = (row.get(1)?, row.get(2)?);
     Ok(LimitRow {
-        limits: read_limits(row.get_ref(3)?.as_str()?).unwrap_or_default(),
-        override_limits: read_limits(row.get_ref(4)?.as_str()?),
+        limits: StoredLimits::read(row.get_ref(3)?.as_str()?),
+        override_limits: StoredLimits::read(row.get_ref(4)?.as_str()?),
         override_until: row.get(5)?,
         starts: row.get(6)?,
         last_at: row.get(7)?,
@@ -60,10 +48,10 @@ impl LimitTables for SqliteTables {
 
     fn save_limit(&mut self, row: &LimitRow) -> Result<()> {
         self.opening = None;
-        let override_limits = row.override_limits.as_ref().map(text_of).unwrap_or_default();
+        let override_limits = row.override_limits.text();
         let params = params![
             row.num,
-            text_of(&row.limits),
+            row.limits.text(),
             override_limits,
             row.override_until,
             row.starts,

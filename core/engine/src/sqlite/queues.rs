@@ -4,13 +4,13 @@ use rusqlite::params;
 
 use super::SqliteTables;
 use crate::job::JobRow;
-use crate::queue_config::{QueueSettings, QueueTables};
+use crate::queue_config::QueueTables;
 use crate::tables::{QueueRow, Result};
 
 impl QueueTables for SqliteTables {
     fn save_settings(&mut self, queue: &QueueRow) -> Result<()> {
         self.keep_queue(queue);
-        let (config, effective) = QueueSettings::texts(queue.settings.as_ref());
+        let (config, effective) = queue.settings.texts();
         let params = params![
             queue.num,
             queue.paused,

@@ -5,7 +5,7 @@ use rusqlite::{CachedStatement, Row};
 
 use crate::job::{Body, JobRow};
 use crate::limit::PARKED_RANK;
-use crate::queue_config::QueueSettings;
+use crate::queue_config::StoredSettings;
 use crate::tables::{QueuePhase, QueueRow, WorkerRow, fresh_settings};
 
 /// Columns of a job in every `SELECT`.
@@ -69,7 +69,7 @@ pub fn read_queue(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
         filled_at: row.get(6)?,
         burst: row.get(7)?,
         phase: QueuePhase::from_number(row.get(8)?),
-        settings: QueueSettings::read(row.get_ref(9)?.as_str()?, row.get_ref(10)?.as_str()?),
+        settings: StoredSettings::read(row.get_ref(9)?.as_str()?, row.get_ref(10)?.as_str()?),
     })
 }
 

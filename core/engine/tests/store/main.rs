@@ -43,6 +43,7 @@ mod streams;
 mod support;
 mod timeouts;
 mod unique;
+mod unreadable;
 mod waiting;
 mod workflows;
 

@@ -100,10 +100,10 @@ async fn null_gives_a_setting_back(b: Bench) {
     configure(&b, "_default", json!({"max_size": 5})).await;
     configure(&b, "q", json!({"max_size": 1, "concurrency": 2})).await;
     let queue = configure(&b, "q", json!({"max_size": null})).await;
-    let settings = queue.settings.unwrap();
+    let settings = queue.settings().unwrap().unwrap();
     assert_eq!((settings.own.max_size, settings.config.max_size, settings.own.concurrency), (None, Some(5), Some(2)));
     let queue = configure(&b, "q", json!({"concurrency": null})).await;
-    assert_eq!(queue.settings.unwrap().config.concurrency, None);
+    assert_eq!(queue.settings().unwrap().unwrap().config.concurrency, None);
 }
 
 async fn a_retry_policy_is_merged_member_by_member(b: Bench) {

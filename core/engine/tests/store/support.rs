@@ -62,6 +62,17 @@ impl Bench {
         Self { engine, clock, dir, database: None }
     }
 
+    /// The same store, opened again by an engine that knows nothing of it yet.
+    pub async fn reopened(self) -> Self {
+        self.engine.close().await;
+        let url = match &self.database {
+            Some(database) => database.url().to_owned(),
+            None => format!("sqlite:{}", self.dir.path().join("jobs.db").display()),
+        };
+        let engine = Engine::open(options(&url, Arc::clone(&self.clock) as _)).await.unwrap();
+        Self { engine, ..self }
+    }
+
     pub fn now(&self) -> i64 {
         self.clock.now().as_millis()
     }

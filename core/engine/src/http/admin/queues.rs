@@ -14,7 +14,7 @@ use crate::command::{Command, Reply};
 use crate::engine::Engine;
 use crate::queue_config::QueueConfig;
 use crate::stats::{Pace, StatRow};
-use crate::tables::{Counts, QueueRow};
+use crate::tables::{Counts, QueueRow, StoreError};
 
 /// `GET /admin/queues?page&per_page`
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
@@ -41,19 +41,20 @@ pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Resu
     let rows = recent(&engine).await?;
     let mut object = item(&queue, &counts, &pace(&rows, queue.num, engine.now().as_millis()));
     object.insert("oldest_available_at".into(), stamp(oldest.unwrap_or(0)));
-    object.insert("configuration".into(), configuration(&queue));
+    object.insert("configuration".into(), configuration(&queue)?);
     Ok(Json::ok(Value::from(object).to_string()))
 }
 
 /// The settings in force. Those that the admin document names are always there, `null` when nobody has set them.
-fn configuration(queue: &QueueRow) -> Value {
-    let config = queue.settings.as_ref().map(|settings| &settings.config);
+fn configuration(queue: &QueueRow) -> Result<Value, StoreError> {
+    let settings = queue.settings()?;
+    let config = settings.as_ref().map(|settings| &settings.config);
     let mut members = config.map(QueueConfig::to_value).unwrap_or_default();
     for name in ["concurrency", "rate_limit", "retention"] {
         members.entry(name).or_insert(Value::Null);
     }
     members.insert("backpressure".into(), config.map_or(Value::Null, backpressure));
-    members.into()
+    Ok(members.into())
 }
 
 fn pace(rows: &[StatRow], queue: i64, now: i64) -> Pace {
