@@ -361,6 +361,10 @@ impl HostDispatch {
 }
 
 impl Dispatch for HostDispatch {
+    fn job_types(&self) -> Option<Vec<String>> {
+        self.routes.fallback.is_none().then(|| self.routes.types.keys().cloned().collect())
+    }
+
     fn capacity(&self) -> usize {
         if self.closed.load(Ordering::Acquire) {
             return 0;

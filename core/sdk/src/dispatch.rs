@@ -22,6 +22,10 @@ pub trait Dispatch: Send + Sync + 'static {
     fn cancel(&self, key: DeliveryKey, why: CancelReason);
     /// The worker entered a phase; [`Phase::Stopped`] is the last call.
     fn phase(&self, phase: Phase);
+    /// The job types that have a handler; `None` when one handler runs every type. Asked once, when the worker starts.
+    fn job_types(&self) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// Identifies one delivery within a worker: the same job delivered twice has two keys.

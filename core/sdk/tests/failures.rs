@@ -190,3 +190,38 @@ async fn an_exchange_says_the_same() {
     let text = log.take();
     assert!(text.contains("job failed") && text.contains("attempt=1 of 3 runs_again=in 1s (2026-01-01"), "{text}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_is_given_up_at_the_end_is_an_error_that_says_what_becomes_of_the_job() {
+    let (log, _guard) = Log::start();
+    let (mut server, mut host, handle) = worker(2, |options| options.flush_timeout(Duration::from_secs(4)));
+    server.beats_alone();
+    server.plain().await;
+    server.hand_out(&[job("refused"), job("unanswered")]).await;
+    let jobs = [host.next().await, host.next().await];
+    handle.stop(None);
+    for delivery in jobs {
+        host.finish(delivery, done("1"));
+    }
+    // One report is on its way when the worker ends, the other one waits to be sent again.
+    let mut unanswered = Vec::new();
+    loop {
+        tokio::select! {
+            ack = server.expect("/workers/ack") => match ack.body()["job_id"].as_str() {
+                Some("refused") => ack.fail(ojs::transport::TransportErrorKind::Connect),
+                _ => unanswered.push(ack),
+            },
+            () = handle.wait() => break,
+        }
+    }
+    let log = log.take();
+    assert_eq!(unanswered.len(), 1);
+    for id in ["refused", "unanswered"] {
+        let line = log.lines().find(|line| line.contains(&format!("id=\"{id}\""))).unwrap_or_else(|| panic!("{id} in {log}"));
+        assert!(
+            line.starts_with("ERROR ojs::worker::failures: the worker stops before the server has confirmed the outcome"),
+            "{line}"
+        );
+        assert!(line.contains("the job runs again when its lease is over") && line.contains("lease_left="), "{line}");
+    }
+}

@@ -129,18 +129,54 @@ async fn a_grace_period_of_the_call_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn outcomes_that_do_not_get_through_are_given_up_soon_after_the_grace_period() {
-    let (mut server, host, handle, delivery) = stopping(true).await;
-    server.beats_alone();
+async fn outcomes_are_sent_again_after_the_grace_period_for_as_long_as_the_flush_timeout() {
+    let second = Duration::from_secs(1);
+    for (set, lease, flush) in [
+        (None, Some(30 * second), 30 * second),
+        (None, Some(10 * second), 10 * second),
+        (None, None, 30 * second),
+        (None, Some(3600 * second), 30 * second),
+        (Some(4 * second), Some(30 * second), 4 * second),
+        (Some(50 * second), Some(30 * second), 50 * second),
+    ] {
+        let (mut server, mut host, handle) = worker(1, |options| options.flush_timeout(set).visibility_timeout(lease));
+        server.plain().await;
+        server.hand_out(&[job("a")]).await;
+        let delivery = host.next().await;
+        handle.stop(None);
+        // The lease is extended all the time: the end is that of the flush.
+        server.beats_alone();
+        host.finish(delivery, done("1"));
+        let began = Instant::now();
+        loop {
+            tokio::select! {
+                ack = server.expect("/workers/ack") => ack.fail(ojs::transport::TransportErrorKind::Connect),
+                () = handle.wait() => break,
+            }
+        }
+        let end = GRACE + flush;
+        assert!((end..end + second).contains(&began.elapsed()), "{set:?} {lease:?}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_whose_lease_is_over_is_given_up_before_the_flush_timeout() {
+    let (mut server, mut host, handle) = worker(1, |options| options.flush_timeout(Duration::from_secs(3600)));
+    server.plain().await;
+    server.hand_out(&[job("a")]).await;
+    let delivery = host.next().await;
+    handle.stop(None);
     host.finish(delivery, done("1"));
     let began = Instant::now();
+    // Nothing arrives, heartbeats neither: the lease ends 30 seconds after the fetch.
     loop {
         tokio::select! {
             ack = server.expect("/workers/ack") => ack.fail(ojs::transport::TransportErrorKind::Connect),
             () = handle.wait() => break,
         }
     }
-    assert!((GRACE..GRACE + Duration::from_secs(6)).contains(&began.elapsed()), "{:?}", began.elapsed());
+    let end = Duration::from_secs(30);
+    assert!((end..end + Duration::from_secs(30)).contains(&began.elapsed()), "{:?}", began.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,16 +6,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::event::WorkerEvent;
+use super::failures;
 use super::heartbeat;
-use super::held::Stage;
+use super::held::{Entry, Stage};
 use super::turns::Turns;
 use crate::dispatch::{CancelReason, DeliveryKey, Outcome, Phase};
 use crate::error::Error;
 
 /// How long before the end of the grace period handlers are told: time to clean up and still report.
 const CANCEL_LEAD: Duration = Duration::from_secs(1);
-/// How long outcomes may take to get through after the grace period.
-const FLUSH_FOR: Duration = Duration::from_secs(5);
 /// How long the answer to a fetch is waited for when nothing else is left to do: it may bring jobs, to be given back.
 const CLAIM_LINGER: Duration = Duration::from_secs(3);
 /// How often the log says how many jobs are left.
@@ -25,6 +24,8 @@ const REMIND_EVERY: Duration = Duration::from_secs(5);
 pub(super) struct Drain {
     began: Instant,
     grace_ends: Instant,
+    /// How long outcomes may take to reach the server after that.
+    flush_for: Duration,
     cancelled: bool,
     released: bool,
     remind_at: Instant,
@@ -33,11 +34,12 @@ pub(super) struct Drain {
 
 impl Drain {
     /// Starts the drain, or brings its end forward.
-    pub fn begin_or_hasten(drain: &mut Option<Self>, grace_ends: Instant) {
+    pub fn begin_or_hasten(drain: &mut Option<Self>, grace_ends: Instant, flush_for: Duration) {
         let now = Instant::now();
         let drain = drain.get_or_insert(Self {
             began: now,
             grace_ends,
+            flush_for,
             cancelled: false,
             released: false,
             remind_at: now + REMIND_EVERY,
@@ -55,7 +57,7 @@ impl Drain {
         let steps = [
             (!self.cancelled).then(|| self.cancel_at()),
             (!self.released).then_some(self.grace_ends),
-            Some(self.grace_ends + FLUSH_FOR),
+            Some(self.grace_ends + self.flush_for),
             Some(self.remind_at),
             self.empty_since.map(|since| since + CLAIM_LINGER),
         ];
@@ -82,7 +84,7 @@ impl Turns {
         }
         let cancel = !drain.cancelled && now >= drain.cancel_at();
         let release = !drain.released && now >= drain.grace_ends;
-        let over = now >= drain.grace_ends + FLUSH_FOR;
+        let over = now >= drain.grace_ends + drain.flush_for;
         drain.cancelled |= cancel;
         drain.released |= release;
         if cancel {
@@ -92,7 +94,7 @@ impl Turns {
             self.release_running();
         }
         if over {
-            self.abandon_reports();
+            self.abandon_reports(now);
         }
         over || self.shared.held_count() == 0 && self.claims_are_over()
     }
@@ -130,9 +132,14 @@ impl Turns {
         }
     }
 
-    fn abandon_reports(&mut self) {
-        for report in std::mem::take(&mut self.reporting.pending) {
-            self.lose(&report, Error::NotHeld);
+    /// Gives up every outcome that the server has not confirmed, those of requests under way included.
+    fn abandon_reports(&mut self, now: Instant) {
+        self.reporting.pending.clear();
+        let left: Vec<Entry> = self.shared.held().drain();
+        for entry in left {
+            failures::log_abandoned(&self.shared.worker_id, &entry, now);
+            let error = Arc::new(Error::NotHeld);
+            self.shared.emit(WorkerEvent::OutcomeLost { job_id: entry.id.to_string(), error });
         }
     }
 

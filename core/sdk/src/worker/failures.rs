@@ -6,8 +6,9 @@ use std::fmt::{self, Write as _};
 
 use ojs_model::OjsError;
 use serde::Deserialize;
+use tokio::time::Instant;
 
-use super::held::About;
+use super::held::{About, Entry};
 use crate::dispatch::HandlerFailure;
 use crate::error::Error;
 
@@ -123,6 +124,18 @@ pub(super) fn log_lease_lost(worker_id: &str, job_id: &str, about: &About) {
         "type" = job_type, id = job_id, queue, %attempt, worker = worker_id,
         error = "LeaseLost (lease_lost): the server gave the job to another worker, because this one was silent for too long",
         "job failed"
+    );
+}
+
+/// The worker stops, and the server has not confirmed the outcome of this job.
+pub(super) fn log_abandoned(worker_id: &str, entry: &Entry, now: Instant) {
+    let About { job_type, queue, .. } = &*entry.about;
+    let attempt = Attempt(u64::from(entry.about.attempt), entry.about.max_attempts.map(u64::from));
+    let lease_left = entry.lease_until.saturating_duration_since(now);
+    tracing::error!(
+        "type" = job_type, id = &*entry.id, queue, %attempt, worker = worker_id, ?lease_left,
+        "the worker stops before the server has confirmed the outcome of this job; unless the server took the outcome without \
+         answering, the job runs again when its lease is over"
     );
 }
 

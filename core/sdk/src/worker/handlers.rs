@@ -173,6 +173,10 @@ pub(super) fn outcome(ctx: &JobContext, result: HandlerResult) -> Outcome {
 }
 
 impl Dispatch for Handlers {
+    fn job_types(&self) -> Option<Vec<String>> {
+        Some(self.table.keys().cloned().collect())
+    }
+
     fn capacity(&self) -> usize {
         (self.slots + self.prefetch.target()).saturating_sub(self.occupied.load(Ordering::Acquire))
     }

@@ -82,6 +82,14 @@ impl Held {
         Some(entry)
     }
 
+    /// Takes out all of them, the oldest first.
+    pub fn drain(&mut self) -> Vec<Entry> {
+        let all = self.snapshot();
+        self.entries.clear();
+        self.running = 0;
+        all.into_iter().map(|(_, entry)| entry).collect()
+    }
+
     /// Deliveries whose handler still works.
     pub fn running(&self) -> usize {
         self.running

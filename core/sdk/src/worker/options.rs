@@ -1,6 +1,11 @@
 //! Settings of a worker. Defaults are the tuned values: nobody should have to touch them for speed.
 use std::time::Duration;
 
+use crate::error::Error;
+
+/// The default of [`WorkerOptions::flush_timeout`] is not longer than this, and is this without a lease of the worker's own.
+const FLUSH_MOST: Duration = Duration::from_secs(30);
+
 /// How a worker fetches, beats and stops.
 ///
 /// ```
@@ -39,6 +44,38 @@ pub struct WorkerOptions {
     pub prefetch: Duration,
     /// Free words about this worker, shown by the server.
     pub labels: Vec<String>,
+    /// What happens to a job whose type has no handler in this worker.
+    pub unknown_types: UnknownTypes,
+    /// Whether the worker asks the server only for jobs of the types that it has handlers for. It needs a server whose manifest names
+    /// `fetch_types`, as ours does, and at most 256 types; otherwise the worker warns once and gives jobs of other types back, as
+    /// [`UnknownTypes::Release`] does.
+    pub only_registered_types: bool,
+    /// How long the outcomes of jobs may take to reach the server after the grace period. `None` is as long as the lease
+    /// ([`visibility_timeout`](Self::visibility_timeout)), at most 30 seconds. An outcome whose lease is over is given up before.
+    pub flush_timeout: Option<Duration>,
+}
+
+/// What a worker does with a job whose type has no handler in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UnknownTypes {
+    /// The job fails for good and becomes a dead letter whose reason is `no_handler`. As text `fail`.
+    #[default]
+    Fail,
+    /// The job goes back to its queue, and no attempt is counted. It waits there for a second, and for longer each time that this worker
+    /// gets a job of the same type again, up to 30 seconds. For queues that workers with other handlers share. As text `release`.
+    Release,
+}
+
+impl std::str::FromStr for UnknownTypes {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        match word {
+            "fail" => Ok(Self::Fail),
+            "release" => Ok(Self::Release),
+            _ => Err(Error::validation("unknown_types", format!("must be 'fail' or 'release', got '{word}'"))),
+        }
+    }
 }
 
 impl WorkerOptions {
@@ -103,6 +140,40 @@ impl WorkerOptions {
         self
     }
 
+    /// Sets [`unknown_types`](Self::unknown_types).
+    ///
+    /// ```
+    /// use ojs::worker::{UnknownTypes, WorkerOptions};
+    /// let options = WorkerOptions::new(["shared"]).unknown_types(UnknownTypes::Release);
+    /// assert_eq!("release".parse::<UnknownTypes>()?, options.unknown_types);
+    /// # Ok::<(), ojs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn unknown_types(mut self, what: UnknownTypes) -> Self {
+        self.unknown_types = what;
+        self
+    }
+
+    /// Sets [`only_registered_types`](Self::only_registered_types).
+    #[must_use]
+    pub fn only_registered_types(mut self, only: bool) -> Self {
+        self.only_registered_types = only;
+        self
+    }
+
+    /// Sets [`flush_timeout`](Self::flush_timeout).
+    #[must_use]
+    pub fn flush_timeout(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.flush_timeout = time.into();
+        self
+    }
+
+    /// How long outcomes may take after the grace period: [`flush_timeout`](Self::flush_timeout), or its default.
+    #[must_use]
+    pub fn flush_for(&self) -> Duration {
+        self.flush_timeout.unwrap_or_else(|| self.visibility_timeout.unwrap_or(FLUSH_MOST).min(FLUSH_MOST))
+    }
+
     /// Sets [`labels`](Self::labels).
     #[must_use]
     pub fn labels<L: Into<String>>(mut self, labels: impl IntoIterator<Item = L>) -> Self {
@@ -131,6 +202,9 @@ impl Default for WorkerOptions {
             // A few round trips to a server in the same data centre, commit included.
             prefetch: Duration::from_millis(20),
             labels: Vec::new(),
+            unknown_types: UnknownTypes::Fail,
+            only_registered_types: false,
+            flush_timeout: None,
         }
     }
 }

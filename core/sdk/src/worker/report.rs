@@ -64,6 +64,12 @@ impl Report {
         }
     }
 
+    /// A job whose type has no handler here goes back to its queue for so long.
+    pub fn turned_away(key: DeliveryKey, entry: &Entry, wait: Duration) -> Self {
+        let verdict = Verdict::Release { why: "unknown_type", delay: Some(wait) };
+        Self { verdict, ..Self::new(key, entry, Outcome::Released) }
+    }
+
     /// The failure that it reports; `None` for any other outcome.
     pub fn failed(&self) -> Option<Failed<'_>> {
         match &self.verdict {

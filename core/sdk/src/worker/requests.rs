@@ -92,6 +92,9 @@ impl Turns {
         if slots > 0 && self.server == Server::Exchange {
             push_bare(&mut body, "lease_tokens", true);
         }
+        if let Some(types) = self.foreign.asked().filter(|_| slots > 0) {
+            push_member(&mut body, "job_types", types);
+        }
         if !wait.is_zero() {
             push_bare(&mut body, "wait_ms", wait.as_millis());
         }

@@ -12,7 +12,7 @@ use super::heartbeat;
 use super::held::{Entry, Stage};
 use super::report::{Next, Report};
 use super::turns::{Finished, Purpose, Server, Turns};
-use super::wire::{self, Envelope, Handout};
+use super::wire::{self, Envelope, Handout, Manifest};
 use crate::dispatch::{Completion, Delivery, Outcome, Phase};
 use crate::error::Error;
 use crate::transport::{Response, TransportErrorKind};
@@ -47,15 +47,18 @@ impl Turns {
     /// The manifest decides how the server is talked to. Without one the plain protocol is always right; the question
     /// is asked again later, since a server that was starting up may answer then.
     fn learn(&mut self, answer: Result<Response, Error>) {
-        let offers = match &answer {
-            Ok(response) => response.is_success() && wire::offers_exchange(&response.body),
-            Err(_) => false,
+        let manifest = match &answer {
+            Ok(response) if response.is_success() => Manifest::read(&response.body),
+            Ok(_) | Err(_) => Manifest::default(),
         };
         let unclear = answer.as_ref().map_or(true, |response| response.status >= 500);
         self.probe_again = unclear.then(|| Instant::now() + self.probing.next());
         self.probe_is_out = false;
-        self.server = if offers { Server::Exchange } else { Server::Plain };
-        self.shared.shown.store(offers, std::sync::atomic::Ordering::Relaxed);
+        if !unclear {
+            self.foreign.learn(manifest, &self.shared.worker_id);
+        }
+        self.server = if manifest.exchange { Server::Exchange } else { Server::Plain };
+        self.shared.shown.store(manifest.exchange, std::sync::atomic::Ordering::Relaxed);
         tracing::debug!(worker = %self.shared.worker_id, server = ?self.server, unclear, "manifest read");
     }
 
@@ -137,8 +140,9 @@ impl Turns {
             Ok(response) if response.is_success() => match wire::handout(&response.body) {
                 Ok(handout) => {
                     self.claiming.backoff.reset();
-                    self.pace(handout.jobs.is_empty());
-                    return self.accept(handout.jobs, sent);
+                    // Jobs that are given back count as none: this server may hand them out again at once.
+                    let empty = self.accept(handout.jobs, sent) == 0;
+                    return self.pace(empty);
                 }
                 Err(error) => (error, None),
             },
@@ -253,14 +257,16 @@ impl Turns {
         self.shared.emit(WorkerEvent::OutcomeLost { job_id: report.job_id.to_string(), error: Arc::new(error) });
     }
 
-    /// Takes over claimed jobs: to the host, or straight back when the worker has stopped fetching meanwhile.
-    fn accept(&mut self, jobs: Vec<Envelope>, sent: Instant) {
+    /// Takes over claimed jobs: to the host, or straight back when the worker has stopped fetching meanwhile, or has no handler for their
+    /// type. Returns how many the host got.
+    fn accept(&mut self, jobs: Vec<Envelope>, sent: Instant) -> usize {
         if jobs.is_empty() {
-            return;
+            return 0;
         }
         let now = Instant::now();
         let running = self.shared.phase() == Phase::Running;
         let mut batch = Vec::with_capacity(jobs.len());
+        let mut away = Vec::new();
         {
             let mut held = self.shared.held();
             for Envelope { head, text } in jobs {
@@ -278,6 +284,10 @@ impl Turns {
                     cancelled: None,
                 };
                 held.insert(key, entry);
+                if let Some(wait) = self.foreign.turned_away(&head.job_type, &self.shared.worker_id, now) {
+                    away.push((key, wait));
+                    continue;
+                }
                 if let Some(deadline) = deadline {
                     self.deadlines.push(Reverse((deadline, key)));
                 }
@@ -293,14 +303,21 @@ impl Turns {
                 });
             }
         }
-        if running {
-            self.shared.hand_over(batch);
-        } else {
-            tracing::info!(worker = %self.shared.worker_id, jobs = batch.len(), "jobs claimed while stopping are given back");
+        for (key, wait) in away {
+            self.turn_away(key, wait);
+        }
+        let count = batch.len();
+        if !running {
+            tracing::info!(worker = %self.shared.worker_id, jobs = count, "jobs claimed while stopping are given back");
             for delivery in batch {
                 delivery.completion.finish(Outcome::Released);
             }
+            return 0;
         }
+        if count > 0 {
+            self.shared.hand_over(batch);
+        }
+        count
     }
 }
 

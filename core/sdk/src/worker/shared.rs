@@ -149,6 +149,11 @@ impl Shared {
         self.guarded("capacity", || self.dispatch.capacity()).unwrap_or(0)
     }
 
+    /// The types that have a handler; `None` when every type has.
+    pub fn job_types(&self) -> Option<Vec<String>> {
+        self.guarded("job types", || self.dispatch.job_types()).flatten()
+    }
+
     pub fn hand_over(&self, mut batch: Vec<Delivery>) {
         if let Some(codec) = self.transport.codec() {
             batch = readable(codec, batch);

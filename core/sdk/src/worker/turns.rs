@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::drain::Drain;
+use super::foreign::Foreign;
 use super::report::Report;
 use super::shared::{Control, Shared, panic_message};
 use crate::backoff::Backoff;
@@ -122,6 +123,7 @@ pub(super) struct Turns {
     pub claiming: Claiming,
     pub reporting: Reporting,
     pub deadlines: BinaryHeap<Reverse<(Instant, DeliveryKey)>>,
+    pub foreign: Foreign,
     /// The phase the host was told last.
     announced: Option<Phase>,
     pub drain: Option<Drain>,
@@ -137,6 +139,7 @@ impl Turns {
         let now = Instant::now();
         let pause = shared.options.poll_interval_min;
         Self {
+            foreign: Foreign::new(shared.job_types(), &shared.options),
             control: shared.control(),
             shared,
             sender,
@@ -230,7 +233,7 @@ impl Turns {
             self.claiming.cut.cancel();
         }
         if let (Phase::Draining, Some(grace_ends)) = (control.phase, control.grace_ends) {
-            Drain::begin_or_hasten(&mut self.drain, grace_ends);
+            Drain::begin_or_hasten(&mut self.drain, grace_ends, self.shared.options.flush_for());
         }
     }
 
@@ -268,6 +271,18 @@ impl Turns {
             self.queue(report);
         }
         true
+    }
+
+    /// Gives a job back whose type has no handler here.
+    pub fn turn_away(&mut self, key: DeliveryKey, wait: Duration) {
+        let report = {
+            let mut held = self.shared.held();
+            held.settle(key);
+            held.get(key).map(|entry| Report::turned_away(key, entry, wait))
+        };
+        if let Some(report) = report {
+            self.queue(report);
+        }
     }
 
     pub fn queue(&mut self, report: Report) {

@@ -13,6 +13,8 @@ use crate::error::Error;
 
 /// The name under which a server advertises the exchange (ADR 1).
 const EXCHANGE: &str = "x-worker-exchange";
+/// The name under which a server advertises that a request for jobs may name their types.
+const FETCH_TYPES: &str = "fetch_types";
 
 /// An answer to fetch or exchange.
 #[derive(Debug, Default)]
@@ -143,21 +145,32 @@ fn refusal(raw: &RawValue) -> OjsError {
     })
 }
 
-/// Whether the manifest advertises the exchange, as an object of lists or as a list of names.
-pub(super) fn offers_exchange(manifest: &[u8]) -> bool {
-    fn names(value: &Value) -> bool {
-        match value {
-            Value::String(name) => name == EXCHANGE,
-            Value::Array(entries) => entries.iter().any(names),
-            Value::Object(object) => match object.get("name") {
-                Some(name) => names(name),
-                None => object.values().any(names),
-            },
-            _ => false,
-        }
+/// What a server offers to workers beyond the plain protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Manifest {
+    pub exchange: bool,
+    pub fetch_types: bool,
+}
+
+impl Manifest {
+    /// Reads the extensions, an object of lists or a list of names.
+    pub fn read(manifest: &[u8]) -> Self {
+        let manifest: Value = serde_json::from_slice(manifest).unwrap_or_default();
+        let names = |wanted| manifest.get("extensions").is_some_and(|extensions| named(extensions, wanted));
+        Self { exchange: names(EXCHANGE), fetch_types: names(FETCH_TYPES) }
     }
-    let manifest: Value = serde_json::from_slice(manifest).unwrap_or_default();
-    manifest.get("extensions").is_some_and(names)
+}
+
+fn named(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::String(name) => name == wanted,
+        Value::Array(entries) => entries.iter().any(|entry| named(entry, wanted)),
+        Value::Object(object) => match object.get("name") {
+            Some(name) => named(name, wanted),
+            None => object.values().any(|list| named(list, wanted)),
+        },
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -184,18 +197,20 @@ mod tests {
     }
 
     #[test]
-    fn the_exchange_is_found_in_every_form_of_extensions() {
-        for (manifest, offers) in [
+    fn extensions_are_found_in_every_form() {
+        for (manifest, exchange, fetch_types) in [
             (
                 r#"{"extensions":{"official":[],"experimental":[{"name":"x-worker-exchange","uri":"urn:ojs:ext:x-worker-exchange"}]}}"#,
                 true,
+                false,
             ),
-            (r#"{"extensions":["x-worker-exchange"]}"#, true),
-            (r#"{"extensions":{"experimental":[]}}"#, false),
-            (r#"{"name":"x-worker-exchange"}"#, false),
-            ("", false),
+            (r#"{"extensions":{"experimental":[{"name":"fetch_types","uri":"urn:ojs:ext:fetch_types"}]}}"#, false, true),
+            (r#"{"extensions":["x-worker-exchange","fetch_types"]}"#, true, true),
+            (r#"{"extensions":{"experimental":[]}}"#, false, false),
+            (r#"{"name":"x-worker-exchange"}"#, false, false),
+            ("", false, false),
         ] {
-            assert_eq!(offers_exchange(manifest.as_bytes()), offers, "{manifest}");
+            assert_eq!(Manifest::read(manifest.as_bytes()), Manifest { exchange, fetch_types }, "{manifest}");
         }
     }
 }
