@@ -15,7 +15,7 @@ const (
 )
 
 // sameDatabase knows whether a client's server keeps its jobs in the application's database: asked once, remembered. The server says in its
-// health which table its jobs are in; the application's role is asked for the same (specification, section 6.1).
+// health which table its jobs are in; the application's role is asked for the same ("Framework Adapters", section 6.1).
 type sameDatabase struct {
 	client   *Client
 	database OutboxDatabase

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator, Mapping
 
 from .job import JobRequest
 
-#: The names in metadata (specification, section 7.1).
+#: The names in metadata ("Framework Adapters", section 7.1).
 KEYS = ("ojs.context.user_id", "ojs.context.request_id", "traceparent", "tenant_id", "ojs.context.locale")
 
 _current: contextvars.ContextVar[Mapping[str, Any]] = contextvars.ContextVar("openjobspec.request", default={})

@@ -1,7 +1,7 @@
 """Jobs of an engine that shares the application's PostgreSQL: inserted by the transaction itself, without outbox and relay.
 
 The adapters find out by themselves. A server on PostgreSQL says in its health which table its jobs are in; when the application's
-connection finds the same table under the same name, its transaction may insert there (specification, section 6.1).
+connection finds the same table under the same name, its transaction may insert there ("Framework Adapters", section 6.1).
 """
 
 from __future__ import annotations

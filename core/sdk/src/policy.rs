@@ -1,5 +1,5 @@
 //! Retry and unique policies in the form that every published server understands: the union of the spellings in use
-//! (a server ignores the names it does not know; `spec/dialects.md` 0.1).
+//! (a server ignores the names it does not know; `docs/spec/dialects.md` 0.1).
 use std::time::Duration;
 
 use ojs_model::duration::{self, IsoDuration};

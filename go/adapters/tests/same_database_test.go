@@ -9,7 +9,7 @@ import (
 	"github.com/openjobspec/ojs-go/ojstest"
 )
 
-// sharing is an application whose server keeps its jobs in the application's own PostgreSQL (specification, section 6.1).
+// sharing is an application whose server keeps its jobs in the application's own PostgreSQL ("Framework Adapters", section 6.1).
 func sharing(t *testing.T, driver string) *shop {
 	t.Helper()
 	first := newShop(t, driver, ojs.OutboxOptions{SameDatabase: ojs.Bool(false)})

@@ -1,4 +1,4 @@
-//! Rules that bind several features (seed: extension interactions, section 16). EI-007 and EI-008 stand with the dead letters, EI-011
+//! Rules that bind several features (extension interactions, section 16). EI-007 and EI-008 stand with the dead letters, EI-011
 //! with the crons.
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Arguments that only producers and workers can read: AES-256-GCM, done before a job leaves the process, undone before its handler
-//! runs (seed "Extension Interactions" sections 5, 14 and 15). The server keeps what it cannot read; retries, dead letters and the
+//! runs ("Extension Interactions" sections 5, 14 and 15). The server keeps what it cannot read; retries, dead letters and the
 //! outbox's relay pass it on as it is.
 //!
 //! ```

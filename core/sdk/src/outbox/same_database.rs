@@ -1,5 +1,5 @@
 //! Jobs of an engine that shares the application's PostgreSQL: the transaction inserts the engine's own row, and there is neither an
-//! outbox nor a relay (seed "Framework Adapters", section 6.1).
+//! outbox nor a relay ("Framework Adapters", section 6.1).
 //!
 //! A server on PostgreSQL says in its health which table its jobs are in, as `backend.id`. Where the application's connection gets the
 //! same answer from [`IDENTITY`], [`stage`] makes the row, and after the commit [`NOTIFY`] tells the nodes.

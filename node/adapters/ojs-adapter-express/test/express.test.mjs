@@ -47,7 +47,7 @@ async function database(t, kind) {
 }
 
 for (const kind of Object.keys(DATABASES)) {
-  describe(`the example of the specification, section 8.3, as printed: ${kind}`, () => {
+  describe(`the example of "Framework Adapters", section 8.3, as printed: ${kind}`, () => {
     test('FA-001 the server gets the job after the commit, FA-002 and none of a request that fails', async (t) => {
       const { url, sent } = await server(t);
       const { db: plain } = await database(t, kind);
@@ -72,7 +72,7 @@ for (const kind of Object.keys(DATABASES)) {
   });
 }
 
-test('the configuration of section 5.2, as printed', async (t) => {
+test('the configuration of "Framework Adapters", section 5.2, as printed', async (t) => {
   const { url, sent } = await server(t);
   const { db } = await database(t, 'SQLite');
   const kept = ojsMiddleware({ ...JSON.parse(PRINTED), database: db });

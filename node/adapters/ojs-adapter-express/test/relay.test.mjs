@@ -224,7 +224,7 @@ test('a process that ends by itself has flushed its outbox', async (t) => {
   assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
 });
 
-test('section 6.1: a server in the same PostgreSQL: the transaction inserts the job itself', async (t) => {
+test('Framework Adapters, section 6.1: a server in the same PostgreSQL: the transaction inserts the job itself', async (t) => {
   const url = await postgres(t);
   const pool = new pg.Pool({ connectionString: url });
   const db = instrument(knex({ client: 'pg', connection: url, pool: { min: 0 } }));

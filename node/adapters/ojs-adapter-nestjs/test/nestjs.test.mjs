@@ -55,7 +55,7 @@ const decorated = (Class, method, decorator) => {
   return Class;
 };
 
-test('the configuration of section 5.2, as printed', async (t) => {
+test('the configuration of "Framework Adapters", section 5.2, as printed', async (t) => {
   const { url, sent } = await server(t);
   const { db } = await database(t);
   const config = JSON.parse(PRINTED.replace('http://localhost:8080', url));

@@ -110,7 +110,7 @@ def test_checks(settings):
         assert "ojs.E003" in ids()
 
 
-#: As the specification prints it, section 5.2.
+#: As "Framework Adapters", section 5.2, prints it.
 PRINTED = """
 {
   "adapter": {

@@ -1,4 +1,4 @@
-"""Section 6.1: the server keeps its jobs in the project's own database."""
+"""Framework Adapters, section 6.1: the server keeps its jobs in the project's own database."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class OjsOutbox:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], database: Engine | AsyncEngine | URL | str) -> OjsOutbox:
-        """By settings that came from a file, as the specification prints them (section 5.2), with or without ``adapter`` around::
+        """By settings from a file, as "Framework Adapters", section 5.2, prints them, with or without ``adapter`` around::
 
             {"ojs_url": "http://localhost:8080", "backend_type": "external",
              "outbox": {"enabled": true, "table_name": "ojs_outbox", "poll_interval": "PT1S", "batch_size": 100}}

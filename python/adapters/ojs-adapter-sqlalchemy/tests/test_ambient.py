@@ -1,4 +1,4 @@
-"""The order flow of the specification, section 11.1, as printed; and savepoints around it."""
+"""The order flow of "Framework Adapters", section 11.1, as printed; and savepoints around it."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_fa_003_a_relay_that_starts_later_finds_the_rows(database, engine, ojs, 
     assert [job.args for job in sent(5)] == [[number] for number in range(5)]
 
 
-#: As the specification prints it, section 5.2.
+#: As "Framework Adapters", section 5.2, prints it.
 PRINTED = """
 {
   "adapter": {

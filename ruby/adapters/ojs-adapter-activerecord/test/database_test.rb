@@ -48,7 +48,7 @@ module DatabaseTest
 end
 Databases.each(DatabaseTest)
 
-# Section 6.1 of the specification: the server keeps its jobs in the application's own database.
+# "Framework Adapters", section 6.1: the server keeps its jobs in the application's own database.
 module SameDatabaseTest
   include Databases
 

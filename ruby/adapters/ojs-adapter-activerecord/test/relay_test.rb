@@ -31,7 +31,7 @@ module RelayTest
     assert_equal (0..4).map { |number| [number] }, sent(5).map(&:args)
   end
 
-  # As the specification prints it, section 5.2.
+  # As "Framework Adapters", section 5.2, prints it.
   PRINTED = <<~JSON
     {
       "adapter": {

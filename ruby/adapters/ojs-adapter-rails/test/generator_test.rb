@@ -22,7 +22,7 @@ class ReadmeTest < Minitest::Test
   def test_the_example_is_what_the_tests_run
     printed = File.read("#{ADAPTERS}/ojs-adapter-rails/README.md")[/^```ruby\n(.*?)^```$/m, 1]
     run = %w[config/initializers/ojs.rb app/controllers/users_controller.rb].map do |file|
-      File.read("#{__dir__}/app/#{file}")[/^# --- as in the specification.*?\n(.*?)^# --- end ---$/m, 1]
+      File.read("#{__dir__}/app/#{file}")[/^# --- as in "Framework Adapters".*?\n(.*?)^# --- end ---$/m, 1]
     end
     assert_equal printed, run.join("\n")
   end

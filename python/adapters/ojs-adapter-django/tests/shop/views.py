@@ -1,6 +1,6 @@
 """The view of the specification's example, and one that fails."""
 
-# --- as in the specification, section 8.2 ---
+# --- as in "Framework Adapters", section 8.2 ---
 from django.db import transaction
 from django.http import JsonResponse
 from openjobspec.django import ojs

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# --- as in the specification, section 8.1 ---
+# --- as in "Framework Adapters", section 8.1 ---
 # app/controllers/users_controller.rb
 class UsersController < ApplicationController
   def create

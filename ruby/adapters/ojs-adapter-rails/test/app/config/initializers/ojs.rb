@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# --- as in the specification, section 8.1 ---
+# --- as in "Framework Adapters", section 8.1 ---
 # config/initializers/ojs.rb
 OJS.configure do |config|
   config.url = ENV['OJS_URL']

@@ -26,7 +26,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The settings of section 5.2, as printed. */
+/** The settings of "Framework Adapters", section 5.2, as printed. */
 class AdapterDocumentTest {
     private static final String PRINTED = """
             {
