@@ -6,22 +6,25 @@ use ojs_model::redact::SecretUrl;
 use ojs_model::{JobId, NewJob, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::apply::{Sweeper, quiet_signal, room_signal};
-use crate::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
-use crate::ending::Ending;
-use crate::job::JobView;
-use crate::memory::MemoryTables;
+use crate::error::{Refusal, StoreError};
+use crate::features::queue_config::admission::room_signal;
+use crate::features::queue_config::records::Overflow;
+use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
+use crate::kernel::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
+use crate::kernel::ending::Ending;
+use crate::kernel::job::JobView;
+use crate::kernel::maintenance::Sweeper;
+use crate::kernel::outcome::quiet_signal;
+use crate::kernel::wake::Wakeups;
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
-use crate::postgres::{Node, PostgresTables, Role};
-use crate::queue_config::Overflow;
-use crate::seats::{MAX_WAITING, MAX_WAITING_PER_CLIENT, Seats};
-use crate::sqlite::SqliteTables;
-use crate::store::{Finding, Refusal, Store};
+use crate::store::memory::MemoryTables;
+use crate::store::postgres::{Node, PostgresTables, Role};
+use crate::store::seam::{Finding, Store};
+use crate::store::sqlite::SqliteTables;
+use crate::store::tables::Tables;
+use crate::store::writer::{Connections, GroupCommitStore, WriterParts};
 use crate::stream::Streams;
-use crate::tables::{StoreError, Tables};
-use crate::wake::Wakeups;
-use crate::writer::{Connections, Ledger, WriterParts};
 
 /// Longest wait for jobs that a request may ask for: below the idle time-outs of common proxies.
 pub const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -63,7 +66,7 @@ struct Inner {
     wakeups: Arc<Wakeups>,
     streams: Streams,
     /// Places for requests that wait.
-    waiting: Arc<Seats>,
+    waiting: Arc<ClientLimit>,
     metrics: Arc<Metrics>,
     options: EngineOptions,
     /// The database's clock, for stores that several machines share.
@@ -102,7 +105,7 @@ impl Engine {
         let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker, stop, figures)).await;
         let (ledger, node) = opened??;
         let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
-        let waiting = Arc::new(Seats::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
+        let waiting = Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
         let inner =
             Inner { store: Arc::new(ledger), wakeups, metrics, streams, waiting, options, node, opened, opened_at, closing };
         Ok(Self { inner: Arc::new(inner) })
@@ -110,12 +113,12 @@ impl Engine {
 
     /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
     pub fn router(&self) -> axum::Router {
-        crate::http::router(self.clone(), None, None)
+        crate::http::router::router(self.clone(), None, None)
     }
 
     /// The same, for those who have a key.
-    pub fn guarded_router(&self, access: Arc<crate::access::Access>) -> axum::Router {
-        crate::http::router(self.clone(), Some(access), None)
+    pub fn guarded_router(&self, access: Arc<crate::http::access::Access>) -> axum::Router {
+        crate::http::router::router(self.clone(), Some(access), None)
     }
 
     /// The store, for tools and tests that go below HTTP.
@@ -154,7 +157,7 @@ impl Engine {
     }
 
     /// Places for requests that wait.
-    pub(crate) fn waiting(&self) -> &Arc<Seats> {
+    pub(crate) fn waiting(&self) -> &Arc<ClientLimit> {
         &self.inner.waiting
     }
 
@@ -239,7 +242,7 @@ impl Engine {
             }
         }
         let job_type = jobs.iter().find(|job| job.queue == full).map(|job| job.job_type.clone()).unwrap_or_default();
-        self.execute(Command::TellFull { queue: full, job_type }).await?;
+        self.execute(Command::EmitFull { queue: full, job_type }).await?;
         refusal
     }
 
@@ -341,7 +344,7 @@ impl Drop for Handout {
 }
 
 /// Answers to outcomes.
-type Results = Vec<Result<crate::command::Finished, ojs_model::OjsError>>;
+type Results = Vec<Result<crate::kernel::command::Finished, ojs_model::OjsError>>;
 /// Answers to outcomes, and claimed jobs.
 type Answered = Result<(Results, Vec<JobView>), Refusal>;
 /// The same, and when a claim that a rate held back may find more.
@@ -360,7 +363,7 @@ fn open_ledger(
     wakeups: Arc<Wakeups>,
     stop: CancellationToken,
     metrics: Arc<Metrics>,
-) -> Result<(Ledger, Option<Arc<Node>>), OpenError> {
+) -> Result<(GroupCommitStore, Option<Arc<Node>>), OpenError> {
     let refused = |fault| OpenError::Store { store: url.to_string(), fault };
     let (connections, node) = connect(url, &wakeups, stop).map_err(refused)?;
     let parts = WriterParts {
@@ -370,7 +373,7 @@ fn open_ledger(
         wakeups,
         metrics,
     };
-    let ledger = Ledger::start(parts).map_err(refused)?;
+    let ledger = GroupCommitStore::start(parts).map_err(refused)?;
     Ok((ledger, node))
 }
 
@@ -384,14 +387,14 @@ fn connect(
     match url {
         StoreUrl::Memory => {
             let writers = one(Box::<MemoryTables>::default());
-            Ok((Connections { writers, keeper: None, readers: Vec::new(), name: "memory", checkup: None }, None))
+            Ok((Connections { writers, maintenance: None, readers: Vec::new(), name: "memory", checkup: None }, None))
         }
         StoreUrl::Sqlite { path, durability } => {
             let unclean = SqliteTables::recover(path)?;
             let writers = one(Box::new(SqliteTables::open(path, *durability)?));
             let readers = one(Box::new(SqliteTables::open_reader(path)?));
-            let checkup = unclean.then(|| crate::sqlite::checkup::start(path));
-            Ok((Connections { writers, keeper: None, readers, name: "sqlite", checkup }, None))
+            let checkup = unclean.then(|| crate::store::sqlite::checkup::start(path));
+            Ok((Connections { writers, maintenance: None, readers, name: "sqlite", checkup }, None))
         }
         StoreUrl::Postgres { url, direct } => {
             let node = Node::open(url.expose())?;
@@ -399,8 +402,8 @@ fn connect(
             let open = |role| Ok(Box::new(PostgresTables::open(&node, role)?) as Box<dyn Tables>);
             let writers = (0..POSTGRES_WRITERS).map(|_| open(Role::Writer)).collect::<Result<_, StoreError>>()?;
             let readers = (0..POSTGRES_READERS).map(|_| open(Role::Reader)).collect::<Result<_, StoreError>>()?;
-            let keeper = Some(open(Role::Keeper)?);
-            Ok((Connections { writers, keeper, readers, name: "postgres", checkup: None }, Some(node)))
+            let maintenance = Some(open(Role::Maintenance)?);
+            Ok((Connections { writers, maintenance, readers, name: "postgres", checkup: None }, Some(node)))
         }
     }
 }

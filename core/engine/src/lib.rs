@@ -10,72 +10,47 @@
 //! # Ok(()) }
 //! ```
 //!
-//! | module | noun |
+//! | where | what lives there |
 //! |---|---|
-//! | `engine` | [`Engine`]: opens a store, waits for jobs, closes |
-//! | `http` | the HTTP binding as an axum router |
-//! | `server` | [`Server`]: a listener with limits |
-//! | [`command`], [`store`] | what the engine asks, and the seam to whoever keeps jobs |
-//! | `apply` | the rules, over [`tables`] |
-//! | [`access`] | keys: who may do what |
-//! | [`bulk`], [`idempotency`] | many jobs in one request; answers given again |
-//! | [`admin`] | what operators ask and order |
-//! | [`stats`], `metrics` | figures over time; figures for Prometheus |
-//! | `writer` | group commit over tables |
-//! | `sqlite`, `memory`, `postgres` | tables |
-//! | `event`, `render` | what is printed |
-//! | [`log`], `stream` | the event log as a whole, and those who follow it |
+//! | `kernel/` | commands and queries, [`command`]; a transaction, its transitions, events and counters; wake-ups; jobs as rows, [`job`] |
+//! | `store/` | the seam ([`Store`](store::seam::Store), [`tables`]), group commit (`writer`), and the stores `memory`, `sqlite`, `postgres` |
+//! | `features/<name>/` | what one feature needs: `records` (rows and their tables), `rules`, `routes`, `metrics` |
+//! | `http/` | the HTTP binding as an axum router: routes, requests, answers, streams; keys ([`access`]); the listener with its limits |
+//! | [`error`] | errors and results that all of these share |
+//! | `engine`, `options`, `stream`, `metrics` | [`Engine`] opens a store, waits for jobs, closes; its options; those who follow the event log; figures for Prometheus |
 #![forbid(unsafe_code)]
 
-pub mod access;
-mod activity;
-pub mod admin;
-mod apply;
-pub mod bulk;
-pub mod clock;
-pub mod command;
-pub mod cron;
-/// Connections to PostgreSQL by the rules of `--store`: for whoever keeps other tables there.
+/// Connections to PostgreSQL by the rules of `--store`: for programs that keep other tables there.
 pub mod database {
-    pub use crate::postgres::{Notes, PostgresTarget};
+    pub use crate::store::postgres::{Notes, PostgresTarget};
 }
-pub mod dead_letter;
-mod ending;
 mod engine;
-mod event;
-mod hosts;
+pub mod error;
+mod features;
 mod http;
-pub mod idempotency;
-pub mod job;
-mod job_log;
-pub mod job_types;
-pub mod limit;
-mod listener;
-pub mod log;
-mod memory;
+mod kernel;
 mod metrics;
 mod options;
-mod postgres;
-pub mod queue_config;
-mod render;
-pub mod result;
-pub mod schema;
-mod seats;
-mod server;
-mod settings;
-mod sqlite;
-pub mod stats;
 pub mod store;
 mod stream;
-pub mod tables;
-mod unread;
-mod wake;
-pub mod workflow;
-mod writer;
 
 pub use engine::{Engine, OpenError};
-pub use event::{Change, Event, EventFilter, Origin, Place};
-pub use hosts::Hosts;
-pub use listener::{Limits, Listener};
+pub use features::admin::records as admin;
+pub use features::bulk::records as bulk;
+pub use features::crons::records as cron;
+pub use features::dead_letters::records as dead_letter;
+pub use features::idempotency::records as idempotency;
+pub use features::job_types::records as job_types;
+pub use features::limits::records as limit;
+pub use features::queue_config::records as queue_config;
+pub use features::results::records as result;
+pub use features::statistics::records as stats;
+pub use features::workflows::records as workflow;
+pub use http::access;
+pub use http::hosts::Hosts;
+pub use http::listener::{Limits, Listener};
+pub use http::server::{Server, listening_advice};
+pub use kernel::event::{Change, Event, EventFilter, Origin, Place};
+pub use kernel::{clock, command, job, log};
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, Retention, StoreUrl};
-pub use server::{Server, listening_advice};
+pub use store::{schema, tables};

@@ -1,4 +1,4 @@
-//! Figures for Prometheus (extensions section 11), and the minutes of [`stats`](crate::stats) on their way to the store.
+//! Figures for Prometheus (extensions section 11), and the minutes of [`stats`](crate::features::statistics::records) on their way to the store.
 //!
 //! The writer hands over what a committed group did: one lock per group, none per job. Labels are queue, type and state only; beyond
 //! [`MAX_SERIES`] pairs of queue and type, further ones are counted together as `_other`.
@@ -14,122 +14,118 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
-mod bulk;
-mod limits;
+pub use crate::features::bulk::metrics::Bulk;
+use crate::features::bulk::metrics::BulkFigures;
 
-pub use bulk::Bulk;
-use bulk::BulkFigures;
-pub use limits::MAX_KEYS;
-
-use crate::admin::Gauges;
-use crate::limit::LimitView;
-use crate::stats::{Facts, Minutes, Named, StatFilter, StatRow};
-use crate::tables::{Counts, QueueRow};
+use crate::features::admin::records::Gauges;
+use crate::features::limits::records::LimitView;
+use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, StatRow};
+use crate::store::tables::{Counts, QueueRow};
 
 /// Pairs of queue and type that are told apart: about 50 lines each.
-const MAX_SERIES: usize = 1_000;
+pub(crate) const MAX_SERIES: usize = 1_000;
 /// Number of the queue that stands for all others: no queue has it.
-const OTHER_NUM: i64 = -1;
+pub(crate) const OTHER_NUM: i64 = -1;
 /// Queues whose depth is told: eight lines each.
-const MAX_QUEUES: usize = 1_000;
+pub(crate) const MAX_QUEUES: usize = 1_000;
 /// Methods that are told apart.
-const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+pub(crate) const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// Where what is not told apart is counted.
-const OTHER: &str = "_other";
+pub(crate) const OTHER: &str = "_other";
 
 /// Seconds; of `ojs.job.duration` and `ojs.job.queue_time`, as the specification fixes them.
-const DURATION: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
-const QUEUE_TIME: &[f64] = &[0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0, 3600.0];
+pub(crate) const DURATION: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
+pub(crate) const QUEUE_TIME: &[f64] = &[0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0, 3600.0];
 /// Seconds of a request or a commit.
-const REQUEST: &[f64] =
+pub(crate) const REQUEST: &[f64] =
     &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0];
 /// Commands of a group.
-const GROUP: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+pub(crate) const GROUP: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// What this process has seen since it started.
 #[derive(Debug)]
 pub struct Metrics {
-    jobs: Mutex<HashMap<QueueAndType, Series>>,
-    store: Mutex<StoreFigures>,
-    requests: Mutex<Requests>,
-    bulk: Mutex<BulkFigures>,
-    minutes: Mutex<Minutes>,
-    sweep_lag_micros: AtomicU64,
-    exceeded: AtomicU64,
+    pub(crate) jobs: Mutex<HashMap<QueueAndType, Series>>,
+    pub(crate) store: Mutex<StoreFigures>,
+    pub(crate) requests: Mutex<Requests>,
+    pub(crate) bulk: Mutex<BulkFigures>,
+    pub(crate) minutes: Mutex<Minutes>,
+    pub(crate) sweep_lag_micros: AtomicU64,
+    pub(crate) exceeded: AtomicU64,
     /// Times to accept jobs, by queue.
-    enqueues: Mutex<BTreeMap<Arc<str>, Histogram>>,
+    pub(crate) enqueues: Mutex<BTreeMap<Arc<str>, Histogram>>,
 }
 
-type QueueAndType = (Arc<str>, Arc<str>);
+pub(crate) type QueueAndType = (Arc<str>, Arc<str>);
 
 #[derive(Debug)]
-struct Series {
-    counts: Facts,
-    completed: Histogram,
-    retried: Histogram,
-    discarded: Histogram,
-    waited: Histogram,
-    limited: Histogram,
+pub(crate) struct Series {
+    pub(crate) counts: Facts,
+    pub(crate) completed: Histogram,
+    pub(crate) retried: Histogram,
+    pub(crate) discarded: Histogram,
+    pub(crate) waited: Histogram,
+    pub(crate) limited: Histogram,
 }
 
 #[derive(Debug)]
-struct StoreFigures {
-    commits: Histogram,
-    groups: Histogram,
-    errors: u64,
-    panics: u64,
+pub(crate) struct StoreFigures {
+    pub(crate) commits: Histogram,
+    pub(crate) groups: Histogram,
+    pub(crate) errors: u64,
+    pub(crate) panics: u64,
 }
 
 #[derive(Debug, Default)]
-struct Requests {
+pub(crate) struct Requests {
     /// By method, route and status.
-    counts: BTreeMap<(String, String, u16), u64>,
+    pub(crate) counts: BTreeMap<(String, String, u16), u64>,
     /// By route.
-    durations: BTreeMap<String, Histogram>,
+    pub(crate) durations: BTreeMap<String, Histogram>,
 }
 
 #[derive(Debug, Clone)]
-struct Histogram {
-    bounds: &'static [f64],
-    sum: f64,
-    counts: Vec<u64>,
+pub(crate) struct Histogram {
+    pub(crate) bounds: &'static [f64],
+    pub(crate) sum: f64,
+    pub(crate) counts: Vec<u64>,
 }
 
 impl Histogram {
-    fn new(bounds: &'static [f64]) -> Self {
+    pub(crate) fn new(bounds: &'static [f64]) -> Self {
         Self { bounds, sum: 0.0, counts: vec![0; bounds.len() + 1] }
     }
 
-    fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         self.sum += value;
         if let Some(cell) = self.counts.get_mut(self.bounds.partition_point(|bound| *bound < value)) {
             *cell += 1;
         }
     }
 
-    fn add_millis(&mut self, all: &[i64]) {
+    pub(crate) fn add_millis(&mut self, all: &[i64]) {
         all.iter().for_each(|ms| self.add(*ms as f64 / 1000.0));
     }
 
-    fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// In the form of the encoder: each bucket for itself, the last without an upper bound.
-    fn buckets(&self) -> Vec<(f64, u64)> {
+    pub(crate) fn buckets(&self) -> Vec<(f64, u64)> {
         self.bounds.iter().copied().chain([f64::MAX]).zip(self.counts.iter().copied()).collect()
     }
 }
 
 impl Series {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let duration = || Histogram::new(DURATION);
         let wait = || Histogram::new(QUEUE_TIME);
         let (completed, retried, discarded) = (duration(), duration(), duration());
         Self { counts: Facts::default(), completed, retried, discarded, waited: wait(), limited: wait() }
     }
 
-    fn add(&mut self, facts: &Facts) {
+    pub(crate) fn add(&mut self, facts: &Facts) {
         let counts = &mut self.counts;
         counts.enqueued += facts.enqueued;
         counts.retried += facts.retried;
@@ -166,12 +162,12 @@ impl Default for Metrics {
 }
 
 /// Each value behind these locks is whole after every statement.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Metrics {
-    /// What a committed turn did to jobs.
+    /// What a committed transaction did to jobs.
     pub fn happened(&self, now: Timestamp, facts: Vec<Named>) {
         if facts.is_empty() {
             return;
@@ -181,7 +177,7 @@ impl Metrics {
         drop(minutes);
         let mut jobs = lock(&self.jobs);
         for named in facts {
-            let mut key = (named.queue, named.kind);
+            let mut key = (named.queue, named.job_type);
             if jobs.len() >= MAX_SERIES && !jobs.contains_key(&key) {
                 key = (OTHER.into(), OTHER.into());
             }
@@ -276,7 +272,7 @@ impl Metrics {
 }
 
 /// Keeps the queues with the most jobs that wait or run, by name; what the others hold is told as one queue.
-fn fold_queues(gauges: &mut Gauges) {
+pub(crate) fn fold_queues(gauges: &mut Gauges) {
     if gauges.queues.len() <= MAX_QUEUES {
         return;
     }
@@ -303,17 +299,22 @@ fn fold_queues(gauges: &mut Gauges) {
 
 /// One look at everything.
 #[derive(Debug)]
-struct Scrape {
-    metrics: Arc<Metrics>,
-    gauges: Gauges,
-    limits: Vec<LimitView>,
+pub(crate) struct Scrape {
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) gauges: Gauges,
+    pub(crate) limits: Vec<LimitView>,
 }
 
 impl Collector for Scrape {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         self.jobs(&mut encoder)?;
         self.gauges(&mut encoder)?;
-        limits::write(&mut encoder, &self.gauges.queues, &self.limits, self.metrics.exceeded.load(Ordering::Relaxed))?;
+        crate::features::limits::metrics::write(
+            &mut encoder,
+            &self.gauges.queues,
+            &self.limits,
+            self.metrics.exceeded.load(Ordering::Relaxed),
+        )?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
         lock(&self.metrics.bulk).write(&mut encoder)
@@ -330,10 +331,10 @@ macro_rules! family {
         }
     }};
 }
-use family;
+pub(crate) use family;
 
 impl Scrape {
-    fn jobs(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    pub(crate) fn jobs(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         type Count = fn(&Series) -> u64;
         const COUNTERS: &[(&str, &str, Count)] = &[
             ("ojs_job_enqueued", "Jobs accepted", |s| s.counts.enqueued),
@@ -374,7 +375,7 @@ impl Scrape {
         Ok(())
     }
 
-    fn gauges(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    pub(crate) fn gauges(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let gauges = &self.gauges;
         let depths = gauges.queues.iter().flat_map(|(queue, counts)| {
             let cells = JobState::ALL.into_iter().zip(counts);
@@ -405,7 +406,7 @@ impl Scrape {
         Ok(())
     }
 
-    fn store(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    pub(crate) fn store(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let store = lock(&self.metrics.store);
         for (name, help, histogram) in [
             ("ojs_store_commit_seconds", "Time of a transaction with all its commands", &store.commits),
@@ -420,7 +421,7 @@ impl Scrape {
         panics.encode_counter::<NoLabelSet, _, u64>(&store.panics, None)
     }
 
-    fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    pub(crate) fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let requests = lock(&self.metrics.requests);
         let counts = requests.counts.iter().map(|((method, route, status), count)| {
             (vec![("method", method.clone()), ("route", route.clone()), ("status", status.to_string())], *count)
@@ -435,7 +436,7 @@ impl Scrape {
     }
 }
 
-fn write(into: &mut prometheus_client::encoding::MetricEncoder<'_>, histogram: &Histogram) -> fmt::Result {
+pub(crate) fn write(into: &mut prometheus_client::encoding::MetricEncoder<'_>, histogram: &Histogram) -> fmt::Result {
     into.encode_histogram::<NoLabelSet>(histogram.sum, histogram.total(), &histogram.buckets(), None)
 }
 
@@ -463,7 +464,7 @@ mod tests {
     use super::*;
 
     fn named(kind: &str, facts: Facts) -> Named {
-        Named { num: 1, queue: "q".into(), kind: kind.into(), facts }
+        Named { num: 1, queue: "q".into(), job_type: kind.into(), facts }
     }
 
     fn scrape(metrics: &Arc<Metrics>) -> String {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ojs_model::redact::{self, SecretUrl};
 
-use crate::clock::{Clock, SystemClock};
+use crate::kernel::clock::{Clock, SystemClock};
 
 /// Where jobs are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,13 +8,12 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::command::{Query, Reply};
 use crate::engine::Engine;
-use crate::event::{Event, EventFilter, Place};
-use crate::log::Span;
-use crate::seats::{MAX_PER_CLIENT, MAX_STREAMS, Seats};
-use crate::store::Refusal;
-use crate::tables::StoreError;
+use crate::error::{Refusal, StoreError};
+use crate::http::client_limit::{ClientLimit, MAX_PER_CLIENT, MAX_STREAMS};
+use crate::kernel::command::{Query, Reply};
+use crate::kernel::event::{Event, EventFilter, Place};
+use crate::kernel::log::Span;
 
 /// Events kept for a listener that reads slower than they come; the oldest go first (extensions section 3).
 pub const BUFFER: usize = 1000;
@@ -29,13 +28,13 @@ pub struct Streams {
     state: Mutex<State>,
     /// Held while the follower is started: it needs to ask the store where the log ends.
     starting: tokio::sync::Mutex<()>,
-    seats: Arc<Seats>,
+    client_limit: Arc<ClientLimit>,
 }
 
 impl Default for Streams {
     fn default() -> Self {
-        let seats = Arc::new(Seats::new(MAX_STREAMS, MAX_PER_CLIENT));
-        Self { state: Mutex::default(), starting: tokio::sync::Mutex::default(), seats }
+        let client_limit = Arc::new(ClientLimit::new(MAX_STREAMS, MAX_PER_CLIENT));
+        Self { state: Mutex::default(), starting: tokio::sync::Mutex::default(), client_limit }
     }
 }
 
@@ -156,8 +155,8 @@ async fn follow(engine: Engine) {
 
 impl Streams {
     /// How many may listen.
-    pub fn seats(&self) -> &Arc<Seats> {
-        &self.seats
+    pub fn client_limit(&self) -> &Arc<ClientLimit> {
+        &self.client_limit
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

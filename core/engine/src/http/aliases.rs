@@ -6,10 +6,10 @@ use ojs_model::json::{push_member, push_text};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-use super::reply::{Failure, Json};
-use super::request::{job_id, parse, read_body};
-use super::workers;
 use crate::engine::Engine;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::{job_id, parse, read_body};
+use crate::http::workers;
 
 /// `POST /jobs/{id}/ack`
 pub async fn ack(state: State<Engine>, Path(id): Path<String>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {

@@ -7,13 +7,13 @@ use ojs_model::json::{members, push_member, push_text, string};
 use ojs_model::{ErrorCode, JobId, NewJob, OjsError};
 use serde_json::json;
 
-use super::guard::{Caller, OwnJobsOnly};
-use super::jobs::unexpected;
-use super::reply::Failure;
-use crate::command::{Placed, Query, Reply};
 use crate::engine::Engine;
-use crate::job::JobView;
-use crate::render;
+use crate::http::guard::{Caller, OwnJobsOnly};
+use crate::http::jobs::unexpected;
+use crate::http::reply::Failure;
+use crate::kernel::command::{Placed, Query, Reply};
+use crate::kernel::job::JobView;
+use crate::kernel::render;
 
 /// The key of a request, as far as there is one.
 #[derive(Debug, Clone, Default)]

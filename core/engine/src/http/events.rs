@@ -6,16 +6,16 @@ use ojs_model::json::{push_bare, push_text};
 use ojs_model::{ErrorCode, OjsError};
 use serde_json::json;
 
-use super::admin;
-use super::jobs::unexpected;
-use super::reply::{Failure, Json};
-use super::request::Params;
-use crate::admin::{AdminQuery, AdminReply};
-use crate::command::{Query, Reply};
 use crate::engine::{Engine, MAX_WAIT};
-use crate::event::{Event, EventFilter, Place};
-use crate::render;
-use crate::seats::Guest;
+use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::http::client_limit::Guest;
+use crate::http::jobs::unexpected;
+use crate::http::operator as admin;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::Params;
+use crate::kernel::command::{Query, Reply};
+use crate::kernel::event::{Event, EventFilter, Place};
+use crate::kernel::render;
 
 /// `GET /events?after&types&queues&job_types&limit&wait_ms`: with `wait_ms` the answer is held back until there is something to tell.
 /// `after=latest` begins behind the newest event. `newest=true` answers with the newest `limit` events instead of the first ones.
@@ -48,7 +48,7 @@ pub async fn poll(State(engine): State<Engine>, guest: Guest, RawQuery(query): R
     }
     let most = usize::try_from(MAX_WAIT.as_millis()).unwrap_or(usize::MAX);
     let patience = Duration::from_millis(params.number("wait_ms", 0, most)? as u64);
-    let _seat = engine.seat(&guest, patience)?;
+    let _seat = engine.slot(&guest, patience)?;
     let (events, cursor, has_more) =
         if patience.is_zero() { page(&engine, filter).await? } else { wait(&engine, filter, patience).await? };
     Ok(Json::ok(written(&events, &cursor, has_more)))

@@ -6,7 +6,7 @@ use ojs_model::json::{push_bare, push_member, push_text, push_time};
 use ojs_model::{JobState, Timestamp};
 use serde_json::{Value, json};
 
-use crate::event::{Event, EventFilter, Place};
+use crate::kernel::event::{Event, EventFilter, Place};
 use crate::stream::Dropped;
 
 /// The event that tells of every transition.

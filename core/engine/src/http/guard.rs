@@ -9,10 +9,10 @@ use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::reply::Failure;
-use crate::access::{Access, Permission};
-use crate::hosts::Hosts;
-use crate::seats::{Guest, Peer};
+use crate::http::access::{Access, Permission};
+use crate::http::client_limit::{Guest, Peer};
+use crate::http::hosts::Hosts;
+use crate::http::reply::Failure;
 
 /// The name of the key that a request came with, for handlers: `Option<Extension<Caller>>`, none where no keys are asked for.
 #[derive(Debug, Clone)]

@@ -6,11 +6,12 @@ use axum::http::StatusCode;
 use ojs_model::SPEC_VERSION;
 use serde_json::{Value, json};
 
-use super::reply::Json;
-use crate::admin::{AdminQuery, AdminReply};
-use crate::command::{Query, Reply};
 use crate::engine::Engine;
-use crate::store::{Finding, Refusal};
+use crate::error::Refusal;
+use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::http::reply::Json;
+use crate::kernel::command::{Query, Reply};
+use crate::store::seam::Finding;
 
 /// `GET /ojs/v1/health`, `GET /health`: 503 when the store does not answer.
 pub async fn health(State(engine): State<Engine>) -> Json {

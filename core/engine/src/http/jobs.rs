@@ -12,17 +12,16 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::caller::{self, Asker};
-use super::queues::pressure;
-use super::reply::{Failure, Json};
-use super::request::{client_request_id, job_id, parse, read_body};
-use crate::command::{Command, Placed, Pressure, Query, Reply};
 use crate::engine::Engine;
-use crate::job::JobView;
-use crate::render;
-use crate::seats::Guest;
-use crate::store::Refusal;
-use crate::tables::StoreError;
+use crate::error::{Refusal, StoreError};
+use crate::http::caller::{self, Asker};
+use crate::http::client_limit::Guest;
+use crate::http::queues::pressure;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::{client_request_id, job_id, parse, read_body};
+use crate::kernel::command::{Command, Placed, Pressure, Query, Reply};
+use crate::kernel::job::JobView;
+use crate::kernel::render;
 
 pub async fn enqueue(
     State(engine): State<Engine>,
@@ -40,7 +39,7 @@ pub async fn enqueue(
     let id = job.id;
     let warnings = std::mem::take(&mut job.warnings);
     let patience = block_timeout(&headers)?;
-    let _seat = engine.seat(&guest, patience)?;
+    let _seat = engine.slot(&guest, patience)?;
     let placed = store(&engine, vec![Arc::new(job)], patience).await?;
     let deduplicated = placed.iter().any(|placed| placed.deduplicated);
     let mut out = String::with_capacity(512);
@@ -81,7 +80,7 @@ pub async fn enqueue_batch(
         .take(MAX_WARNINGS)
         .collect();
     let patience = block_timeout(&headers)?;
-    let _seat = engine.seat(&guest, patience)?;
+    let _seat = engine.slot(&guest, patience)?;
     let placed = store(&engine, jobs, patience).await?;
     let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":");

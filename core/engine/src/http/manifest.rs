@@ -5,8 +5,8 @@ use ojs_model::limits::{MAX_ENVELOPE_BYTES, MAX_META_BYTES, MAX_QUEUE_BYTES, MAX
 use ojs_model::{MEDIA_TYPE, SPEC_VERSION};
 use serde_json::{Value, json};
 
-use super::reply::Json;
 use crate::engine::Engine;
+use crate::http::reply::Json;
 
 /// The official extensions that this server has.
 const OFFICIAL: &[&str] = &[

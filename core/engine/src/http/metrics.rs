@@ -6,12 +6,13 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use ojs_model::{ErrorCode, OjsError};
 
-use super::jobs::unexpected;
-use super::reply::Failure;
-use crate::admin::{AdminQuery, AdminReply};
-use crate::command::{Query, Reply};
 use crate::engine::Engine;
-use crate::metrics::{MAX_KEYS, as_plain_text};
+use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::features::limits::metrics::MAX_KEYS;
+use crate::http::jobs::unexpected;
+use crate::http::reply::Failure;
+use crate::kernel::command::{Query, Reply};
+use crate::metrics::as_plain_text;
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

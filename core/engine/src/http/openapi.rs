@@ -4,9 +4,9 @@ use ojs_model::json::push_member;
 use ojs_model::{ErrorCode, JobState, MEDIA_TYPE, SPEC_VERSION};
 use serde_json::{Map, Value, json};
 
-use super::reply::Json;
-use super::routes::{Route, table};
-use crate::access::Permission;
+use crate::http::access::Permission;
+use crate::http::reply::Json;
+use crate::http::routes::{Route, table};
 
 /// `GET /openapi.json`
 pub async fn document() -> Json {

@@ -3,15 +3,16 @@ use axum::extract::{Path, RawQuery, State};
 use ojs_model::{JobState, Timestamp, envelope};
 use serde_json::{Value, json};
 
-use super::admin::stats::read as figures;
-use super::jobs::unexpected;
-use super::reply::{Failure, Json};
-use super::request::Params;
-use crate::apply::{depth, phase_word};
-use crate::command::{Command, Query, Reply};
 use crate::engine::Engine;
-use crate::stats::{HOUR, MINUTE, Pace, StatFilter, StatRow};
-use crate::tables::{Counts, QueueRow};
+use crate::features::queue_config::admission::depth;
+use crate::features::queue_config::rules::phase_word;
+use crate::features::statistics::records::{HOUR, MINUTE, Pace, StatFilter, StatRow};
+use crate::features::statistics::routes::read as figures;
+use crate::http::jobs::unexpected;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::Params;
+use crate::kernel::command::{Command, Query, Reply};
+use crate::store::tables::{Counts, QueueRow};
 
 /// Largest page (protocol section 3.10).
 const MAX_PAGE: usize = 200;

@@ -5,9 +5,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError, SPEC_VERSION};
 
-use super::status_of;
-use crate::store::Refusal;
-use crate::tables::StoreError;
+use crate::error::{Refusal, StoreError};
+use crate::http::router::status_of;
 
 const OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -124,7 +123,7 @@ pub const EXTENSION_NOT_SUPPORTED: &str = "EXTENSION_NOT_SUPPORTED";
 const MAX_BATCH: HeaderName = HeaderName::from_static("x-ojs-max-batch-size");
 
 /// How full the queue is, in headers.
-fn tell_depth(response: &mut Response, error: &OjsError) {
+fn set_depth_headers(response: &mut Response, error: &OjsError) {
     for (name, member) in [("x-ojs-queue-depth", "depth"), ("x-ojs-queue-bound", "bound")] {
         let number = error.details.as_ref().and_then(|details| details.get(member)).and_then(serde_json::Value::as_u64);
         if let Some(number) = number {
@@ -162,7 +161,7 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ojs\""));
         }
         if error.code == QUEUE_FULL {
-            tell_depth(&mut response, &error);
+            set_depth_headers(&mut response, &error);
         }
         let most = error.details.as_ref().and_then(|details| details.get("max_batch_size")?.as_u64());
         if let Some(most) = most.filter(|_| is_batch_too_large(&error)) {

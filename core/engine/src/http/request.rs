@@ -11,8 +11,8 @@ use ojs_model::{ErrorCode, JobId, MEDIA_TYPE, OjsError, SPEC_VERSION, envelope};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::manifest::has_extension;
-use super::reply::EXTENSION_NOT_SUPPORTED;
+use crate::http::manifest::has_extension;
+use crate::http::reply::EXTENSION_NOT_SUPPORTED;
 
 /// How long a body may take to arrive. A slow client holds one connection, never a thread or the store.
 const BODY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);

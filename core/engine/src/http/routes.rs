@@ -3,12 +3,18 @@
 use axum::http::Method;
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 
-use super::{
-    admin, aliases, bulk, crons, dead_letters, events, health, jobs, openapi, queue_config, queues, rate_limits, result_stream,
-    results, streams, workers, workflows,
-};
-use crate::access::Permission::{self, Administer, Enqueue, Inspect, Open, Operate, Read, Work};
 use crate::engine::Engine;
+use crate::features::admin::{job_routes as jobs_operator, system_routes as system_operator, worker_routes as workers_operator};
+use crate::features::bulk::{operator_routes as bulk_operator, routes as bulk};
+use crate::features::crons::routes as crons;
+use crate::features::dead_letters::{operator_routes as dead_letters_operator, routes as dead_letters};
+use crate::features::limits::routes as rate_limits;
+use crate::features::queue_config::{operator_routes as queues_operator, routes as queue_config};
+use crate::features::results::{routes as results, stream as result_stream};
+use crate::features::statistics::routes as statistics;
+use crate::features::workflows::{operator_routes as workflows_operator, routes as workflows};
+use crate::http::access::Permission::{self, Administer, Enqueue, Inspect, Open, Operate, Read, Work};
+use crate::http::{aliases, events, health, jobs, openapi, queues, streams, workers};
 
 /// One method of one path.
 #[derive(Debug)]
@@ -94,38 +100,38 @@ pub fn table() -> Vec<Route> {
         at(GET, "/dead-letter/{id}", Inspect, "A dead letter", get(dead_letters::get)),
         at(DELETE, "/dead-letter/{id}", Administer, "Delete a dead letter", delete(dead_letters::delete)),
         at(POST, "/dead-letter/{id}/retry", Operate, "Run a dead letter again", post(dead_letters::retry)),
-        at(GET, "/workers/{id}/health", Open, "Whether a worker takes jobs", get(admin::workers::health)),
-        at(GET, "/admin/queues", Inspect, "All queues with counts and pace", get(admin::queues::list)),
-        at(GET, "/admin/queues/{name}", Inspect, "A queue with counts and pace", get(admin::queues::get)),
-        at(POST, "/admin/queues/{name}/pause", Operate, "Hand out no more jobs of a queue", post(admin::queues::pause)),
-        at(POST, "/admin/queues/{name}/resume", Operate, "Hand them out again", post(admin::queues::resume)),
+        at(GET, "/workers/{id}/health", Open, "Whether a worker takes jobs", get(workers_operator::health)),
+        at(GET, "/admin/queues", Inspect, "All queues with counts and pace", get(queues_operator::list)),
+        at(GET, "/admin/queues/{name}", Inspect, "A queue with counts and pace", get(queues_operator::get)),
+        at(POST, "/admin/queues/{name}/pause", Operate, "Hand out no more jobs of a queue", post(queues_operator::pause)),
+        at(POST, "/admin/queues/{name}/resume", Operate, "Hand them out again", post(queues_operator::resume)),
         at(PUT, "/admin/queues/{name}/config", Administer, "Configure a queue", put(queue_config::configure)),
         at(PUT, "/admin/queues/{name}/rate-limit", Administer, "Limit the rate of a queue", put(queue_config::rate_limit)),
-        at(DELETE, "/admin/queues/{name}/jobs", Administer, "Purge jobs of a queue", delete(admin::bulk::purge)),
-        at(POST, "/admin/jobs/bulk/retry", Operate, "Run all jobs that a filter finds again", post(admin::bulk::retry)),
-        at(POST, "/admin/jobs/bulk/cancel", Operate, "Cancel all jobs that a filter finds", post(admin::bulk::cancel)),
-        at(POST, "/admin/jobs/bulk/delete", Administer, "Delete all ended jobs that a filter finds", post(admin::bulk::delete)),
-        at(GET, "/admin/jobs", Inspect, "Jobs by filter and order", get(admin::jobs::list)),
-        at(GET, "/admin/jobs/{id}", Inspect, "A job in detail", get(admin::jobs::get)),
-        at(POST, "/admin/jobs/{id}/cancel", Operate, "Cancel a job", post(admin::jobs::cancel)),
-        at(POST, "/admin/jobs/{id}/retry", Operate, "Run a discarded job again", post(admin::jobs::retry)),
-        at(GET, "/admin/workers", Inspect, "All workers", get(admin::workers::list)),
-        at(GET, "/admin/workers/{id}", Inspect, "A worker", get(admin::workers::get)),
-        at(DELETE, "/admin/workers/{id}", Administer, "Remove a silent worker", delete(admin::workers::delete)),
-        at(POST, "/admin/workers/{id}/{directive}", Operate, "Tell a worker: quiet, terminate or resume", post(admin::workers::direct)),
-        at(GET, "/admin/workflows", Inspect, "Workflows, newest first", get(admin::workflows::list)),
-        at(GET, "/admin/dead-letter", Inspect, "Dead letters, newest first", get(admin::dead_letters::list)),
+        at(DELETE, "/admin/queues/{name}/jobs", Administer, "Purge jobs of a queue", delete(bulk_operator::purge)),
+        at(POST, "/admin/jobs/bulk/retry", Operate, "Run all jobs that a filter finds again", post(bulk_operator::retry)),
+        at(POST, "/admin/jobs/bulk/cancel", Operate, "Cancel all jobs that a filter finds", post(bulk_operator::cancel)),
+        at(POST, "/admin/jobs/bulk/delete", Administer, "Delete all ended jobs that a filter finds", post(bulk_operator::delete)),
+        at(GET, "/admin/jobs", Inspect, "Jobs by filter and order", get(jobs_operator::list)),
+        at(GET, "/admin/jobs/{id}", Inspect, "A job in detail", get(jobs_operator::get)),
+        at(POST, "/admin/jobs/{id}/cancel", Operate, "Cancel a job", post(jobs_operator::cancel)),
+        at(POST, "/admin/jobs/{id}/retry", Operate, "Run a discarded job again", post(jobs_operator::retry)),
+        at(GET, "/admin/workers", Inspect, "All workers", get(workers_operator::list)),
+        at(GET, "/admin/workers/{id}", Inspect, "A worker", get(workers_operator::get)),
+        at(DELETE, "/admin/workers/{id}", Administer, "Remove a silent worker", delete(workers_operator::delete)),
+        at(POST, "/admin/workers/{id}/{directive}", Operate, "Tell a worker: quiet, terminate or resume", post(workers_operator::direct)),
+        at(GET, "/admin/workflows", Inspect, "Workflows, newest first", get(workflows_operator::list)),
+        at(GET, "/admin/dead-letter", Inspect, "Dead letters, newest first", get(dead_letters_operator::list)),
         at(DELETE, "/admin/dead-letter", Administer, "Delete many dead letters", delete(dead_letters::delete_many)),
         at(GET, "/admin/dead-letter/stats", Inspect, "Counts of dead letters", get(dead_letters::stats)),
         at(POST, "/admin/dead-letter/retry", Operate, "Run many dead letters again", post(dead_letters::retry_many)),
         at(GET, "/admin/dead-letter/{id}", Inspect, "A dead letter", get(dead_letters::get)),
-        at(DELETE, "/admin/dead-letter/{id}", Administer, "Delete a dead letter", delete(admin::dead_letters::delete)),
+        at(DELETE, "/admin/dead-letter/{id}", Administer, "Delete a dead letter", delete(dead_letters_operator::delete)),
         at(POST, "/admin/dead-letter/{id}/retry", Operate, "Run a dead letter again", post(dead_letters::retry)),
-        at(GET, "/admin/stats", Inspect, "The whole in figures", get(admin::stats::now)),
-        at(GET, "/admin/stats/history", Inspect, "Figures over time", get(admin::stats::history)),
-        at(GET, "/admin/system/maintenance", Inspect, "Whether there is maintenance", get(admin::system::maintenance)),
-        at(POST, "/admin/system/maintenance", Administer, "Begin or end maintenance", post(admin::system::set_maintenance)),
-        at(GET, "/admin/system/config", Inspect, "Settings in force", get(admin::system::config)),
+        at(GET, "/admin/stats", Inspect, "The whole in figures", get(statistics::now)),
+        at(GET, "/admin/stats/history", Inspect, "Figures over time", get(statistics::history)),
+        at(GET, "/admin/system/maintenance", Inspect, "Whether there is maintenance", get(system_operator::maintenance)),
+        at(POST, "/admin/system/maintenance", Administer, "Begin or end maintenance", post(system_operator::set_maintenance)),
+        at(GET, "/admin/system/config", Inspect, "Settings in force", get(system_operator::config)),
         at(GET, "/openapi.json", Open, "This description", get(openapi::document)),
     ]
 }

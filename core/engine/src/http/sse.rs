@@ -6,10 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
-use super::frames::{Frames, Shape};
 use crate::engine::Engine;
-use crate::event::{Event, EventFilter, Place};
-use crate::seats::Seat;
+use crate::http::client_limit::Slot;
+use crate::http::frames::{Frames, Shape};
+use crate::kernel::event::{Event, EventFilter, Place};
 use crate::stream::{Dropped, Subscription};
 
 /// Silence after which a comment is sent. The rule is 15 s at most (extensions section 3); slow links get some of it.
@@ -44,7 +44,7 @@ pub struct Session {
     /// The body of the answer.
     pub out: Sender<Bytes>,
     /// The connection's place among those allowed.
-    pub _seat: Seat,
+    pub _seat: Slot,
 }
 
 /// The client is gone, or all has been said.
@@ -66,7 +66,7 @@ impl Session {
         }
         loop {
             tokio::select! {
-                (dropped, events) = self.subscription.news() => self.tell(dropped, &events, frames).await?,
+                (dropped, events) = self.subscription.news() => self.forward(dropped, &events, frames).await?,
                 () = tokio::time::sleep(HEARTBEAT) => {
                     frames.heartbeat();
                     self.send(frames).await?;
@@ -81,7 +81,7 @@ impl Session {
     }
 
     /// Sends what the follower has brought.
-    async fn tell(&self, dropped: Option<Dropped>, events: &VecDeque<Arc<Event>>, frames: &mut Frames) -> Result<(), Ended> {
+    async fn forward(&self, dropped: Option<Dropped>, events: &VecDeque<Arc<Event>>, frames: &mut Frames) -> Result<(), Ended> {
         if let Some(dropped) = dropped {
             frames.dropped(&self.channel, &dropped, self.engine.now());
         }

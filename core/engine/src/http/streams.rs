@@ -11,18 +11,18 @@ use ojs_model::{ErrorCode, JobId, JobState, OjsError, Timestamp, envelope};
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::caller::Asker;
-use super::frames::{Frames, Shape, Transition};
-use super::guard::guest;
-use super::jobs::unexpected;
-use super::reply::Failure;
-use super::request::{Params, job_id};
-use super::sse::Session;
-use crate::command::{Query, Reply};
 use crate::engine::Engine;
-use crate::event::{EventFilter, Place};
-use crate::job::{JobView, flag};
-use crate::seats::{Full, Guest, Seat};
+use crate::http::caller::Asker;
+use crate::http::client_limit::{Full, Guest, Slot};
+use crate::http::frames::{Frames, Shape, Transition};
+use crate::http::guard::guest;
+use crate::http::jobs::unexpected;
+use crate::http::reply::Failure;
+use crate::http::request::{Params, job_id};
+use crate::http::sse::Session;
+use crate::kernel::command::{Query, Reply};
+use crate::kernel::event::{EventFilter, Place};
+use crate::kernel::job::{JobView, flag};
 use crate::stream::Subscription;
 
 /// How long a client waits before it connects again, milliseconds (extensions section 3).
@@ -148,7 +148,7 @@ impl Resume {
 }
 
 async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
-    let seat = engine.streams().seats().take(&wish.guest).map_err(refuse)?;
+    let slot = engine.streams().client_limit().take(&wish.guest).map_err(refuse)?;
     // From here on nothing is missed, whatever is read next.
     let subscription = engine.subscribe(wish.filter.clone()).await?;
     let ended = match (wish.job, wish.filter.queues.as_slice()) {
@@ -183,7 +183,7 @@ async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
         ends_with_job: wish.job.is_some(),
         no_more: ended.is_some(),
         out,
-        _seat: seat,
+        _seat: slot,
     };
     tokio::spawn(session.run(frames));
     Ok(answer(streamed(body)))
@@ -204,7 +204,7 @@ impl Engine {
     ///
     /// # Errors
     /// 429 when the client has too many, 503 when the server has.
-    pub(super) fn seat(&self, guest: &Guest, wait: Duration) -> Result<Option<Seat>, OjsError> {
+    pub(crate) fn slot(&self, guest: &Guest, wait: Duration) -> Result<Option<Slot>, OjsError> {
         if wait.is_zero() || guest.peer.is_none() {
             return Ok(None);
         }

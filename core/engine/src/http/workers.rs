@@ -14,15 +14,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::caller::Asker;
-use super::jobs::unexpected;
-use super::reply::{Failure, Json};
-use super::request::{job_id, parse, read_body};
-use crate::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
 use crate::engine::Engine;
-use crate::job::{JobRow, JobView};
-use crate::render;
-use crate::seats::Guest;
+use crate::http::caller::Asker;
+use crate::http::client_limit::Guest;
+use crate::http::jobs::unexpected;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::{job_id, parse, read_body};
+use crate::kernel::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
+use crate::kernel::job::{JobRow, JobView};
+use crate::kernel::render;
 
 /// What a worker wants. Also the claiming half of an exchange.
 #[derive(Deserialize)]
@@ -132,7 +132,7 @@ pub async fn fetch(
     }
     let claim = Claim { key: asker.key, ..request.claim(1)? };
     let wait = request.wait();
-    let _seat = engine.seat(&guest, wait)?;
+    let _seat = engine.slot(&guest, wait)?;
     let (_, jobs) = engine.exchange(Vec::new(), Some(claim), wait).await?;
     let mut out = String::from("{");
     push_jobs(&mut out, &jobs);
@@ -170,9 +170,9 @@ pub async fn exchange(
     }
     let ids: Vec<String> = request.outcomes.iter().map(|o| o.job_id.clone().unwrap_or_default().into_owned()).collect();
     // Outcomes are written even when there is no place to wait.
-    let (_seat, wait) = match engine.seat(&guest, wait) {
+    let (_seat, wait) = match engine.slot(&guest, wait) {
         Err(_) if !reports.is_empty() => (None, Duration::ZERO),
-        seat => (seat?, wait),
+        slot => (slot?, wait),
     };
     let (results, jobs) = engine.exchange(reports, claim, wait).await?;
     let mut results = results.into_iter();
@@ -310,7 +310,7 @@ fn push_attempt(out: &mut String, row: &JobRow) {
     push_bare(out, "attempt", row.attempt);
     push_bare(out, "max_attempts", row.max_attempts);
     if row.state == JobState::Retryable {
-        push_time(out, "next_attempt_at", Timestamp::from_millis(row.pos));
+        push_time(out, "next_attempt_at", Timestamp::from_millis(row.sort_key));
         push_bare(out, "retry_delay_ms", row.retry_delay);
     }
 }
@@ -359,7 +359,7 @@ struct AboutWorker {
 const MAX_ABOUT_BYTES: usize = 4_096;
 
 impl AboutWorker {
-    fn info(&self) -> Option<crate::admin::WorkerInfo> {
+    fn info(&self) -> Option<crate::features::admin::records::WorkerInfo> {
         let text = serde_json::to_string(self).ok()?;
         (text != "{}" && text.len() <= MAX_ABOUT_BYTES).then(|| text.into())
     }

@@ -1,6 +1,6 @@
 use ojs_engine::admin::{AdminCommand, AdminQuery, AdminReply, JobSort, Maintenance};
 use ojs_engine::command::{Command, Heartbeat, Query, Reply};
-use ojs_engine::store::Refusal;
+use ojs_engine::error::Refusal;
 use ojs_engine::tables::{JobFilter, WorkerRow};
 use ojs_model::{JobId, JobState, OjsError};
 

@@ -163,7 +163,7 @@ async fn dead_letters(b: Bench) {
         ids.push(job.row.id);
     }
     b.change(Command::Replay(ids[3])).await.unwrap();
-    b.engine.store().execute(Command::Bury(ids[2])).await.unwrap();
+    b.engine.store().execute(Command::DeleteDeadLetter(ids[2])).await.unwrap();
     b.advance(seconds(300)).await;
     let names = ["dead_letter.added", "dead_letter.retried", "dead_letter.deleted", "dead_letter.pruned", "job.dead_lettered"];
     let [added, retried, deleted, pruned, _] = happened(&b, names).await;

@@ -79,12 +79,12 @@ async fn ei_r003_a_retry_starts_afresh_and_keeps_the_history(b: Bench) {
 
 async fn a_deleted_entry_is_gone(b: Bench) {
     let id = dead(&b, "q", "t").await;
-    b.engine.store().execute(Command::Bury(id)).await.unwrap();
+    b.engine.store().execute(Command::DeleteDeadLetter(id)).await.unwrap();
     assert!(b.engine.store().query(Query::Job(id)).await.is_err());
-    assert!(b.engine.store().execute(Command::Bury(id)).await.is_err());
+    assert!(b.engine.store().execute(Command::DeleteDeadLetter(id)).await.is_err());
     assert_eq!(b.counts("q").await, [0; 8]);
     let live = b.job().await;
-    assert!(b.engine.store().execute(Command::Bury(live)).await.is_err(), "only dead letters are deleted here");
+    assert!(b.engine.store().execute(Command::DeleteDeadLetter(live)).await.is_err(), "only dead letters are deleted here");
 }
 
 async fn ei_007_only_after_all_attempts(b: Bench) {
@@ -107,7 +107,7 @@ async fn ei_007_only_after_all_attempts(b: Bench) {
         if listed {
             let errors: Vec<&Value> = page["jobs"][0]["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
             assert_eq!(errors, ["failure 1", "failure 2", "failure 3"], "the whole history, oldest first");
-            b.engine.store().execute(Command::Bury(id)).await.unwrap();
+            b.engine.store().execute(Command::DeleteDeadLetter(id)).await.unwrap();
         }
     }
     // An error declared final forfeits the attempts that are left, and says so.

@@ -100,14 +100,14 @@ async fn hot_queries_use_their_indexes() {
     let b = Bench::sqlite().await;
     let connection = rusqlite::Connection::open(b.dir.path().join("jobs.db")).unwrap();
     for (sql, index) in [
-        (include_str!("../../src/sqlite/sql/ready.sql"), "jobs_ready"),
-        (include_str!("../../src/sqlite/sql/due_scheduled.sql"), "jobs_scheduled"),
-        (include_str!("../../src/sqlite/sql/due_retryable.sql"), "jobs_retryable"),
-        (include_str!("../../src/sqlite/sql/overdue.sql"), "jobs_active"),
-        (include_str!("../../src/sqlite/sql/held_by.sql"), "jobs_active"),
-        (include_str!("../../src/sqlite/sql/expired.sql"), "jobs_expiring"),
-        (include_str!("../../src/sqlite/sql/job_by_id.sql"), "jobs_id"),
-        (include_str!("../../src/sqlite/sql/dead.sql"), "jobs_dead"),
+        (include_str!("../../src/store/sqlite/sql/ready.sql"), "jobs_ready"),
+        (include_str!("../../src/store/sqlite/sql/due_scheduled.sql"), "jobs_scheduled"),
+        (include_str!("../../src/store/sqlite/sql/due_retryable.sql"), "jobs_retryable"),
+        (include_str!("../../src/store/sqlite/sql/overdue.sql"), "jobs_active"),
+        (include_str!("../../src/store/sqlite/sql/held_by.sql"), "jobs_active"),
+        (include_str!("../../src/store/sqlite/sql/expired.sql"), "jobs_expiring"),
+        (include_str!("../../src/store/sqlite/sql/job_by_id.sql"), "jobs_id"),
+        (include_str!("../../src/store/sqlite/sql/dead.sql"), "jobs_dead"),
     ] {
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let count = statement.parameter_count();

@@ -1,5 +1,5 @@
 use ojs_engine::command::Query;
-use ojs_engine::store::Refusal;
+use ojs_engine::error::Refusal;
 use ojs_model::{JobId, JobState};
 
 use crate::support::{Bench, seconds};

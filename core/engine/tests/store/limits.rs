@@ -173,9 +173,9 @@ async fn reschedule_and_drop(b: Bench) {
     let late = keyed(&b, policy).await;
     assert_eq!(b.claim(5).await.len(), 1);
     let row = b.get(late).await.row;
-    assert_eq!((row.state, row.pos), (JobState::Scheduled, b.now() + 10_000));
+    assert_eq!((row.state, row.sort_key), (JobState::Scheduled, b.now() + 10_000));
     let (_, shown) = b.http("GET", &format!("/jobs/{late}"), "").await;
-    assert_eq!(shown["job"]["scheduled_at"], Timestamp::from_millis(row.pos).to_string());
+    assert_eq!(shown["job"]["scheduled_at"], Timestamp::from_millis(row.sort_key).to_string());
     b.advance(seconds(10)).await;
     assert_eq!(ids(&b.claim(5).await), [late]);
     let policy = r#"{"key":"d","concurrency":1,"on_limit":"drop"}"#;

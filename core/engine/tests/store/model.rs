@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 use ojs_engine::command::{Command, Outcome};
-use ojs_engine::store::Refusal;
+use ojs_engine::error::Refusal;
 use ojs_engine::{Engine, StoreUrl};
 use ojs_model::{JobId, JobState};
 use rand::rngs::StdRng;

@@ -88,7 +88,7 @@ async fn a_waiting_fetch_gets_a_row_inserted_by_plain_sql() {
 async fn an_application_that_knows_the_database_inserts_and_notifies() {
     let b = Bench::postgres().await;
     let client = application(&b).await;
-    let identity: String = client.query_one(include_str!("../../src/postgres/sql/identity.sql"), &[]).await.unwrap().get(0);
+    let identity: String = client.query_one(include_str!("../../src/store/postgres/sql/identity.sql"), &[]).await.unwrap().get(0);
     let (_, health) = b.http("GET", "/health", "").await;
     assert_eq!(health["backend"]["id"], identity.as_str(), "an application can tell that this is the database of its jobs");
     let fetch = b.http("POST", "/workers/fetch", r#"{"queues":["email"],"count":1,"worker_id":"w","wait_ms":60000}"#);

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use ojs_engine::EventFilter;
 use ojs_engine::command::{Command, Placed, Reply};
+use ojs_engine::error::Refusal;
 use ojs_engine::queue_config::canonical;
-use ojs_engine::store::Refusal;
 use ojs_engine::tables::{QueuePhase, QueueRow};
 use ojs_model::{JobState, NewJob, OjsError};
 use serde_json::{Value, json};

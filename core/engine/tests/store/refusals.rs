@@ -4,8 +4,8 @@ use std::sync::Arc;
 use ojs_engine::admin::{AdminQuery, AdminReply};
 use ojs_engine::bulk::{Batch, BulkCommand};
 use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
-use ojs_engine::store::Refusal;
 use ojs_engine::tables::{JobFilter, QueueRow};
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use serde_json::json;
@@ -77,7 +77,7 @@ fn refused(known: JobId, ended: JobId) -> Vec<(&'static str, Command)> {
         ("an activation", Command::Activate(known)),
         ("a priority", Command::SetPriority(ended, 5)),
         ("a replay", Command::Replay(known)),
-        ("a burial", Command::Bury(known)),
+        ("a burial", Command::DeleteDeadLetter(known)),
         ("a directive", Command::Direct { worker: "nobody".into(), directive: 1 }),
         ("a cron entry", Command::SwitchCron { name: "none".into(), enabled: true }),
         ("a workflow", Command::CancelWorkflow(known)),

@@ -29,7 +29,7 @@ async fn back_off_follows_the_policy(b: Bench) {
         assert_eq!(job.row.attempt, attempt);
         let row = b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap().row;
         assert_eq!(
-            (row.state, row.pos, row.retry_delay),
+            (row.state, row.sort_key, row.retry_delay),
             (JobState::Retryable, b.now() + wait as i64 * 1000, wait as i64 * 1000)
         );
         b.advance(seconds(wait - 1)).await;

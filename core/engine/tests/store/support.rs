@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ojs_engine::clock::{Clock, ManualClock};
 use ojs_engine::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Query, Reply};
+use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
-use ojs_engine::store::Refusal;
 use ojs_engine::tables::{Counts, DeadFilter};
 use ojs_engine::{Engine, EngineOptions, Event, EventFilter, StoreUrl};
 use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};

@@ -1,5 +1,5 @@
 use ojs_engine::command::{Command, Placed, Reply};
-use ojs_engine::store::Refusal;
+use ojs_engine::error::Refusal;
 use ojs_model::{JobId, JobState, NewJob};
 use std::sync::Arc;
 
@@ -90,10 +90,10 @@ async fn replace_cancels_the_existing_job(b: Bench) {
 async fn replace_except_schedule_passes_the_time_on(b: Bench) {
     let policy = r#"{"on_conflict":"replace_except_schedule"}"#;
     let first = b.enqueue(&request(policy, r#","delay_until":"+PT10S""#)).await;
-    let at = b.get(first).await.row.pos;
+    let at = b.get(first).await.row.sort_key;
     let second = b.enqueue(&request(policy, "")).await;
     let row = b.get(second).await.row;
-    assert_eq!((b.state(first).await, row.state, row.pos), (JobState::Cancelled, JobState::Scheduled, at));
+    assert_eq!((b.state(first).await, row.state, row.sort_key), (JobState::Cancelled, JobState::Scheduled, at));
     b.advance(seconds(10)).await;
     let third = b.enqueue(&request(policy, "")).await;
     assert_eq!(b.state(third).await, JobState::Available, "nothing scheduled any more: as replace");

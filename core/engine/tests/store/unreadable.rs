@@ -1,9 +1,8 @@
 //! Settings of queues and limits of keys that cannot be read: a store error for what touches them, and never overwritten by a default.
 use ojs_engine::command::{Claim, Command, Reply};
 use ojs_engine::cron::{CronRow, Overlap};
+use ojs_engine::error::{Refusal, StoreError};
 use ojs_engine::queue_config::canonical;
-use ojs_engine::store::Refusal;
-use ojs_engine::tables::StoreError;
 use ojs_model::JobState;
 use ojs_model::rate_limit::Limits;
 use serde_json::{Value, json};

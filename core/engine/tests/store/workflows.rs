@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use ojs_engine::command::{Command, Outcome, Query, Reply};
+use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
-use ojs_engine::store::Refusal;
 use ojs_engine::workflow::{StepState, WorkflowState, WorkflowView};
 use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobId, JobState, Timestamp};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ojs_engine::Engine;
 use ojs_engine::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
-use ojs_engine::store::Refusal;
-use ojs_engine::tables::StoreError;
+use ojs_engine::error::Refusal;
+use ojs_engine::error::StoreError;
 use ojs_model::{JobId, JobState, NewJob};
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;

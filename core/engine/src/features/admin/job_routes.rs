@@ -1,0 +1,140 @@
+//! `/admin/jobs`: look for jobs, one or many.
+use axum::extract::{Path, RawQuery, State};
+use ojs_model::json::push_member;
+use ojs_model::{JobState, OjsError, RetryPolicy, Timestamp};
+use serde_json::{Map, Value, json};
+
+use crate::engine::Engine;
+use crate::features::admin::records::{AdminQuery, AdminReply, JobSort};
+use crate::http::jobs::unexpected;
+use crate::http::operator::{Paging, ask, astray, invalid, time};
+use crate::http::reply::{Failure, Json};
+use crate::http::request::{Params, job_id};
+use crate::kernel::command::{Command, Query, Reply};
+use crate::kernel::job::JobView;
+use crate::kernel::render;
+use crate::store::tables::JobFilter;
+
+/// `GET /admin/jobs?queue&state&type&since&until&sort&order&page&per_page`: newest first unless asked otherwise.
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let paging = Paging::of(&params)?;
+    let filter = filter(&params, paging)?;
+    let (jobs, total, has_more) = match ask(&engine, AdminQuery::Jobs(filter)).await? {
+        AdminReply::Jobs { jobs, total, has_more } => (jobs, total, has_more),
+        other => return Err(astray(&other)),
+    };
+    let mut out = String::from("{\"items\":");
+    render::list(&mut out, &jobs, render::job);
+    let mut pagination = paging.object(total);
+    if let Some(pagination) = pagination.as_object_mut() {
+        pagination.insert("has_more".into(), json!(has_more));
+    }
+    push_member(&mut out, "pagination", &pagination.to_string());
+    out.push('}');
+    Ok(Json::ok(out))
+}
+
+fn filter(params: &Params, paging: Paging) -> Result<JobFilter, OjsError> {
+    let state = params.get("state").map(state).transpose()?;
+    let sort = match params.get("sort") {
+        None | Some("created_at") => JobSort::Created,
+        Some("scheduled_at") => JobSort::Scheduled,
+        Some("priority") => JobSort::Priority,
+        Some(other) => {
+            return Err(invalid("sort", format!("sort cannot be '{other}': use created_at, scheduled_at or priority.")));
+        }
+    };
+    let ascending = match params.get("order") {
+        None | Some("desc") => false,
+        Some("asc") => true,
+        Some(other) => return Err(invalid("order", format!("order cannot be '{other}': use asc or desc."))),
+    };
+    Ok(JobFilter {
+        queue: params.get("queue").map(str::to_owned),
+        state,
+        job_type: params.get("type").map(job_type).transpose()?,
+        since: time(params, "since")?,
+        until: time(params, "until")?,
+        sort,
+        ascending,
+        after: 0,
+        limit: paging.per_page,
+        offset: paging.offset(),
+    })
+}
+
+pub fn state(word: &str) -> Result<JobState, OjsError> {
+    word.parse().map_err(|error: ojs_model::state::UnknownState| {
+        let words = JobState::ALL.map(JobState::as_str).join(", ");
+        invalid("state", format!("{error}: use one of {words}."))
+    })
+}
+
+pub fn job_type(pattern: &str) -> Result<String, OjsError> {
+    let plain = pattern.strip_suffix('*').unwrap_or(pattern);
+    let valid = plain.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.'));
+    let fault = || invalid("type", "type must be a job type, or the start of one followed by *.");
+    if valid { Ok(pattern.to_owned()) } else { Err(fault()) }
+}
+
+/// `GET /admin/jobs/{id}`: the envelope itself, not wrapped, with its retry policy and its times in one place.
+pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    match engine.query(Query::Job(job_id("job", &id)?)).await? {
+        Reply::Job(view) => Ok(Json::ok(detail(&view))),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+/// `POST /admin/jobs/{id}/cancel`
+pub async fn cancel(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    change(&engine, Command::Cancel(job_id("job", &id)?)).await
+}
+
+/// `POST /admin/jobs/{id}/retry`: a discarded job starts afresh. A cancelled one does not: cancelled is final.
+pub async fn retry(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    change(&engine, Command::Replay(job_id("job", &id)?)).await
+}
+
+async fn change(engine: &Engine, command: Command) -> Result<Json, Failure> {
+    match engine.execute(command).await? {
+        Reply::Changed { job, .. } => Ok(Json::ok(detail(&job))),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+fn detail(view: &JobView) -> String {
+    // Jobs may have members of their own: what the client sent is not replaced.
+    let own: Map<String, Value> = serde_json::from_str(&format!("{{{}}}", view.body.text)).unwrap_or_default();
+    let mut out = String::new();
+    render::object(&mut out, view, |out| {
+        if view.history.errors.is_empty() {
+            push_member(out, "errors", "[]");
+        }
+        if !own.contains_key("retry_policy") {
+            let policy = view.body.retry.clone().unwrap_or_else(|| RetryPolicy::default().to_value().to_string());
+            push_member(out, "retry_policy", &policy);
+        }
+        if !own.contains_key("metadata") {
+            push_member(out, "metadata", &times(view).to_string());
+        }
+    });
+    out
+}
+
+fn times(view: &JobView) -> Value {
+    let row = &view.row;
+    let ended = |state| if row.state == state { row.finished_at } else { 0 };
+    let times = [
+        ("created_at", row.created_at),
+        ("enqueued_at", row.enqueued_at),
+        ("activated_at", row.activated_at),
+        ("started_at", row.started_at),
+        ("completed_at", ended(JobState::Completed)),
+        ("cancelled_at", ended(JobState::Cancelled)),
+        ("discarded_at", ended(JobState::Discarded)),
+        ("expires_at", row.expires_at),
+    ];
+    let known = times.into_iter().filter(|(_, at)| *at > 0);
+    known.map(|(name, at)| (name.to_owned(), json!(Timestamp::from_millis(at).to_string()))).collect::<Map<_, _>>().into()
+}

@@ -1,0 +1,168 @@
+//! What an operator asks and orders beside the protocol's own calls (extensions section 19): the rows behind `/admin`.
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::features::statistics::records::{StatFilter, StatRow};
+use crate::features::workflows::records::{WorkflowFilter, WorkflowRow};
+use crate::kernel::command::Reply;
+use crate::kernel::event::{Event, EventFilter};
+use crate::kernel::job::JobView;
+use crate::store::tables::{Counts, JobFilter, QueueRow, WorkerRow};
+
+/// Most jobs counted one by one for the total of a filtered list: bounds what one look at a list costs.
+pub const MAX_COUNTED: usize = 10_000;
+/// Silence after which a worker counts as stale: three heartbeats. It is dead, and forgotten, after `worker_timeout`.
+pub const STALE_AFTER_MS: i64 = 15_000;
+
+/// Nothing is handed out, promoted or fired; jobs are still accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maintenance {
+    /// Why, in the operator's words.
+    pub reason: String,
+    /// Since when, milliseconds.
+    pub since: i64,
+    /// When it is expected to end; 0 when nobody said.
+    pub until: i64,
+}
+
+/// An operator's order.
+#[derive(Debug, Clone)]
+pub enum AdminCommand {
+    /// Begin or end maintenance.
+    Maintain(Option<Maintenance>),
+    /// Forget a worker that is silent, and hand its jobs out again.
+    DropWorker(String),
+}
+
+/// An operator's question.
+#[derive(Debug, Clone)]
+pub enum AdminQuery {
+    /// A page of jobs and how many there are.
+    Jobs(JobFilter),
+    /// All queues with their counts.
+    Queues,
+    /// One queue that was used before.
+    Queue(String),
+    /// All workers.
+    Workers,
+    /// Whether there is maintenance.
+    Maintenance,
+    /// Figures over time.
+    Stats(StatFilter),
+    /// A page of workflows, the newest first; those inside another workflow are its steps and not listed.
+    Workflows(WorkflowFilter),
+    /// The newest events that a filter wants, the oldest of them first.
+    NewestEvents(EventFilter),
+    /// What `/metrics` shows beside its counters.
+    Gauges {
+        /// The time, milliseconds.
+        now: i64,
+    },
+}
+
+/// Answers to [`AdminQuery`] and [`AdminCommand`].
+#[derive(Debug, Clone)]
+pub enum AdminReply {
+    /// A page of jobs.
+    Jobs {
+        /// The page.
+        jobs: Vec<JobView>,
+        /// How many there are; at least so many when the count would have gone beyond [`MAX_COUNTED`].
+        total: usize,
+        /// Whether there are more behind the page.
+        has_more: bool,
+    },
+    /// Queues by name.
+    Queues(Vec<(QueueRow, Counts)>),
+    /// One queue, and when the job that has waited longest became available.
+    Queue(Box<QueueRow>, Counts, Option<i64>),
+    /// Workers by id, and the number of jobs that each holds.
+    Workers(Vec<(WorkerRow, usize)>),
+    /// What holds now.
+    Maintenance(Option<Maintenance>),
+    /// A page of workflows.
+    Workflows {
+        /// The page.
+        workflows: Vec<WorkflowRow>,
+        /// Whether there are more behind the page.
+        has_more: bool,
+    },
+    /// Events, and the cursor behind them.
+    Events(Vec<Event>, String),
+    /// Figures over time, of all nodes; what this node has not written yet is missing.
+    Stats(Vec<StatRow>),
+    /// For `/metrics`.
+    Gauges(Gauges),
+    /// A worker is gone; so many jobs were handed back.
+    Dropped(usize),
+}
+
+/// What `/metrics` shows beside its counters.
+#[derive(Debug, Clone, Default)]
+pub struct Gauges {
+    /// Queues with their counts.
+    pub queues: Vec<(QueueRow, Counts)>,
+    /// Workers that hold jobs, by number of the queue.
+    pub busy: Vec<(i64, i64)>,
+    /// Workers that are known.
+    pub workers: usize,
+    /// Those of them that send heartbeats and have been silent for a while.
+    pub stale: usize,
+    /// Dead letters.
+    pub dead: usize,
+}
+
+impl From<AdminReply> for Reply {
+    fn from(reply: AdminReply) -> Self {
+        Self::Admin(Box::new(reply))
+    }
+}
+
+/// What a worker says of itself in heartbeats, as JSON members; `{}` when it says nothing.
+pub type WorkerInfo = Arc<str>;
+
+/// How jobs of a list are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum JobSort {
+    /// By acceptance.
+    #[default]
+    Created,
+    /// By the time they are due, ended or became available: what their state is ordered by.
+    Scheduled,
+    /// By priority.
+    Priority,
+}
+
+/// Rows for operators. Lists run on the reading side and change nothing.
+pub trait AdminTables {
+    /// How many jobs a filter finds, counting no further than `most`.
+    fn count_jobs(&mut self, filter: &JobFilter, most: usize) -> Result<usize>;
+    /// Counts of all queues, by number of the queue.
+    fn all_counts(&mut self) -> Result<Vec<(i64, Counts)>>;
+    /// When the job that has waited longest in a queue became available, milliseconds.
+    fn oldest_available(&mut self, queue: i64) -> Result<Option<i64>>;
+    /// All workers by id, and how many jobs each holds.
+    fn workers(&mut self) -> Result<Vec<(WorkerRow, usize)>>;
+    /// How many workers hold jobs of each queue.
+    fn busy_workers(&mut self) -> Result<Vec<(i64, i64)>>;
+    /// The current maintenance. Asked by every claim: to be kept in memory.
+    fn maintenance(&mut self) -> Result<Option<Maintenance>>;
+    /// Begins or ends maintenance.
+    fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()>;
+}
+
+/// The member of what is kept of a worker that names the key it beats with. Workers cannot say it of themselves: only names of theirs are kept.
+const KEY: &str = "key";
+
+/// The key that a worker beats with.
+pub(crate) fn key_of(info: &str) -> Option<String> {
+    let info: serde_json::Map<String, serde_json::Value> = serde_json::from_str(info).ok()?;
+    info.get(KEY)?.as_str().map(str::to_owned)
+}
+
+/// What is kept of a worker, with its key.
+pub(crate) fn with_key(info: &str, key: &str) -> WorkerInfo {
+    let mut info: serde_json::Map<String, serde_json::Value> = serde_json::from_str(info).unwrap_or_default();
+    info.insert(KEY.to_owned(), key.into());
+    serde_json::Value::Object(info).to_string().into()
+}

@@ -1,0 +1,165 @@
+//! Orders and questions of operators.
+use ojs_model::{ErrorCode, JobError, OjsError};
+
+use crate::error::{Applied, StoreError};
+use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply, Gauges, JobSort, MAX_COUNTED, STALE_AFTER_MS};
+use crate::features::statistics::records::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
+use crate::kernel::command::Reply;
+use crate::kernel::query::view;
+use crate::kernel::transaction::Transaction;
+use crate::store::tables::{Counts, DeadFilter, JobFilter, QueueRow, Tables, WorkerRow};
+
+/// Jobs taken from a dropped worker at a time.
+const SLICE: usize = 500;
+/// Rows of figures summed up at a time.
+const ROLLED: usize = 5_000;
+
+impl Transaction<'_> {
+    pub(crate) fn administer(&mut self, command: &AdminCommand) -> Applied<Reply> {
+        match command {
+            AdminCommand::Maintain(maintenance) => {
+                self.tables.set_maintenance(maintenance.as_ref())?;
+                if maintenance.is_none() {
+                    self.call_all_waiters()?;
+                }
+                Ok(AdminReply::Maintenance(maintenance.clone()).into())
+            }
+            AdminCommand::DropWorker(id) => self.drop_worker(id),
+        }
+    }
+
+    /// Sums figures up to hours after a day, and drops them after a month; one slice.
+    pub(crate) fn roll_stats(&mut self) -> Result<(), StoreError> {
+        let now = self.now.as_millis();
+        let day_ago = now.saturating_sub(KEEP_MINUTES);
+        let minutes = self.tables.take_stats(MINUTE, day_ago - day_ago.rem_euclid(HOUR), ROLLED)?;
+        // A number that no other process has: its hours are written by nobody else.
+        let node = self.counters.leases.end;
+        let mut hours = sum_up(minutes, node);
+        if let (Some(first), Some(last)) = (hours.first().map(|row| row.at), hours.last().map(|row| row.at)) {
+            let known = self.tables.stats(&StatFilter { since: first, until: last.saturating_add(1), queue: None })?;
+            for row in &mut hours {
+                let same = |old: &&StatRow| (old.at, old.span, old.queue, old.node) == (row.at, HOUR, row.queue, node);
+                if let Some(old) = known.iter().find(same) {
+                    row.merge(old);
+                }
+            }
+            self.tables.put_stats(&hours)?;
+        }
+        self.tables.take_stats(HOUR, now.saturating_sub(KEEP_HOURS), ROLLED).map(drop)
+    }
+
+    /// What the sweep does to dead workers, for one that an operator knows to be dead earlier. Never to one that still beats: it would go on
+    /// working on jobs that others have been given.
+    fn drop_worker(&mut self, id: &str) -> Applied<Reply> {
+        let known = self.tables.workers()?.into_iter().find(|(worker, _)| *worker.id == *id);
+        let Some((worker, _)) = known else { return Err(OjsError::not_found("worker", id).into()) };
+        let silent = self.now.as_millis().saturating_sub(worker.beat_at);
+        if worker.beat_at > 0 && silent < STALE_AFTER_MS {
+            let message = format!("Worker '{id}' sent a heartbeat {silent} ms ago; only a silent worker can be removed.");
+            let error = OjsError::new(ErrorCode::Conflict, message).with_details(serde_json::json!({"worker_id": id}));
+            return Err(error.with_hint("Tell it to stop with POST /ojs/v1/admin/workers/{id}/terminate.").into());
+        }
+        let mut returned = 0;
+        loop {
+            let held = self.tables.held_by(worker.num, SLICE)?;
+            for row in &held {
+                let message = format!("Worker '{id}' was removed by an operator.");
+                self.lose(row, &JobError::engine(ErrorCode::WorkerDeath, message))?;
+            }
+            returned += held.len();
+            if held.len() < SLICE {
+                break;
+            }
+        }
+        self.tables.forget_worker(worker.num)?;
+        self.emit_stopped(&worker);
+        Ok(AdminReply::Dropped(returned).into())
+    }
+}
+
+/// Answers an operator's question.
+pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
+    Ok(match query {
+        AdminQuery::Jobs(filter) => {
+            let total = count(tables, filter)?;
+            check_order(filter, total)?;
+            // What is not there is not looked for.
+            let mut rows = if filter.offset < total || total == MAX_COUNTED { tables.jobs(filter)? } else { Vec::new() };
+            let has_more = rows.len() > filter.limit;
+            rows.truncate(filter.limit);
+            let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
+            AdminReply::Jobs { jobs, total, has_more }
+        }
+        AdminQuery::Queues => AdminReply::Queues(queues(tables)?),
+        AdminQuery::Stats(filter) => AdminReply::Stats(tables.stats(filter)?),
+        AdminQuery::Gauges { now } => {
+            let workers = tables.workers()?;
+            let silent = |worker: &WorkerRow| worker.beat_at > 0 && now.saturating_sub(worker.beat_at) >= STALE_AFTER_MS;
+            let (_, dead) = tables.dead(&DeadFilter::default())?;
+            AdminReply::Gauges(Gauges {
+                queues: queues(tables)?,
+                busy: tables.busy_workers()?,
+                workers: workers.len(),
+                stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase >= 2 && *held == 0)).count(),
+                dead,
+            })
+        }
+        AdminQuery::Queue(name) => {
+            let Some(queue) = tables.find_queue(name)? else { return Err(OjsError::not_found("queue", name).into()) };
+            let (counts, oldest) = (tables.counts(queue.num)?, tables.oldest_available(queue.num)?);
+            AdminReply::Queue(Box::new(queue), counts, oldest)
+        }
+        AdminQuery::Workers => AdminReply::Workers(tables.workers()?),
+        AdminQuery::Workflows(filter) => {
+            let mut workflows = tables.list_workflows(filter)?;
+            let has_more = workflows.len() > filter.limit;
+            workflows.truncate(filter.limit);
+            AdminReply::Workflows { workflows, has_more }
+        }
+        AdminQuery::NewestEvents(filter) => {
+            let (events, cursor, _) = crate::kernel::log::newest(tables, filter)?;
+            AdminReply::Events(events, cursor)
+        }
+        AdminQuery::Maintenance => AdminReply::Maintenance(tables.maintenance()?),
+    }
+    .into())
+}
+
+/// Finished jobs are in no other order than that of their acceptance: to show some in another one, all would have to be sorted.
+fn check_order(filter: &JobFilter, total: usize) -> Applied<()> {
+    if filter.sort == JobSort::Created || total < MAX_COUNTED || filter.state.is_some_and(|state| !state.is_terminal()) {
+        return Ok(());
+    }
+    let message = format!("{total} jobs are too many to be put into this order.");
+    let error = OjsError::new(ErrorCode::InvalidRequest, message).with_details(serde_json::json!({"field": "sort"}));
+    let hint =
+        "Ask for one of the states scheduled, available, pending, active and retryable, for one queue, or for sort=created_at.";
+    Err(error.with_hint(hint).into())
+}
+
+fn queues(tables: &mut dyn Tables) -> Result<Vec<(QueueRow, Counts)>, StoreError> {
+    let counts: std::collections::HashMap<_, _> = tables.all_counts()?.into_iter().collect();
+    let counted = |queue: QueueRow| {
+        let counts = counts.get(&queue.num).copied().unwrap_or_default();
+        (queue, counts)
+    };
+    Ok(tables.queues()?.into_iter().map(counted).collect())
+}
+
+/// From the counts that are kept anyway where the filter allows it.
+fn count(tables: &mut dyn Tables, filter: &JobFilter) -> Result<usize, StoreError> {
+    if filter.job_type.is_some() || filter.since.is_some() || filter.until.is_some() {
+        return tables.count_jobs(filter, MAX_COUNTED);
+    }
+    let counts = match &filter.queue {
+        Some(name) => match tables.find_queue(name)? {
+            Some(queue) => vec![tables.counts(queue.num)?],
+            None => Vec::new(),
+        },
+        None => tables.all_counts()?.into_iter().map(|(_, counts)| counts).collect(),
+    };
+    let cells = counts.iter().flat_map(|counts| counts.iter().enumerate());
+    let wanted = cells.filter(|(state, _)| filter.state.is_none_or(|wanted| wanted as usize == *state));
+    Ok(usize::try_from(wanted.map(|(_, jobs)| jobs).sum::<i64>()).unwrap_or(0))
+}

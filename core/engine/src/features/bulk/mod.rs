@@ -1,0 +1,8 @@
+//! Many jobs in one request.
+pub(crate) mod filter;
+pub(crate) mod metrics;
+pub(crate) mod operator_routes;
+pub mod records;
+pub(crate) mod routes;
+pub(crate) mod rules;
+pub(crate) mod run;

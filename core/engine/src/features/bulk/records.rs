@@ -1,0 +1,252 @@
+//! Many jobs in one request (protocol section 8.6, extensions section 19): what a store is asked, and how its answers are printed.
+use std::sync::Arc;
+
+use ojs_model::json::{members, push_bare, push_member, push_text};
+use ojs_model::{JobId, JobState, NewJob, OjsError};
+use serde_json::{Map, Value};
+
+use crate::features::idempotency::records::{IdempotencyKey, Remembered};
+use crate::kernel::command::{Placed, Reply};
+use crate::kernel::job::{Body, JobRow};
+use crate::kernel::render;
+use crate::store::tables::JobFilter;
+
+/// What is done to each of many jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// As the cancel of one.
+    Cancel,
+    /// Discarded jobs start afresh; retryable ones do not wait for their back-off any longer.
+    Retry,
+    /// Ended jobs are removed.
+    Delete,
+    /// Jobs that nobody works on are removed: what still waited is cancelled first, and its workflow moves on.
+    Purge,
+}
+
+impl Action {
+    /// The word of the request.
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Retry => "retry",
+            Self::Delete => "delete",
+            Self::Purge => "purge",
+        }
+    }
+
+    /// The word of the answer.
+    #[must_use]
+    pub const fn done(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancelled",
+            Self::Retry => "retried",
+            Self::Delete => "deleted",
+            Self::Purge => "purged",
+        }
+    }
+
+    /// Whether it can be done to a job in a state.
+    #[must_use]
+    pub const fn allows(self, state: JobState) -> bool {
+        match self {
+            Self::Cancel => !state.is_terminal(),
+            Self::Retry => matches!(state, JobState::Discarded | JobState::Retryable),
+            Self::Delete => state.is_terminal(),
+            Self::Purge => !matches!(state, JobState::Active),
+        }
+    }
+
+    /// The states that it can be done in, in words.
+    #[must_use]
+    pub fn states(self) -> String {
+        let words = JobState::ALL.into_iter().filter(|state| self.allows(*state)).map(JobState::as_str);
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Which jobs a filter finds, beyond what the lists of operators know.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BulkFilter {
+    /// Queue, type and times.
+    pub filter: JobFilter,
+    /// Only these states.
+    pub states: Vec<JobState>,
+    /// Only this priority.
+    pub priority: Option<i32>,
+    /// Only jobs whose `meta` has these members.
+    pub meta: Map<String, Value>,
+    /// Only jobs that ended before, or were accepted before if they still wait, milliseconds.
+    pub older_than: Option<i64>,
+}
+
+impl BulkFilter {
+    /// Whether a row that the lists found passes.
+    #[must_use]
+    pub fn fits(&self, row: &JobRow) -> bool {
+        let since = if row.state.is_terminal() { row.finished_at } else { row.created_at };
+        self.priority.is_none_or(|priority| priority == row.priority) && self.older_than.is_none_or(|at| since < at)
+    }
+
+    /// Whether the fixed part of a job passes.
+    #[must_use]
+    pub fn fits_meta(&self, body: &Body) -> bool {
+        let object = format!("{{{}}}", body.text);
+        let meta = members(&object).ok().and_then(|members| members.into_iter().find(|(name, _)| name == "meta"));
+        let meta: Map<String, Value> = meta.and_then(|(_, raw)| serde_json::from_str(raw).ok()).unwrap_or_default();
+        self.meta.iter().all(|(name, value)| meta.get(name) == Some(value))
+    }
+}
+
+/// Jobs to enqueue, each on its own or all together.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// One per element of the request, in order; what could not be read stands for itself.
+    pub jobs: Vec<Result<Arc<NewJob>, OjsError>>,
+    /// All or none.
+    pub atomic: bool,
+    /// The request has been sent before if its key is known.
+    pub key: Option<IdempotencyKey>,
+}
+
+/// Jobs to change.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// What to do.
+    pub action: Action,
+    /// To whom; a slice, since one transaction takes them all.
+    pub ids: Vec<JobId>,
+    /// Only while they are in one of these states; empty for every state that the action allows.
+    pub states: Vec<JobState>,
+    /// All or none.
+    pub atomic: bool,
+}
+
+/// A change of many jobs.
+#[derive(Debug, Clone)]
+pub enum BulkCommand {
+    /// Store jobs.
+    Enqueue(Batch),
+    /// Change jobs.
+    Change(Order),
+    /// A request is done: tell of it, and keep its answer if it had a key.
+    Conclude {
+        /// Name of the event.
+        event: String,
+        /// Its members.
+        extra: String,
+        /// The answer to keep.
+        answer: Option<(IdempotencyKey, u16, String)>,
+    },
+}
+
+impl BulkCommand {
+    /// Rows touched, roughly.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Enqueue(batch) => batch.jobs.len(),
+            Self::Change(order) => order.ids.len(),
+            Self::Conclude { .. } => 1,
+        }
+    }
+
+    /// Jobs that exist already.
+    pub fn known_jobs(&self) -> &[JobId] {
+        match self {
+            Self::Change(order) => &order.ids,
+            _ => &[],
+        }
+    }
+
+    /// Jobs that do not exist yet, if all is well.
+    pub fn new_jobs(&self) -> impl Iterator<Item = &Arc<NewJob>> {
+        let jobs = match self {
+            Self::Enqueue(batch) => batch.jobs.as_slice(),
+            _ => &[],
+        };
+        jobs.iter().filter_map(|job| job.as_ref().ok())
+    }
+}
+
+/// A question about many jobs.
+#[derive(Debug, Clone)]
+pub enum BulkQuery {
+    /// The next jobs that a filter lets through, in one state and in the order of their numbers.
+    Sift {
+        /// The filter.
+        filter: Box<BulkFilter>,
+        /// The state.
+        state: JobState,
+        /// Behind this number.
+        after: i64,
+        /// Rows to look at.
+        limit: usize,
+    },
+    /// The answer under an idempotency key.
+    Answer(String),
+}
+
+/// Answers to [`BulkCommand`] and [`BulkQuery`].
+#[derive(Debug, Clone)]
+pub enum BulkReply {
+    /// One per job, in order.
+    Placed(Vec<Result<Placed, OjsError>>),
+    /// One per id, in order. When an atomic order found a fault, nothing was done to the others either.
+    Changed(Vec<Result<(), OjsError>>),
+    /// Ids, and the number to go on behind; `None` at the end.
+    Sifted(Vec<JobId>, Option<i64>),
+    /// What was answered before.
+    Answer(Option<Remembered>),
+    /// Done.
+    Concluded,
+}
+
+impl From<BulkReply> for Reply {
+    fn from(reply: BulkReply) -> Self {
+        Self::Bulk(Box::new(reply))
+    }
+}
+
+/// Status and body of the answer to an enqueue of many.
+#[must_use]
+pub fn enqueue_answer(results: &[Result<Placed, OjsError>], atomic: bool) -> (u16, String) {
+    let failed = results.iter().filter(|result| result.is_err()).count();
+    let mut out = String::with_capacity(512 * results.len());
+    out.push('{');
+    push_bare(&mut out, "total", results.len());
+    push_bare(&mut out, "succeeded", results.len() - failed);
+    push_bare(&mut out, "failed", failed);
+    push_member(&mut out, "items", "");
+    render::list(&mut out, results.iter().enumerate(), |out, (index, result)| item(out, index, result));
+    out.push('}');
+    (status(results.len(), failed, if atomic { 201 } else { 200 }), out)
+}
+
+fn item(out: &mut String, index: usize, result: &Result<Placed, OjsError>) {
+    out.push('{');
+    push_bare(out, "index", index);
+    match result {
+        Ok(placed) => {
+            push_text(out, "status", if placed.deduplicated { "duplicate" } else { "created" });
+            push_member(out, "job", "");
+            crate::http::caller::placed(out, placed);
+        }
+        Err(error) => {
+            push_text(out, "status", "failed");
+            push_member(out, "error", &error.to_object().to_string());
+        }
+    }
+    out.push('}');
+}
+
+/// 207 when only some succeeded, 422 when none did.
+#[must_use]
+pub fn status(total: usize, failed: usize, success: u16) -> u16 {
+    match failed {
+        0 => success,
+        _ if failed == total => 422,
+        _ => 207,
+    }
+}

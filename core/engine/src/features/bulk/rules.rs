@@ -1,0 +1,215 @@
+//! Many jobs in one command: enqueued each on its own, cancelled, run again, removed.
+//!
+//! One command is one slice: who wants a million jobs changed sends many, and others are served in between.
+use std::collections::HashSet;
+use std::slice;
+use std::sync::Arc;
+
+use ojs_model::json::{push_bare, push_text};
+use ojs_model::state::Trigger;
+use ojs_model::{ErrorCode, JobId, JobState, NewJob, OjsError};
+use serde_json::json;
+
+use crate::error::{Applied, Refusal, StoreError};
+use crate::features::bulk::records::{Action, Batch, BulkCommand, BulkFilter, BulkQuery, BulkReply, Order, enqueue_answer};
+use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
+use crate::kernel::command::{Placed, Reply};
+use crate::kernel::job::{JobRow, flag};
+use crate::kernel::transaction::Transaction;
+use crate::store::tables::{JobFilter, Tables};
+
+/// What became of each job of a batch.
+type Results = Vec<Result<Placed, OjsError>>;
+
+impl Transaction<'_> {
+    pub(crate) fn bulk(&mut self, command: &BulkCommand) -> Applied<Reply> {
+        match command {
+            BulkCommand::Enqueue(batch) => self.enqueue_many(batch),
+            BulkCommand::Change(order) => self.change_many(order),
+            BulkCommand::Conclude { event, extra, answer } => {
+                self.journal.other(event, self.now, "bulk", extra);
+                if let Some((key, status, body)) = answer {
+                    self.keep_answer(key, *status, body)?;
+                }
+                Ok(BulkReply::Concluded.into())
+            }
+        }
+    }
+
+    fn enqueue_many(&mut self, batch: &Batch) -> Applied<Reply> {
+        if let Some(key) = &batch.key
+            && let Some(known) = known_answer(self.tables, key, self.now.as_millis())?
+        {
+            return Ok(BulkReply::Answer(Some(known)).into());
+        }
+        let results = if batch.atomic { self.enqueue_all_or_none(batch)? } else { self.enqueue_each(batch)? };
+        let failed = results.iter().filter(|result| result.is_err()).count();
+        let mut extra = String::new();
+        push_bare(&mut extra, "total", results.len());
+        push_bare(&mut extra, "succeeded", results.len() - failed);
+        push_bare(&mut extra, "failed", failed);
+        push_text(&mut extra, "atomicity", if batch.atomic { "atomic" } else { "partial" });
+        self.journal.other("bulk.enqueue.completed", self.now, "bulk", &extra);
+        // A request that stored nothing may be sent again, and may fare better.
+        if let Some(key) = batch.key.as_ref().filter(|_| failed < results.len()) {
+            let (status, body) = enqueue_answer(&results, batch.atomic);
+            self.keep_answer(key, status, &body)?;
+        }
+        Ok(BulkReply::Placed(results).into())
+    }
+
+    fn enqueue_each(&mut self, batch: &Batch) -> Applied<Results> {
+        let mut results = Vec::with_capacity(batch.jobs.len());
+        for job in &batch.jobs {
+            results.push(match job {
+                Ok(job) => self.enqueue_some(slice::from_ref(job))?.map(|mut placed| placed.pop()).and_then(|placed| {
+                    placed.ok_or_else(|| OjsError::new(ErrorCode::InternalError, "The job was stored and not found again."))
+                }),
+                Err(error) => Err(error.clone()),
+            });
+        }
+        Ok(results)
+    }
+
+    fn enqueue_all_or_none(&mut self, batch: &Batch) -> Applied<Results> {
+        let jobs: Vec<Arc<NewJob>> = batch.jobs.iter().flatten().cloned().collect();
+        if jobs.len() == batch.jobs.len() {
+            return Ok(match self.enqueue_some(&jobs)? {
+                Ok(placed) => placed.into_iter().map(Ok).collect(),
+                Err(error) => {
+                    // Where the fault lies with one of them, the error says which.
+                    let index = error.details.as_ref().and_then(|details| details.get("index")?.as_u64());
+                    let guilty = |at: usize| index.is_none_or(|index| index == at as u64);
+                    let told = |at| Err(if guilty(at) { error.clone() } else { rolled_back() });
+                    (0..jobs.len()).map(told).collect()
+                }
+            });
+        }
+        Ok(batch.jobs.iter().map(|job| Err(job.as_ref().err().cloned().unwrap_or_else(rolled_back))).collect())
+    }
+
+    /// Stores jobs, all or none; a refusal is the inner error.
+    fn enqueue_some(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Result<Vec<Placed>, OjsError>> {
+        match self.enqueue(jobs) {
+            Ok(Reply::Enqueued(placed)) => Ok(Ok(placed)),
+            Ok(other) => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+            Err(Refusal::Ojs(error)) => Ok(Err(*error)),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn keep_answer(&mut self, key: &IdempotencyKey, status: u16, body: &str) -> Result<(), StoreError> {
+        let answer = Remembered { digest: key.digest.to_vec(), status, body: body.to_owned(), at: self.now.as_millis() };
+        self.tables.remember(&key.name, &answer)
+    }
+
+    fn change_many(&mut self, order: &Order) -> Applied<Reply> {
+        let mut seen = HashSet::with_capacity(order.ids.len());
+        let mut found = Vec::with_capacity(order.ids.len());
+        // All are looked at before the first is changed: what an atomic order refuses has changed nothing.
+        for id in &order.ids {
+            found.push(if seen.insert(*id) { self.fit(order, *id)? } else { Err(named_twice(*id)) });
+        }
+        let refused = order.atomic && found.iter().any(Result::is_err);
+        let mut results = Vec::with_capacity(found.len());
+        for row in found {
+            results.push(match row {
+                Ok(_) if refused => Err(rolled_back()),
+                Ok(row) => {
+                    self.change_row(order.action, &row)?;
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            });
+        }
+        Ok(BulkReply::Changed(results).into())
+    }
+
+    /// The row of a job that the order may change.
+    fn fit(&mut self, order: &Order, id: JobId) -> Result<Result<JobRow, OjsError>, StoreError> {
+        let Some(row) = self.tables.row(id)? else { return Ok(Err(OjsError::not_found("job", &id.to_string()))) };
+        let wanted = order.states.is_empty() || order.states.contains(&row.state);
+        if order.action.allows(row.state) && wanted {
+            return Ok(Ok(row));
+        }
+        Ok(Err(OjsError::wrong_state(id, row.state, &order.action.states())))
+    }
+
+    fn change_row(&mut self, action: Action, row: &JobRow) -> Applied<()> {
+        match action {
+            Action::Cancel => {
+                self.withdraw(row, "")?;
+            }
+            Action::Retry if row.state == JobState::Discarded => {
+                self.replay_row(row, None)?;
+            }
+            Action::Retry => {
+                self.make_available(row, row.clone(), Trigger::Promote)?;
+            }
+            Action::Delete => self.remove(row)?,
+            Action::Purge if row.state.is_terminal() => self.remove(row)?,
+            Action::Purge => {
+                let ended = self.withdraw(row, "\"reason\":\"purged\"")?;
+                self.remove(&ended)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, row: &JobRow) -> Applied<()> {
+        let event = if row.has(flag::DEAD) { "dead_letter.deleted" } else { "job.deleted" };
+        self.emit(event, row, "")?;
+        self.erase(row)
+    }
+}
+
+/// The answer that a request got before, when it was the same request.
+fn known_answer(tables: &mut dyn Tables, key: &IdempotencyKey, now: i64) -> Applied<Option<Remembered>> {
+    let known = tables.answer_under(&key.name)?.filter(|known| known.at > now.saturating_sub(KEEP_MS));
+    match known {
+        Some(known) if known.digest != key.digest => Err(other_request(key).into()),
+        known => Ok(known),
+    }
+}
+
+/// 409: the key belongs to another request.
+pub(crate) fn other_request(key: &IdempotencyKey) -> OjsError {
+    let name = key.name.split_once(':').map_or(key.name.as_str(), |(_, name)| name);
+    OjsError::new(ErrorCode::Conflict, format!("Idempotency key '{name}' was used with another request in the last 24 hours."))
+        .with_details(json!({"reason": "idempotency_key_reused", "idempotency_key": name}))
+        .with_hint("Send the first request again as it was, or take a new key.")
+}
+
+fn rolled_back() -> OjsError {
+    OjsError::new(ErrorCode::Conflict, "Not done: the request is atomic, and another of its jobs was refused.")
+        .with_details(json!({"reason": "rolled_back"}))
+        .with_hint("Correct the jobs that carry another error, and send the request again.")
+}
+
+fn named_twice(id: JobId) -> OjsError {
+    OjsError::new(ErrorCode::Conflict, format!("Job '{id}' is named twice in this request."))
+        .with_details(json!({"job_id": id.to_string(), "reason": "named_twice"}))
+}
+
+/// Answers a question about many jobs.
+pub fn answer(tables: &mut dyn Tables, query: &BulkQuery) -> Applied<Reply> {
+    match query {
+        BulkQuery::Sift { filter, state, after, limit } => sift(tables, filter, *state, *after, *limit),
+        BulkQuery::Answer(name) => Ok(BulkReply::Answer(tables.answer_under(name)?).into()),
+    }
+}
+
+fn sift(tables: &mut dyn Tables, filter: &BulkFilter, state: JobState, after: i64, limit: usize) -> Applied<Reply> {
+    let page = JobFilter { state: Some(state), ascending: true, after, limit, ..filter.filter.clone() };
+    let mut rows = tables.jobs(&page)?;
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| more).map(|row| row.seq);
+    let mut ids = Vec::with_capacity(rows.len());
+    for row in rows.into_iter().filter(|row| filter.fits(row)) {
+        if filter.meta.is_empty() || filter.fits_meta(&tables.body(row.seq)?) {
+            ids.push(row.id);
+        }
+    }
+    Ok(BulkReply::Sifted(ids, next).into())
+}

@@ -1,0 +1,4 @@
+//! Jobs by the clock.
+pub mod records;
+pub(crate) mod routes;
+pub(crate) mod rules;

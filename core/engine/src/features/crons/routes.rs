@@ -1,0 +1,235 @@
+//! `/cron`: register, list, read, switch, delete. Both published request forms are read, answers carry both (protocol section 8.2).
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use ojs_model::cron::CronSchedule;
+use ojs_model::json::{push_bare, push_member, push_text, push_time};
+use ojs_model::{NewJob, OjsError, Timestamp};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::engine::Engine;
+use crate::features::crons::records::{CronRow, Overlap};
+use crate::http::jobs::unexpected;
+use crate::http::queues::pagination;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::{Params, parse, read_body};
+use crate::kernel::command::{Command, Query, Reply};
+
+/// Longest name in bytes.
+const MAX_NAME: usize = 255;
+/// Largest page (protocol section 3.10).
+const MAX_PAGE: usize = 200;
+
+type Members<'a> = BTreeMap<&'a str, &'a RawValue>;
+
+#[derive(Deserialize)]
+struct CronBody<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    expression: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    cron: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    timezone: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    overlap_policy: Option<Cow<'a, str>>,
+    enabled: Option<bool>,
+    #[serde(borrow)]
+    description: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    job_template: Option<Members<'a>>,
+    // The flat form by name: `flatten` cannot hold raw values.
+    #[serde(borrow, rename = "type")]
+    job_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow)]
+    meta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    options: Option<&'a RawValue>,
+}
+
+impl CronBody<'_> {
+    fn row(&self, now: Timestamp) -> Result<CronRow, OjsError> {
+        let name = self.name.as_deref().unwrap_or_default();
+        check_name(name)?;
+        let expression = self.expression.as_deref().or(self.cron.as_deref());
+        let expression = expression
+            .ok_or_else(|| OjsError::invalid_field("expression", "expression is required: for example \"0 9 * * *\"."))?;
+        let timezone = self.timezone.as_deref().unwrap_or("UTC");
+        CronSchedule::parse(expression, timezone)?;
+        let word = self.overlap_policy.as_deref().unwrap_or("skip");
+        let overlap = Overlap::parse(word).ok_or_else(|| {
+            OjsError::invalid_field("overlap_policy", "overlap_policy must be skip, allow, cancel_previous or enqueue.")
+        })?;
+        Ok(CronRow {
+            name: name.to_owned(),
+            expression: expression.to_owned(),
+            timezone: timezone.to_owned(),
+            overlap,
+            enabled: self.enabled.unwrap_or(true),
+            description: self.description.as_deref().map(str::to_owned),
+            template: self.template(now)?,
+            created_at: now.as_millis(),
+            next_at: 0,
+            last_at: 0,
+            run_count: 0,
+            last_job: None,
+            waiting: 0,
+        })
+    }
+
+    /// The enqueue request, from `job_template` or from the flat form.
+    fn template(&self, now: Timestamp) -> Result<String, OjsError> {
+        let flat = [("type", self.job_type), ("args", self.args), ("meta", self.meta), ("options", self.options)];
+        let flat = || flat.into_iter().filter_map(|(name, raw)| Some((name, raw?))).collect();
+        let mut members: Members<'_> = self.job_template.clone().unwrap_or_else(flat);
+        members.retain(|name, raw| matches!(*name, "type" | "args" | "meta" | "options") && raw.get() != "null");
+        let empty = RawValue::from_string("[]".to_owned()).map_err(|error| OjsError::invalid_field("args", error.to_string()))?;
+        members.entry("args").or_insert(&empty);
+        let unique = self.usually_unique(members.get("options").copied())?;
+        if let Some(options) = &unique {
+            members.insert("options", options);
+        }
+        let text = serde_json::to_string(&members).map_err(|error| OjsError::invalid_field("job_template", error.to_string()))?;
+        NewJob::parse(&text, now).map_err(|mut error| {
+            error.message = format!("job_template: {}", error.message);
+            error
+        })?;
+        Ok(text)
+    }
+
+    /// Who asks for neither policy gets both: a tick is skipped while a job of its kind waits or runs (EI-R004, section 13 of the
+    /// interactions). Returns the options with that, or nothing when they stay as they are.
+    fn usually_unique(&self, options: Option<&RawValue>) -> Result<Option<Box<RawValue>>, OjsError> {
+        let Ok(mut options) = serde_json::from_str::<Members<'_>>(options.map_or("{}", RawValue::get)) else { return Ok(None) };
+        if self.overlap_policy.is_some() || options.contains_key("unique") {
+            return Ok(None);
+        }
+        let wrong = |error: serde_json::Error| OjsError::invalid_field("job_template", error.to_string());
+        let unique = RawValue::from_string(r#"{"keys":["type","args"],"on_conflict":"reject"}"#.to_owned()).map_err(wrong)?;
+        options.insert("unique", &unique);
+        serde_json::value::to_raw_value(&options).map(Some).map_err(wrong)
+    }
+}
+
+fn check_name(name: &str) -> Result<(), OjsError> {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let valid = name.len() <= MAX_NAME
+        && name.bytes().next().is_some_and(plain)
+        && name.bytes().all(|b| plain(b) || matches!(b, b'-' | b'.'));
+    if valid {
+        return Ok(());
+    }
+    Err(OjsError::invalid_field(
+        "name",
+        "name is required: lowercase letters, digits, '-' and '.', starting with a letter or digit, at most 255 bytes.",
+    ))
+}
+
+pub async fn put(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let row = parse::<CronBody<'_>>(&body)?.row(engine.now())?;
+    let location = format!("/ojs/v1/cron/{}", row.name);
+    match engine.execute(Command::PutCron(Box::new(row))).await? {
+        Reply::Cron(row, true) => Ok(Json::ok(wrapped(&row))),
+        Reply::Cron(row, false) => Ok(Json::created(wrapped(&row), Some(location))),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let (limit, offset) = params.page(MAX_PAGE)?;
+    let enabled = params.flag("enabled")?;
+    let rows = match engine.query(Query::Crons).await? {
+        Reply::Crons(rows) => rows,
+        other => return Err(unexpected(&other).into()),
+    };
+    let rows: Vec<&CronRow> = rows.iter().filter(|row| enabled.is_none_or(|enabled| enabled == row.enabled)).collect();
+    let page = rows.iter().skip(offset).take(limit).map(|row| describe(row)).collect::<Vec<_>>().join(",");
+    let mut out = String::from("{");
+    push_member(&mut out, "crons", &format!("[{page}]"));
+    push_member(&mut out, "cron_jobs", &format!("[{page}]"));
+    push_bare(&mut out, "count", rows.len());
+    push_member(&mut out, "pagination", &pagination(rows.len(), limit, offset).to_string());
+    out.push('}');
+    Ok(Json::ok(out))
+}
+
+pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    match engine.query(Query::Cron(name)).await? {
+        Reply::Cron(row, _) => Ok(Json::ok(wrapped(&row))),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+pub async fn switch(
+    State(engine): State<Engine>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
+    #[derive(Deserialize)]
+    struct Switch {
+        enabled: Option<bool>,
+    }
+    let body = read_body(&headers, body).await?;
+    let enabled = parse::<Switch>(&body)?
+        .enabled
+        .ok_or_else(|| OjsError::invalid_field("enabled", "enabled is required: true or false."))?;
+    match engine.execute(Command::SwitchCron { name, enabled }).await? {
+        Reply::Cron(row, _) => Ok(Json::ok(wrapped(&row))),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+pub async fn delete(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    match engine.execute(Command::DeleteCron(name)).await? {
+        Reply::Cron(row, _) => {
+            let text = describe(&row);
+            let body = format!("{{\"cron\":{text},\"cron_job\":{text},\"deleted\":true,\"name\":{}}}", json!(row.name));
+            Ok(Json::with_status(StatusCode::OK, body))
+        }
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+fn wrapped(row: &CronRow) -> String {
+    let text = describe(row);
+    format!("{{\"cron\":{text},\"cron_job\":{text}}}")
+}
+
+/// The union of both published forms.
+fn describe(row: &CronRow) -> String {
+    let mut out = String::from("{");
+    push_text(&mut out, "name", &row.name);
+    push_text(&mut out, "expression", &row.expression);
+    push_text(&mut out, "cron", &row.expression);
+    push_text(&mut out, "timezone", &row.timezone);
+    push_text(&mut out, "overlap_policy", row.overlap.as_str());
+    push_bare(&mut out, "enabled", row.enabled);
+    push_text(&mut out, "status", if row.enabled { "active" } else { "disabled" });
+    push_member(&mut out, "description", &json!(row.description).to_string());
+    push_member(&mut out, "job_template", &row.template);
+    let members: Members<'_> = serde_json::from_str(&row.template).unwrap_or_default();
+    for (name, raw) in members {
+        push_member(&mut out, name, raw.get());
+    }
+    for (name, at) in [("created_at", row.created_at), ("next_run_at", row.next_at), ("last_run_at", row.last_at)] {
+        if at > 0 {
+            push_time(&mut out, name, Timestamp::from_millis(at));
+        } else {
+            push_member(&mut out, name, "null");
+        }
+    }
+    push_bare(&mut out, "run_count", row.run_count);
+    out.push('}');
+    out
+}

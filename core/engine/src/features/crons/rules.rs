@@ -1,0 +1,176 @@
+//! Cron: entries that are due become jobs, once per tick. Overlap is judged before uniqueness (interactions, section 13).
+use std::collections::BTreeMap;
+
+use ojs_model::cron::CronSchedule;
+use ojs_model::{JobId, NewJob, OjsError, Timestamp, json};
+use serde_json::value::RawValue;
+
+use crate::error::{Applied, Refusal, StoreError};
+use crate::features::crons::records::{CronRow, Overlap};
+use crate::kernel::command::Reply;
+use crate::kernel::emit::job_type_of;
+use crate::kernel::enqueue::Link;
+use crate::kernel::job::JobRow;
+use crate::kernel::transaction::Transaction;
+
+/// Most jobs that wait for an earlier one to end: a job that never ends must not pile up work for years.
+const MAX_WAITING: i64 = 100;
+
+impl Transaction<'_> {
+    /// Registers an entry; an existing one of the name is replaced, its history kept.
+    pub(crate) fn put_cron(&mut self, new: &CronRow) -> Applied<Reply> {
+        let known = self.tables.cron(&new.name)?;
+        let mut row = new.clone();
+        if let Some(known) = &known {
+            (row.created_at, row.run_count, row.last_at) = (known.created_at, known.run_count, known.last_at);
+            (row.last_job, row.waiting) = (known.last_job, known.waiting);
+        }
+        self.aim(&mut row, self.now)?;
+        self.tables.put_cron(&row)?;
+        Ok(Reply::Cron(Box::new(row), known.is_some()))
+    }
+
+    pub(crate) fn switch_cron(&mut self, name: &str, enabled: bool) -> Applied<Reply> {
+        let mut row = self.known_cron(name)?;
+        row.enabled = enabled;
+        self.aim(&mut row, self.now)?;
+        self.tables.put_cron(&row)?;
+        Ok(Reply::Cron(Box::new(row), true))
+    }
+
+    pub(crate) fn delete_cron(&mut self, name: &str) -> Applied<Reply> {
+        let row = self.known_cron(name)?;
+        self.tables.delete_cron(name)?;
+        Ok(Reply::Cron(Box::new(row), true))
+    }
+
+    fn known_cron(&mut self, name: &str) -> Applied<CronRow> {
+        self.tables.cron(name)?.ok_or_else(|| OjsError::not_found("cron", name).into())
+    }
+
+    /// Sets the next time.
+    fn aim(&mut self, row: &mut CronRow, after: Timestamp) -> Result<(), OjsError> {
+        let schedule = CronSchedule::parse(&row.expression, &row.timezone)?;
+        let next = if row.enabled { schedule.next(after) } else { None };
+        row.next_at = next.map_or(0, Timestamp::as_millis);
+        Ok(())
+    }
+
+    /// Fires what is due. After a pause of the server each entry fires once and goes on with the next future time.
+    pub(crate) fn fire_crons(&mut self) -> Applied<()> {
+        for mut row in self.tables.due_crons(self.now.as_millis())? {
+            if !self.takes_cron(&row.name) {
+                continue;
+            }
+            let previous = self.going_on(&row)?;
+            if row.next_at > 0 && row.next_at <= self.now.as_millis() {
+                let due = Timestamp::from_millis(row.next_at);
+                self.aim(&mut row, self.now)?;
+                self.tick(&mut row, previous.as_ref(), due)?;
+                self.tables.put_cron(&row)?;
+            } else if row.waiting > 0 && previous.is_none() {
+                row.waiting -= 1;
+                self.fire(&mut row, self.now, false)?;
+                self.tables.put_cron(&row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The latest job of the entry, while it has not ended.
+    fn going_on(&mut self, row: &CronRow) -> Result<Option<JobRow>, StoreError> {
+        let Some(id) = row.last_job else { return Ok(None) };
+        Ok(self.tables.row(id)?.filter(|job| !job.state.is_terminal()))
+    }
+
+    fn tick(&mut self, row: &mut CronRow, previous: Option<&JobRow>, due: Timestamp) -> Result<(), StoreError> {
+        match (row.overlap, previous) {
+            (Overlap::Skip, Some(job)) => {
+                self.emit_skipped(row, "overlap_skip", Some(job.id));
+                Ok(())
+            }
+            (Overlap::Enqueue, Some(job)) => {
+                if row.waiting >= MAX_WAITING {
+                    self.emit_skipped(row, "overlap_skip", Some(job.id));
+                } else {
+                    row.waiting += 1;
+                }
+                Ok(())
+            }
+            (Overlap::CancelPrevious, Some(job)) => {
+                self.withdraw(job, "\"reason\":\"replaced by a later cron run\"")?;
+                self.fire(row, due, true)
+            }
+            _ => self.fire(row, due, false),
+        }
+    }
+
+    /// Enqueues a job from the template.
+    fn fire(&mut self, row: &mut CronRow, due: Timestamp, replaces: bool) -> Result<(), StoreError> {
+        let request = stamped(row, due);
+        let mut job = match NewJob::parse(&request, self.now) {
+            Ok(job) => job,
+            Err(error) => {
+                tracing::error!(cron = row.name, %error, "the template of a cron entry is no longer valid");
+                self.emit_skipped(row, "invalid_template", None);
+                return Ok(());
+            }
+        };
+        if replaces {
+            // The job that it replaces has just been cancelled for it.
+            job.unique = None;
+        }
+        match self.place_step(&job, Link::default()) {
+            Ok(()) => {}
+            Err(Refusal::Ojs(error)) => {
+                tracing::info!(cron = row.name, %error, "a cron run was not enqueued");
+                self.emit_skipped(row, "unique_conflict", None);
+                return Ok(());
+            }
+            Err(Refusal::Store(fault)) => return Err(fault),
+        }
+        row.run_count += 1;
+        row.last_at = self.now.as_millis();
+        row.last_job = Some(job.id);
+        let mut extra = self.cron_extra(row);
+        json::push_text(&mut extra, "job_type", &job.job_type);
+        json::push_text(&mut extra, "job_id", &job.id.to_string());
+        json::push_time(&mut extra, "scheduled_at", due);
+        json::push_bare(&mut extra, "run_count", row.run_count);
+        self.journal.other("cron.triggered", self.now, &row.name, &extra);
+        Ok(())
+    }
+
+    fn emit_skipped(&mut self, row: &CronRow, reason: &str, existing: Option<JobId>) {
+        let mut extra = self.cron_extra(row);
+        json::push_text(&mut extra, "job_type", &job_type_of(&row.template));
+        json::push_text(&mut extra, "reason", reason);
+        if let Some(id) = existing {
+            json::push_text(&mut extra, "existing_job_id", &id.to_string());
+        }
+        self.journal.other("cron.skipped", self.now, &row.name, &extra);
+    }
+
+    fn cron_extra(&self, row: &CronRow) -> String {
+        let mut extra = String::new();
+        json::push_text(&mut extra, "cron_name", &row.name);
+        json::push_text(&mut extra, "cron_expr", &row.expression);
+        extra
+    }
+}
+
+/// The template with `meta.cron_name` and `meta.cron_triggered_at`.
+fn stamped(row: &CronRow, due: Timestamp) -> String {
+    type Members<'a> = BTreeMap<&'a str, &'a RawValue>;
+    let own = |text: String| RawValue::from_string(text).ok();
+    let mut name = String::new();
+    json::push_string(&mut name, &row.name);
+    let (Some(name), Some(at)) = (own(name), own(format!("\"{due}\""))) else { return row.template.clone() };
+    let Ok(mut template) = serde_json::from_str::<Members<'_>>(&row.template) else { return row.template.clone() };
+    let mut meta: Members<'_> = template.get("meta").and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    meta.insert("cron_name", &name);
+    meta.insert("cron_triggered_at", &at);
+    let Ok(meta) = serde_json::value::to_raw_value(&meta) else { return row.template.clone() };
+    template.insert("meta", &meta);
+    serde_json::to_string(&template).unwrap_or_else(|_| row.template.clone())
+}

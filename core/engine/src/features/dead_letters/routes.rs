@@ -1,0 +1,223 @@
+//! `/dead-letter`: list, count, read, retry, delete.
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
+use ojs_model::json::push_member;
+use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::engine::Engine;
+use crate::features::admin::job_routes::job_type as pattern;
+use crate::features::bulk::filter::moment;
+use crate::features::dead_letters::records::Override;
+use crate::http::jobs::{changed, unexpected, wrapped};
+use crate::http::queues::pagination;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::{Params, job_id, parse, read_body};
+use crate::kernel::command::{Command, Query, Reply};
+use crate::kernel::maintenance::next_prune;
+use crate::kernel::render;
+use crate::store::tables::DeadFilter;
+
+/// Largest page (protocol section 3.10).
+const MAX_PAGE: usize = 100;
+
+/// `GET /dead-letter?queue&type&error_type&since&until&limit&offset`: newest first.
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let (limit, offset) = params.page(MAX_PAGE)?;
+    let filter = DeadFilter { limit, offset, ..filter(&params)? };
+    let (jobs, total) = match engine.query(Query::Dead(filter)).await? {
+        Reply::Page(jobs, total) => (jobs, total),
+        other => return Err(unexpected(&other).into()),
+    };
+    let mut out = String::from("{\"jobs\":");
+    render::list(&mut out, &jobs, render::job);
+    push_member(&mut out, "pagination", &pagination(total, limit, offset).to_string());
+    out.push('}');
+    Ok(Json::ok(out))
+}
+
+/// The filter that query parameters describe; the page is the caller's business.
+pub fn filter(params: &Params) -> Result<DeadFilter, OjsError> {
+    let own = |name: &str| params.get(name).map(str::to_owned);
+    Ok(DeadFilter {
+        queue: own("queue"),
+        job_type: params.get("type").map(pattern).transpose()?,
+        error_type: own("error_type"),
+        since: params.get("since").map(|text| time("since", text)).transpose()?,
+        until: params.get("until").map(|text| time("until", text)).transpose()?,
+        ..DeadFilter::default()
+    })
+}
+
+fn time(name: &str, text: &str) -> Result<i64, OjsError> {
+    let at = Timestamp::parse(text).map_err(|error| {
+        OjsError::new(ErrorCode::InvalidRequest, format!("{name} is {error}.")).with_details(json!({"field": name}))
+    })?;
+    Ok(at.as_millis())
+}
+
+pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    match engine.query(Query::DeadLetter(job_id("dead letter", &id)?)).await? {
+        Reply::Job(view) => Ok(Json::ok(wrapped(&view, |_| {}))),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+/// A retry of one, with or without changes.
+#[derive(Deserialize)]
+struct Retry<'a> {
+    #[serde(borrow, rename = "override")]
+    change: Option<&'a RawValue>,
+}
+
+/// `POST /dead-letter/{id}/retry [{"override":{queue,priority,args,meta,retry}}]`
+pub async fn retry(
+    State(engine): State<Engine>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
+    let job = job_id("dead letter", &id)?;
+    let body = read_body(&headers, body).await?;
+    let request: Retry<'_> = parse(&body)?;
+    let command = match request.change.map(RawValue::get).filter(|raw| *raw != "null") {
+        Some(raw) => Command::ReplayChanged(job, Box::new(Override::parse(raw, engine.now())?)),
+        None => Command::Replay(job),
+    };
+    changed(&engine, command, Some("re_enqueued_at")).await
+}
+
+/// What to do with many. A name that is not known is refused: a misspelt filter would mean all of them.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Many {
+    #[serde(default)]
+    filter: Wanted,
+    #[serde(default)]
+    confirm: bool,
+    older_than: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    queue: Option<String>,
+    r#type: Option<String>,
+    error_type: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+impl Many {
+    /// The filter, once the caller has confirmed that it means it.
+    fn confirmed(self, now: Timestamp) -> Result<DeadFilter, OjsError> {
+        if !self.confirm {
+            let error = OjsError::new(ErrorCode::InvalidRequest, "This changes many jobs at once: confirm must be true.");
+            return Err(error.with_details(json!({"field": "confirm"})));
+        }
+        let Wanted { queue, r#type: job_type, error_type, since, until } = self.filter;
+        let at = |name: &str, text: Option<String>| text.map(|text| time(name, &text)).transpose();
+        let older = self.older_than.map(|text| moment("older_than", &text, now)).transpose()?;
+        let until = at("filter.until", until)?.into_iter().chain(older).min();
+        let job_type = job_type.as_deref().map(pattern).transpose()?;
+        Ok(DeadFilter { queue, job_type, error_type, since: at("filter.since", since)?, until, ..DeadFilter::default() })
+    }
+}
+
+/// `POST /dead-letter/retry {"filter":{…},"confirm":true}`
+pub async fn retry_many(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let ids = each_slice(&engine, parse::<Many>(&body)?.confirmed(engine.now())?, Command::ReplayDead).await?;
+    Ok(Json::ok(all_done("retry", "retried", ids.len(), json!({"job_ids": ids}))))
+}
+
+/// `DELETE /dead-letter?confirm=true&queue&type&error_type&since&until`, or the same in the body as for a retry.
+pub async fn delete_many(
+    State(engine): State<Engine>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let body = read_body(&headers, body).await?;
+    let mut many: Many = parse(&body)?;
+    many.confirm |= params.get("confirm") == Some("true");
+    let given = filter(&params)?;
+    let inside = many.confirmed(engine.now())?;
+    let filter = DeadFilter {
+        queue: inside.queue.or(given.queue),
+        job_type: inside.job_type.or(given.job_type),
+        error_type: inside.error_type.or(given.error_type),
+        since: inside.since.or(given.since),
+        until: inside.until.or(given.until),
+        ..DeadFilter::default()
+    };
+    let ids = each_slice(&engine, filter, Command::DeleteDeadLetters).await?;
+    Ok(Json::ok(all_done("delete", "deleted", ids.len(), json!({}))))
+}
+
+/// The answer to a change of many in the forms of both planes. None of them fails: what has changed meanwhile is no longer meant.
+fn all_done(action: &str, done: &str, jobs: usize, mut more: Value) -> String {
+    if let Some(object) = more.as_object_mut() {
+        object.extend([
+            ("action".to_owned(), json!(action)),
+            ("matched".to_owned(), json!(jobs)),
+            ("succeeded".to_owned(), json!(jobs)),
+            (done.to_owned(), json!(jobs)),
+            ("failed".to_owned(), json!(0)),
+            ("errors".to_owned(), json!([])),
+        ]);
+    }
+    more.to_string()
+}
+
+/// Repeats a command until it finds nothing more. What dies meanwhile is left for the next time.
+async fn each_slice(engine: &Engine, filter: DeadFilter, command: fn(DeadFilter) -> Command) -> Result<Vec<JobId>, Failure> {
+    let end = engine.now().as_millis().saturating_add(1);
+    let filter = DeadFilter { until: Some(filter.until.map_or(end, |until| until.min(end))), ..filter };
+    let mut all = Vec::new();
+    loop {
+        match engine.execute(command(filter.clone())).await? {
+            Reply::Ids(ids) if ids.is_empty() => return Ok(all),
+            Reply::Ids(ids) => all.extend(ids),
+            other => return Err(unexpected(&other).into()),
+        }
+    }
+}
+
+/// `GET /dead-letter/stats`
+pub async fn stats(State(engine): State<Engine>) -> Result<Json, Failure> {
+    let stats = match engine.query(Query::DeadStats).await? {
+        Reply::DeadStats(stats) => stats,
+        other => return Err(unexpected(&other).into()),
+    };
+    let keep = &engine.options().retention;
+    let at = |millis: i64| Timestamp::from_millis(millis).to_string();
+    let body = json!({
+        "total": stats.total, "by_queue": stats.by_queue, "by_error_type": stats.by_error_type,
+        "oldest_at": stats.oldest_at.map(at), "newest_at": stats.newest_at.map(at),
+        "retention": {
+            "max_age": iso(keep.dead_letters), "max_count": keep.max_dead_letters,
+            "next_prune_at": at(next_prune(engine.now().as_millis())),
+        },
+    });
+    Ok(Json::ok(body.to_string()))
+}
+
+/// A period in whole days where it is one.
+fn iso(period: Duration) -> String {
+    let seconds = period.as_secs();
+    if seconds > 0 && seconds.is_multiple_of(86_400) { format!("P{}D", seconds / 86_400) } else { format!("PT{seconds}S") }
+}
+
+pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+    let job = job_id("dead letter", &id)?;
+    engine.execute(Command::DeleteDeadLetter(job)).await?;
+    Ok(Json::ok(json!({"deleted": true, "job_id": job}).to_string()))
+}

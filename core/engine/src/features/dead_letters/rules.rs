@@ -1,0 +1,128 @@
+//! Dead letters: run again, deleted, pruned (protocol section 8.9). One by one, or all that a filter finds.
+use std::time::Duration;
+
+use ojs_model::state::Trigger;
+use ojs_model::{JobId, OjsError, RetryPolicy};
+
+use crate::error::Applied;
+use crate::features::dead_letters::records::Override;
+use crate::kernel::command::Reply;
+use crate::kernel::job::{JobRow, flag};
+use crate::kernel::maintenance::SLICE;
+use crate::kernel::transaction::Transaction;
+use crate::options::Retention;
+use crate::store::tables::DeadFilter;
+
+impl Transaction<'_> {
+    /// Dead-letter retry: same id, fresh attempts, history kept.
+    pub(crate) fn replay(&mut self, id: JobId, change: Option<&Override>) -> Applied<Reply> {
+        let Some(before) = self.tables.row(id)? else {
+            return Err(OjsError::not_found("dead letter", &id.to_string()).into());
+        };
+        if !before.state.accepts(Trigger::Replay) {
+            return Err(OjsError::wrong_state(id, before.state, "discarded").into());
+        }
+        let row = self.replay_row(&before, change)?;
+        self.changed(row, before.state)
+    }
+
+    pub(crate) fn replay_row(&mut self, before: &JobRow, change: Option<&Override>) -> Applied<JobRow> {
+        let mut row = before.clone();
+        (row.attempt, row.releases, row.started_at, row.finished_at, row.retry_delay) = (0, 0, 0, 0, 0);
+        // An operator has decided: what limited the first life is over, and would end this one at once.
+        row.flags &= !(flag::DEAD | flag::EXPIRED | flag::ERROR | flag::TOTAL | flag::TTL);
+        if let Some(change) = change {
+            self.override_job(&mut row, change)?;
+        }
+        let row = self.make_available(before, row, Trigger::Replay)?;
+        self.emit("dead_letter.retried", &row, "")?;
+        Ok(row)
+    }
+
+    fn override_job(&mut self, row: &mut JobRow, change: &Override) -> Applied<()> {
+        if change.changes_body() {
+            let mut body = self.tables.body(row.seq)?;
+            let policy = match &change.retry {
+                Some(value) => Some(RetryPolicy::parse(value, &self.policy(row)?)?),
+                None => None,
+            };
+            let retry = policy.as_ref().map(|policy| {
+                let mut text = String::new();
+                policy.push_json(&mut text);
+                text
+            });
+            body.text = change.apply(&body.text, retry.as_deref())?;
+            if let (Some(text), Some(policy)) = (retry, policy) {
+                body.retry = Some(text);
+                row.max_attempts = policy.max_attempts;
+            }
+            self.tables.set_body(row.seq, &body)?;
+            // The new meta may name another trace.
+            self.keep_trace(row.seq, &body);
+            if self.traces.get(&row.seq).is_some_and(|id| !id.is_empty()) {
+                row.flags |= flag::TRACED;
+            }
+        }
+        if let Some(name) = &change.queue {
+            row.queue = self.tables.queue(name, self.now)?.num;
+        }
+        row.priority = change.priority.unwrap_or(row.priority);
+        Ok(())
+    }
+
+    /// Runs the next slice of the dead letters that a filter finds; answers which.
+    pub(crate) fn replay_dead(&mut self, filter: &DeadFilter) -> Applied<Reply> {
+        let (rows, _) = self.tables.dead(&slice(filter))?;
+        for row in &rows {
+            self.replay_row(row, None)?;
+        }
+        Ok(Reply::Ids(rows.iter().map(|row| row.id).collect()))
+    }
+
+    pub(crate) fn delete_dead_letter(&mut self, id: JobId) -> Applied<Reply> {
+        let row = self.tables.row(id)?.filter(|row| row.has(flag::DEAD));
+        let Some(row) = row else {
+            return Err(OjsError::not_found("dead letter", &id.to_string()).into());
+        };
+        self.forget_dead(&row, "dead_letter.deleted", "")?;
+        Ok(Reply::Done)
+    }
+
+    /// Deletes the next slice of the dead letters that a filter finds; answers which.
+    pub(crate) fn delete_dead_letters(&mut self, filter: &DeadFilter) -> Applied<Reply> {
+        let (rows, _) = self.tables.dead(&slice(filter))?;
+        for row in &rows {
+            self.forget_dead(row, "dead_letter.deleted", "")?;
+        }
+        Ok(Reply::Ids(rows.iter().map(|row| row.id).collect()))
+    }
+
+    pub(crate) fn forget_dead(&mut self, row: &JobRow, event: &str, extra: &str) -> Applied<()> {
+        self.emit(event, row, extra)?;
+        self.erase(row)
+    }
+
+    /// One slice of what is kept too long, then of what is too much, the oldest first. True when there may be more.
+    pub(crate) fn prune_dead_letters(&mut self, keep: &Retention) -> Applied<bool> {
+        let age = i64::try_from(keep.dead_letters.min(Duration::from_secs(u64::MAX / 1000)).as_millis()).unwrap_or(i64::MAX);
+        let until = Some(self.now.as_millis().saturating_sub(age));
+        let (old, _) = self.tables.dead(&DeadFilter { until, limit: SLICE, ..DeadFilter::default() })?;
+        for row in &old {
+            self.forget_dead(row, "dead_letter.pruned", "\"reason\":\"max_age\"")?;
+        }
+        if old.len() == SLICE {
+            return Ok(true);
+        }
+        // Newest first: what lies behind the allowed number is the oldest.
+        let offset = usize::try_from(keep.max_dead_letters).unwrap_or(usize::MAX);
+        let (surplus, _) = self.tables.dead(&DeadFilter { offset, limit: SLICE, ..DeadFilter::default() })?;
+        for row in &surplus {
+            self.forget_dead(row, "dead_letter.pruned", "\"reason\":\"max_count\"")?;
+        }
+        Ok(surplus.len() == SLICE)
+    }
+}
+
+fn slice(filter: &DeadFilter) -> DeadFilter {
+    DeadFilter { limit: SLICE, offset: 0, ..filter.clone() }
+}

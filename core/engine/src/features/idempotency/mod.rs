@@ -1,0 +1,2 @@
+//! Answers that are given again when a request comes again.
+pub mod records;

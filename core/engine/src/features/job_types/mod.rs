@@ -1,0 +1,3 @@
+//! Claims that name job types.
+pub mod records;
+pub(crate) mod rules;

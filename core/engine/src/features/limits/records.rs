@@ -1,0 +1,194 @@
+//! Keys with limits: what stores keep of them (extensions section 4).
+//!
+//! A key's limits are those of the latest job or override that named any. `rate` is a sliding log: never more starts than its limit within
+//! any stretch of its period, wherever that begins. `throttle` keeps starts apart. Active jobs are counted where they are, in an index, so a
+//! slot cannot be lost: whatever ends an attempt frees it.
+//!
+//! A job whose key is full is *parked*: it stays available, and stands behind a bar in its queue's line, so that claims do not pass over it
+//! again and again. When a slot frees or time has passed, as many jobs as have room come out, best first.
+use std::sync::Arc;
+
+use ojs_model::Timestamp;
+use ojs_model::rate_limit::Limits;
+use serde_json::{Map, Value};
+
+use crate::error::{Result, StoreError};
+use crate::kernel::job::JobRow;
+
+/// Added to the rank (minus the priority) of a parked job: larger than any rank of a job that is not.
+pub const PARKED_RANK: i32 = 1000;
+
+/// A key as stores keep it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitRow {
+    /// Its number.
+    pub num: i64,
+    /// Whose it is; empty for everybody's.
+    pub tenant: Arc<str>,
+    /// The key.
+    pub key: Arc<str>,
+    /// Limits that jobs named.
+    pub limits: StoredLimits,
+    /// Limits that an operator set for a while.
+    pub override_limits: StoredLimits,
+    /// End of the override.
+    pub override_until: i64,
+    /// Starts under a rate or throttle so far: numbers the entries of the log.
+    pub starts: i64,
+    /// Latest of them.
+    pub last_at: i64,
+    /// Nothing starts before then: a worker said so.
+    pub held_until: i64,
+    /// When time alone lets the next job start; 0 when none waits for that.
+    pub open_at: i64,
+}
+
+impl LimitRow {
+    /// A key that has just been heard of.
+    #[must_use]
+    pub fn fresh(num: i64, tenant: &str, key: &str) -> Self {
+        Self {
+            num,
+            tenant: tenant.into(),
+            key: key.into(),
+            limits: StoredLimits::None,
+            override_limits: StoredLimits::None,
+            override_until: 0,
+            starts: 0,
+            last_at: 0,
+            held_until: 0,
+            open_at: 0,
+        }
+    }
+
+    /// The limits that hold now.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] when they cannot be read: no job may start as if there were none.
+    pub fn now(&self, now: i64) -> Result<Limits> {
+        if self.override_until > now
+            && let Some(limits) = self.readable(&self.override_limits)?
+        {
+            return Ok(limits);
+        }
+        Ok(self.readable(&self.limits)?.unwrap_or_default())
+    }
+
+    fn readable(&self, limits: &StoredLimits) -> Result<Option<Limits>> {
+        match limits {
+            StoredLimits::None => Ok(None),
+            StoredLimits::Set(limits) => Ok(Some(*limits)),
+            StoredLimits::Unreadable(_) => Err(StoreError::Failed(format!(
+                "the limits of key '{}' cannot be read: set them anew with a job that names them, or override them with PUT \
+                 /ojs/v1/rate-limits/{}",
+                self.key, self.key
+            ))),
+        }
+    }
+}
+
+/// Limits as a store keeps them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum StoredLimits {
+    /// No job has named any.
+    #[default]
+    None,
+    /// What was named.
+    Set(Limits),
+    /// A text that cannot be read. It stays as it is until limits are set anew.
+    Unreadable(Arc<str>),
+}
+
+impl StoredLimits {
+    /// Reads what [`text`](Self::text) wrote.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::None;
+        }
+        let object = serde_json::from_str::<Map<String, Value>>(text).ok();
+        // They were checked before they were stored, so a fault means damage.
+        match object.and_then(|object| Limits::parse(&object).ok()) {
+            Some(limits) => Self::Set(limits),
+            None => Self::Unreadable(text.into()),
+        }
+    }
+
+    /// As stores keep it: a JSON object, or an empty text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Set(limits) => Value::Object(limits.to_value()).to_string(),
+            Self::Unreadable(text) => text.to_string(),
+        }
+    }
+}
+
+impl From<Limits> for StoredLimits {
+    fn from(limits: Limits) -> Self {
+        Self::Set(limits)
+    }
+}
+
+/// A key with what is going on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitView {
+    /// The key.
+    pub row: LimitRow,
+    /// Active jobs.
+    pub active: i64,
+    /// Available jobs.
+    pub waiting: i64,
+    /// Starts in the current window.
+    pub used: i64,
+    /// When the window lets the next job start, if it is full.
+    pub window_opens_at: Option<Timestamp>,
+    /// When the throttle lets the next job start, if that is later than now.
+    pub throttle_opens_at: Option<Timestamp>,
+    /// The time of the reading.
+    pub at: Timestamp,
+}
+
+/// Where a job stands among those of its key that are not parked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Standing {
+    /// Minus the priority.
+    pub rank: i32,
+    /// The ticket.
+    pub sort_key: i64,
+}
+
+/// Rows that keys need beside [`Tables`](crate::store::tables::Tables). All see what their own transaction has changed.
+pub trait LimitTables {
+    /// The key of a number, held until the end of the transaction.
+    fn limit(&mut self, num: i64) -> Result<LimitRow>;
+    /// The key of a name, to learn its number; who changes it reads it again with [`limit`](Self::limit).
+    fn find_limit(&mut self, tenant: &str, key: &str) -> Result<Option<LimitRow>>;
+    /// Stores a key; another writer may have done so before.
+    fn add_limit(&mut self, tenant: &str, key: &str) -> Result<LimitRow>;
+    /// Writes everything of a key but its name.
+    fn save_limit(&mut self, row: &LimitRow) -> Result<()>;
+    /// A page of keys by name, and how many there are in all. With `key`, only those of that name.
+    fn limits(&mut self, key: Option<&str>, limit: usize, offset: usize) -> Result<(Vec<LimitRow>, usize)>;
+    /// Keys that time has opened.
+    fn opened(&mut self, now: i64, limit: usize) -> Result<Vec<LimitRow>>;
+    /// When time opens the next key. Asked for at every claim, so it must cost nothing where there are no keys.
+    fn next_opening(&mut self) -> Result<Option<i64>>;
+    /// Active jobs of a key.
+    fn running(&mut self, num: i64) -> Result<i64>;
+    /// Available jobs of a key, parked or not.
+    fn held(&mut self, num: i64) -> Result<i64>;
+    /// Jobs of a key that stand in the line of a queue, and the last of them.
+    fn heads(&mut self, num: i64, queue: i64) -> Result<(i64, Option<Standing>)>;
+    /// Parked jobs of a key in a queue, best first.
+    fn parked(&mut self, num: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>>;
+    /// Queues with parked jobs of a key.
+    fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>>;
+    /// Enters a start into the log and forgets those numbered below `keep_from`.
+    fn add_start(&mut self, num: i64, number: i64, at: i64, keep_from: i64) -> Result<()>;
+    /// Starts after a time.
+    fn starts_after(&mut self, num: i64, after: i64) -> Result<i64>;
+    /// The time of a start; `None` when it is forgotten.
+    fn start_at(&mut self, num: i64, number: i64) -> Result<Option<i64>>;
+}

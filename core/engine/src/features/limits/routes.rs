@@ -1,0 +1,121 @@
+//! `/rate-limits`: keys with limits and what is going on with them (extensions section 4).
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
+use ojs_model::rate_limit::Limits;
+use ojs_model::{OjsError, Timestamp};
+use serde_json::{Map, Value, json};
+
+use crate::engine::Engine;
+use crate::features::limits::records::{LimitView, StoredLimits};
+use crate::http::jobs::unexpected;
+use crate::http::queues::pagination;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::{Params, parse, read_body};
+use crate::kernel::command::{Command, Query, Reply};
+
+/// Largest page (protocol section 3.10).
+const MAX_PAGE: usize = 200;
+
+/// `GET /rate-limits`.
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let (limit, offset) = params.page(MAX_PAGE)?;
+    let (views, total) = views(engine.query(Query::Limits { key: None, limit, offset, at: engine.now() }).await?)?;
+    let items: Vec<Value> = views.iter().map(describe).collect();
+    Ok(Json::ok(json!({"items": items, "pagination": pagination(total, limit, offset)}).to_string()))
+}
+
+/// `GET /rate-limits/{key}?tenant=`: the key that is everybody's first, each tenant's under `partitions`.
+pub async fn get(State(engine): State<Engine>, Path(key): Path<String>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let wanted = Query::Limits { key: Some(key.clone()), limit: MAX_PAGE, offset: 0, at: engine.now() };
+    let (mut views, _) = views(engine.query(wanted).await?)?;
+    if let Some(tenant) = params.get("tenant") {
+        views.retain(|view| &*view.row.tenant == tenant);
+    }
+    let Some(first) = views.first() else { return Err(OjsError::not_found("rate limit", &key).into()) };
+    let mut body = describe(first);
+    if let (true, Some(object)) = (views.len() > 1, body.as_object_mut()) {
+        object.insert("partitions".into(), views.iter().map(describe).collect());
+    }
+    Ok(Json::ok(body.to_string()))
+}
+
+/// `PUT /rate-limits/{key}`: other limits until `expires_at`. Without any limit the override ends.
+pub async fn put(State(engine): State<Engine>, Path(key): Path<String>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+    let body = read_body(&headers, body).await?;
+    let request: Map<String, Value> = parse(&body)?;
+    let limits = Limits::parse(&request)?;
+    let now = engine.now();
+    let expires = request.get("expires_at").filter(|at| !at.is_null());
+    let until = match expires {
+        Some(at) => {
+            Some(at.as_str().and_then(|text| Timestamp::parse_from(text, now).ok()).filter(|at| *at > now).ok_or_else(|| {
+                OjsError::invalid_field(
+                    "expires_at",
+                    "expires_at must be a time to come: RFC 3339, or + and an ISO 8601 duration.",
+                )
+            })?)
+        }
+        None => None,
+    };
+    let (limits, until) = match (limits.is_limited(), until) {
+        (false, _) => (None, now),
+        (true, Some(until)) => (Some(limits), until),
+        (true, None) => {
+            let message = "expires_at is required: an override is for a while. Lasting limits come with the jobs of the key.";
+            return Err(OjsError::invalid_field("expires_at", message).into());
+        }
+    };
+    let tenant = request.get("tenant").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (views, _) = views(engine.execute(Command::OverrideLimit { tenant, key: key.clone(), limits, until }).await?)?;
+    match views.first() {
+        Some(view) => Ok(Json::ok(describe(view).to_string())),
+        None => Err(OjsError::not_found("rate limit", &key).into()),
+    }
+}
+
+fn views(reply: Reply) -> Result<(Vec<LimitView>, usize), Failure> {
+    match reply {
+        Reply::Limits(views, total) => Ok((views, total)),
+        other => Err(unexpected(&other).into()),
+    }
+}
+
+fn describe(view: &LimitView) -> Value {
+    let row = &view.row;
+    let (limits, fault) = match row.now(view.at.as_millis()) {
+        Ok(limits) => (limits, None),
+        Err(fault) => (Limits::default(), Some(fault.to_string())),
+    };
+    let scope = if row.tenant.is_empty() { "global" } else { "tenant" };
+    let mut object = json!({"key": &*row.key, "scope": scope, "active": view.active, "waiting_count": view.waiting});
+    let Some(members) = object.as_object_mut() else { return object };
+    members.extend(limits.to_value());
+    members.extend(fault.map(|fault| ("fault".to_owned(), fault.into())));
+    if scope == "tenant" {
+        members.insert("tenant_id".into(), json!(&*row.tenant));
+    }
+    if let Some(most) = limits.concurrency {
+        let available = i64::try_from(most).unwrap_or(i64::MAX).saturating_sub(view.active).max(0);
+        members.insert("concurrency".into(), json!({"limit": most, "active": view.active, "available": available}));
+    }
+    if let Some(Value::Object(rate)) = members.get_mut("rate") {
+        rate.insert("current_count".into(), json!(view.used));
+        rate.insert("window".into(), json!("sliding"));
+        rate.insert("window_resets_at".into(), json!(view.window_opens_at.map(|at| at.to_string())));
+    }
+    if let Some(Value::Object(throttle)) = members.get_mut("throttle") {
+        throttle.insert("next_allowed_at".into(), json!(view.throttle_opens_at.map(|at| at.to_string())));
+    }
+    if row.held_until > view.at.as_millis() {
+        members.insert("held_until".into(), json!(Timestamp::from_millis(row.held_until).to_string()));
+    }
+    if row.override_until > view.at.as_millis() && row.override_limits != StoredLimits::None {
+        let until = Timestamp::from_millis(row.override_until).to_string();
+        let policy = if let StoredLimits::Set(limits) = &row.limits { limits.to_value() } else { Default::default() };
+        members.insert("override".into(), json!({"expires_at": until, "policy": policy}));
+    }
+    object
+}

@@ -1,0 +1,226 @@
+//! Queues as an operator sees them: settings, template, draining, deletion.
+use std::borrow::Cow;
+
+use ojs_model::{ErrorCode, JobError, JobState, NewJob, OjsError};
+use serde_json::{Map, Value, json};
+
+use crate::error::{Applied, StoreError};
+use crate::features::queue_config::records::{QueueConfig, StoredSettings, TEMPLATE};
+use crate::kernel::command::Reply;
+use crate::kernel::job::JobRow;
+use crate::kernel::outcome::Ending;
+use crate::kernel::transaction::Transaction;
+use crate::store::tables::{Counts, QueuePhase, QueueRow};
+
+/// Jobs taken out of a queue by one command: about 10 ms of the writer's time.
+const SLICE: usize = 500;
+
+impl Transaction<'_> {
+    /// The queue of a name, for use: made under the template when it is new, opened again when it was deleted.
+    pub(crate) fn queue_for_use(&mut self, name: &str) -> Result<QueueRow, StoreError> {
+        let known = self.tables.find_queue(name)?;
+        if let Some(queue) = known.filter(|queue| queue.phase != QueuePhase::Deleted) {
+            return Ok(queue);
+        }
+        let mut queue = self.tables.queue(name, self.now)?;
+        let fresh = QueueRow::fresh(queue.num, name, self.now.as_millis());
+        let again = queue.phase == QueuePhase::Deleted;
+        let template = self.template()?;
+        if again || template != QueueConfig::default() {
+            queue = QueueRow { created_at: if again { fresh.created_at } else { queue.created_at }, ..fresh };
+            self.set_config(&mut queue, QueueConfig::default(), &template)?;
+        }
+        Ok(queue)
+    }
+
+    /// The queue of a name as it is, or as its first use would make it, with number 0: a refusal must not leave a queue behind.
+    pub(crate) fn queue_to_be(&mut self, name: &str) -> Result<QueueRow, StoreError> {
+        let known = self.tables.find_queue(name)?;
+        if let Some(queue) = known.filter(|queue| queue.phase != QueuePhase::Deleted) {
+            return Ok(queue);
+        }
+        let settings = StoredSettings::new(QueueConfig::default(), &self.template()?);
+        Ok(QueueRow { settings, ..QueueRow::fresh(0, name, self.now.as_millis()) })
+    }
+
+    fn template(&mut self) -> Result<QueueConfig, StoreError> {
+        let Some(row) = self.tables.find_queue(TEMPLATE)? else { return Ok(QueueConfig::default()) };
+        Ok(row.settings()?.map(|settings| settings.own.clone()).unwrap_or_default())
+    }
+
+    /// Stores a queue with its own settings over the template's. A rate of jobs' own making stays until a setting replaces it.
+    fn set_config(&mut self, queue: &mut QueueRow, own: QueueConfig, template: &QueueConfig) -> Result<(), StoreError> {
+        let rate = |queue: &QueueRow| queue.settings.known().and_then(|settings| settings.config.rate_limit);
+        let before = rate(queue);
+        queue.settings = StoredSettings::new(own, template);
+        match rate(queue) {
+            after if after == before => {}
+            Some(after) => queue.limit(after, self.now.as_millis()),
+            None => (queue.rate, queue.tokens, queue.burst) = (0.0, 0.0, 0.0),
+        }
+        self.tables.save_settings(queue)
+    }
+
+    pub(crate) fn create_queue(&mut self, name: &str, settings: &Map<String, Value>) -> Applied<Reply> {
+        if let Some(queue) = self.tables.find_queue(name)?.filter(|queue| queue.phase != QueuePhase::Deleted) {
+            let message = format!("Queue '{name}' exists already.");
+            return Err(OjsError::new(ErrorCode::Conflict, message)
+                .with_details(json!({"queue": name, "reason": "queue_exists", "current_state": phase_word(&queue)}))
+                .with_hint("Change it with PUT /ojs/v1/queues/{name}/config.")
+                .into());
+        }
+        self.configure(name, settings)
+    }
+
+    /// Merges settings into a queue's own. Jobs that are stored keep what they were stored with.
+    pub(crate) fn configure(&mut self, name: &str, settings: &Map<String, Value>) -> Applied<Reply> {
+        if self.tables.find_queue(name)?.is_none_or(|queue| queue.phase == QueuePhase::Deleted) {
+            // Refused before the queue is made.
+            QueueConfig::parse(settings)?;
+        }
+        let queue = if name == TEMPLATE { self.tables.queue(name, self.now)? } else { self.queue_for_use(name)? };
+        let mut queue = self.tables.lock_queue(queue.num)?;
+        // Settings that cannot be read are made anew here, of what is readable and what is asked for.
+        let mut merged = queue.settings.own().to_value();
+        merged.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
+        let own = QueueConfig::parse(&merged)?;
+        if name == TEMPLATE {
+            self.tables.save_settings(&QueueRow { settings: StoredSettings::new(own.clone(), &own), ..queue.clone() })?;
+            for mut other in self.tables.queues()? {
+                // What cannot be read is left to a configuration of its own.
+                if &*other.name != TEMPLATE && other.settings().is_ok() {
+                    let other_own = other.settings.own();
+                    self.set_config(&mut other, other_own, &own)?;
+                    self.signal_room(&other);
+                }
+            }
+        } else {
+            let template = self.template()?;
+            self.set_config(&mut queue, own, &template)?;
+            self.signal_room(&queue);
+        }
+        // A wider limit lets waiting fetches go on.
+        self.call_all_waiters()?;
+        let queue = self.tables.queue_by_num(queue.num)?;
+        let counts = self.counts_now(queue.num)?;
+        Ok(Reply::Queue(queue, counts))
+    }
+
+    pub(crate) fn set_draining(&mut self, name: &str, draining: bool) -> Applied<Reply> {
+        let mut queue = self.queue_for_use(name)?;
+        queue.phase = if draining { QueuePhase::Draining } else { QueuePhase::Open };
+        self.tables.save_settings(&queue)?;
+        self.signal_room(&queue);
+        let counts = self.counts_now(queue.num)?;
+        Ok(Reply::Queue(queue, counts))
+    }
+
+    /// Counts that include what this transaction has changed.
+    pub(crate) fn counts_now(&mut self, queue: i64) -> Result<Counts, StoreError> {
+        let mut counts = self.tables.counts(queue)?;
+        if let Some(delta) = self.counts.get(&queue) {
+            for (cell, delta) in counts.iter_mut().zip(delta) {
+                *cell += delta;
+            }
+        }
+        Ok(counts)
+    }
+
+    pub(crate) fn empty_queue(&mut self, name: &str, target: Option<&str>) -> Applied<Reply> {
+        let queue = self.known_queue(name)?;
+        let target = match target {
+            Some(name) => Some(self.queue_for_use(name)?),
+            None => None,
+        };
+        let mut done = 0;
+        for state in [JobState::Available, JobState::Scheduled, JobState::Retryable, JobState::Pending] {
+            for row in self.tables.jobs_in(queue.num, state, SLICE - done)? {
+                match &target {
+                    Some(target) => self.move_job(&row, target.num)?,
+                    None => {
+                        let message = format!("Queue '{name}' was deleted with what it held.");
+                        self.throw_away(&row, "queue_deleted", message)?;
+                    }
+                }
+                done += 1;
+            }
+        }
+        Ok(Reply::Emptied(done, done == SLICE))
+    }
+
+    fn move_job(&mut self, before: &JobRow, queue: i64) -> Result<(), StoreError> {
+        let row = JobRow { queue, ..before.clone() };
+        self.tables.update(before, &row)?;
+        if row.limit != 0 {
+            self.released.push((row.limit, None));
+        }
+        self.count(before.queue, before.state, -1);
+        self.count(queue, row.state, 1);
+        if row.state == JobState::Available {
+            *self.ready.entry(queue).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    /// Discards a job that waits, for a reason that lies outside it.
+    pub(crate) fn throw_away(&mut self, before: &JobRow, reason: &'static str, message: String) -> Result<JobRow, StoreError> {
+        let mut row = before.clone();
+        let mut error = JobError::engine(ErrorCode::Cancelled, message);
+        (error.code, error.kind) = (reason.to_owned(), reason.to_owned());
+        self.remember(&mut row, &error)?;
+        self.discard(before, row, &error, Ending { dead_letter: false, reason })
+    }
+
+    pub(crate) fn delete_queue(&mut self, name: &str) -> Applied<Reply> {
+        let mut queue = self.known_queue(name)?;
+        let counts = self.counts_now(queue.num)?;
+        let held: Map<String, Value> = JobState::ALL
+            .into_iter()
+            .zip(counts)
+            .filter(|(state, jobs)| !state.is_terminal() && *jobs > 0)
+            .map(|(state, jobs)| (state.as_str().to_owned(), json!(jobs)))
+            .collect();
+        if !held.is_empty() {
+            return Err(OjsError::new(ErrorCode::Conflict, format!("Queue '{name}' is not empty."))
+                .with_details(json!({"queue": name, "reason": "queue_not_empty", "jobs": held}))
+                .with_hint(
+                    "Let its active jobs end; what waits goes with strategy discard, or elsewhere with move and target_queue.",
+                )
+                .into());
+        }
+        queue = QueueRow { phase: QueuePhase::Deleted, ..QueueRow::fresh(queue.num, name, queue.created_at) };
+        self.tables.save_settings(&queue)?;
+        Ok(Reply::Done)
+    }
+
+    fn known_queue(&mut self, name: &str) -> Applied<QueueRow> {
+        let known = self.tables.find_queue(name)?.filter(|queue| queue.phase != QueuePhase::Deleted);
+        known.ok_or_else(|| OjsError::not_found("queue", name).into())
+    }
+
+    /// A job with the defaults of its queue filled in.
+    pub(crate) fn fitted<'j>(&mut self, job: &'j NewJob) -> Applied<Cow<'j, NewJob>> {
+        let queue = self.queue_to_be(&job.queue)?;
+        match queue.settings()? {
+            Some(settings) if settings.config.has_defaults() => Ok(Cow::Owned(filled(job, &settings.config)?)),
+            _ => Ok(Cow::Borrowed(job)),
+        }
+    }
+}
+
+/// A copy with the defaults of a queue.
+pub(crate) fn filled(job: &NewJob, config: &QueueConfig) -> Result<NewJob, OjsError> {
+    let mut job = job.clone();
+    job.fill_defaults(config.default_retry.as_ref(), config.default_timeout_ms, config.visibility_timeout_ms)?;
+    Ok(job)
+}
+
+/// The state of a queue in a word.
+pub(crate) fn phase_word(queue: &QueueRow) -> &'static str {
+    match queue.phase {
+        QueuePhase::Deleted => "deleted",
+        QueuePhase::Draining => "draining",
+        QueuePhase::Open if queue.paused => "paused",
+        QueuePhase::Open => "active",
+    }
+}

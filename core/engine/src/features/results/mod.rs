@@ -1,0 +1,5 @@
+//! What came out of jobs: expiry, reading, streaming.
+pub mod records;
+pub(crate) mod routes;
+pub(crate) mod rules;
+pub(crate) mod stream;

@@ -1,0 +1,3 @@
+//! Figures over time.
+pub mod records;
+pub(crate) mod routes;

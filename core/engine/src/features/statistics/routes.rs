@@ -1,0 +1,116 @@
+//! `/admin/stats`: the whole in figures, now and over time.
+use std::collections::BTreeMap;
+
+use axum::extract::{RawQuery, State};
+use ojs_model::OjsError;
+use serde_json::{Map, Value, json};
+
+use crate::engine::Engine;
+use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::features::statistics::records::{HOUR, MINUTE, Pace, Spread, StatFilter, StatRow};
+use crate::http::operator::{ask, astray, invalid, stamp, time};
+use crate::http::reply::{Failure, Json};
+use crate::http::request::Params;
+use crate::store::tables::Counts;
+
+/// Most points of a history.
+const MAX_POINTS: i64 = 1_440;
+
+/// `GET /admin/stats`
+pub async fn now(State(engine): State<Engine>) -> Result<Json, Failure> {
+    let now = engine.now().as_millis();
+    let gauges = match ask(&engine, AdminQuery::Gauges { now }).await? {
+        AdminReply::Gauges(gauges) => gauges,
+        other => return Err(astray(&other)),
+    };
+    let mut total = Counts::default();
+    for (_, counts) in &gauges.queues {
+        total.iter_mut().zip(counts).for_each(|(sum, jobs)| *sum += jobs);
+    }
+    let rows = recent(&engine).await?;
+    let pace = Pace::of(&rows, now);
+    let body = json!({
+        "queues": gauges.queues.len(), "workers": gauges.workers, "jobs": crate::features::queue_config::operator_routes::by_state(&total),
+        "dead_letters": gauges.dead, "throughput": throughput(&pace), "latency_ms": percentiles(&pace.run),
+        "wait_ms": percentiles(&pace.wait), "uptime_seconds": engine.uptime().as_secs(),
+    });
+    Ok(Json::ok(body.to_string()))
+}
+
+/// `GET /admin/stats/history?period=1m|5m|1h|1d&queue&since&until`: oldest first, empty periods left out.
+pub async fn history(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let now = engine.now().as_millis();
+    let (period, length, back) = period(params.get("period").unwrap_or("1m"))?;
+    let until = time(&params, "until")?.unwrap_or(now.saturating_add(1));
+    let since = time(&params, "since")?.unwrap_or(until.saturating_sub(back));
+    let since = since - since.rem_euclid(length);
+    if until.saturating_sub(since) / length > MAX_POINTS {
+        let message = format!("since and until are more than {MAX_POINTS} periods of {period} apart: choose a longer period.");
+        return Err(invalid("since", message).into());
+    }
+    let queue = match params.get("queue") {
+        Some(name) => match ask(&engine, AdminQuery::Queue(name.to_owned())).await? {
+            AdminReply::Queue(queue, ..) => Some(queue.num),
+            other => return Err(astray(&other)),
+        },
+        None => None,
+    };
+    let rows = read(&engine, StatFilter { since, until, queue }).await?;
+    let mut points: BTreeMap<i64, StatRow> = BTreeMap::new();
+    for row in &rows {
+        let at = row.at - row.at.rem_euclid(length);
+        points.entry(at).or_insert_with(|| StatRow::new(at, length, 0, 0)).merge(row);
+    }
+    let items: Vec<Value> = points.values().map(point).collect();
+    Ok(Json::ok(json!({"period": period, "since": stamp(since), "until": stamp(until), "items": items}).to_string()))
+}
+
+/// Name and length of a period, and how far a history of it goes back by itself.
+fn period(word: &str) -> Result<(&str, i64, i64), OjsError> {
+    match word {
+        "1m" => Ok((word, MINUTE, HOUR)),
+        "5m" => Ok((word, 5 * MINUTE, 6 * HOUR)),
+        "1h" => Ok((word, HOUR, 24 * HOUR)),
+        "1d" => Ok((word, 24 * HOUR, 30 * 24 * HOUR)),
+        other => Err(invalid("period", format!("period cannot be '{other}': use 1m, 5m, 1h or 1d."))),
+    }
+}
+
+fn point(row: &StatRow) -> Value {
+    json!({
+        "timestamp": stamp(row.at), "enqueued": row.enqueued, "processed": row.completed, "failed": row.failed,
+        "discarded": row.discarded, "latency_ms": percentiles(&row.run), "wait_ms": percentiles(&row.wait),
+    })
+}
+
+/// The rows that [`Pace`] needs.
+pub(crate) async fn recent(engine: &Engine) -> Result<Vec<StatRow>, Failure> {
+    let now = engine.now().as_millis();
+    read(engine, StatFilter { since: now.saturating_sub(Pace::BACK + MINUTE), until: now.saturating_add(1), queue: None }).await
+}
+
+/// Figures of all nodes, those included that are not written yet.
+pub(crate) async fn read(engine: &Engine, filter: StatFilter) -> Result<Vec<StatRow>, Failure> {
+    let mut rows = match ask(engine, AdminQuery::Stats(filter)).await? {
+        AdminReply::Stats(rows) => rows,
+        other => return Err(astray(&other)),
+    };
+    engine.metrics().correct(&mut rows, &filter);
+    Ok(rows)
+}
+
+/// Jobs a minute.
+pub(crate) fn throughput(pace: &Pace) -> Value {
+    let rounded = |n: f64| (n * 10.0).round() / 10.0;
+    json!({
+        "enqueued_per_minute": rounded(pace.enqueued), "processed_per_minute": rounded(pace.completed),
+        "failed_per_minute": rounded(pace.failed),
+    })
+}
+
+/// Half, nearly all, all but the worst; `null` when there are none.
+pub(crate) fn percentiles(spread: &Spread) -> Value {
+    let shares = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
+    shares.into_iter().map(|(name, share)| (name.to_owned(), json!(spread.percentile(share)))).collect::<Map<_, _>>().into()
+}

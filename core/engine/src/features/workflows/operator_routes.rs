@@ -1,0 +1,39 @@
+//! `/admin/workflows`: look for workflows.
+use axum::extract::{RawQuery, State};
+use serde_json::{Value, json};
+
+use crate::engine::Engine;
+use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::features::workflows::records::{WorkflowFilter, WorkflowRow, WorkflowState};
+use crate::http::operator::{Paging, ask, astray, invalid, stamp};
+use crate::http::reply::{Failure, Json};
+use crate::http::request::Params;
+
+/// `GET /admin/workflows?state&page&per_page`: newest first. A workflow inside another one is a step of it, and not listed.
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let paging = Paging::of(&params)?;
+    let known = |word: &str| {
+        let fault =
+            || invalid("state", format!("state cannot be '{word}': use pending, running, completed, failed or cancelled."));
+        WorkflowState::from_word(word).ok_or_else(fault)
+    };
+    let state = params.get("state").map(known).transpose()?;
+    let filter = WorkflowFilter { state, limit: paging.per_page, offset: paging.offset() };
+    let (workflows, has_more) = match ask(&engine, AdminQuery::Workflows(filter)).await? {
+        AdminReply::Workflows { workflows, has_more } => (workflows, has_more),
+        other => return Err(astray(&other)),
+    };
+    let items: Vec<Value> = workflows.iter().map(item).collect();
+    let pagination = json!({"page": paging.page, "per_page": paging.per_page, "has_more": has_more});
+    Ok(Json::ok(json!({"items": items, "pagination": pagination}).to_string()))
+}
+
+/// A workflow without its steps.
+fn item(row: &WorkflowRow) -> Value {
+    json!({
+        "id": row.id.to_string(), "type": row.shape.as_str(), "name": row.name, "state": row.state.as_str(),
+        "steps_total": row.total, "steps_completed": row.completed, "created_at": stamp(row.created_at),
+        "started_at": stamp(row.started_at), "completed_at": stamp(row.finished_at),
+    })
+}

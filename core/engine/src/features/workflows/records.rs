@@ -1,0 +1,189 @@
+//! A workflow as stores keep it: a row with counters, and a row for each step.
+use ojs_model::workflow::Shape;
+use ojs_model::{JobId, JobState};
+
+/// Where a workflow is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum WorkflowState {
+    /// Inside another workflow whose turn has not come.
+    Waiting = 0,
+    /// Under way.
+    Running = 1,
+    /// Ended well: terminal.
+    Completed = 2,
+    /// Ended badly: terminal.
+    Failed = 3,
+    /// Cancelled: terminal.
+    Cancelled = 4,
+}
+
+/// Where a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum StepState {
+    /// Its turn has not come.
+    Waiting = 0,
+    /// Its job, or its workflow, was started.
+    Started = 1,
+    /// Succeeded.
+    Completed = 2,
+    /// Failed for good.
+    Failed = 3,
+    /// Cancelled, or never started because an earlier one failed.
+    Cancelled = 4,
+}
+
+macro_rules! words {
+    ($type:ident: $($variant:ident $word:literal),* $(,)?) => {
+        impl $type {
+            /// The word on the wire.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+
+            /// The state of a stored number.
+            #[must_use]
+            pub fn from_number(number: u8) -> Option<Self> {
+                [$(Self::$variant),*].get(usize::from(number)).copied()
+            }
+
+            /// The state of a word on the wire.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                [$(Self::$variant),*].into_iter().find(|state| state.as_str() == word)
+            }
+
+            /// True when nothing moves it on.
+            #[must_use]
+            pub const fn is_terminal(self) -> bool {
+                self as u8 >= 2
+            }
+        }
+    };
+}
+
+words!(WorkflowState: Waiting "pending", Running "running", Completed "completed", Failed "failed", Cancelled "cancelled");
+words!(StepState: Waiting "waiting", Started "pending", Completed "completed", Failed "failed", Cancelled "cancelled");
+
+/// A workflow. Times are milliseconds since the epoch; 0 is "never".
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkflowRow {
+    /// Number within the store.
+    pub num: i64,
+    /// Its id.
+    pub id: JobId,
+    /// How its steps hang together.
+    pub shape: Shape,
+    /// For people.
+    pub name: Option<String>,
+    /// Where it is.
+    pub state: WorkflowState,
+    /// Steps in all, callbacks not counted.
+    pub total: i64,
+    /// Steps that succeeded.
+    pub completed: i64,
+    /// Steps that ended, well or not.
+    pub ended: i64,
+    /// Callbacks under way.
+    pub callbacks_left: i64,
+    /// A callback failed.
+    pub callback_failed: bool,
+    /// Number of the workflow whose step this is; 0 for none.
+    pub parent: i64,
+    /// Index of that step.
+    pub parent_step: i64,
+    /// Results that its first steps get, as a JSON array.
+    pub inherited: String,
+    /// Creation.
+    pub created_at: i64,
+    /// Start of the first step.
+    pub started_at: i64,
+    /// End.
+    pub finished_at: i64,
+}
+
+/// A step, or a callback of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepRow {
+    /// Number of its workflow.
+    pub workflow: i64,
+    /// Place among the steps; callbacks are −1, −2, −3 in the order of their kinds.
+    pub index: i64,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it is.
+    pub state: StepState,
+    /// Enqueue request of its job; empty for a workflow.
+    pub request: String,
+    /// Number of its workflow; 0 for a job.
+    pub child: i64,
+    /// Its job, once started.
+    pub job: Option<JobId>,
+    /// Indexes of the steps it waits for, as a JSON array.
+    pub after: String,
+    /// Result as JSON; `{"error":…}` after a failure; empty before the end.
+    pub result: String,
+    /// End.
+    pub finished_at: i64,
+}
+
+impl StepRow {
+    /// Indexes of the steps it waits for.
+    #[must_use]
+    pub fn waits_for(&self) -> Vec<i64> {
+        serde_json::from_str(&self.after).unwrap_or_default()
+    }
+}
+
+/// A workflow with everything needed to print it.
+#[derive(Debug, Clone)]
+pub struct WorkflowView {
+    /// The workflow.
+    pub row: WorkflowRow,
+    /// Its steps and callbacks.
+    pub steps: Vec<StepView>,
+}
+
+/// A step with everything needed to print it.
+#[derive(Debug, Clone)]
+pub struct StepView {
+    /// The step.
+    pub row: StepRow,
+    /// State and start of its job, while there is one.
+    pub job: Option<(JobState, i64)>,
+}
+
+/// Which workflows to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WorkflowFilter {
+    /// Only this state.
+    pub state: Option<WorkflowState>,
+    /// Page size.
+    pub limit: usize,
+    /// Rows to skip.
+    pub offset: usize,
+}
+
+/// Rows of workflows. Part of [`Tables`](crate::store::tables::Tables).
+pub trait WorkflowTables {
+    /// Stores a workflow and sets its number; false when the id exists.
+    fn insert_workflow(&mut self, row: &mut WorkflowRow) -> crate::error::Result<bool>;
+    /// The workflow of an id.
+    fn workflow(&mut self, id: JobId) -> crate::error::Result<Option<WorkflowRow>>;
+    /// The workflow of a number.
+    fn workflow_by_num(&mut self, num: i64) -> crate::error::Result<Option<WorkflowRow>>;
+    /// Writes a workflow.
+    fn update_workflow(&mut self, row: &WorkflowRow) -> crate::error::Result<()>;
+    /// Writes a step, new or known.
+    fn put_step(&mut self, row: &StepRow) -> crate::error::Result<()>;
+    /// One step.
+    fn step(&mut self, workflow: i64, index: i64) -> crate::error::Result<Option<StepRow>>;
+    /// Steps with an index of at least `from`, in order.
+    fn steps(&mut self, workflow: i64, from: i64) -> crate::error::Result<Vec<StepRow>>;
+    /// A page of workflows that are not part of another one, the newest first, and one more row when there are more.
+    fn list_workflows(&mut self, filter: &WorkflowFilter) -> crate::error::Result<Vec<WorkflowRow>>;
+    /// Deletes workflows that ended before a time, at most `limit`.
+    fn prune_workflows(&mut self, before: i64, limit: usize) -> crate::error::Result<()>;
+}

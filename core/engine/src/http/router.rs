@@ -1,0 +1,143 @@
+//! The HTTP binding (protocol section 3) as an axum router.
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use ojs_model::{ErrorCode, OjsError};
+
+use crate::engine::Engine;
+use crate::http::access::{Access, Permission};
+use crate::http::guard::{self, Fence};
+use crate::http::hosts::Hosts;
+use crate::http::reply::{Failure, Json, finish};
+use crate::http::request::Incoming;
+use crate::http::routes::{self, Route};
+use crate::http::{health, manifest, metrics};
+use crate::kernel::command::Command;
+
+/// All routes, with uniform headers and error bodies; with `access`, only for those who have a key; with `hosts`, not for pages of
+/// browsers that come from elsewhere.
+pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hosts>>) -> Router {
+    let fence = hosts.map(|hosts| Fence { hosts, access: access.clone() });
+    // Where keys are asked for, who has none gets nothing but open routes; and the health of a server may be asked under any name.
+    let open = |route: MethodRouter<Engine>, path: &str| match fence.clone().filter(|_| access.is_some() && path != "/health") {
+        Some(fence) => route.layer(from_fn_with_state(fence, guard::fence)),
+        None => route,
+    };
+    let mut v1 = Router::new();
+    for Route { path, needs, handler, .. } in routes::table() {
+        let handler = if needs == Permission::Open { open(handler, path) } else { handler };
+        v1 = v1.route(path, guarded(handler, access.as_ref(), needs));
+    }
+    if engine.options().test_mode {
+        v1 = v1.route("/admin/reset", guarded(post(reset), access.as_ref(), Permission::Administer));
+    }
+    let all = Router::new()
+        .route("/ojs/manifest", open(get(manifest::manifest), "/ojs/manifest"))
+        .route("/health", get(health::health))
+        .route("/ready", get(health::ready))
+        .route("/metrics", guarded(get(metrics::metrics), access.as_ref(), Permission::Inspect))
+        .nest("/ojs/v1", v1)
+        .method_not_allowed_fallback(wrong_method)
+        .fallback(unknown_path);
+    let fenced = match fence.filter(|_| access.is_none()) {
+        Some(fence) => all.layer(from_fn_with_state(fence, guard::fence)),
+        None => all,
+    };
+    fenced.layer(from_fn_with_state(engine.clone(), frame)).with_state(engine)
+}
+
+/// Asks for a key in front of a route, when keys are on.
+fn guarded(route: MethodRouter<Engine>, access: Option<&Arc<Access>>, needs: Permission) -> MethodRouter<Engine> {
+    match access.filter(|_| needs != Permission::Open) {
+        Some(access) => route.layer(from_fn_with_state((Arc::clone(access), needs), guard::guard)),
+        None => route,
+    }
+}
+
+/// What every exchange has in common: version check, request id, media type, error body.
+async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let incoming = Incoming::of(&request);
+    let method = request.method().clone();
+    // The pattern, not the path: ids are no label.
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let response = match incoming.check().and_then(|()| refuse_when_stopping(&engine, request.uri().path())) {
+        Ok(()) => next.run(request).await,
+        Err(error) => Failure::from(error).into_response(),
+    };
+    let response = finish(response, &incoming.request_id);
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    engine.metrics().answered(known(&method), route, status, took);
+    tracing::debug!(method = %method, route, status, micros = took.as_micros(), request_id = ?incoming.request_id, "request");
+    response
+}
+
+/// A request that comes over an open connection when the engine is about to end (protocol section 5.8): it is refused before it does
+/// anything, so that sending it elsewhere is safe. Probes have an answer of their own.
+fn refuse_when_stopping(engine: &Engine, path: &str) -> Result<(), OjsError> {
+    if !engine.is_stopping() || !path.starts_with("/ojs/v1/") || path == "/ojs/v1/health" {
+        return Ok(());
+    }
+    let error = OjsError::new(ErrorCode::BackendUnavailable, "The server is shutting down; the request was not carried out.");
+    Err(error.with_hint("Send it again: to another server, or to this one when it is back."))
+}
+
+/// Methods of the protocol; whatever else somebody may invent is one.
+fn known(method: &Method) -> &'static str {
+    [&Method::GET, &Method::POST, &Method::PUT, &Method::PATCH, &Method::DELETE]
+        .into_iter()
+        .zip(["GET", "POST", "PUT", "PATCH", "DELETE"])
+        .find(|(known, _)| *known == method)
+        .map_or("other", |(_, name)| name)
+}
+
+async fn reset(State(engine): State<Engine>) -> Result<Json, Failure> {
+    engine.execute(Command::Reset).await?;
+    Ok(Json::ok("{\"reset\":true}".to_owned()))
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Failure {
+    OjsError::new(ErrorCode::MethodNotAllowed, format!("{method} is not allowed on {}.", uri.path())).into()
+}
+
+async fn unknown_path(uri: Uri) -> Failure {
+    let path = uri.path();
+    let error = OjsError::new(ErrorCode::NotFound, format!("There is no {path}."))
+        .with_details(serde_json::json!({"resource_type": "path", "resource_id": path}));
+    match likely_route(path) {
+        Some(route) => error.with_hint(format!("Use {route}.")).into(),
+        None => error.with_hint("See /ojs/manifest for the endpoints of this server.").into(),
+    }
+}
+
+/// Routes that clients are known to look for in the wrong place (dialects, section E.4).
+fn likely_route(path: &str) -> Option<&'static str> {
+    if path.starts_with("/ojs/v1/ojs/v1/") {
+        return Some("the path with one /ojs/v1: the client has put it before a path that had it already");
+    }
+    const ROUTES: &[(&str, &str)] = &[
+        ("/ack", "POST /ojs/v1/workers/ack with {\"job_id\": …}"),
+        ("/nack", "POST /ojs/v1/workers/nack with {\"job_id\": …, \"error\": {…}}"),
+        ("/fetch", "POST /ojs/v1/workers/fetch"),
+        ("/cancel", "DELETE /ojs/v1/jobs/{id}"),
+        ("/manifest", "GET /ojs/manifest"),
+        ("/health", "GET /ojs/v1/health"),
+        ("/jobs", "/ojs/v1/jobs"),
+    ];
+    ROUTES.iter().find(|(end, _)| path.ends_with(end)).map(|(_, route)| *route)
+}
+
+/// The status of a refusal, whatever an unknown code says.
+pub(crate) fn status_of(error: &OjsError) -> StatusCode {
+    StatusCode::from_u16(error.status)
+        .ok()
+        .filter(|s| s.is_client_error() || s.is_server_error())
+        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}

@@ -1,0 +1,70 @@
+//! Numbers that only grow, and what a finished transaction hands to the writer.
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use ojs_model::Timestamp;
+
+use crate::error::StoreError;
+use crate::features::job_types::rules::Passes;
+use crate::features::statistics::records::Named;
+use crate::kernel::aside::Aside;
+use crate::kernel::{event, lease};
+use crate::store::tables::Tables;
+
+/// Hands out lease tokens and tickets: numbers that only grow.
+#[derive(Debug, Default, Clone)]
+pub struct Counters {
+    pub(crate) leases: std::ops::Range<i64>,
+    /// Shared by the writers of a process: who comes later stands later in line.
+    pub(crate) last_ticket: Arc<AtomicI64>,
+    /// How far claims that name job types have come.
+    pub(crate) passes: Arc<Mutex<Passes>>,
+    /// Facts of the transaction that has just finished: the writer takes them when the commit has succeeded.
+    pub facts: Vec<Named>,
+    /// How often that transaction found a key full.
+    pub exceeded: u64,
+    /// The events of that transaction, if they are to be logged.
+    pub told: Vec<event::Event>,
+    /// What maintenance leaves out.
+    pub aside: Aside,
+}
+
+/// Tickets begin with the time: room for a million entries a millisecond.
+pub const TICKETS_PER_MILLI: i64 = 1 << 20;
+
+impl Counters {
+    /// Takes a new range of lease tokens.
+    pub fn reserve(&mut self, tables: &mut dyn Tables) -> Result<(), StoreError> {
+        self.leases = tables.reserve_leases()?;
+        Ok(())
+    }
+
+    /// Forgets what a transaction that did not end has left here.
+    pub fn forget(&mut self) {
+        self.facts.clear();
+        self.told.clear();
+        self.exceeded = 0;
+    }
+
+    /// The next lease token of a job whose latest was `before`. Several writers have several ranges: the job's tokens grow all the same.
+    /// Whether the claim is fenced can be read from its token.
+    pub(crate) fn lease(&mut self, tables: &mut dyn Tables, before: i64, fenced: bool) -> Result<i64, StoreError> {
+        let mut lease = lease::at_or_after(self.leases.start, fenced);
+        if lease >= self.leases.end {
+            self.reserve(tables)?;
+            lease = lease::at_or_after(self.leases.start, fenced);
+            if lease >= self.leases.end {
+                return Err(StoreError::Failed("the store gave an empty range of lease tokens".into()));
+            }
+        }
+        self.leases.start = lease.saturating_add(1);
+        Ok(lease::at_or_after(lease.max(before.saturating_add(1)), fenced))
+    }
+
+    /// A place in the line of available jobs: time of entry, then order of arrival.
+    pub(crate) fn ticket(&mut self, now: Timestamp) -> i64 {
+        let next = |last: i64| (now.as_millis() * TICKETS_PER_MILLI).max(last + 1);
+        let last = self.last_ticket.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(next(last)));
+        next(last.unwrap_or_else(|last| last))
+    }
+}

@@ -1,0 +1,323 @@
+//! Enqueue: one job or many, all or none.
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use ojs_model::unique::OnConflict;
+use ojs_model::{ErrorCode, JobState, NewJob, OjsError, Timestamp, UniquePolicy};
+use serde_json::json;
+
+use crate::error::{Applied, StoreError};
+use crate::features::queue_config::records::Rate;
+use crate::kernel::command::{Placed, Reply};
+use crate::kernel::job::{JobRow, JobView, flag};
+use crate::kernel::transaction::Transaction;
+use crate::store::tables::{fresh_body, fresh_row};
+
+/// Where a step of a workflow belongs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Link {
+    /// Number of the workflow; 0 for a job of its own.
+    pub workflow: i64,
+    /// Index of the step.
+    pub step: i64,
+}
+
+/// What uniqueness says about a job.
+enum Unique {
+    /// No other job like it.
+    Fresh,
+    /// This one is there already and stays.
+    Existing(JobRow),
+    /// This one makes room.
+    Replaces(JobRow),
+}
+
+impl Transaction<'_> {
+    pub(crate) fn enqueue(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
+        let admission = self.admit(jobs)?;
+        let mut placed = self.store_all(admission.filled.as_deref().unwrap_or(jobs), admission.makes_more)?;
+        self.drop_victims(admission.victims)?;
+        for placed in placed.iter_mut().filter(|placed| placed.job.row.limit != 0) {
+            placed.key = self.key_state(placed.job.row.limit)?;
+        }
+        for (queue, pressure) in admission.pressure {
+            for placed in placed.iter_mut().filter(|placed| placed.job.queue == queue) {
+                placed.pressure = Some(pressure);
+            }
+        }
+        Ok(Reply::Enqueued(placed))
+    }
+
+    /// Stores jobs, all or none.
+    fn store_all(&mut self, jobs: &[Arc<NewJob>], makes_more: bool) -> Applied<Vec<Placed>> {
+        if makes_more || jobs.iter().any(|job| job.unique.is_some() || job.rate_limit.is_some()) {
+            return self.enqueue_unique(jobs);
+        }
+        let mut rows = Vec::with_capacity(jobs.len());
+        let mut queues = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let (row, queue) = self.first_row(job, Link::default())?;
+            rows.push(row);
+            queues.push(queue);
+        }
+        let all: Vec<&NewJob> = jobs.iter().map(Arc::as_ref).collect();
+        if let Some(index) = self.tables.insert_all(&all, &mut rows)? {
+            // All or none: take back what this command stored. Nobody has seen it, the transaction is open.
+            for row in rows.iter().take(index) {
+                self.tables.delete(row)?;
+            }
+            return match all.get(index) {
+                Some(job) => Err(self.duplicate(job, index, jobs.len())?.into()),
+                None => Err(StoreError::Failed(format!("no job {index} in a batch of {}", jobs.len())).into()),
+            };
+        }
+        let mut placed = Vec::with_capacity(jobs.len());
+        for ((row, queue), job) in rows.into_iter().zip(queues).zip(jobs) {
+            self.announce(&row, job)?;
+            placed.push(Placed::fresh(row, queue, job));
+        }
+        Ok(placed)
+    }
+
+    /// One by one: a job may replace one that stands before it in the same batch, and storing it may change more than jobs.
+    fn enqueue_unique(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Vec<Placed>> {
+        // Everything that can be refused is found before anything is changed: a replaced job could not be brought back.
+        self.check_conflicts(jobs)?;
+        let mut placed: Vec<Placed> = Vec::with_capacity(jobs.len());
+        for (index, job) in jobs.iter().enumerate() {
+            let Some(stored) = self.place(job, Link::default())? else {
+                return Err(StoreError::Failed(format!("id {} of element {index} was free a moment ago", job.id)).into());
+            };
+            if !stored.deduplicated {
+                self.announce(&stored.job.row, job)?;
+            }
+            placed.push(stored);
+        }
+        Ok(placed)
+    }
+
+    /// Ids that exist and uniqueness conflicts that refuse, among the stored jobs and within the batch.
+    fn check_conflicts(&mut self, jobs: &[Arc<NewJob>]) -> Applied<()> {
+        self.tables.expect_rows(&jobs.iter().map(|job| job.id).collect::<Vec<_>>())?;
+        let mut ids = HashSet::new();
+        let mut keys = HashSet::new();
+        for (index, job) in jobs.iter().enumerate() {
+            if !ids.insert(job.id) || self.tables.row(job.id)?.is_some() {
+                return Err(self.duplicate(job, index, jobs.len())?.into());
+            }
+            let Some(policy) = &job.unique else { continue };
+            if matches!(policy.on_conflict, OnConflict::Replace | OnConflict::ReplaceExceptSchedule)
+                && job.own_only
+                && let Some(existing) = self.conflicting(policy)?
+                && self.is_foreign(job, &existing)?
+            {
+                let error = not_unique(&existing, policy).with_hint("Another key enqueued it: this key may not replace it.");
+                return Err(located(error, "unique", index, jobs.len()).into());
+            }
+            if policy.on_conflict != OnConflict::Reject {
+                continue;
+            }
+            if let Some(existing) = self.conflicting(policy)? {
+                let error = not_unique(&existing, policy);
+                return Err(located(error, "unique", index, jobs.len()).into());
+            }
+            if !keys.insert(policy.key) {
+                let error = OjsError::new(ErrorCode::Duplicate, "Two jobs of this batch have the same uniqueness key.")
+                    .with_details(json!({"uniqueness_key": policy.key.to_string(), "unique_key": policy.key.to_string()}));
+                return Err(located(error, "unique", index, jobs.len()).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether another key enqueued a job than the one that enqueues this.
+    fn is_foreign(&mut self, job: &NewJob, existing: &JobRow) -> Result<bool, StoreError> {
+        let body = self.tables.body(existing.seq)?;
+        Ok(crate::http::caller::is_foreign(job.enqueued_by.as_deref(), &body.text))
+    }
+
+    /// Enqueues the job of a step.
+    pub(crate) fn place_step(&mut self, job: &NewJob, link: Link) -> Applied<()> {
+        if let Some(policy) =
+            job.unique.as_ref().filter(|policy| matches!(policy.on_conflict, OnConflict::Reject | OnConflict::Ignore))
+            && let Some(existing) = self.conflicting(policy)?
+        {
+            return Err(not_unique(&existing, policy).into());
+        }
+        let job = &*self.fitted(job)?;
+        if self.changes_others(job)? && self.tables.row(job.id)?.is_some() {
+            return Err(self.duplicate(job, 0, 1)?.into());
+        }
+        match self.place(job, link)? {
+            Some(placed) => {
+                self.announce(&placed.job.row, job)?;
+                if placed.job.row.state.is_terminal() {
+                    self.ended.push_back(placed.job.row);
+                }
+                Ok(())
+            }
+            None => Err(self.duplicate(job, 0, 1)?.into()),
+        }
+    }
+
+    /// Whether storing the job changes more than the job: another job, a limit, a queue or job type that is made for it.
+    fn changes_others(&mut self, job: &NewJob) -> Result<bool, StoreError> {
+        Ok(job.unique.is_some()
+            || job.rate_limit.is_some()
+            || job.max_per_second.is_some()
+            || self.queue_to_be(&job.queue)?.num == 0
+            || self.tables.find_job_type_id(&job.job_type)?.is_none())
+    }
+
+    /// The job that stands in the way of another one: refuses it, answers for it, or makes room.
+    pub(crate) fn conflicting(&mut self, policy: &UniquePolicy) -> Result<Option<JobRow>, StoreError> {
+        let now = self.now.as_millis();
+        let since = policy.period_ms.map_or(i64::MIN, |ms| now.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)));
+        if matches!(policy.on_conflict, OnConflict::Reject | OnConflict::Ignore) {
+            return self.tables.find_unique(&policy.key, &policy.states, since);
+        }
+        // What is over cannot make room, and need not.
+        let states: Vec<JobState> = policy.states.iter().copied().filter(|state| !state.is_terminal()).collect();
+        self.tables.find_unique(&policy.key, &states, since)
+    }
+
+    fn judge_unique(&mut self, job: &NewJob) -> Result<Unique, StoreError> {
+        // Refusals were found before.
+        let Some(policy) = job.unique.as_ref().filter(|policy| policy.on_conflict != OnConflict::Reject) else {
+            return Ok(Unique::Fresh);
+        };
+        let Some(existing) = self.conflicting(policy)? else { return Ok(Unique::Fresh) };
+        Ok(match policy.on_conflict {
+            OnConflict::Ignore => Unique::Existing(existing),
+            OnConflict::Reject | OnConflict::Replace | OnConflict::ReplaceExceptSchedule => Unique::Replaces(existing),
+        })
+    }
+
+    /// Stores one job, or finds the one it duplicates; `None` when the id exists.
+    fn place(&mut self, job: &NewJob, link: Link) -> Result<Option<Placed>, StoreError> {
+        let moved = match self.judge_unique(job)? {
+            Unique::Fresh => None,
+            Unique::Existing(row) => {
+                let foreign = job.own_only && self.is_foreign(job, &row)?;
+                return Ok(Some(Placed { job: self.view(row)?, deduplicated: true, foreign, pressure: None, key: None }));
+            }
+            Unique::Replaces(existing) => {
+                self.withdraw(&existing, "\"reason\":\"replaced\"")?;
+                self.take_over_schedule(&existing, job)?
+            }
+        };
+        let job = moved.as_ref().unwrap_or(job);
+        let (mut row, queue) = self.first_row(job, link)?;
+        let known = self.tables.insert_all(&[job], std::slice::from_mut(&mut row))?;
+        Ok(known.is_none().then(|| Placed::fresh(row, queue, job)))
+    }
+
+    /// The job at the time of the scheduled one it replaces, when its policy spares the schedule.
+    fn take_over_schedule(&mut self, existing: &JobRow, job: &NewJob) -> Result<Option<NewJob>, StoreError> {
+        let spares = job.unique.as_ref().is_some_and(|policy| policy.on_conflict == OnConflict::ReplaceExceptSchedule);
+        if !spares || existing.state != JobState::Scheduled {
+            return Ok(None);
+        }
+        let at = Timestamp::from_millis(existing.sort_key);
+        let whole = format!("{{{}}}", self.tables.body(existing.seq)?.text);
+        let members = ojs_model::json::members(&whole).unwrap_or_default();
+        let shown = members.iter().find(|(name, _)| name == "scheduled_at").and_then(|(_, raw)| ojs_model::json::string(raw));
+        Ok(Some(job.moved_to(at, &shown.map_or_else(|| at.to_string(), |text| text.into_owned()))))
+    }
+
+    /// The row of a job in its first state, not stored yet, and the name of its queue.
+    fn first_row(&mut self, job: &NewJob, link: Link) -> Result<(JobRow, Arc<str>), StoreError> {
+        let mut queue = self.queue_for_use(&job.queue)?;
+        if let Some(limit) = job.max_per_second.filter(|rate| *rate != queue.rate) {
+            // The latest rate is the queue's (protocol section 8.8).
+            queue.limit(Rate { limit, period_ms: 1000 }, self.now.as_millis());
+            self.tables.save_queue(&queue)?;
+        }
+        let job_type_id = self.tables.job_type_id(&job.job_type)?;
+        let now = self.now.as_millis();
+        let later = job.scheduled_at.map_or(0, Timestamp::as_millis);
+        let (state, sort_key) = if job.expires_at.is_some_and(|at| at <= self.now) {
+            (JobState::Discarded, now)
+        } else if job.pending {
+            (JobState::Pending, later)
+        } else if later > now {
+            (JobState::Scheduled, later)
+        } else {
+            (JobState::Available, self.counters.ticket(self.now))
+        };
+        let mut row = fresh_row(job, queue.num, job_type_id, state, sort_key, self.now);
+        (row.workflow, row.step) = (link.workflow, link.step);
+        if let Some(policy) = &job.rate_limit {
+            row.limit = self.key_of(policy)?;
+        }
+        match state {
+            JobState::Available => {
+                row.enqueued_at = now;
+                self.join_line(&mut row)?;
+            }
+            JobState::Discarded => {
+                (row.finished_at, row.expires_at) = (now, 0);
+                row.flags |= flag::EXPIRED;
+            }
+            _ => {}
+        }
+        Ok((row, queue.name))
+    }
+
+    fn announce(&mut self, row: &JobRow, job: &NewJob) -> Result<(), StoreError> {
+        self.count(row.queue, row.state, 1);
+        self.journal.tally.accepted(row);
+        if let Some(trace) = &job.trace_id {
+            self.traces.insert(row.seq, trace.clone());
+        }
+        self.journal.moved(self.now, None, row);
+        let mut extra = String::new();
+        let name = match row.state {
+            JobState::Available => {
+                *self.ready.entry(row.queue).or_default() += 1;
+                if row.priority != 0 {
+                    let _ = write!(extra, "\"priority\":{}", row.priority);
+                }
+                "job.enqueued"
+            }
+            JobState::Scheduled => {
+                let _ = write!(extra, "\"scheduled_at\":\"{}\"", Timestamp::from_millis(row.sort_key));
+                "job.scheduled"
+            }
+            JobState::Discarded => return self.emit_stillborn(row, job.expires_at),
+            _ => return Ok(()),
+        };
+        self.emit(name, row, &extra)
+    }
+
+    fn duplicate(&mut self, job: &NewJob, index: usize, of: usize) -> Result<OjsError, StoreError> {
+        let state = self.tables.row(job.id)?.map_or(JobState::Available, |row| row.state);
+        Ok(located(OjsError::duplicate_id(job.id, state), "id", index, of))
+    }
+}
+
+impl Placed {
+    fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
+        let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
+        Self { job, deduplicated: false, foreign: false, pressure: None, key: None }
+    }
+}
+
+/// Says which element of a batch is meant.
+fn located(mut error: OjsError, field: &str, index: usize, of: usize) -> OjsError {
+    if let (true, Some(details)) = (of > 1, error.details.as_mut().and_then(|d| d.as_object_mut())) {
+        details.insert("index".into(), json!(index));
+        details.insert("field".into(), json!(format!("jobs[{index}].{field}")));
+    }
+    error
+}
+
+pub(crate) fn not_unique(existing: &JobRow, policy: &UniquePolicy) -> OjsError {
+    let key = policy.key.to_string();
+    OjsError::new(ErrorCode::Duplicate, format!("Job '{}' with the same uniqueness key is {}.", existing.id, existing.state))
+        .with_details(json!({
+            "existing_job_id": existing.id.to_string(), "existing_job_state": existing.state.as_str(),
+            "uniqueness_key": key, "unique_key": key,
+        }))
+}

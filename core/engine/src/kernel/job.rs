@@ -1,0 +1,151 @@
+//! A job as stores keep it: a small row that changes, a body that never does, a history written only on failure.
+use std::sync::Arc;
+
+use ojs_model::{JobId, JobState};
+
+use crate::features::limits::records::PARKED_RANK;
+
+/// Bits of [`JobRow::flags`].
+pub mod flag {
+    /// Listed as a dead letter.
+    pub const DEAD: u32 = 1;
+    /// Discarded by expiry, not by failure.
+    pub const EXPIRED: u32 = 2;
+    /// The newest entry of the history is the job's current `error`.
+    pub const ERROR: u32 = 4;
+    /// The history holds a result.
+    pub const RESULT: u32 = 8;
+    /// The history holds errors.
+    pub const ERRORS: u32 = 16;
+    /// The job has a `total_timeout`.
+    pub const TOTAL: u32 = 32;
+    /// The job has a `heartbeat_timeout`.
+    pub const STALLS: u32 = 64;
+    /// The job has an `enqueue_ttl`.
+    pub const TTL: u32 = 128;
+    /// The job has a `result_ttl` of its own.
+    pub const RESULT_TTL: u32 = 256;
+    /// The history held a result, which has been pruned.
+    pub const PRUNED: u32 = 512;
+    /// `meta` carries a trace.
+    pub const TRACED: u32 = 1024;
+}
+
+/// The part of a job that changes. Times are milliseconds since the epoch; 0 is "never".
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobRow {
+    /// Insertion number within the store.
+    pub seq: i64,
+    /// The job's id.
+    pub id: JobId,
+    /// Number of the queue's name.
+    pub queue: i64,
+    /// Number of the job type's name.
+    pub job_type_id: i64,
+    /// One of the eight states.
+    pub state: JobState,
+    /// Higher first.
+    pub priority: i32,
+    /// What the state's index is ordered by: a ticket (available), the due time (scheduled, retryable, pending),
+    /// the next deadline (active), the end (terminal).
+    pub sort_key: i64,
+    /// Claims so far.
+    pub attempt: u32,
+    /// Claims given back without charge.
+    pub releases: u32,
+    /// Effective `retry.max_attempts`.
+    pub max_attempts: u32,
+    /// Token of the latest claim; larger for every later claim of the store.
+    pub lease: i64,
+    /// Number of the holder's worker id, 0 when it named none.
+    pub worker: i64,
+    /// Length of the lease: what a heartbeat restores.
+    pub lease_ms: i64,
+    /// End of the lease.
+    pub lease_until: i64,
+    /// End of the attempt's execution time.
+    pub deadline: i64,
+    /// Acceptance.
+    pub created_at: i64,
+    /// Last entry into `available`.
+    pub enqueued_at: i64,
+    /// Start of the latest attempt.
+    pub started_at: i64,
+    /// Entry into a terminal state.
+    pub finished_at: i64,
+    /// Activation of a pending job.
+    pub activated_at: i64,
+    /// While it waits: discard when not started by then. Once it has completed: remove the result then. Else 0.
+    pub expires_at: i64,
+    /// Delay computed for the latest retry, milliseconds.
+    pub retry_delay: i64,
+    /// Number of the workflow it is a step of; 0 for none.
+    pub workflow: i64,
+    /// Which step.
+    pub step: i64,
+    /// See [`flag`].
+    pub flags: u32,
+    /// Number of the key whose limits it shares; 0 for none.
+    pub limit: i64,
+    /// Available, but behind the bar: its key was full.
+    pub parked: bool,
+}
+
+impl JobRow {
+    /// Attempts that count: claims minus those given back.
+    #[must_use]
+    pub fn charged(&self) -> u32 {
+        self.attempt.saturating_sub(self.releases)
+    }
+
+    /// What a queue's line is ordered by first: minus the priority, parked jobs behind all others.
+    #[must_use]
+    pub fn rank(&self) -> i32 {
+        if self.parked { PARKED_RANK - self.priority } else { -self.priority }
+    }
+
+    /// Whether a flag is set.
+    #[must_use]
+    pub fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// The part of a job that never changes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Body {
+    /// Members of the envelope as JSON text without braces.
+    pub text: String,
+    /// The job's own retry policy as JSON.
+    pub retry: Option<String>,
+    /// Milliseconds one attempt may run; 0 is the default.
+    pub timeout_ms: i64,
+    /// Milliseconds of soft stop after the time-out.
+    pub grace_ms: i64,
+    /// Milliseconds of the lease; 0 is the default.
+    pub visibility_ms: i64,
+}
+
+/// What went wrong and what came out.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct History {
+    /// JSON array of error entries, oldest first; empty when none.
+    pub errors: String,
+    /// JSON text of the result; empty when none.
+    pub result: String,
+}
+
+/// A job with everything needed to print it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobView {
+    /// The changing part.
+    pub row: JobRow,
+    /// The fixed part.
+    pub body: Body,
+    /// Errors and result.
+    pub history: History,
+    /// Name of the queue.
+    pub queue: Arc<str>,
+    /// Name of the holder.
+    pub worker: Option<Arc<str>>,
+}

@@ -1,0 +1,200 @@
+//! What time does to jobs: promotion, lease expiry, time-outs, expiry, worker death, pruning.
+//!
+//! Each sweep works in slices, so that a backlog never holds up the writer for long.
+use std::time::Duration;
+
+use ojs_model::state::Trigger;
+use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
+
+use crate::error::{Applied, StoreError};
+use crate::features::idempotency::records::KEEP_MS;
+use crate::features::queue_config::records::QueueConfig;
+use crate::features::results::rules::{expiry, holds_result};
+use crate::kernel::job::flag;
+use crate::kernel::transaction::Transaction;
+use crate::options::Retention;
+
+/// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
+pub(crate) const SLICE: usize = 500;
+/// How often terminal jobs are pruned (protocol section 2.3).
+pub const PRUNE_EVERY_MS: i64 = 300_000;
+
+/// Remembers where the slow sweeps are.
+#[derive(Debug, Clone)]
+pub struct Sweeper {
+    worker_timeout: Duration,
+    retention: Retention,
+    next_prune: i64,
+    prune_after: Option<i64>,
+}
+
+impl Sweeper {
+    /// A sweeper with these periods.
+    #[must_use]
+    pub fn new(worker_timeout: Duration, retention: Retention) -> Self {
+        Self { worker_timeout, retention, next_prune: 0, prune_after: None }
+    }
+
+    /// Whether anything is due. One probe of the indexes: an idle server does this ten times a second.
+    pub fn is_due(&self, tables: &mut dyn crate::store::tables::Tables, now: Timestamp) -> Result<bool, StoreError> {
+        let pruning = now.as_millis() >= self.next_prune || self.prune_after.is_some();
+        if pruning || tables.maintenance()?.is_none() {
+            return Ok(pruning || tables.anything_due(now.as_millis(), self.silent_since(now))?);
+        }
+        // Schedules and cron wait for the end of the maintenance: what is due of them is not work.
+        let now_ms = now.as_millis();
+        let leases = !tables.overdue(now_ms, 1)?.is_empty() || !tables.silent_workers(self.silent_since(now))?.is_empty();
+        Ok(leases || !tables.expired(now_ms, 1)?.is_empty())
+    }
+
+    /// Workers that have sent no heartbeat since then are dead.
+    fn silent_since(&self, now: Timestamp) -> i64 {
+        now.as_millis().saturating_sub(i64::try_from(self.worker_timeout.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// One slice of every sweep.
+    pub fn sweep(&mut self, transaction: &mut Transaction<'_>) -> Applied<()> {
+        let now = transaction.now.as_millis();
+        let maintenance = transaction.tables.maintenance()?.is_some();
+        if transaction.enters("jobs inserted by SQL") {
+            transaction.import()?;
+        }
+        if !maintenance && transaction.enters("jobs whose time has come") {
+            transaction.promote()?;
+        }
+        if transaction.enters("rate limits") {
+            transaction.open_due_limits(true)?;
+        }
+        if transaction.enters("jobs whose lease has run out") {
+            transaction.judge_overdue()?;
+        }
+        if transaction.enters("jobs that have expired") {
+            transaction.end_expired()?;
+        }
+        if !maintenance && transaction.enters("cron entries") {
+            transaction.fire_crons()?;
+        }
+        if transaction.enters("workers that are silent") {
+            transaction.delete_workers(self.silent_since(transaction.now))?;
+        }
+        if now >= self.next_prune {
+            self.next_prune = next_prune(now);
+            self.prune_after = Some(0);
+        }
+        transaction.advance_workflows()?;
+        if let Some(after) = self.prune_after
+            && transaction.enters("what is past its retention")
+        {
+            self.prune_after = transaction.prune(after, &self.retention)?;
+        }
+        transaction.enters("the end of the sweep");
+        Ok(())
+    }
+}
+
+/// The next time for pruning: the same for every process that asks.
+#[must_use]
+pub fn next_prune(now: i64) -> i64 {
+    (now.div_euclid(PRUNE_EVERY_MS) + 1).saturating_mul(PRUNE_EVERY_MS)
+}
+
+impl Transaction<'_> {
+    fn promote(&mut self) -> Result<(), StoreError> {
+        for before in self.tables.due(self.now.as_millis(), self.slice())? {
+            if !self.takes(&before) {
+                continue;
+            }
+            if before.expires_at > 0 && before.expires_at <= self.now.as_millis() {
+                self.expire(&before)?;
+            } else {
+                self.make_available(&before, before.clone(), Trigger::Promote)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_expired(&mut self) -> Result<(), StoreError> {
+        for row in self.tables.expired(self.now.as_millis(), self.slice())? {
+            if !self.takes(&row) {
+                continue;
+            }
+            if row.state.is_terminal() {
+                self.prune_result(&row)?;
+            } else {
+                self.expire(&row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Workers that have sent heartbeats and then fell silent: what they hold returns at once. The worker is forgotten only
+    /// when it holds nothing any more, so that a crash in between loses no job.
+    fn delete_workers(&mut self, since: i64) -> Result<(), StoreError> {
+        for worker in self.tables.silent_workers(since)? {
+            let most = self.slice();
+            let held = self.tables.held_by(worker.num, most)?;
+            let mut done = held.len() < most;
+            for row in held {
+                if !self.takes(&row) {
+                    done = false;
+                    continue;
+                }
+                let message = format!("Worker '{}' stopped sending heartbeats.", worker.id);
+                self.lose(&row, &JobError::engine(ErrorCode::WorkerDeath, message))?;
+            }
+            if done {
+                self.tables.forget_worker(worker.num)?;
+                self.emit_stopped(&worker);
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes terminal jobs past their retention, one slice; returns where to go on.
+    fn prune(&mut self, after: i64, keep: &Retention) -> Applied<Option<i64>> {
+        let now = self.now.as_millis();
+        let before = |period: Duration| now.saturating_sub(i64::try_from(period.as_millis()).unwrap_or(i64::MAX));
+        if after == 0 {
+            self.tables.prune_events(before(keep.events), keep.max_events)?;
+            self.tables.prune_workers()?;
+            self.tables.forget_answers(now.saturating_sub(KEEP_MS))?;
+            self.roll_stats()?;
+            self.tables.prune_workflows(before(keep.finished), SLICE)?;
+            if self.prune_dead_letters(keep)? {
+                return Ok(Some(0));
+            }
+        }
+        let (rows, next) = self.tables.terminal(after, SLICE)?;
+        for row in rows {
+            let queue = self.tables.queue_by_num(row.queue)?;
+            if !self.takes_queue(&queue.name) {
+                continue;
+            }
+            let settings = queue.settings()?;
+            if !self.takes(&row) {
+                continue;
+            }
+            let own = |kept: fn(&QueueConfig) -> Option<u64>| {
+                settings.as_ref().and_then(|settings| kept(&settings.config)).map(Duration::from_millis)
+            };
+            let limit = before(match row.state {
+                JobState::Discarded if row.has(flag::DEAD) => match own(|c| c.dead_letter_ttl_ms) {
+                    Some(period) => period,
+                    // Those of other queues have a sweep of their own.
+                    None => continue,
+                },
+                JobState::Discarded => own(|c| c.keep_discarded_ms).unwrap_or(keep.discarded),
+                JobState::Cancelled => own(|c| c.keep_cancelled_ms).unwrap_or(keep.finished),
+                _ => own(|c| c.keep_completed_ms).unwrap_or(keep.finished),
+            });
+            if row.finished_at < limit && row.has(flag::DEAD) {
+                self.forget_dead(&row, "dead_letter.pruned", "\"reason\":\"max_age\"")?;
+            } else if row.finished_at < limit && !holds_result(&row, now) {
+                self.erase(&row)?;
+            } else if row.has(flag::RESULT) && expiry(&row).is_some_and(|at| at <= now) {
+                self.prune_result(&row)?;
+            }
+        }
+        Ok(next)
+    }
+}

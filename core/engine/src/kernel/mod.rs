@@ -1,0 +1,25 @@
+//! The rules of the job engine, written once over tables: transactions, transitions, events.
+pub(crate) mod aside;
+pub(crate) mod claim;
+pub mod clock;
+pub mod command;
+pub(crate) mod counters;
+pub(crate) mod emit;
+pub(crate) mod ending;
+pub(crate) mod enqueue;
+pub(crate) mod event;
+pub(crate) mod import;
+pub mod job;
+pub(crate) mod job_log;
+pub(crate) mod lease;
+pub(crate) mod lifecycle;
+pub mod log;
+pub(crate) mod maintenance;
+pub(crate) mod outcome;
+pub(crate) mod query;
+pub(crate) mod render;
+pub(crate) mod settings;
+pub(crate) mod timeouts;
+pub(crate) mod transaction;
+pub(crate) mod transition;
+pub(crate) mod wake;

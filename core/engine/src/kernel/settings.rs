@@ -1,0 +1,57 @@
+//! Settings that few jobs have. They are part of the fixed text of a job; a bit in [`crate::kernel::job::flag`] says that it is worth reading.
+use ojs_model::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::kernel::job::Body;
+
+/// Default lease and default execution time-out in milliseconds (protocol section 1.5).
+pub const DEFAULT_TIMEOUT_MS: i64 = 1_800_000;
+/// Milliseconds a result is kept by default: 7 days (protocol section 8.10).
+pub const DEFAULT_RESULT_TTL_MS: i64 = 604_800_000;
+
+/// Settings as the job's text has them.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// Milliseconds from acceptance to the end.
+    pub total_ms: Option<i64>,
+    /// Milliseconds that the worker may be silent about the job.
+    pub stall_ms: Option<i64>,
+    /// Milliseconds to the first start.
+    pub ttl_ms: Option<i64>,
+    /// Seconds the result is kept; 0 is not at all, -1 for ever.
+    pub result_ttl: Option<i64>,
+    /// The client's own end of waiting.
+    pub expires_at: Option<i64>,
+    /// The trace that `meta` carries.
+    pub trace_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Text<'a> {
+    total_timeout: Option<i64>,
+    heartbeat_timeout: Option<i64>,
+    enqueue_ttl: Option<i64>,
+    result_ttl: Option<i64>,
+    expires_at: Option<String>,
+    #[serde(borrow)]
+    meta: Option<&'a RawValue>,
+}
+
+impl Settings {
+    /// Reads them out of the fixed part of a job. Its text was checked when the job was accepted: what cannot be read is not there.
+    #[must_use]
+    pub fn of(body: &Body) -> Self {
+        let object = format!("{{{}}}", body.text);
+        let Ok(text) = serde_json::from_str::<Text<'_>>(&object) else { return Self::default() };
+        let millis = |seconds: Option<i64>| seconds.map(|s| s.saturating_mul(1000));
+        Self {
+            total_ms: millis(text.total_timeout),
+            stall_ms: millis(text.heartbeat_timeout),
+            ttl_ms: millis(text.enqueue_ttl),
+            result_ttl: text.result_ttl,
+            expires_at: text.expires_at.and_then(|at| Timestamp::parse(&at).ok()).map(Timestamp::as_millis),
+            trace_id: text.meta.and_then(|meta| ojs_model::trace::id_of(meta.get())),
+        }
+    }
+}

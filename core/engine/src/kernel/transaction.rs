@@ -1,0 +1,158 @@
+//! The rules of the job engine, written once over [`Tables`]: what each command does to rows.
+//!
+//! A [`Transaction`] is one transaction of the store. It collects events, count changes and wake-ups while commands run, and writes the first
+//! two before the commit.
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
+use ojs_model::{JobId, OjsError, Timestamp};
+
+use crate::error::{Applied, StoreError};
+use crate::features::limits::rules::Gate;
+use crate::kernel::command::{Command, Reply};
+use crate::kernel::counters::Counters;
+use crate::kernel::event::Journal;
+use crate::kernel::job::{JobRow, JobView};
+use crate::kernel::job_log;
+use crate::kernel::query::view;
+use crate::store::tables::{Counts, Tables};
+
+/// One transaction's worth of commands.
+pub struct Transaction<'a> {
+    /// Rows.
+    pub tables: &'a mut dyn Tables,
+    /// One time for the whole transaction.
+    pub now: Timestamp,
+    pub(crate) counters: &'a mut Counters,
+    pub(crate) journal: Journal,
+    pub(crate) counts: HashMap<i64, Counts>,
+    /// Jobs that became available, by queue number.
+    pub(crate) ready: HashMap<i64, usize>,
+    /// Steps of workflows that ended in this command.
+    pub(crate) ended: VecDeque<JobRow>,
+    /// Keys as this transaction found them.
+    pub(crate) gates: HashMap<i64, Gate>,
+    /// Keys that have room again, and the job that made it.
+    pub(crate) released: Vec<(i64, Option<JobId>)>,
+    /// Signals of queues that have room again.
+    pub(crate) signals: Vec<Arc<str>>,
+    /// When a claim that a rate held back may find more.
+    pub(crate) retry_at: Option<i64>,
+    /// Jobs that ended.
+    pub(crate) done: Vec<JobId>,
+    /// Trace ids of jobs that have one, by number of the job.
+    pub(crate) traces: HashMap<i64, String>,
+}
+
+impl<'a> Transaction<'a> {
+    /// Starts on an open transaction of the store.
+    pub fn new(tables: &'a mut dyn Tables, counters: &'a mut Counters, now: Timestamp) -> Self {
+        Self {
+            tables,
+            now,
+            counters,
+            journal: Journal::default(),
+            counts: HashMap::new(),
+            ready: HashMap::new(),
+            ended: VecDeque::new(),
+            gates: HashMap::new(),
+            released: Vec::new(),
+            signals: Vec::new(),
+            retry_at: None,
+            done: Vec::new(),
+            traces: HashMap::new(),
+        }
+    }
+
+    /// Carries out one command, and moves on the workflows whose steps it ended.
+    pub fn apply(&mut self, command: &Command) -> Applied<Reply> {
+        let reply = self.carry_out(command)?;
+        self.advance_workflows()?;
+        Ok(reply)
+    }
+
+    pub(crate) fn carry_out(&mut self, command: &Command) -> Applied<Reply> {
+        match command {
+            Command::Enqueue(jobs) => self.enqueue(jobs),
+            Command::Exchange { outcomes, claim } => self.exchange(outcomes, claim.as_ref()),
+            Command::Heartbeat(beat) => self.heartbeat(beat),
+            Command::Cancel(id) => self.cancel(*id),
+            Command::Activate(id) => self.activate(*id),
+            Command::SetPriority(id, priority) => self.set_priority(*id, *priority),
+            Command::Replay(id) => self.replay(*id, None),
+            Command::ReplayChanged(id, change) => self.replay(*id, Some(change)),
+            Command::ReplayDead(filter) => self.replay_dead(filter),
+            Command::DeleteDeadLetter(id) => self.delete_dead_letter(*id),
+            Command::DeleteDeadLetters(filter) => self.delete_dead_letters(filter),
+            Command::SetPaused { queue, paused } => self.set_paused(queue, *paused),
+            Command::SetDraining { queue, draining } => self.set_draining(queue, *draining),
+            Command::CreateQueue { queue, settings } => self.create_queue(queue, settings),
+            Command::Configure { queue, settings } => self.configure(queue, settings),
+            Command::EmptyQueue { queue, target } => self.empty_queue(queue, target.as_deref()),
+            Command::DeleteQueue(queue) => self.delete_queue(queue),
+            Command::OverrideLimit { tenant, key, limits, until } => self.override_limit(tenant, key, *limits, *until),
+            Command::EmitFull { queue, job_type } => self.emit_full_after_wait(queue, job_type),
+            Command::CreateWorkflow(new) => self.create_workflow(new),
+            Command::CancelWorkflow(id) => self.cancel_workflow(*id),
+            Command::PutCron(row) => self.put_cron(row),
+            Command::SwitchCron { name, enabled } => self.switch_cron(name, *enabled),
+            Command::DeleteCron(name) => self.delete_cron(name),
+            Command::Direct { worker, directive } => self.direct(worker, *directive),
+            Command::Admin(command) => self.administer(command),
+            Command::Bulk(command) => self.bulk(command),
+            Command::Reset => {
+                self.tables.reset()?;
+                self.journal = Journal::default();
+                self.counts.clear();
+                Ok(Reply::Done)
+            }
+        }
+    }
+
+    /// Jobs that ended in this transaction: whoever waits for their results is told after the commit.
+    pub fn take_done(&mut self) -> Vec<JobId> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// Writes events and counts; the caller commits next. Returns names of queues with new jobs, and how many; signals of room among them.
+    pub fn finish(mut self) -> Result<Vec<(Arc<str>, usize)>, StoreError> {
+        self.open_limits()?;
+        self.emit_relief()?;
+        for (queue, delta) in &self.counts {
+            self.tables.add_counts(*queue, delta)?;
+        }
+        if job_log::is_on() {
+            self.counters.told = self.journal.events(self.tables)?;
+        }
+        self.journal.write(self.now, self.tables)?;
+        let tally = std::mem::take(&mut self.journal.tally);
+        self.counters.exceeded = tally.exceeded;
+        self.counters.facts = tally.named(self.tables)?;
+        let mut ready = Vec::with_capacity(self.ready.len());
+        for (queue, jobs) in self.ready {
+            ready.push((self.tables.queue_by_num(queue)?.name, jobs));
+        }
+        ready.extend(self.signals.into_iter().map(|signal| (signal, usize::MAX)));
+        Ok(ready)
+    }
+
+    /// Lets every fetch that waits look again.
+    pub(crate) fn call_all_waiters(&mut self) -> Result<(), StoreError> {
+        for queue in self.tables.queues()? {
+            // Half: jobs that become available in the same transaction are added.
+            self.ready.insert(queue.num, usize::MAX / 2);
+        }
+        Ok(())
+    }
+
+    /// The row of a job, or 404.
+    pub(crate) fn require(&mut self, id: JobId) -> Applied<JobRow> {
+        let row = self.tables.row(id)?;
+        row.ok_or_else(|| OjsError::not_found("job", &id.to_string()).into())
+    }
+
+    pub(crate) fn view(&mut self, row: JobRow) -> Result<JobView, StoreError> {
+        view(self.tables, row)
+    }
+}

@@ -1,0 +1,57 @@
+//! The one place where a job changes its state.
+use ojs_model::JobState;
+use ojs_model::state::Trigger;
+
+use crate::error::StoreError;
+use crate::kernel::job::JobRow;
+use crate::kernel::transaction::Transaction;
+
+impl Transaction<'_> {
+    /// Moves a job to another state, as the transition table allows, and keeps counts and wake-ups in step.
+    pub(crate) fn transition(
+        &mut self,
+        before: &JobRow,
+        mut after: JobRow,
+        trigger: Trigger,
+        to: JobState,
+    ) -> Result<JobRow, StoreError> {
+        if !before.state.allows(trigger, to) {
+            return Err(StoreError::Failed(format!("illegal transition {} to {to} of job {}", before.state, before.id)));
+        }
+        after.state = to;
+        after.parked &= to == JobState::Available;
+        self.note_key(before, to);
+        self.journal.moved(self.now, Some(before.state), &after);
+        self.tables.update(before, &after)?;
+        self.count(before.queue, before.state, -1);
+        self.count(after.queue, to, 1);
+        if to.is_terminal() {
+            self.done.push(after.id);
+            if after.workflow != 0 {
+                self.ended.push_back(after.clone());
+            }
+        }
+        if to == JobState::Available {
+            *self.ready.entry(after.queue).or_default() += 1;
+        }
+        Ok(after)
+    }
+
+    /// Puts a job back in line: ticket, time, event.
+    pub(crate) fn make_available(&mut self, before: &JobRow, mut after: JobRow, trigger: Trigger) -> Result<JobRow, StoreError> {
+        after.sort_key = self.counters.ticket(self.now);
+        after.enqueued_at = self.now.as_millis();
+        after.worker = 0;
+        self.set_end_of_waiting(&mut after)?;
+        self.join_line(&mut after)?;
+        let row = self.transition(before, after, trigger, JobState::Available)?;
+        self.emit("job.enqueued", &row, "")?;
+        Ok(row)
+    }
+
+    pub(crate) fn count(&mut self, queue: i64, state: JobState, delta: i64) {
+        if let Some(cell) = self.counts.entry(queue).or_default().get_mut(state as usize) {
+            *cell += delta;
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Wakes waiting fetches when jobs become available: as many as there are jobs, the longest waiting first.
+//!
+//! A fetch registers *before* it looks, so that a job that arrives between look and wait is not missed.
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::kernel::ending::Endings;
+
+/// How the names of signals begin that a worker takes no more jobs. No queue can be called that.
+pub const QUIET: &str = "quiet:";
+
+/// A queue that got jobs, and how many.
+pub type ReadyQueue = (Arc<str>, usize);
+
+/// Fetches that wait, by queue.
+#[derive(Debug, Default)]
+pub struct Wakeups {
+    queues: Mutex<HashMap<String, Vec<Arc<Waiter>>>>,
+    waiting: AtomicUsize,
+    /// Those among them that want some jobs of their queues only.
+    picky: AtomicUsize,
+    /// Those who wait for the end of a job.
+    pub endings: Arc<Endings>,
+    committed: Notify,
+    /// Whether somebody follows the event log.
+    followed: AtomicBool,
+    /// An application has inserted jobs by plain SQL.
+    inserted: AtomicBool,
+    /// Passes the news on to other nodes.
+    others: OnceLock<UnboundedSender<ReadyQueue>>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    notify: Notify,
+    /// How many jobs it takes at most; 0 when it may want none of them: then it is called beside the others.
+    want: usize,
+    /// Called and not yet looked: the next jobs call somebody else.
+    called: AtomicBool,
+}
+
+/// A registered fetch; forgotten when dropped.
+#[derive(Debug)]
+pub struct Registration {
+    wakeups: Arc<Wakeups>,
+    queues: Vec<String>,
+    waiter: Arc<Waiter>,
+}
+
+impl Wakeups {
+    /// Registers a fetch that wants up to `want` jobs of these queues.
+    #[must_use]
+    pub fn register(self: &Arc<Self>, queues: &[String], want: usize) -> Registration {
+        self.add(queues, want.max(1))
+    }
+
+    /// Registers a fetch that wants only some of the jobs of these queues: which, the call cannot tell, so that it is called each time and
+    /// nobody else is called less often.
+    #[must_use]
+    pub fn register_picky(self: &Arc<Self>, queues: &[String]) -> Registration {
+        self.picky.fetch_add(1, Ordering::SeqCst);
+        self.add(queues, 0)
+    }
+
+    fn add(self: &Arc<Self>, queues: &[String], want: usize) -> Registration {
+        let waiter = Arc::new(Waiter { notify: Notify::new(), want, called: AtomicBool::new(false) });
+        let mut map = self.lock();
+        for queue in queues {
+            map.entry(queue.clone()).or_default().push(Arc::clone(&waiter));
+        }
+        drop(map);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        Registration { wakeups: Arc::clone(self), queues: queues.to_vec(), waiter }
+    }
+
+    /// Has other nodes told as well. Only the first call counts.
+    pub fn notify_others(&self, sender: UnboundedSender<ReadyQueue>) {
+        let _ = self.others.set(sender);
+    }
+
+    /// `jobs` jobs became available in a queue, stored by this process.
+    pub fn ready(&self, queue: &Arc<str>, jobs: usize) {
+        if let Some(others) = self.others.get() {
+            // A receiver that is gone belongs to an engine that closes.
+            let _ = others.send((Arc::clone(queue), jobs));
+        }
+        self.heard(queue, jobs);
+    }
+
+    /// `jobs` jobs became available in a queue.
+    pub fn heard(&self, queue: &str, jobs: usize) {
+        if !self.has_waiters() {
+            return;
+        }
+        let map = self.lock();
+        let picky = self.picky.load(Ordering::SeqCst) > 0;
+        let mut left = jobs;
+        for waiter in map.get(queue).into_iter().flatten() {
+            if left == 0 && waiter.want > 0 || waiter.called.swap(true, Ordering::SeqCst) {
+                continue;
+            }
+            waiter.notify.notify_one();
+            left = left.saturating_sub(waiter.want);
+            if left == 0 && !picky {
+                break;
+            }
+        }
+    }
+
+    /// Something was committed: the event log may have grown.
+    pub fn committed(&self) {
+        if self.is_followed() {
+            // One follower per engine; a call while it reads is kept for it.
+            self.committed.notify_one();
+        }
+    }
+
+    /// Resolves after the next commit, or at once when there was one since the last call.
+    pub async fn commit(&self) {
+        self.committed.notified().await;
+    }
+
+    /// Says whether somebody follows the event log.
+    pub fn follow(&self, followed: bool) {
+        self.followed.store(followed, Ordering::SeqCst);
+    }
+
+    /// An application has inserted jobs by plain SQL: the maintenance thread need not wait for its next tick to take them in.
+    pub fn rows_inserted(&self) {
+        self.inserted.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether that has been said since the last call.
+    pub fn take_inserted(&self) -> bool {
+        self.inserted.swap(false, Ordering::SeqCst)
+    }
+
+    /// Whether somebody follows the event log.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.followed.load(Ordering::SeqCst)
+    }
+
+    /// Something changed that cannot be told more precisely: everybody looks. Who waits for a worker to go quiet is not called, for
+    /// that call is an answer by itself.
+    pub fn all(&self) {
+        self.endings.notify_all();
+        for waiter in self.lock().iter().filter(|(name, _)| !name.starts_with(QUIET)).flat_map(|(_, waiters)| waiters) {
+            waiter.called.store(true, Ordering::SeqCst);
+            waiter.notify.notify_one();
+        }
+    }
+
+    /// Whether anybody waits for anything.
+    #[must_use]
+    pub fn has_waiters(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) > 0 || self.endings.is_watched()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Vec<Arc<Waiter>>>> {
+        // The map is valid after every statement: a panic elsewhere cannot have left it half changed.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Registration {
+    /// Resolves when it is worth looking again.
+    pub async fn woken(&self) {
+        self.waiter.notify.notified().await;
+        self.waiter.called.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut map = self.wakeups.lock();
+        for queue in &self.queues {
+            if let Some(waiters) = map.get_mut(queue) {
+                waiters.retain(|waiter| !Arc::ptr_eq(waiter, &self.waiter));
+                if waiters.is_empty() {
+                    map.remove(queue);
+                }
+            }
+        }
+        drop(map);
+        self.wakeups.waiting.fetch_sub(1, Ordering::SeqCst);
+        if self.waiter.want == 0 {
+            self.wakeups.picky.fetch_sub(1, Ordering::SeqCst);
+            return;
+        }
+        // Called but gone before it looked (timed out, hung up): somebody else takes the call.
+        if self.waiter.called.load(Ordering::SeqCst) {
+            for queue in &self.queues {
+                self.wakeups.heard(queue, self.waiter.want);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn queues() -> Vec<String> {
+        vec!["q".to_owned()]
+    }
+
+    #[tokio::test]
+    async fn two_jobs_wake_two_waiters() {
+        let wakeups = Arc::new(Wakeups::default());
+        let (first, second) = (wakeups.register(&queues(), 1), wakeups.register(&queues(), 1));
+        wakeups.heard("q", 1);
+        wakeups.heard("q", 1);
+        first.woken().await;
+        second.woken().await;
+    }
+
+    #[tokio::test]
+    async fn a_call_to_all_is_no_word_of_a_worker() {
+        let wakeups = Arc::new(Wakeups::default());
+        let (fetch, quiet) = (wakeups.register(&queues(), 1), wakeups.register(&[format!("{QUIET}w")], 1));
+        wakeups.all();
+        fetch.woken().await;
+        assert!(quiet.woken().now_or_never().is_none());
+        wakeups.heard("quiet:w", 1);
+        quiet.woken().await;
+    }
+
+    #[tokio::test]
+    async fn a_waiter_that_wants_some_jobs_only_takes_no_call_from_others() {
+        let wakeups = Arc::new(Wakeups::default());
+        let (picky, other, late) =
+            (wakeups.register_picky(&queues()), wakeups.register(&queues(), 1), wakeups.register_picky(&queues()));
+        wakeups.heard("q", 1);
+        picky.woken().await;
+        other.woken().await;
+        late.woken().await;
+    }
+
+    #[tokio::test]
+    async fn one_job_wakes_one_waiter_and_a_call_is_handed_on() {
+        let wakeups = Arc::new(Wakeups::default());
+        let (first, second) = (wakeups.register(&queues(), 1), wakeups.register(&queues(), 1));
+        wakeups.heard("q", 1);
+        assert!(second.woken().now_or_never().is_none());
+        drop(first);
+        second.woken().await;
+        drop(second);
+        assert!(!wakeups.has_waiters());
+    }
+}

@@ -1,0 +1,311 @@
+//! What the open transaction has changed, so that it can be undone: a refusal or a fault in the middle leaves nothing half done.
+//!
+//! Every change notes how things were before; a rollback goes through the notes backwards. Changes that every job goes through have a note
+//! of their own kind, the others are closures.
+use ojs_model::JobId;
+
+use super::{MemoryTables, Stored};
+use crate::kernel::job::{Body, History, JobRow};
+use crate::store::tables::Counts;
+
+/// How to undo one change.
+pub(super) enum Step {
+    /// A job was stored.
+    Inserted(JobId),
+    /// A row was changed: as it was.
+    Row(Box<JobRow>),
+    /// A job was removed.
+    Deleted(Box<Stored>),
+    /// Errors and result of a job were replaced.
+    History(i64, Box<History>),
+    /// The fixed part of a job was replaced.
+    Body(i64, Box<Body>),
+    /// The counts of a queue were changed: as they were.
+    Counts(i64, Option<Counts>),
+    /// A batch of events was appended.
+    Events,
+    /// Anything else.
+    Other(Box<dyn FnOnce(&mut MemoryTables) + Send>),
+}
+
+/// Notes of the open transaction, oldest first.
+#[derive(Default)]
+pub(super) struct Undo(Vec<Step>);
+
+impl std::fmt::Debug for Undo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Undo({})", self.0.len())
+    }
+}
+
+/// Notes kept between transactions at most: a large one gives its memory back.
+const KEPT: usize = 4_096;
+
+impl Undo {
+    pub(super) fn note(&mut self, step: Step) {
+        self.0.push(step);
+    }
+
+    /// The changes stay.
+    pub(super) fn forget(&mut self) {
+        self.0.clear();
+        self.0.shrink_to(KEPT);
+    }
+}
+
+impl MemoryTables {
+    /// Notes how to undo a change that few commands make.
+    pub(super) fn undo_by(&mut self, step: impl FnOnce(&mut Self) + Send + 'static) {
+        self.undo.note(Step::Other(Box::new(step)));
+    }
+
+    /// Undoes what has been done since the transaction began.
+    pub(super) fn undo_all(&mut self) {
+        for step in std::mem::take(&mut self.undo.0).into_iter().rev() {
+            self.undo_one(step);
+        }
+        // Undoing takes the same ways as doing.
+        self.undo.forget();
+    }
+
+    fn undo_one(&mut self, step: Step) {
+        match step {
+            Step::Inserted(id) => {
+                if let Some(stored) = self.take(id) {
+                    self.last_seq = stored.row.seq - 1;
+                }
+            }
+            Step::Row(before) => self.replace_row(*before),
+            Step::Deleted(stored) => self.put(*stored),
+            Step::History(seq, history) => {
+                if let Some(stored) = self.jobs.get_mut(&seq) {
+                    stored.history = *history;
+                }
+            }
+            Step::Body(seq, body) => {
+                if let Some(stored) = self.jobs.get_mut(&seq) {
+                    stored.body = *body;
+                }
+            }
+            Step::Counts(queue, Some(counts)) => _ = self.counts.insert(queue, counts),
+            Step::Counts(queue, None) => _ = self.counts.remove(&queue),
+            Step::Events => {
+                self.events.pop();
+                self.last_event -= 1;
+            }
+            Step::Other(step) => step(self),
+        }
+    }
+
+    /// Stores a job with all its places in the indexes.
+    pub(super) fn put(&mut self, stored: Stored) {
+        self.ids.insert(stored.row.id, stored.row.seq);
+        self.index(&stored.row);
+        if let Some(key) = stored.unique {
+            self.uniques.entry(key).or_default().insert(stored.row.seq);
+        }
+        self.jobs.insert(stored.row.seq, stored);
+    }
+
+    /// Takes a job out with all its places in the indexes.
+    pub(super) fn take(&mut self, id: JobId) -> Option<Stored> {
+        let stored = self.ids.remove(&id).and_then(|seq| self.jobs.remove(&seq))?;
+        self.unindex(&stored.row);
+        if let Some(key) = &stored.unique
+            && let Some(seqs) = self.uniques.get_mut(key)
+        {
+            seqs.remove(&stored.row.seq);
+            if seqs.is_empty() {
+                self.uniques.remove(key);
+            }
+        }
+        Some(stored)
+    }
+
+    /// Replaces a row and its places in the indexes; returns what was there.
+    pub(super) fn replace_row(&mut self, row: JobRow) {
+        if let Some(stored) = self.jobs.get_mut(&row.seq) {
+            let before = std::mem::replace(&mut stored.row, row.clone());
+            self.unindex(&before);
+            self.index(&row);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use ojs_model::workflow::NewWorkflow;
+    use ojs_model::{JobError, NewJob, Timestamp};
+    use serde_json::json;
+
+    use super::*;
+    use crate::error::{Refusal, StoreError};
+    use crate::features::admin::records::{AdminCommand, Maintenance};
+    use crate::features::crons::records::{CronRow, Overlap};
+    use crate::kernel::command::{Claim, Command, Heartbeat, Outcome, OutcomeReport};
+    use crate::kernel::counters::Counters;
+    use crate::kernel::maintenance::Sweeper;
+    use crate::kernel::transaction::Transaction;
+    use crate::options::Retention;
+    use crate::store::tables::Tables;
+
+    /// Everything that is there, in an order of its own.
+    fn snapshot(tables: &MemoryTables) -> String {
+        fn sorted<T: std::fmt::Debug>(all: impl IntoIterator<Item = T>) -> Vec<String> {
+            let mut all: Vec<String> = all.into_iter().map(|one| format!("{one:?}")).collect();
+            all.sort();
+            all
+        }
+        let maps = (sorted(&tables.ids), sorted(&tables.uniques), sorted(&tables.counts), sorted(&tables.job_type_ids));
+        let more = (sorted(&tables.worker_nums), sorted(&tables.workflow_ids), sorted(&tables.answers));
+        let indexes = (&tables.ready, &tables.due, &tables.leases, &tables.expiring, &tables.dead, &tables.keys);
+        let rows = (&tables.jobs, &tables.queues, &tables.job_type_names, &tables.workers, &tables.events, &tables.workflows);
+        let rest = (&tables.steps, &tables.crons, &tables.maintenance, &tables.stats, tables.last_seq, tables.last_event);
+        format!("{maps:#?}{more:#?}{indexes:#?}{rows:#?}{rest:#?}{}", tables.last_worker)
+    }
+
+    fn job(text: &str, now: Timestamp) -> Arc<NewJob> {
+        Arc::new(NewJob::parse(text, now).unwrap())
+    }
+
+    fn cron(now: Timestamp) -> CronRow {
+        CronRow {
+            name: "c".into(),
+            expression: "* * * * *".into(),
+            timezone: "UTC".into(),
+            overlap: Overlap::Skip,
+            enabled: true,
+            description: None,
+            template: r#"{"type":"t","args":[]}"#.into(),
+            created_at: now.as_millis(),
+            next_at: 0,
+            last_at: 0,
+            run_count: 0,
+            last_job: None,
+            waiting: 0,
+        }
+    }
+
+    /// What may be asked next: of jobs that are there, in their states.
+    fn commands(tables: &MemoryTables, now: Timestamp) -> Vec<Command> {
+        let mut all = vec![
+            Command::Enqueue(vec![
+                job(r#"{"type":"a","args":[]}"#, now),
+                job(r#"{"type":"b","args":[1],"options":{"queue":"q"}}"#, now),
+            ]),
+            Command::Enqueue(vec![job(
+                r#"{"type":"a","args":[2],"options":{"unique":{"keys":["type"],"on_conflict":"replace"}}}"#,
+                now,
+            )]),
+            Command::Enqueue(vec![job(
+                r#"{"type":"k","args":[],"options":{"rate_limit":{"key":"k","concurrency":1,"rate":{"limit":9,"period":"PT1S"}}}}"#,
+                now,
+            )]),
+            Command::CreateWorkflow(Arc::new(
+                NewWorkflow::parse(r#"{"type":"chain","steps":[{"type":"a","args":[]},{"type":"b","args":[]}]}"#, now).unwrap(),
+            )),
+            Command::PutCron(Box::new(cron(now))),
+            Command::DeleteCron("c".into()),
+            Command::Enqueue(vec![job(r#"{"type":"a","args":[],"options":{"delay_until":"+PT1H"}}"#, now)]),
+            Command::Exchange {
+                outcomes: Vec::new(),
+                claim: Some(Claim {
+                    queues: vec!["default".into(), "q".into()],
+                    count: 2,
+                    worker: Some("w".into()),
+                    ..Claim::default()
+                }),
+            },
+            Command::SetPaused { queue: "new".into(), paused: true },
+            Command::SetPaused { queue: "new".into(), paused: false },
+            Command::Admin(AdminCommand::Maintain(Some(Maintenance { reason: "r".into(), since: 1, until: 2 }))),
+            Command::Admin(AdminCommand::Maintain(None)),
+        ];
+        for row in tables.jobs.values().map(|stored| &stored.row).take(6) {
+            let report = |outcome| {
+                let report = OutcomeReport { job: row.id, lease: Some(row.lease), worker: None, outcome, want_job: false };
+                Command::Exchange { outcomes: vec![report], claim: None }
+            };
+            let error = JobError::parse(&json!({"code": "x", "message": "m"})).unwrap();
+            all.push(report(Outcome::Nack(Box::new(error))));
+            all.push(report(Outcome::Ack(Some("[1]".into()))));
+            all.push(Command::Cancel(row.id));
+            all.push(Command::Replay(row.id));
+            all.push(Command::DeleteDeadLetter(row.id));
+            all.push(Command::Heartbeat(Heartbeat {
+                worker: "w".into(),
+                phase: 0,
+                info: None,
+                jobs: vec![(row.id, Some(row.lease))],
+                visibility_ms: None,
+                test_directives: false,
+                key: None,
+            }));
+        }
+        all.push(Command::Reset);
+        all
+    }
+
+    fn run(tables: &mut MemoryTables, counters: &mut Counters, now: Timestamp, command: &Command) -> bool {
+        tables.begin(true).unwrap();
+        let mut transaction = Transaction::new(tables, counters, now);
+        let done = transaction.apply(command).is_ok();
+        transaction.finish().unwrap();
+        done
+    }
+
+    #[test]
+    fn a_transaction_that_is_undone_leaves_nothing() {
+        let (mut tables, mut counters) = (MemoryTables::default(), Counters::default());
+        counters.reserve(&mut tables).unwrap();
+        tables.commit().unwrap();
+        let mut sweeper = Sweeper::new(Duration::from_secs(30), Retention::default());
+        let mut done = 0;
+        for round in 0..12_usize {
+            let now = Timestamp::from_millis(1_767_225_600_000 + i64::try_from(round).unwrap() * 3_000_000);
+            for (n, command) in commands(&tables, now).into_iter().enumerate() {
+                let before = snapshot(&tables);
+                done += usize::from(run(&mut tables, &mut counters, now, &command));
+                tables.rollback();
+                assert_eq!(snapshot(&tables), before, "{command:?}");
+                // The same again, to go on from there; a reset would leave nothing to undo.
+                if (n + round) % 3 == 0 && !matches!(command, Command::Reset) {
+                    run(&mut tables, &mut counters, now, &command);
+                    tables.commit().unwrap();
+                }
+            }
+            let before = snapshot(&tables);
+            tables.begin(false).unwrap();
+            let mut transaction = Transaction::new(&mut tables, &mut counters, now);
+            assert!(sweeper.sweep(&mut transaction).is_ok());
+            transaction.finish().unwrap();
+            tables.rollback();
+            assert_eq!(snapshot(&tables), before, "a sweep");
+        }
+        assert!(done > 100, "{done} commands were carried out: too few to prove anything");
+    }
+
+    #[test]
+    fn a_history_that_cannot_be_read_is_a_fault_and_not_an_empty_one() {
+        let (mut tables, mut counters) = (MemoryTables::default(), Counters::default());
+        counters.reserve(&mut tables).unwrap();
+        let now = Timestamp::from_millis(1_767_225_600_000);
+        let new = job(r#"{"type":"a","args":[]}"#, now);
+        assert!(run(&mut tables, &mut counters, now, &Command::Enqueue(vec![Arc::clone(&new)])));
+        let claim = Claim { queues: vec!["default".into()], count: 1, worker: None, ..Claim::default() };
+        assert!(run(&mut tables, &mut counters, now, &Command::Exchange { outcomes: Vec::new(), claim: Some(claim) }));
+        let stored = tables.jobs.values_mut().next().unwrap();
+        stored.history.errors = "[{".into();
+        stored.row.flags |= crate::kernel::job::flag::ERRORS;
+        let error = JobError::parse(&json!({"code": "x", "message": "m"})).unwrap();
+        let outcome = Outcome::Nack(Box::new(error));
+        let report = OutcomeReport { job: new.id, lease: None, worker: None, outcome, want_job: false };
+        let mut transaction = Transaction::new(&mut tables, &mut counters, now);
+        let refusal = transaction.apply(&Command::Exchange { outcomes: vec![report], claim: None }).unwrap_err();
+        assert!(matches!(&refusal, Refusal::Store(StoreError::Failed(what)) if what.contains("cannot be read")), "{refusal:?}");
+        assert_eq!(tables.jobs.values().next().unwrap().history.errors, "[{");
+    }
+}

@@ -1,0 +1,8 @@
+//! Keeps jobs: the seam, group commit, and three stores.
+pub(crate) mod memory;
+pub(crate) mod postgres;
+pub mod schema;
+pub mod seam;
+pub(crate) mod sqlite;
+pub mod tables;
+pub(crate) mod writer;

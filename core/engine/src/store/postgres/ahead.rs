@@ -1,0 +1,147 @@
+//! Reading ahead: the rows that a group of commands will ask for, in one exchange.
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use ojs_model::JobId;
+use tokio_postgres::Row;
+
+use super::connection::Ask;
+use super::line::{BEGINNING, Place};
+use super::params::uuid;
+use super::rows::{JOB_COLUMNS, read_body, read_job};
+use super::{PostgresTables, limit};
+use crate::error::Result;
+use crate::kernel::command::Command;
+
+impl PostgresTables {
+    /// Reads in one exchange what the commands of a group will ask for.
+    pub(super) fn read_ahead(&mut self, commands: &[&Command]) -> Result<()> {
+        let ids = self.wanted_rows(commands);
+        let uuids: Vec<_> = ids.iter().map(|id| uuid(*id)).collect();
+        let (workers, queues) = (wanted_workers(commands), self.wanted_jobs(commands));
+        let mut asks = Vec::new();
+        if !uuids.is_empty() {
+            asks.push(Ask::new(sql!("lock_by_id"), &[&uuids]));
+        }
+        if !workers.is_empty() {
+            asks.push(Ask::new(sql!("workers_by_id"), &[&workers]));
+        }
+        for (queue, count, (rank, ticket)) in &queues {
+            asks.push(Ask::new(sql!("ready"), &[queue, count, rank, ticket]));
+        }
+        let mut answers = self.ask(&asks)?.into_iter();
+        if !uuids.is_empty() {
+            self.keep_rows(&ids, &answers.next().unwrap_or_default().rows)?;
+        }
+        if !workers.is_empty() {
+            self.keep_workers(&answers.next().unwrap_or_default().rows)?;
+        }
+        for ((queue, count, start), answer) in queues.iter().zip(answers) {
+            self.keep_pool(*queue, usize::try_from(*count).unwrap_or(0), *start, &answer.rows)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a line from a place on.
+    pub(super) fn read_line(&mut self, queue: i64, wanted: usize, start: Place) -> Result<()> {
+        let rows = self.query(sql!("ready"), &[&queue, &limit(wanted), &start.0, &start.1])?;
+        self.keep_pool(queue, wanted, start, &rows)
+    }
+
+    fn keep_pool(&mut self, queue: i64, wanted: usize, start: Place, rows: &[Row]) -> Result<()> {
+        let full = rows.len() >= wanted;
+        self.node.lines().note(queue, start, rows, full)?;
+        let pool = self.unit_of_work.pools.entry(queue).or_default();
+        // Before the place it was read from there may be more.
+        pool.exhausted = !full && start == BEGINNING;
+        for row in rows {
+            pool.jobs.push_back((read_job(row)?, read_body(row, JOB_COLUMNS)?));
+        }
+        Ok(())
+    }
+
+    /// Rows of jobs that are going to be asked for, those that are not there included.
+    pub(super) fn keep_rows(&mut self, wanted: &[JobId], rows: &[Row]) -> Result<()> {
+        for row in rows {
+            self.unit_of_work.refresh(read_job(row)?);
+        }
+        for id in wanted {
+            if self.unit_of_work.row(*id).is_none() {
+                self.unit_of_work.note_absent(*id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Jobs whose rows must be read before the group runs; leases of this process are taken from memory.
+    pub(super) fn wanted_rows(&mut self, commands: &[&Command]) -> Vec<JobId> {
+        let mut wanted = HashSet::new();
+        for command in commands {
+            match command {
+                Command::Exchange { outcomes, .. } => wanted.extend(outcomes.iter().map(|report| (report.job, report.lease))),
+                Command::Heartbeat(beat) => wanted.extend(beat.jobs.iter().copied()),
+                Command::Cancel(id) | Command::Activate(id) | Command::Replay(id) | Command::DeleteDeadLetter(id) => {
+                    wanted.insert((*id, None));
+                }
+                Command::Bulk(bulk) => {
+                    wanted.extend(bulk.known_jobs().iter().map(|id| (*id, None)));
+                    let news = bulk.new_jobs().filter(|job| self.careful || job.unique.is_some());
+                    wanted.extend(news.map(|job| (job.id, None)));
+                }
+                // A plain job's id is taken for new; the insert says when it is not.
+                Command::Enqueue(jobs) => {
+                    wanted.extend(jobs.iter().filter(|job| self.careful || job.unique.is_some()).map(|job| (job.id, None)));
+                }
+                _ => {}
+            }
+        }
+        if !self.careful {
+            let node = Arc::clone(&self.node);
+            let leased = node.leased();
+            // Only where the token fits, so that the job will be changed and the change be checked: what is remembered may be out of
+            // date, and nobody may be refused because of it.
+            wanted.retain(|(id, lease)| match leased.row(*id) {
+                Some(row) if *lease == Some(row.lease) => {
+                    self.unit_of_work.track(row.clone());
+                    false
+                }
+                _ => true,
+            });
+        }
+        wanted.into_iter().map(|(id, _)| id).collect()
+    }
+
+    /// Jobs that the claims of a group want from their first queues.
+    fn wanted_jobs(&self, commands: &[&Command]) -> Vec<(i64, i64, Place)> {
+        let mut wanted: HashMap<i64, i64> = HashMap::new();
+        for command in commands {
+            let Command::Exchange { claim: Some(claim), .. } = command else { continue };
+            if !claim.types.is_empty() {
+                continue;
+            }
+            let queue = claim.queues.first().and_then(|name| self.names.queues.get(name.as_str()));
+            if let Some(queue) = queue.filter(|queue| !queue.paused && queue.rate <= 0.0) {
+                *wanted.entry(queue.num).or_default() += i64::try_from(claim.count).unwrap_or(i64::MAX);
+            }
+        }
+        let lines = self.node.lines();
+        // The jobs of a key must start in their order, and keys that open put jobs back into their old places.
+        let start = |queue| if self.names.keyed == Some(false) { lines.start(queue) } else { BEGINNING };
+        wanted.into_iter().map(|(queue, count)| (queue, count, start(queue))).collect()
+    }
+}
+
+/// Workers that a group names.
+fn wanted_workers<'a>(commands: &[&'a Command]) -> Vec<&'a str> {
+    let mut wanted = HashSet::new();
+    for command in commands {
+        match command {
+            Command::Exchange { claim: Some(claim), .. } => wanted.extend(claim.worker.as_deref()),
+            Command::Heartbeat(beat) => {
+                wanted.insert(beat.worker.as_str());
+            }
+            _ => {}
+        }
+    }
+    wanted.into_iter().collect()
+}

@@ -1,0 +1,40 @@
+//! Counts of dead letters.
+use std::collections::BTreeMap;
+
+use super::PostgresTables;
+use super::rows::get;
+use crate::error::Result;
+use crate::features::dead_letters::records::{DeadStats, DeadTables};
+use crate::kernel::job::Body;
+
+fn unsigned(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+impl PostgresTables {
+    fn counted(&mut self, sql: &'static str) -> Result<BTreeMap<String, u64>> {
+        let rows = self.query(sql, &[])?;
+        rows.iter().map(|row| Ok((get(row, 0)?, unsigned(get(row, 1)?)))).collect()
+    }
+}
+
+impl DeadTables for PostgresTables {
+    fn dead_stats(&mut self) -> Result<DeadStats> {
+        let rows = self.query(sql!("dead_totals"), &[])?;
+        let (total, oldest_at, newest_at) = match rows.first() {
+            Some(row) => (unsigned(get(row, 0)?), get(row, 1)?, get(row, 2)?),
+            None => (0, None, None),
+        };
+        let by_queue = self.counted(sql!("dead_by_queue"))?;
+        let by_error_type = self.counted(sql!("dead_by_error"))?;
+        Ok(DeadStats { total, by_queue, by_error_type, oldest_at, newest_at })
+    }
+
+    fn set_body(&mut self, seq: i64, body: &Body) -> Result<()> {
+        // A job of this transaction is not there before it is written.
+        self.flush()?;
+        let params: [&dyn super::params::Param; 6] =
+            [&seq, &body.text, &body.retry, &body.timeout_ms, &body.grace_ms, &body.visibility_ms];
+        self.execute(sql!("set_body"), &params).map(drop)
+    }
+}

@@ -1,0 +1,73 @@
+//! The schema and its versions. A migration keeps nodes of the version before right, so that they go on while it is applied.
+use super::connection::{Ask, Db};
+use super::rows::get;
+use crate::error::{Result, StoreError};
+
+/// Every version's statements, the first first.
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
+];
+/// Held while migrating: two nodes that start at once must not both do it. The number is arbitrary.
+const LOCK: i64 = 0x6f6a_735f_6d69;
+
+/// The version that this program writes.
+pub const fn newest() -> i64 {
+    MIGRATIONS.len() as i64
+}
+
+/// The version that a database has; 0 for none.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn current(db: &mut Db) -> Result<i64> {
+    let known = db.ask(None, &[Ask::new("SELECT to_regclass('ojs_schema') IS NOT NULL", &[])])?;
+    let known: bool = known.first().and_then(|answer| answer.rows.first()).map(|row| get(row, 0)).transpose()?.unwrap_or(false);
+    if !known {
+        return Ok(0);
+    }
+    let found = db.ask(None, &[Ask::new("SELECT coalesce(max(version), 0) FROM ojs_schema", &[])])?;
+    found.first().and_then(|answer| answer.rows.first()).map(|row| get(row, 0)).transpose().map(Option::unwrap_or_default)
+}
+
+/// Brings a database to the newest version; returns the one it had. A database from a newer program is used as it is, as long as its
+/// migrations only added: that is their rule.
+///
+/// # Errors
+/// When a statement fails; the version before stands then.
+pub fn migrate(db: &mut Db) -> Result<i64> {
+    let had = current(db)?;
+    if had >= newest() {
+        return Ok(had);
+    }
+    for (index, statements) in (1_i64..).zip(MIGRATIONS) {
+        if index > had {
+            apply(db, index, statements)?;
+        }
+    }
+    Ok(had)
+}
+
+fn apply(db: &mut Db, version: i64, statements: &str) -> Result<()> {
+    // Another node may have been faster: looked at again under the lock.
+    let open = format!(
+        "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({LOCK}); \
+         CREATE TABLE IF NOT EXISTS ojs_schema (version bigint PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
+    );
+    let outcome = db.run(&open).and_then(|()| {
+        if current(db)? >= version {
+            return Ok(());
+        }
+        db.run(statements)?;
+        db.run(&format!("INSERT INTO ojs_schema (version) VALUES ({version})"))
+    });
+    match outcome {
+        Ok(()) => db.run("COMMIT"),
+        Err(fault) => {
+            let _ = db.run("ROLLBACK");
+            Err(StoreError::Failed(format!("migration {version} failed: {fault}")))
+        }
+    }
+}

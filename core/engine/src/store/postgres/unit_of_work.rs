@@ -1,0 +1,390 @@
+//! A unit of work: rows as one transaction sees them, and what it will write.
+//!
+//! The rules ask for rows one at a time; the database is asked once for all the rows of a group, and gets each table's changes in one
+//! statement. A row is written on the condition that it is still as it was read; a row that this process leased is not even read again.
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use ojs_model::{JobId, JobState, NewJob};
+use uuid::Uuid;
+
+use super::connection::{Answer, Ask};
+use super::held::Leased;
+use super::moves::Moves;
+use super::params::{Param, uuid};
+use super::rows::{Columns, get, insert_columns, update_columns};
+use crate::error::{Result, StoreError};
+use crate::kernel::job::{Body, History, JobRow};
+use crate::store::tables::{Counts, WorkerRow, fresh_settings};
+
+/// A row of this transaction.
+#[derive(Debug)]
+struct Tracked {
+    /// What the database holds; `None` when it holds nothing yet.
+    stored: Option<JobRow>,
+    now: JobRow,
+    /// Changed by this transaction.
+    written: bool,
+}
+
+/// The fixed part of a new job.
+#[derive(Debug)]
+struct NewBody {
+    body: Body,
+    unique: Option<Vec<u8>>,
+}
+
+/// Available jobs read ahead for all the claims of a group.
+#[derive(Debug, Default)]
+pub struct Pool {
+    /// Best first.
+    pub jobs: VecDeque<(JobRow, Body)>,
+    /// There were no more.
+    pub exhausted: bool,
+}
+
+/// What one transaction knows and has changed.
+#[derive(Debug, Default)]
+pub struct UnitOfWork {
+    rows: HashMap<i64, Tracked>,
+    ids: HashMap<JobId, i64>,
+    absent: HashSet<JobId>,
+    /// Rows to insert, in order, with their fixed parts.
+    created: Vec<i64>,
+    bodies: HashMap<i64, NewBody>,
+    /// Rows to update.
+    changed: Vec<i64>,
+    deleted: Vec<i64>,
+    histories: BTreeMap<i64, History>,
+    /// In order, as all that several writers may lock.
+    counts: BTreeMap<(i64, usize), i64>,
+    events: Vec<(i64, i64, String)>,
+    saved_workers: BTreeMap<i64, WorkerRow>,
+    /// Workers as this transaction read or changed them.
+    pub workers: HashMap<Arc<str>, WorkerRow>,
+    /// Read ahead, by queue.
+    pub pools: HashMap<i64, Pool>,
+    /// Uniqueness keys that this transaction has locked.
+    pub locked_keys: HashSet<i64>,
+    /// The batch in which a claim of this transaction is filed, by job number.
+    filed: HashMap<i64, i64>,
+    /// Batches of claims that are over with this transaction, in order, and not yet written.
+    pub ended: Vec<i64>,
+}
+
+impl UnitOfWork {
+    /// A row that was read; what this transaction did to it before stands.
+    pub fn track(&mut self, row: JobRow) -> JobRow {
+        self.ids.insert(row.id, row.seq);
+        let tracked = self.rows.entry(row.seq).or_insert_with(|| Tracked { stored: Some(row.clone()), now: row, written: false });
+        tracked.now.clone()
+    }
+
+    /// A row that was read just now: it replaces what was remembered, but not what this transaction did.
+    pub fn refresh(&mut self, row: JobRow) {
+        if self.rows.get(&row.seq).is_none_or(|tracked| !tracked.written) {
+            self.rows.remove(&row.seq);
+            self.track(row);
+        }
+    }
+
+    pub fn row(&self, id: JobId) -> Option<JobRow> {
+        let seq = self.ids.get(&id)?;
+        self.rows.get(seq).map(|tracked| tracked.now.clone())
+    }
+
+    /// Remembers that there is no such job.
+    pub fn note_absent(&mut self, id: JobId) {
+        self.absent.insert(id);
+    }
+
+    pub fn is_absent(&self, id: JobId) -> bool {
+        self.absent.contains(&id)
+    }
+
+    /// A job that will be inserted.
+    pub fn create(&mut self, job: &NewJob, row: &JobRow) {
+        self.absent.remove(&row.id);
+        self.ids.insert(row.id, row.seq);
+        self.rows.insert(row.seq, Tracked { stored: None, now: row.clone(), written: true });
+        self.created.push(row.seq);
+        let body = Body { text: job.body.clone(), ..fresh_settings(job) };
+        let unique = job.unique.as_ref().map(|policy| policy.key.as_bytes().to_vec());
+        self.bodies.insert(row.seq, NewBody { body, unique });
+    }
+
+    pub fn update(&mut self, before: &JobRow, after: &JobRow) {
+        let tracked = self.rows.entry(after.seq).or_insert_with(|| Tracked {
+            stored: Some(before.clone()),
+            now: before.clone(),
+            written: true,
+        });
+        tracked.written = true;
+        if tracked.stored.as_ref() == Some(&tracked.now) {
+            self.changed.push(after.seq);
+        }
+        tracked.now = after.clone();
+        self.ids.insert(after.id, after.seq);
+    }
+
+    pub fn delete(&mut self, row: &JobRow) {
+        let tracked = self.rows.remove(&row.seq);
+        self.ids.remove(&row.id);
+        self.absent.insert(row.id);
+        self.bodies.remove(&row.seq);
+        self.histories.remove(&row.seq);
+        // Never written, so nothing to delete: it is skipped when the new rows are collected.
+        if tracked.is_none_or(|tracked| tracked.stored.is_some()) {
+            self.deleted.push(row.seq);
+        }
+    }
+
+    /// The fixed part of a job that is not written yet.
+    pub fn body(&self, seq: i64) -> Option<Body> {
+        self.bodies.get(&seq).map(|new| new.body.clone())
+    }
+
+    pub fn history(&self, seq: i64) -> Option<History> {
+        self.histories.get(&seq).cloned()
+    }
+
+    pub fn set_history(&mut self, seq: i64, history: &History) {
+        self.histories.insert(seq, history.clone());
+    }
+
+    pub fn add_counts(&mut self, queue: i64, delta: &Counts) {
+        for (state, delta) in delta.iter().enumerate().filter(|(_, delta)| **delta != 0) {
+            *self.counts.entry((queue, state)).or_default() += delta;
+        }
+    }
+
+    /// What this transaction has added to the counts of a queue so far.
+    pub fn counted(&self, queue: i64, counts: &mut Counts) {
+        for (state, cell) in counts.iter_mut().enumerate() {
+            *cell += self.counts.get(&(queue, state)).copied().unwrap_or(0);
+        }
+    }
+
+    pub fn append_events(&mut self, at: i64, lines: &str, count: usize) {
+        self.events.push((at, i64::try_from(count).unwrap_or(i64::MAX), lines.to_owned()));
+    }
+
+    pub fn save_worker(&mut self, worker: &WorkerRow) {
+        self.workers.insert(Arc::clone(&worker.id), worker.clone());
+        self.saved_workers.insert(worker.num, worker.clone());
+    }
+
+    /// Claims that were filed: job number and batch.
+    pub fn note_filed(&mut self, filed: impl Iterator<Item = (i64, i64)>) {
+        self.filed.extend(filed);
+    }
+
+    /// Hands over what this transaction, committed by now, has leased and ended.
+    pub fn remember(&self, leased: &mut Leased) {
+        self.written().filter(|(_, is_leased)| !is_leased).for_each(|(row, _)| leased.end(row.id));
+        let claims = self.written().filter(|(_, is_leased)| *is_leased);
+        leased.lease(claims.map(|(row, _)| (row, self.filed.get(&row.seq).copied())));
+    }
+
+    /// Jobs that this transaction has changed, and whether they are leased now.
+    pub fn written(&self) -> impl Iterator<Item = (&JobRow, bool)> {
+        let changed = self.rows.values().filter(|tracked| tracked.written);
+        changed.map(|tracked| (&tracked.now, tracked.now.state == JobState::Active))
+    }
+
+    /// Jobs that this transaction has looked at.
+    pub fn seen(&self) -> impl Iterator<Item = &JobRow> {
+        self.rows.values().map(|tracked| &tracked.now)
+    }
+
+    /// Whether a query of the database would miss something.
+    pub fn is_dirty(&self) -> bool {
+        !(self.created.is_empty()
+            && self.changed.is_empty()
+            && self.deleted.is_empty()
+            && self.histories.is_empty()
+            && self.counts.is_empty()
+            && self.events.is_empty()
+            && self.saved_workers.is_empty()
+            && self.ended.is_empty())
+    }
+
+    /// Takes what is to be written. It counts as written from now on: a failure undoes the whole transaction.
+    pub fn take_writes(&mut self, shard: i64) -> Writes {
+        let mut writes = Writes { shard, deleted: std::mem::take(&mut self.deleted), ..Writes::default() };
+        let created = std::mem::take(&mut self.created);
+        writes.reserve(created.len(), self.changed.len());
+        for seq in created {
+            if let (Some(tracked), Some(new)) = (self.rows.get_mut(&seq), self.bodies.remove(&seq)) {
+                writes.insert(&tracked.now, new);
+                tracked.stored = Some(tracked.now.clone());
+            }
+        }
+        // Rows are locked in this order: always the same, so that two writers cannot wait for each other.
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.sort_unstable();
+        for seq in changed {
+            if let Some(tracked) = self.rows.get_mut(&seq)
+                && let Some(before) = tracked.stored.as_mut().filter(|before| **before != tracked.now)
+            {
+                if !writes.moves.take(before, &tracked.now) {
+                    writes.changed.push(update_columns(before, &tracked.now));
+                }
+                before.clone_from(&tracked.now);
+            }
+        }
+        for (seq, history) in std::mem::take(&mut self.histories) {
+            writes.histories.0.push(seq);
+            writes.histories.1.push(history.errors);
+            writes.histories.2.push(history.result);
+        }
+        for ((queue, state), delta) in std::mem::take(&mut self.counts).into_iter().filter(|(_, delta)| *delta != 0) {
+            writes.counts.push([queue, i64::try_from(state).unwrap_or(0), delta]);
+        }
+        for worker in std::mem::take(&mut self.saved_workers).into_values() {
+            writes.workers.push([worker.num, worker.phase, worker.beat_at, worker.directive, worker.first_at]);
+            writes.infos.push(worker.info.to_string());
+        }
+        writes.events = std::mem::take(&mut self.events);
+        writes.ended = std::mem::take(&mut self.ended);
+        writes
+    }
+}
+
+/// The changes of a transaction as columns.
+#[derive(Debug)]
+pub struct Writes {
+    shard: i64,
+    deleted: Vec<i64>,
+    ids: Vec<Uuid>,
+    uniques: Vec<Option<Vec<u8>>>,
+    created: Columns<25>,
+    texts: Vec<String>,
+    retries: Vec<Option<String>>,
+    settings: Columns<3>,
+    moves: Moves,
+    changed: Columns<23>,
+    histories: (Vec<i64>, Vec<String>, Vec<String>),
+    counts: Columns<3>,
+    workers: Columns<5>,
+    infos: Vec<String>,
+    events: Vec<(i64, i64, String)>,
+    /// Batches of claims.
+    ended: Vec<i64>,
+}
+
+impl Default for Writes {
+    fn default() -> Self {
+        Self {
+            shard: 0,
+            deleted: Vec::new(),
+            ids: Vec::new(),
+            uniques: Vec::new(),
+            created: Columns::with_capacity(0),
+            texts: Vec::new(),
+            retries: Vec::new(),
+            settings: Columns::with_capacity(0),
+            moves: Moves::default(),
+            changed: Columns::with_capacity(0),
+            histories: Default::default(),
+            counts: Columns::with_capacity(0),
+            workers: Columns::with_capacity(0),
+            infos: Vec::new(),
+            events: Vec::new(),
+            ended: Vec::new(),
+        }
+    }
+}
+
+impl Writes {
+    fn reserve(&mut self, created: usize, changed: usize) {
+        (self.created, self.settings) = (Columns::with_capacity(created), Columns::with_capacity(created));
+        self.changed = Columns::with_capacity(changed);
+    }
+
+    fn insert(&mut self, row: &JobRow, new: NewBody) {
+        self.ids.push(uuid(row.id));
+        self.uniques.push(new.unique);
+        self.created.push(insert_columns(row));
+        self.settings.push([new.body.timeout_ms, new.body.grace_ms, new.body.visibility_ms]);
+        self.texts.push(new.body.text);
+        self.retries.push(new.body.retry);
+    }
+
+    /// The statements, in the order that they must run in. Events come last: their number is taken when all rows are held.
+    pub fn asks(&self) -> Vec<Ask<'_>> {
+        let mut asks = Vec::new();
+        if !self.deleted.is_empty() {
+            asks.push(Ask::new(sql!("delete_jobs"), &[&self.deleted]));
+        }
+        if let [seqs, ..] = &self.created.0
+            && !seqs.is_empty()
+        {
+            let [timeouts, graces, visibilities] = &self.settings.0;
+            asks.push(Ask::new(
+                sql!("insert_jobs"),
+                &[seqs, &self.ids, &self.texts, &self.retries, timeouts, graces, visibilities],
+            ));
+            let mut columns: Vec<&dyn Param> = vec![&self.ids, &self.uniques];
+            columns.extend(self.created.0.iter().map(|column| column as &dyn Param));
+            asks.push(Ask::with(sql!("insert_runs"), columns));
+        }
+        asks.extend(self.moves.asks());
+        if !self.changed.is_empty() {
+            asks.push(Ask::with(sql!("update_runs"), self.changed.0.iter().map(|column| column as &dyn Param).collect()));
+        }
+        if !self.histories.0.is_empty() {
+            asks.push(Ask::new(sql!("put_histories"), &[&self.histories.0, &self.histories.1, &self.histories.2]));
+        }
+        if !self.workers.is_empty() {
+            let mut columns: Vec<&dyn Param> = self.workers.0.iter().map(|column| column as &dyn Param).collect();
+            columns.push(&self.infos);
+            asks.push(Ask::with(sql!("save_workers"), columns));
+        }
+        if !self.counts.is_empty() {
+            let [queues, states, jobs] = &self.counts.0;
+            asks.push(Ask::new(sql!("add_counts"), &[&self.shard, queues, states, jobs]));
+        }
+        if !self.ended.is_empty() {
+            asks.push(Ask::new(sql!("end_claims"), &[&self.ended]));
+        }
+        for (at, count, lines) in &self.events {
+            asks.push(Ask::new(sql!("append_events"), &[at, count, lines]));
+        }
+        asks
+    }
+
+    /// Job numbers of claims, and the batch they were filed in.
+    pub fn filed<'a>(&'a self, asks: &[Ask<'_>], answers: &[Answer]) -> Result<impl Iterator<Item = (i64, i64)> + use<'a>> {
+        let answer =
+            asks.iter().zip(answers).find(|(ask, _)| ask.sql == sql!("file_claims")).and_then(|(_, answer)| answer.rows.first());
+        let batch: Option<i64> = answer.map(|row| get(row, 0)).transpose()?;
+        Ok(batch.into_iter().flat_map(|batch| self.moves.claimed().iter().map(move |seq| (*seq, batch))))
+    }
+
+    /// Whether every row was as it was read, and every id new.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when not: the transaction must be undone and tried again with fresh rows.
+    pub fn check(&self, asks: &[Ask<'_>], answers: &[Answer]) -> Result<()> {
+        for (ask, answer) in asks.iter().zip(answers) {
+            let (expected, what) = match ask.sql {
+                sql!("insert_jobs") => (self.created.len(), "ids"),
+                sql!("update_runs") => (self.changed.len(), "rows"),
+                sql!("save_workers") => (self.workers.len(), "workers"),
+                sql => match self.moves.expected(sql) {
+                    Some(moved) => (moved, "rows"),
+                    None => continue,
+                },
+            };
+            if answer.changed != expected as u64 {
+                let text = format!(
+                    "{} of {expected} {what} were taken or changed by another writer",
+                    expected as u64 - answer.changed.min(expected as u64)
+                );
+                return Err(StoreError::Conflict(text));
+            }
+        }
+        Ok(())
+    }
+}

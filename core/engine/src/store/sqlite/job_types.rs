@@ -1,0 +1,37 @@
+//! Claims that name job types.
+use rusqlite::{OptionalExtension, params};
+
+use super::SqliteTables;
+use super::rows::{self, read_body, read_job};
+use crate::error::Result;
+use crate::features::job_types::records::{Look, Place, TypeTables};
+
+impl TypeTables for SqliteTables {
+    fn find_job_type_id(&mut self, name: &str) -> Result<Option<i64>> {
+        if let Some(num) = self.job_type_ids.get(name) {
+            return Ok(Some(*num));
+        }
+        Ok(self.statement(include_str!("sql/kind_by_name.sql"))?.query_row([name], |row| row.get(0)).optional()?)
+    }
+
+    fn look_for(&mut self, queue: i64, job_type_ids: &[i64], after: Place, entries: usize, limit: usize) -> Result<Look> {
+        let mut look = Look::default();
+        let mut statement = self.statement(include_str!("sql/line.sql"))?;
+        let mut job = self.statement(include_str!("sql/line_job.sql"))?;
+        let mut line = statement.query(params![queue, after.0, after.1, entries])?;
+        let mut seen = 0;
+        while let Some(entry) = line.next()? {
+            seen += 1;
+            look.last = Some((entry.get(1)?, entry.get(2)?));
+            let (seq, job_type_id): (i64, i64) = (entry.get(0)?, entry.get(3)?);
+            if job_type_ids.contains(&job_type_id) {
+                look.found.push(job.query_row([seq], |row| Ok((read_job(row)?, read_body(row, rows::JOB_COLUMNS)?)))?);
+            }
+            look.more = seen == entries || look.found.len() == limit;
+            if look.found.len() == limit {
+                break;
+            }
+        }
+        Ok(look)
+    }
+}

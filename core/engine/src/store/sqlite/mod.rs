@@ -1,0 +1,550 @@
+//! Tables in one SQLite file: WAL, `synchronous=FULL` where a commit must survive a power cut.
+//!
+//! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
+mod admin;
+pub mod checkup;
+mod crons;
+mod dead_letters;
+mod idempotency;
+mod job_types;
+mod limits;
+mod log;
+mod log_file;
+pub mod migration;
+mod queues;
+mod results;
+mod rows;
+mod stats;
+mod workflows;
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt};
+use ojs_model::unique::UniqueKey;
+use ojs_model::{JobId, JobState, NewJob, Timestamp};
+use rusqlite::config::DbConfig;
+use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+
+use crate::error::{Result, StoreError};
+use crate::features::admin::records::Maintenance;
+use crate::kernel::job::{Body, History, JobRow};
+use crate::options::Durability;
+use crate::store::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Tables, WorkerRow};
+use log_file::LogFile;
+use rows::{read_body, read_job, read_queue, read_worker};
+
+/// How long a transaction waits for another process's.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Prepared statements kept per connection: all of them.
+const STATEMENTS: usize = 192;
+/// Active jobs remembered: about 5 MB. Those beyond are looked up.
+const MAX_ACTIVE_KEPT: usize = 20_000;
+/// Lease tokens reserved at a time. Large, so that a restart is the only time a range is reserved in practice.
+const LEASE_RANGE: i64 = 1 << 32;
+
+/// A connection and what it has learnt.
+#[derive(Debug)]
+pub struct SqliteTables {
+    connection: Connection,
+    /// Whether this connection may write.
+    writes: bool,
+    durability: Durability,
+    /// The log, for a connection that writes.
+    log: Option<LogFile>,
+    /// Whether the connection syncs at commit now.
+    syncing: bool,
+    data_version: i64,
+    changed: bool,
+    queues: HashMap<Arc<str>, QueueRow>,
+    queue_nums: HashMap<i64, QueueRow>,
+    job_type_ids: HashMap<Arc<str>, i64>,
+    kind_nums: HashMap<i64, Arc<str>>,
+    workers: HashMap<Arc<str>, WorkerRow>,
+    /// When time opens the next key; `None` when it has not been read yet.
+    opening: Option<Option<i64>>,
+    /// `None` when it has not been read yet.
+    maintenance: Option<Option<Maintenance>>,
+    /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
+    active: HashMap<JobId, JobRow>,
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::Unavailable(format!("{error}; free some disk space, nothing confirmed is lost")),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Unavailable(format!("{error}; another process has held the database for over {} s", BUSY_TIMEOUT.as_secs()))
+            }
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl SqliteTables {
+    /// Opens the file for writing, creating it and its schema when missing.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is no database, or was written by a newer version.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        migration::schema_of(&connection)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // A Mac's fsync leaves the data in the drive's cache; elsewhere these change nothing.
+        if durability == Durability::Full {
+            connection.pragma_update(None, "fullfsync", true)?;
+            connection.pragma_update(None, "checkpoint_fullfsync", true)?;
+        }
+        let log = LogFile::watch(&mut connection, path)?;
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        migration::migrate(&transaction)?;
+        transaction.commit()?;
+        Self::from_connection(connection, Some(log), durability)
+    }
+
+    /// Before a file is opened: makes whole what a process that was killed has left. Says whether there was such a process.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn recover(path: &Path) -> Result<bool> {
+        log_file::recover(path)
+    }
+
+    /// Opens a second connection for queries.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn open_reader(path: &Path) -> Result<Self> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Self::from_connection(connection, None, Durability::Relaxed)
+    }
+
+    fn from_connection(connection: Connection, log: Option<LogFile>, durability: Durability) -> Result<Self> {
+        let writes = log.is_some();
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        // Plans must not depend on bound values: the planner would look at `LIMIT ?` and prepare the claim anew at every call.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        // In KiB: room for the hot end of the indexes. Grows only as it is used. Not more: after most commits SQLite looks through its whole table
+        // of pages for the one it had lent a number behind the end (`PENDING_BYTE_PAGE`).
+        connection.pragma_update(None, "cache_size", if writes { -16_384 } else { -4_096 })?;
+        Ok(Self {
+            connection,
+            writes,
+            log,
+            durability,
+            syncing: true,
+            data_version: 0,
+            changed: false,
+            queues: HashMap::new(),
+            queue_nums: HashMap::new(),
+            job_type_ids: HashMap::new(),
+            kind_nums: HashMap::new(),
+            workers: HashMap::new(),
+            maintenance: None,
+            opening: None,
+            active: HashMap::new(),
+        })
+    }
+
+    #[cfg(test)]
+    fn pragma(&self, name: &str) -> bool {
+        self.connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+    }
+
+    fn statement(&self, sql: &str) -> Result<CachedStatement<'_>> {
+        Ok(self.connection.prepare_cached(sql)?)
+    }
+
+    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
+        Ok(self.statement(sql)?.execute(params)?)
+    }
+
+    fn job_rows(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<JobRow>> {
+        let mut statement = self.statement(sql)?;
+        let rows = statement.query_map(params, read_job)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn forget_names(&mut self) {
+        self.queues.clear();
+        self.queue_nums.clear();
+        self.job_type_ids.clear();
+        self.kind_nums.clear();
+        self.workers.clear();
+        self.maintenance = None;
+        self.opening = None;
+        self.active.clear();
+    }
+
+    /// Notices commits of other connections: names and pauses may have changed.
+    fn look_around(&mut self) -> Result<()> {
+        let version: i64 = self.statement("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if version != self.data_version {
+            self.data_version = version;
+            self.changed = true;
+            self.forget_names();
+        }
+        Ok(())
+    }
+
+    fn keep_queue(&mut self, queue: &QueueRow) {
+        self.queues.insert(Arc::clone(&queue.name), queue.clone());
+        self.queue_nums.insert(queue.num, queue.clone());
+    }
+}
+
+impl Tables for SqliteTables {
+    fn settle(&mut self) -> Result<()> {
+        match &mut self.log {
+            Some(log) => log.settle(&self.connection),
+            None => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, durable: bool) -> Result<()> {
+        self.settle()?;
+        let sync = durable && self.durability == Durability::Full;
+        if self.writes && sync != self.syncing {
+            // Only between transactions; a later synced commit covers the unsynced ones before it.
+            self.connection.execute_batch(if sync { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })?;
+            self.syncing = sync;
+        }
+        self.execute(if self.writes { "BEGIN IMMEDIATE" } else { "BEGIN" }, [])?;
+        if let Err(fault) = self.look_around() {
+            self.rollback();
+            return Err(fault);
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let done = self.statement("COMMIT")?.execute([]);
+        match (done, &mut self.log) {
+            (Ok(_), _) => Ok(()),
+            (Err(error), Some(log)) => Err(log.judge(&self.connection, error)),
+            (Err(error), None) => Err(error.into()),
+        }
+    }
+
+    fn rollback(&mut self) {
+        self.forget_names();
+        // Nothing to roll back when SQLite has done it already.
+        if let Err(fault) = self.execute("ROLLBACK", []) {
+            tracing::debug!(error = %fault, "rollback");
+        }
+    }
+
+    fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
+        // Looked up once for the batch, not once per job.
+        let mut insert_job = self.statement(include_str!("sql/insert_job.sql"))?;
+        let mut insert_body = self.statement(include_str!("sql/insert_body.sql"))?;
+        for (index, (job, row)) in jobs.iter().zip(rows).enumerate() {
+            if rows::bind_insert(&mut insert_job, row, job.unique.as_ref().map(|policy| &policy.key))? == 0 {
+                return Ok(Some(index));
+            }
+            row.seq = self.connection.last_insert_rowid();
+            rows::bind_new_body(&mut insert_body, row.seq, job)?;
+        }
+        Ok(None)
+    }
+
+    fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>> {
+        let mut newest: Option<JobRow> = None;
+        let mut statement = self.statement(include_str!("sql/find_unique.sql"))?;
+        for state in states {
+            let found = statement.query_row(params![&key.as_bytes()[..], *state as u8, since], read_job).optional()?;
+            newest = newest.into_iter().chain(found).max_by_key(|row| row.seq);
+        }
+        Ok(newest)
+    }
+
+    fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {
+        if let Some(row) = self.active.get(&id) {
+            return Ok(Some(row.clone()));
+        }
+        let mut statement = self.statement(include_str!("sql/job_by_id.sql"))?;
+        Ok(statement.query_row([&id.as_bytes()[..]], read_job).optional()?)
+    }
+
+    fn update(&mut self, before: &JobRow, after: &JobRow) -> Result<()> {
+        if after.state == JobState::Active && self.active.len() < MAX_ACTIVE_KEPT {
+            self.active.insert(after.id, after.clone());
+        } else {
+            self.active.remove(&after.id);
+        }
+        rows::bind_update(&mut self.statement(include_str!("sql/update_job.sql"))?, after)?;
+        let moved = before.queue != after.queue || before.rank() != after.rank() || before.max_attempts != after.max_attempts;
+        if moved {
+            self.execute(include_str!("sql/move_job.sql"), params![after.seq, after.queue, after.rank(), after.max_attempts])?;
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, row: &JobRow) -> Result<()> {
+        self.active.remove(&row.id);
+        for sql in
+            [include_str!("sql/delete_job.sql"), include_str!("sql/delete_body.sql"), include_str!("sql/delete_history.sql")]
+        {
+            self.execute(sql, [row.seq])?;
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, seq: i64) -> Result<Body> {
+        Ok(self.statement(include_str!("sql/body.sql"))?.query_row([seq], |row| read_body(row, 0))?)
+    }
+
+    fn history(&mut self, seq: i64) -> Result<History> {
+        let mut statement = self.statement(include_str!("sql/history.sql"))?;
+        let history = statement.query_row([seq], |row| Ok(History { errors: row.get(0)?, result: row.get(1)? }));
+        Ok(history.optional()?.unwrap_or_default())
+    }
+
+    fn set_history(&mut self, seq: i64, history: &History) -> Result<()> {
+        self.execute(include_str!("sql/set_history.sql"), params![seq, history.errors, history.result]).map(drop)
+    }
+
+    fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>> {
+        let mut statement = self.statement(include_str!("sql/ready.sql"))?;
+        let rows = statement.query_map(params![queue, limit], |row| Ok((read_job(row)?, read_body(row, rows::JOB_COLUMNS)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
+        let mut statement = self.statement(include_str!("sql/anything_due.sql"))?;
+        Ok(statement.query_row([now, silent_since], |row| row.get(0))?)
+    }
+
+    fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        let mut rows = self.job_rows(include_str!("sql/due_scheduled.sql"), params![now, limit])?;
+        rows.extend(self.job_rows(include_str!("sql/due_retryable.sql"), params![now, limit])?);
+        rows.sort_by_key(|row| row.sort_key);
+        rows.truncate(limit);
+        Ok(rows)
+    }
+
+    fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.job_rows(include_str!("sql/overdue.sql"), params![now, limit])
+    }
+
+    fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.job_rows(include_str!("sql/expired.sql"), params![now, limit])
+    }
+
+    fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.job_rows(include_str!("sql/held_by.sql"), params![worker, limit])
+    }
+
+    fn terminal(&mut self, after: i64, limit: usize) -> Result<(Vec<JobRow>, Option<i64>)> {
+        let slice = self.job_rows(include_str!("sql/slice.sql"), params![after, limit])?;
+        let next = if slice.len() < limit { None } else { slice.last().map(|row| row.seq) };
+        Ok((slice.into_iter().filter(|row| row.state.is_terminal()).collect(), next))
+    }
+
+    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
+        let queue = self.queue_wanted(filter.queue.as_deref())?;
+        let job_type = &filter.job_type;
+        let (since, until) = (filter.since, filter.until);
+        let error = &filter.error_type;
+        let limit = params![queue, job_type, since, until, error, filter.limit, filter.offset];
+        let rows = self.job_rows(include_str!("sql/dead.sql"), limit)?;
+        let mut count = self.statement(include_str!("sql/count_dead.sql"))?;
+        let total = count.query_row(params![queue, job_type, since, until, error], |row| row.get(0))?;
+        Ok((rows, total))
+    }
+
+    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
+        self.list_jobs(filter)
+    }
+
+    fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
+        if let Some(queue) = self.find_queue(name)? {
+            return Ok(queue);
+        }
+        self.execute(include_str!("sql/insert_queue.sql"), params![name, now.as_millis()])?;
+        let num = self.connection.last_insert_rowid();
+        let queue = QueueRow::fresh(num, name, now.as_millis());
+        self.keep_queue(&queue);
+        Ok(queue)
+    }
+
+    fn find_queue(&mut self, name: &str) -> Result<Option<QueueRow>> {
+        if let Some(queue) = self.queues.get(name) {
+            return Ok(Some(queue.clone()));
+        }
+        let found = self.statement(include_str!("sql/queue_by_name.sql"))?.query_row([name], read_queue).optional()?;
+        if let Some(queue) = &found {
+            self.keep_queue(queue);
+        }
+        Ok(found)
+    }
+
+    fn queue_by_num(&mut self, num: i64) -> Result<QueueRow> {
+        if let Some(queue) = self.queue_nums.get(&num) {
+            return Ok(queue.clone());
+        }
+        let queue = self.statement(include_str!("sql/queue_by_num.sql"))?.query_row([num], read_queue)?;
+        self.keep_queue(&queue);
+        Ok(queue)
+    }
+
+    fn queues(&mut self) -> Result<Vec<QueueRow>> {
+        let mut statement = self.statement(include_str!("sql/queues.sql"))?;
+        let rows = statement.query_map([], read_queue)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
+        self.keep_queue(queue);
+        let params = params![queue.num, queue.paused, queue.rate, queue.tokens, queue.filled_at, queue.burst];
+        self.execute(include_str!("sql/save_queue.sql"), params).map(drop)
+    }
+
+    fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
+        for (state, delta) in delta.iter().enumerate().filter(|(_, delta)| **delta != 0) {
+            self.execute(include_str!("sql/add_count.sql"), params![queue, state, delta])?;
+        }
+        Ok(())
+    }
+
+    fn counts(&mut self, queue: i64) -> Result<Counts> {
+        let mut counts = Counts::default();
+        let mut statement = self.statement(include_str!("sql/counts.sql"))?;
+        let mut rows = statement.query([queue])?;
+        while let Some(row) = rows.next()? {
+            let state: usize = row.get(0)?;
+            if let Some(cell) = counts.get_mut(state) {
+                *cell = row.get(1)?;
+            }
+        }
+        Ok(counts)
+    }
+
+    fn job_type_id(&mut self, name: &str) -> Result<i64> {
+        if let Some(num) = self.job_type_ids.get(name) {
+            return Ok(*num);
+        }
+        let known = self.statement(include_str!("sql/kind_by_name.sql"))?.query_row([name], |row| row.get(0)).optional()?;
+        let num = match known {
+            Some(num) => num,
+            None => {
+                self.execute(include_str!("sql/insert_kind.sql"), [name])?;
+                self.connection.last_insert_rowid()
+            }
+        };
+        self.job_type_ids.insert(name.into(), num);
+        Ok(num)
+    }
+
+    fn job_type_name(&mut self, num: i64) -> Result<Arc<str>> {
+        if let Some(name) = self.kind_nums.get(&num) {
+            return Ok(Arc::clone(name));
+        }
+        let name: Arc<str> =
+            self.statement(include_str!("sql/kind_by_num.sql"))?.query_row([num], |row| row.get::<_, String>(0))?.into();
+        self.kind_nums.insert(num, Arc::clone(&name));
+        Ok(name)
+    }
+
+    fn worker(&mut self, id: &str) -> Result<WorkerRow> {
+        if let Some(worker) = self.workers.get(id) {
+            return Ok(worker.clone());
+        }
+        let known = self.statement(include_str!("sql/worker_by_id.sql"))?.query_row([id], read_worker).optional()?;
+        let worker = match known {
+            Some(worker) => worker,
+            None => {
+                self.execute(include_str!("sql/insert_worker.sql"), [id])?;
+                WorkerRow::fresh(self.connection.last_insert_rowid(), id)
+            }
+        };
+        self.workers.insert(Arc::clone(&worker.id), worker.clone());
+        Ok(worker)
+    }
+
+    fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>> {
+        if let Some(worker) = self.workers.values().find(|worker| worker.num == num) {
+            return Ok(Some(Arc::clone(&worker.id)));
+        }
+        let name = self.statement(include_str!("sql/worker_by_num.sql"))?.query_row([num], |row| row.get::<_, String>(0));
+        Ok(name.optional()?.map(Arc::from))
+    }
+
+    fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
+        self.workers.insert(Arc::clone(&worker.id), worker.clone());
+        let params = params![worker.num, worker.phase, worker.beat_at, worker.directive, worker.first_at, worker.info];
+        self.execute(include_str!("sql/save_worker.sql"), params).map(drop)
+    }
+
+    fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>> {
+        let mut statement = self.statement(include_str!("sql/silent_workers.sql"))?;
+        let rows = statement.query_map([since], read_worker)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn forget_worker(&mut self, num: i64) -> Result<()> {
+        self.workers.clear();
+        self.execute(include_str!("sql/forget_worker.sql"), [num]).map(drop)
+    }
+
+    fn prune_workers(&mut self) -> Result<()> {
+        self.workers.clear();
+        self.execute(include_str!("sql/prune_workers.sql"), []).map(drop)
+    }
+
+    fn append_events(&mut self, at: i64, lines: &str, count: usize) -> Result<()> {
+        self.execute(include_str!("sql/append_events.sql"), params![at, count, lines]).map(drop)
+    }
+
+    fn events_from(&mut self, seq: i64, limit: usize) -> Result<Vec<EventBatch>> {
+        let mut statement = self.statement(include_str!("sql/events_from.sql"))?;
+        let rows = statement
+            .query_map(params![seq, limit], |row| Ok(EventBatch { seq: row.get(0)?, at: row.get(1)?, lines: row.get(2)? }))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn prune_events(&mut self, before: i64, max: u64) -> Result<()> {
+        self.execute(include_str!("sql/prune_events.sql"), params![before, i64::try_from(max).unwrap_or(i64::MAX)]).map(drop)
+    }
+
+    fn reserve_leases(&mut self) -> Result<Range<i64>> {
+        let first: i64 = self.statement(include_str!("sql/reserve_leases.sql"))?.query_row([LEASE_RANGE], |row| row.get(0))?;
+        Ok(first..first + LEASE_RANGE)
+    }
+
+    fn changed_elsewhere(&mut self) -> Result<bool> {
+        self.look_around()?;
+        Ok(std::mem::take(&mut self.changed))
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.forget_names();
+        for table in [
+            "jobs",
+            "bodies",
+            "histories",
+            "queues",
+            "counts",
+            "kinds",
+            "workers",
+            "events",
+            "workflows",
+            "steps",
+            "crons",
+            "limits",
+            "limit_starts",
+            "maintenance",
+            "stats",
+            "answers",
+        ] {
+            self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
+        }
+        Ok(())
+    }
+}

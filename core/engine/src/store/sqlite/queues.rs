@@ -1,0 +1,41 @@
+//! Settings of queues in SQLite.
+use ojs_model::JobState;
+use rusqlite::params;
+
+use super::SqliteTables;
+use crate::error::Result;
+use crate::features::queue_config::records::QueueTables;
+use crate::kernel::job::JobRow;
+use crate::store::tables::QueueRow;
+
+impl QueueTables for SqliteTables {
+    fn save_settings(&mut self, queue: &QueueRow) -> Result<()> {
+        self.keep_queue(queue);
+        let (config, effective) = queue.settings.texts();
+        let params = params![
+            queue.num,
+            queue.paused,
+            queue.rate,
+            queue.tokens,
+            queue.filled_at,
+            queue.burst,
+            queue.phase as u8,
+            config,
+            effective
+        ];
+        self.execute(include_str!("sql/save_settings.sql"), params).map(drop)
+    }
+
+    fn oldest(&mut self, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.job_rows(include_str!("sql/oldest.sql"), params![queue, limit])
+    }
+
+    fn jobs_in(&mut self, queue: i64, state: JobState, limit: usize) -> Result<Vec<JobRow>> {
+        self.job_rows(include_str!("sql/waiting.sql"), params![queue, state as u8, limit])
+    }
+
+    fn bytes_in(&mut self, queue: i64, state: JobState) -> Result<i64> {
+        let mut statement = self.statement(include_str!("sql/waiting_bytes.sql"))?;
+        Ok(statement.query_row(params![queue, state as u8], |row| row.get(0))?)
+    }
+}

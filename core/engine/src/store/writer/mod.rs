@@ -1,0 +1,260 @@
+//! Writers that commit in groups (decision record 3): one for SQLite and memory, several for PostgreSQL.
+//!
+//! Requests put commands into a channel; the writer thread takes what has gathered there, applies it in one transaction, commits, then
+//! answers all of them. While it waits for the disk the next group gathers: no timer, and throughput grows with load.
+mod reader;
+mod thread;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
+
+use crate::error::{Refusal, StoreError};
+use crate::kernel::clock::Clock;
+use crate::kernel::command::{Command, Query, Reply};
+use crate::kernel::counters::Counters;
+use crate::kernel::maintenance::Sweeper;
+use crate::kernel::wake::Wakeups;
+use crate::metrics::Metrics;
+use crate::store::seam::{Checkup, Store};
+use crate::store::tables::Tables;
+use reader::read_loop;
+use thread::WriterThread;
+
+/// Longest wait for a sign of life from a thread: longer than a transaction may wait for another process's.
+const PROBE_PATIENCE: Duration = Duration::from_secs(10);
+/// For so long a sign of life is believed: probes of several monitors cost the threads no more than one a second.
+const PROBE_AGE: Duration = Duration::from_secs(1);
+
+type Answer = oneshot::Sender<Result<Reply, Refusal>>;
+
+enum Message {
+    Execute(Command, Answer),
+    Query(Query, Answer),
+    Sweep(Answer),
+    /// Asks a thread for a sign of life, and whether it can confirm anything.
+    Probe(Answer),
+    Close(oneshot::Sender<()>),
+}
+
+/// The connections of a store, each for a thread of its own.
+pub struct Connections {
+    /// They take commands, whoever is free.
+    pub writers: Vec<Box<dyn Tables>>,
+    /// Does what time makes due; `None` leaves that to the only writer.
+    pub maintenance: Option<Box<dyn Tables>>,
+    /// They answer queries; none sends queries through the writer.
+    pub readers: Vec<Box<dyn Tables>>,
+    /// For manifest and health.
+    pub name: &'static str,
+    /// Looks through the file in the background, when it may have been damaged.
+    pub checkup: Option<Arc<Checkup>>,
+}
+
+/// What a ledger is made of.
+pub struct WriterParts {
+    /// The store's connections.
+    pub connections: Connections,
+    /// Source of time.
+    pub clock: Arc<dyn Clock>,
+    /// Time-driven work.
+    pub sweeper: Sweeper,
+    /// Told of new jobs.
+    pub wakeups: Arc<Wakeups>,
+    /// Told of what was committed.
+    pub metrics: Arc<Metrics>,
+}
+
+/// What the threads of a ledger share.
+struct Shared {
+    clock: Arc<dyn Clock>,
+    wakeups: Arc<Wakeups>,
+    metrics: Arc<Metrics>,
+}
+
+/// A store made of tables and the threads that own them.
+pub struct GroupCommitStore {
+    writers: Pool,
+    maintenance: Option<Pool>,
+    readers: Option<Pool>,
+    name: &'static str,
+    checkup: Option<Arc<Checkup>>,
+    /// The latest sign of life, and when it came.
+    probed: tokio::sync::Mutex<Option<(Instant, Result<(), StoreError>)>>,
+}
+
+/// Threads that take messages from one channel.
+struct Pool {
+    sender: Sender<Message>,
+    size: usize,
+}
+
+type Inbox = Arc<Mutex<Receiver<Message>>>;
+/// What a thread does with its inbox.
+type Job = Box<dyn FnOnce(&Inbox) + Send>;
+
+impl Pool {
+    /// Starts a thread per job.
+    fn spawn(name: &str, jobs: Vec<Job>) -> Result<Self, StoreError> {
+        let (sender, receiver) = channel();
+        let inbox: Inbox = Arc::new(Mutex::new(receiver));
+        let size = jobs.len();
+        for job in jobs {
+            let inbox = Arc::clone(&inbox);
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            let started = thread.spawn(move || job(&inbox));
+            started.map_err(|error| StoreError::Failed(format!("cannot start a thread: {error}")))?;
+        }
+        Ok(Self { sender, size })
+    }
+}
+
+impl GroupCommitStore {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// When the store cannot reserve lease tokens, or the operating system refuses a thread.
+    pub fn start(parts: WriterParts) -> Result<Self, StoreError> {
+        let WriterParts { connections, clock, sweeper, wakeups, metrics } = parts;
+        let Connections { writers, maintenance, readers, name, checkup } = connections;
+        let counters = Counters::default();
+        let has_maintenance = maintenance.is_some();
+        let member = |mut tables: Box<dyn Tables>, sweeps: bool| -> Result<Job, StoreError> {
+            let mut counters = counters.clone();
+            // Durably, before the first claim: tokens stay unique even when a power cut swallows unsynced claims.
+            tables.begin(true)?;
+            counters.reserve(tables.as_mut())?;
+            tables.commit()?;
+            let shared = Shared { clock: Arc::clone(&clock), wakeups: Arc::clone(&wakeups), metrics: Arc::clone(&metrics) };
+            let mut thread = WriterThread::new(tables, counters, sweeps.then(|| sweeper.clone()), shared);
+            Ok(Box::new(move |inbox| thread.run(inbox)))
+        };
+        let writers = writers.into_iter().map(|tables| member(tables, !has_maintenance)).collect::<Result<_, _>>()?;
+        let maintenance = match maintenance {
+            Some(tables) => Some(Pool::spawn("ojs-maintenance", vec![member(tables, true)?])?),
+            None => None,
+        };
+        let mut reading: Vec<Job> = Vec::new();
+        for tables in readers {
+            let metrics = Arc::clone(&metrics);
+            reading.push(Box::new(move |inbox| read_loop(tables, &metrics, inbox)));
+        }
+        let readers = if reading.is_empty() { None } else { Some(Pool::spawn("ojs-reader", reading)?) };
+        let writers = Pool::spawn("ojs-writer", writers)?;
+        Ok(Self { writers, maintenance, readers, name, checkup, probed: tokio::sync::Mutex::default() })
+    }
+
+    fn send<'a>(&self, to: &Pool, message: impl FnOnce(Answer) -> Message) -> BoxFuture<'a, Result<Reply, Refusal>> {
+        let (answer, reply) = oneshot::channel();
+        let sent = to.sender.send(message(answer)).is_ok();
+        Box::pin(async move {
+            if !sent {
+                return Err(StoreError::Closed.into());
+            }
+            reply.await.unwrap_or(Err(StoreError::Closed.into()))
+        })
+    }
+}
+
+impl GroupCommitStore {
+    /// Asks one writer and the maintenance thread; says why nothing can be confirmed.
+    async fn ask_threads(&self) -> Result<(), StoreError> {
+        for pool in [Some(&self.writers), self.maintenance.as_ref()].into_iter().flatten() {
+            let reply = self.send(pool, Message::Probe);
+            match tokio::time::timeout(PROBE_PATIENCE, reply).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(Refusal::Store(StoreError::Closed))) => {
+                    return Err(StoreError::Unavailable("a thread that writes has ended: restart the process".into()));
+                }
+                Ok(Err(Refusal::Store(fault))) => return Err(fault),
+                Ok(Err(Refusal::Ojs(error))) => return Err(StoreError::Failed(error.message)),
+                Err(_) => {
+                    let text = format!("a thread that writes has not answered for {} s", PROBE_PATIENCE.as_secs());
+                    return Err(StoreError::Unavailable(text));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Store for GroupCommitStore {
+    fn execute(&self, command: Command) -> BoxFuture<'_, Result<Reply, Refusal>> {
+        self.send(&self.writers, |answer| Message::Execute(command, answer))
+    }
+
+    fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, Refusal>> {
+        self.send(self.readers.as_ref().unwrap_or(&self.writers), |answer| Message::Query(query, answer))
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>> {
+        self.send(self.maintenance.as_ref().unwrap_or(&self.writers), Message::Sweep)
+    }
+
+    fn probe(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            // Held while the threads are asked: who comes meanwhile gets the same answer.
+            let mut probed = self.probed.lock().await;
+            if let Some((_, outcome)) = probed.as_ref().filter(|(at, _)| at.elapsed() < PROBE_AGE) {
+                return outcome.clone();
+            }
+            let outcome = self.ask_threads().await;
+            *probed = Some((Instant::now(), outcome.clone()));
+            outcome
+        })
+    }
+
+    fn checkup(&self) -> Option<Arc<Checkup>> {
+        self.checkup.clone()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(checkup) = self.checkup.clone() {
+                // Its connection must not be the last: the one that writes folds the log into the file.
+                let _ = tokio::task::spawn_blocking(move || checkup.end()).await;
+            }
+            // The readers first: SQLite folds its log into the file when the last connection closes, if that one may write.
+            for pool in [self.readers.as_ref(), self.maintenance.as_ref(), Some(&self.writers)].into_iter().flatten() {
+                let mut waits = Vec::new();
+                for _ in 0..pool.size {
+                    let (done, closed) = oneshot::channel();
+                    // Each takes one, and takes nothing after it.
+                    if pool.sender.send(Message::Close(done)).is_ok() {
+                        waits.push(closed);
+                    }
+                }
+                for closed in waits {
+                    // An error means that the thread has ended already.
+                    let _ = closed.await;
+                }
+            }
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl Drop for GroupCommitStore {
+    /// A store that was dropped instead of closed: nothing of it goes on reading.
+    fn drop(&mut self) {
+        if let Some(checkup) = &self.checkup {
+            checkup.stop();
+        }
+    }
+}
+
+/// Runs work; a panic in it becomes its text.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What a panic leaves half done is undone by a rollback, or read again.
+    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())
+    })
+}

@@ -1,0 +1,47 @@
+//! A thread that only reads.
+use std::sync::PoisonError;
+
+use super::{Inbox, Message, caught};
+use crate::error::{Refusal, StoreError};
+use crate::kernel::command::{Query, Reply};
+use crate::kernel::query::answer;
+use crate::metrics::Metrics;
+use crate::store::tables::Tables;
+
+/// What a thread that only reads does.
+pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &Inbox) {
+    loop {
+        let taken = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(message) = taken else { return };
+        match message {
+            Message::Query(query, reply) => {
+                let answered = caught(|| read(tables.as_mut(), &query)).unwrap_or_else(|panic| {
+                    tracing::error!(%panic, ?query, "a bug: a query met a panic; its reader goes on");
+                    metrics.panicked();
+                    Err(StoreError::Failed(format!("a bug in the engine ({panic}); please report it with the log")).into())
+                });
+                if matches!(answered, Err(Refusal::Store(_))) {
+                    tables.rollback();
+                }
+                let _ = reply.send(answered);
+            }
+            Message::Execute(_, reply) | Message::Sweep(reply) | Message::Probe(reply) => {
+                let _ = reply.send(Err(StoreError::Closed.into()));
+            }
+            Message::Close(done) => {
+                drop(tables);
+                let _ = done.send(());
+                return;
+            }
+        }
+    }
+}
+
+/// Answers a query from one snapshot for all its reads.
+fn read(tables: &mut dyn Tables, query: &Query) -> Result<Reply, Refusal> {
+    tables.begin(false)?;
+    tables.prepare(&[])?;
+    let answered = answer(tables, query);
+    tables.commit()?;
+    answered
+}

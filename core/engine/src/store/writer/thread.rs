@@ -1,0 +1,501 @@
+//! A thread that writes, and the transactions it makes.
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use ojs_model::{ErrorCode, OjsError, Timestamp};
+use tokio::sync::oneshot;
+
+use super::{Answer, Inbox, Message, Shared, caught};
+use crate::error::{Refusal, StoreError};
+use crate::kernel::clock::Clock;
+use crate::kernel::command::{Command, Query, Reply};
+use crate::kernel::counters::Counters;
+use crate::kernel::job_log;
+use crate::kernel::maintenance::Sweeper;
+use crate::kernel::query::answer;
+use crate::kernel::transaction::Transaction;
+use crate::kernel::wake::Wakeups;
+use crate::metrics::Metrics;
+use crate::store::tables::Tables;
+
+/// Rows after which a group is closed: bounds the time a commit takes, and with it everybody's latency.
+const MAX_GROUP_WEIGHT: usize = 2_000;
+/// Commands after which a group is closed.
+const MAX_GROUP: usize = 256;
+/// How often time-driven work is looked for: bounds how late a retry or schedule fires (protocol section 2.3 asks for 200 ms).
+const TICK: Duration = Duration::from_millis(100);
+/// How often figures are written: what a crash loses of them.
+const FLUSH: Duration = Duration::from_secs(5);
+/// How often those who wait for the end of a job look for themselves: another process may have ended it.
+const LOOK: Duration = Duration::from_millis(500);
+/// How often changes of other processes are looked for while a fetch waits.
+const PEEK: Duration = Duration::from_millis(20);
+
+/// How long a thread without time-driven work waits before it looks around.
+const IDLE: Duration = Duration::from_secs(3600);
+/// How often a group is applied again when other writers were faster.
+const MAX_TRIES: usize = 8;
+/// How many slices a whole sweep takes beside something that is left out, and stays due.
+const MAX_SLICES: usize = 20;
+/// How long maintenance waits after a panic.
+const AFTER_PANIC: Duration = Duration::from_secs(1);
+
+/// What a thread that writes owns.
+pub(super) struct WriterThread {
+    tables: Box<dyn Tables>,
+    clock: Arc<dyn Clock>,
+    /// Time-driven work, when it is this thread's.
+    sweeper: Option<Sweeper>,
+    counters: Counters,
+    wakeups: Arc<Wakeups>,
+    next_tick: Instant,
+    next_look: Instant,
+    next_flush: Instant,
+    metrics: Arc<Metrics>,
+    /// Whether the commit of the open transaction has begun.
+    committing: bool,
+    /// Time of the latest look for what is due.
+    swept_at: Timestamp,
+}
+
+impl WriterThread {
+    pub(super) fn new(tables: Box<dyn Tables>, counters: Counters, sweeper: Option<Sweeper>, shared: Shared) -> Self {
+        let now = Instant::now();
+        Self {
+            tables,
+            clock: shared.clock,
+            sweeper,
+            counters,
+            wakeups: shared.wakeups,
+            next_tick: now,
+            next_look: now,
+            next_flush: now + FLUSH,
+            metrics: shared.metrics,
+            committing: false,
+            swept_at: Timestamp::from_millis(0),
+        }
+    }
+
+    pub(super) fn run(&mut self, inbox: &Inbox) {
+        let mut group: Vec<(Command, Answer)> = Vec::new();
+        loop {
+            let patience = self.patience();
+            // Whoever holds the inbox takes all there is; the others wait for it here.
+            let held = inbox.lock().unwrap_or_else(PoisonError::into_inner);
+            let first = match held.recv_timeout(patience) {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            let interrupt = first.and_then(|first| gather(first, &held, &mut group));
+            drop(held);
+            self.commit_group(&mut group);
+            if let Some(interrupt) = interrupt
+                && self.serve(interrupt).is_break()
+            {
+                return;
+            }
+            let ticked = self.guarded("maintenance", |this| {
+                this.tick();
+                Ok(())
+            });
+            if let Err(fault) = ticked {
+                self.leave_out(&fault);
+            }
+        }
+    }
+
+    /// Answers what is no command; breaks when the thread is to end.
+    fn serve(&mut self, interrupt: Interrupt) -> ControlFlow<()> {
+        match interrupt {
+            Interrupt::Query(query, reply) => {
+                // Memory store: a query sees every command sent before it.
+                let answered = self.guarded("a query", |this| Ok(answer(this.tables.as_mut(), &query)));
+                let answered = answered.unwrap_or_else(|fault| Err(fault.into()));
+                let _ = reply.send(answered);
+            }
+            Interrupt::Sweep(reply) => {
+                let swept = self.guarded("a sweep", |this| {
+                    let swept = this.sweep_all();
+                    this.flush();
+                    swept
+                });
+                let _ = reply.send(swept.map(|()| Reply::Done).map_err(Refusal::from));
+            }
+            Interrupt::Probe(reply) => {
+                let sound = self.guarded("a probe", |this| this.tables.settle());
+                let _ = reply.send(sound.map(|()| Reply::Done).map_err(Refusal::from));
+            }
+            Interrupt::Close(done) => {
+                if self.sweeper.is_some() {
+                    let _ = self.guarded("closing", |this| {
+                        this.flush();
+                        this.resign();
+                        Ok(())
+                    });
+                }
+                tracing::debug!("store closed");
+                // Dropping the tables closes the files; the answer comes after it.
+                self.tables = Box::new(crate::store::memory::MemoryTables::default());
+                let _ = done.send(());
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Runs work that uses the tables. A panic in it is a bug of ours and a fault like any other: what was open is undone, those who
+    /// asked are told, and the thread goes on.
+    fn guarded<T>(&mut self, what: &str, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.committing = false;
+        let panic = match caught(|| work(self)) {
+            Ok(outcome) => return outcome,
+            Err(panic) => panic,
+        };
+        tracing::error!(%panic, what, "a bug: the writer met a panic; it undoes what was open and goes on");
+        self.metrics.panicked();
+        self.metrics.store_failed();
+        self.counters.forget();
+        // A sweep that panics again and again must not keep commands from their turn.
+        self.next_tick = Instant::now() + AFTER_PANIC;
+        self.tables.rollback();
+        let text = format!("a bug in the engine ({panic}); please report it with the log");
+        Err(if self.committing { StoreError::Unknown(text) } else { StoreError::Failed(text) })
+    }
+
+    /// Hands maintenance over: without it the others wait until this process's term has run out.
+    fn resign(&mut self) {
+        if let Err(fault) = self.transaction(false, &[], |transaction| transaction.tables.resign()) {
+            tracing::debug!(error = %fault, "maintenance goes on elsewhere when the term has run out");
+        }
+    }
+
+    /// How long to wait for a command.
+    fn patience(&self) -> Duration {
+        if self.sweeper.is_none() {
+            return IDLE;
+        }
+        let tick = self.next_tick.saturating_duration_since(Instant::now());
+        if self.wakeups.has_waiters() { tick.min(PEEK) } else { tick }
+    }
+
+    fn commit_group(&mut self, group: &mut Vec<(Command, Answer)>) {
+        if group.is_empty() {
+            return;
+        }
+        let started = Instant::now();
+        let commands: Vec<&Command> = group.iter().map(|(command, _)| command).collect();
+        let applied = self.guarded("a group of commands", |this| this.apply_group(&commands));
+        drop(commands);
+        match applied {
+            Ok(replies) => {
+                self.metrics.committed(group.len(), started.elapsed());
+                if group.iter().any(|(command, _)| matches!(command, Command::Reset)) {
+                    self.metrics.forget_minutes();
+                }
+                for ((_, answer), reply) in group.drain(..).zip(replies) {
+                    // A receiver that is gone hung up; its command is done all the same.
+                    let _ = answer.send(reply);
+                }
+            }
+            Err(StoreError::Failed(what)) if group.len() == 1 && is_divisible(group) => {
+                tracing::warn!(%what, "an exchange failed; trying its outcomes one by one");
+                for (command, answer) in group.drain(..) {
+                    let _ = answer.send(self.exchange_apart(command));
+                }
+            }
+            Err(fault) if group.len() == 1 || self.is_hopeless(&fault) => {
+                if !matches!(fault, StoreError::Unstorable(_)) {
+                    tracing::error!(error = %fault, commands = group.len(), "the store failed");
+                }
+                for (_, answer) in group.drain(..) {
+                    let _ = answer.send(Err(fault.clone().into()));
+                }
+            }
+            Err(fault) => {
+                // One command must not take the others with it: each gets a transaction of its own.
+                tracing::warn!(error = %fault, commands = group.len(), "a group failed; trying its commands one by one");
+                for alone in std::mem::take(group) {
+                    self.commit_group(&mut vec![alone]);
+                }
+            }
+        }
+    }
+
+    /// Writes the outcomes of an exchange each in a transaction of its own, then claims: one job that cannot be read must not take the
+    /// outcomes of the others with it.
+    fn exchange_apart(&mut self, command: Command) -> Result<Reply, Refusal> {
+        let Command::Exchange { outcomes, claim } = command else { return self.apply_alone(&command) };
+        let mut all = Vec::with_capacity(outcomes.len());
+        for report in outcomes {
+            let job = report.job;
+            match self.apply_alone(&Command::Exchange { outcomes: vec![report], claim: None }) {
+                Ok(Reply::Exchanged { results, .. }) => all.extend(results),
+                Err(Refusal::Store(StoreError::Failed(what))) => {
+                    tracing::error!(%job, %what, "an outcome was not written");
+                    let message = format!("The outcome of job {job} was not written: {what}.");
+                    all.push(Err(OjsError::new(ErrorCode::BackendError, message)));
+                }
+                Ok(other) => return Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+                // Those already written are known by their tokens when they are sent again.
+                Err(Refusal::Store(fault)) if !all.is_empty() => return Err(StoreError::Unknown(fault.to_string()).into()),
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        let claimed = claim.map(|claim| self.apply_alone(&Command::Exchange { outcomes: Vec::new(), claim: Some(claim) }));
+        let (jobs, retry_at) = match claimed {
+            Some(Ok(Reply::Exchanged { jobs, retry_at, .. })) => (jobs, retry_at),
+            Some(Err(refusal)) if all.is_empty() => return Err(refusal),
+            Some(other) => {
+                // The outcomes are written, and the caller must hear of it; it will ask for jobs again.
+                tracing::error!(?other, "a claim failed behind the outcomes of its exchange");
+                (Vec::new(), None)
+            }
+            None => (Vec::new(), None),
+        };
+        Ok(Reply::Exchanged { results: all, jobs, retry_at })
+    }
+
+    fn apply_alone(&mut self, command: &Command) -> Result<Reply, Refusal> {
+        let replies = self.guarded("a command", |this| this.apply_group(&[command]))?;
+        let none = || Err(StoreError::Failed("a command without an answer".into()).into());
+        replies.into_iter().next().unwrap_or_else(none)
+    }
+
+    /// Whether a group's commands would fare no better one by one: the database is away, or may have done them already.
+    fn is_hopeless(&self, fault: &StoreError) -> bool {
+        match fault {
+            StoreError::Unknown(_) => true,
+            StoreError::Unavailable(_) => self.tables.is_shared(),
+            _ => false,
+        }
+    }
+
+    /// Applies a group, again while other writers are faster: nothing of a failed try remains.
+    fn apply_group(&mut self, commands: &[&Command]) -> Result<Vec<Result<Reply, Refusal>>, StoreError> {
+        let durable = commands.iter().any(|command| command.is_durable());
+        let mut tries = 0;
+        loop {
+            let applied = self.transaction(durable, commands, |transaction| {
+                let mut replies = Vec::with_capacity(commands.len());
+                for command in commands {
+                    replies.push(match transaction.apply(command) {
+                        Err(Refusal::Store(fault)) => return Err(fault),
+                        reply => reply,
+                    });
+                }
+                Ok(replies)
+            });
+            match applied {
+                Err(StoreError::Conflict(what)) if tries < MAX_TRIES => {
+                    tracing::debug!(%what, tries, "a group is applied again");
+                    tries += 1;
+                }
+                applied => return applied,
+            }
+        }
+    }
+
+    fn transaction<T>(
+        &mut self,
+        durable: bool,
+        commands: &[&Command],
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.committing = false;
+        self.tables.begin(durable)?;
+        if let Err(fault) = self.tables.prepare(commands) {
+            self.tables.rollback();
+            return Err(fault);
+        }
+        let now = self.tables.now(self.clock.as_ref());
+        let mut transaction = Transaction::new(self.tables.as_mut(), &mut self.counters, now);
+        let outcome = work(&mut transaction).and_then(|value| Ok((value, transaction.take_done(), transaction.finish()?)));
+        match outcome {
+            Ok((value, done, ready)) => {
+                self.committing = true;
+                if let Err(fault) = self.tables.commit() {
+                    return Err(self.undone(fault));
+                }
+                self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
+                self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
+                job_log::write(&std::mem::take(&mut self.counters.told));
+                for (queue, jobs) in ready {
+                    self.wakeups.ready(&queue, jobs);
+                }
+                self.wakeups.endings.notify(&done);
+                self.wakeups.committed();
+                Ok(value)
+            }
+            Err(fault) => Err(self.undone(fault)),
+        }
+    }
+
+    /// Undoes the transaction; faults count, what another try or request settles does not.
+    fn undone(&mut self, fault: StoreError) -> StoreError {
+        self.tables.rollback();
+        if !matches!(fault, StoreError::Conflict(_) | StoreError::Unstorable(_)) {
+            self.metrics.store_failed();
+        }
+        fault
+    }
+
+    /// Writes the figures of the last moments.
+    fn flush(&mut self) {
+        self.next_flush = Instant::now() + FLUSH;
+        let rows = self.metrics.take_minutes(self.tables.now(self.clock.as_ref()));
+        if rows.is_empty() {
+            return;
+        }
+        if let Err(fault) = self.transaction(false, &[], |transaction| transaction.tables.put_stats(&rows)) {
+            tracing::warn!(error = %fault, "figures were not written; they are tried again");
+            self.metrics.put_minutes_back(&rows);
+        }
+    }
+
+    /// Time-driven work, and changes made by other processes.
+    fn tick(&mut self) {
+        if self.sweeper.is_none() {
+            return;
+        }
+        // Without commands, too: a store that is not ready gets none. Why it cannot be used was logged when that began.
+        let _ = self.tables.settle();
+        let watched = self.wakeups.has_waiters() || self.wakeups.is_followed();
+        if watched && self.tables.changed_elsewhere().unwrap_or(false) {
+            self.wakeups.all();
+            self.wakeups.committed();
+        }
+        if Instant::now() < self.next_tick && !self.wakeups.take_inserted() {
+            return;
+        }
+        self.metrics.swept(self.next_tick.elapsed());
+        self.next_tick = Instant::now() + TICK;
+        if Instant::now() >= self.next_look && (self.wakeups.endings.is_watched() || self.wakeups.is_followed()) {
+            // Another process may have ended jobs, and written events.
+            self.next_look = Instant::now() + LOOK;
+            self.wakeups.endings.notify_all();
+            self.wakeups.committed();
+        }
+        match self.sweep_slice() {
+            Ok(_) => {}
+            Err(StoreError::Conflict(what)) => tracing::debug!(%what, "maintenance is tried again"),
+            Err(fault) => tracing::error!(error = %fault, "maintenance failed; it is tried again"),
+        }
+        if Instant::now() >= self.next_flush {
+            self.flush();
+        }
+    }
+
+    /// Sweeps until nothing is due.
+    fn sweep_all(&mut self) -> Result<(), StoreError> {
+        let (mut tries, mut slices) = (0, 0);
+        loop {
+            match self.sweep_slice() {
+                // What is left out stays due.
+                Ok(true) if self.counters.aside.is_empty() => {}
+                Ok(true) if slices < MAX_SLICES => slices += 1,
+                Ok(true) => return Ok(()),
+                Ok(false) => return Ok(()),
+                Err(StoreError::Conflict(_)) if tries < MAX_TRIES => tries += 1,
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
+    fn is_due(&mut self, sweeper: &Sweeper, now: Timestamp) -> Result<bool, StoreError> {
+        if !self.tables.is_shared() {
+            return sweeper.is_due(self.tables.as_mut(), now);
+        }
+        // What other nodes have changed is seen at the beginning of a transaction.
+        self.tables.begin(false)?;
+        let due = self.tables.prepare(&[]).and_then(|()| {
+            let due = sweeper.is_due(self.tables.as_mut(), now)?;
+            self.tables.commit()?;
+            Ok(due)
+        });
+        if due.is_err() {
+            self.tables.rollback();
+        }
+        due
+    }
+
+    /// What a sweep was looking at when it failed is left out of the next ones: the others go on. Says whether there was anything.
+    fn leave_out(&mut self, fault: &StoreError) -> bool {
+        let StoreError::Failed(_) = fault else { return false };
+        let subject = self.counters.aside.leave_out(self.swept_at.as_millis());
+        if let Some(subject) = &subject {
+            tracing::error!(%subject, error = %fault, "maintenance leaves something out for a minute");
+        }
+        subject.is_some()
+    }
+
+    /// One slice of maintenance, when anything is due; says whether there was.
+    fn sweep_slice(&mut self) -> Result<bool, StoreError> {
+        let Some(mut sweeper) = self.sweeper.clone() else { return Ok(false) };
+        let now = self.tables.now(self.clock.as_ref());
+        self.swept_at = now;
+        if !self.is_due(&sweeper, now)? {
+            return Ok(false);
+        }
+        let swept = self.transaction(false, &[], |transaction| {
+            // Fenced: nobody else maintains until this transaction has ended, and we only while our term lasts.
+            if !transaction.tables.lead()? {
+                return Ok(false);
+            }
+            match sweeper.sweep(transaction) {
+                Err(Refusal::Store(fault)) => Err(fault),
+                Err(Refusal::Ojs(_)) | Ok(()) => Ok(true),
+            }
+        });
+        let swept = match swept {
+            Err(fault) if self.leave_out(&fault) => return Ok(true),
+            swept => swept?,
+        };
+        self.counters.aside.done(now.as_millis());
+        // Only a committed sweep moves on.
+        self.sweeper = Some(sweeper);
+        Ok(swept)
+    }
+}
+
+/// Whether a group is an exchange of several parts, which need not fail together.
+fn is_divisible(group: &[(Command, Answer)]) -> bool {
+    let parts = |command: &Command| match command {
+        Command::Exchange { outcomes, claim } => outcomes.len() + usize::from(claim.is_some()),
+        _ => 1,
+    };
+    group.iter().all(|(command, _)| parts(command) > 1)
+}
+
+/// What ends the gathering of a group besides its size.
+enum Interrupt {
+    Query(Query, Answer),
+    Sweep(Answer),
+    Probe(Answer),
+    Close(oneshot::Sender<()>),
+}
+
+/// Takes what has gathered, within the limits of a group, up to the first message that is no command.
+fn gather(first: Message, inbox: &Receiver<Message>, group: &mut Vec<(Command, Answer)>) -> Option<Interrupt> {
+    let mut weight = 0;
+    let mut next = Some(first);
+    while let Some(message) = next {
+        match message {
+            Message::Execute(command, reply) => {
+                weight += command.weight();
+                group.push((command, reply));
+                if group.len() >= MAX_GROUP || weight >= MAX_GROUP_WEIGHT {
+                    return None;
+                }
+            }
+            Message::Query(query, reply) => return Some(Interrupt::Query(query, reply)),
+            Message::Sweep(reply) => return Some(Interrupt::Sweep(reply)),
+            Message::Probe(reply) => return Some(Interrupt::Probe(reply)),
+            Message::Close(done) => return Some(Interrupt::Close(done)),
+        }
+        next = inbox.try_recv().ok();
+    }
+    None
+}
