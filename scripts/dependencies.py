@@ -73,7 +73,7 @@ def main() -> int:
     single = exceptions()
     known, allowed = documented(), allowed_licences()
     unexplained = [f"{name} has no line in docs/dependencies.md" for name in sorted(direct - known)]
-    unexplained += [f"{name} is in docs/dependencies.md, but nobody uses it" for name in sorted(known - direct)]
+    unexplained += [f"{name} is in docs/dependencies.md, but nothing depends on it" for name in sorted(known - direct)]
     forbidden = [f"{p['name']} {p['version']}: licence {p['license']} is not in deny.toml" for p in crates
                  if not acceptable(p["license"] or "none", allowed | single.get(p["name"], set()))]
     print("\n".join(unexplained + forbidden))

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What glue crates may use and nothing below them may.
 FOREIGN = {"pyo3", "pyo3-ffi", "napi", "napi-sys", "magnus", "rb-sys", "cbindgen", "jni", "uniffi"}
 
-# Crates of this workspace that a layer may use: nobody reaches up, or sideways.
+# Crates of this workspace that a layer may use: only the layers listed here, which are all below it.
 ALLOWED = {
     "ojs-model": set(),
     "ojs-engine": {"ojs-model"},

@@ -202,7 +202,7 @@ def sections(repository: Repository, name: str) -> list[str]:
 
 
 def decisions(repository: Repository, name: str) -> list[str]:
-    """Decisions named in a file that nobody has written down."""
+    """Decisions named in a file that no page holds."""
     text, wrong = repository.read(name), []
     architecture = set(re.findall(r"^\*\*(D\d+)\b", repository.read("docs/architecture.md"), re.MULTILINE))
     records = {int(Path(file).name[:4]) for file in repository.files if re.match(r"docs/adr/\d{4}-", file)}

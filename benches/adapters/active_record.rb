@@ -6,7 +6,7 @@
 require "json"
 require "ojs-adapter-activerecord"
 
-# Nobody listens there: an outbox asks no server.
+# No server listens there: staging a job in an outbox sends no request.
 SERVER = "http://127.0.0.1:9"
 
 # Milliseconds of transactions without and with a job, in turns.

@@ -8,7 +8,7 @@ use tokio_postgres::NoTls;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Nobody listens there: an outbox asks no server.
+/// No server listens there: staging a job in an outbox sends no request.
 const SERVER: &str = "http://127.0.0.1:9";
 
 /// Milliseconds of transactions without and with a job.

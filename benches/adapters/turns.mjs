@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 /** Packages are those that the adapters are tested with. */
 export const require = createRequire(new URL('../../node/adapters/package.json', import.meta.url));
 
-/** Nobody listens there: an outbox asks no server. */
+/** No server listens there: staging a job in an outbox sends no request. */
 export const SERVER = 'http://127.0.0.1:9';
 
 const [url, ...numbers] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Iterator
 
-#: Nobody listens there: an outbox asks no server.
+#: No server listens there: staging a job in an outbox sends no request.
 SERVER = "http://127.0.0.1:9"
 
 

@@ -22,7 +22,7 @@ use clap::{Parser, ValueEnum};
 use crate::report::Report;
 use crate::scenario::Plan;
 
-/// Whatever goes wrong ends the run with a message: there is nobody to recover.
+/// Every error ends the run with a message. A measurement cannot continue after a fault.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Measures the `ojs` server and the language packages beside ceilings and rivals.

@@ -1,4 +1,4 @@
-//! `ojs server` as whoever starts it sees it: first line, signals, exit status, words on wrong input.
+//! `ojs server` as its operator sees it: first line, signals, exit status, words on wrong input.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -117,7 +117,7 @@ async fn a_second_signal_ends_a_stuck_drain_at_once() {
     stuck.send("POST /ojs/v1/jobs HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n").await.unwrap();
     assert_eq!(stuck.answer().await.unwrap().status, 100, "the server is reading the body now");
     server.signal(Signal::TERM);
-    // The drain has begun when nobody is let in any more.
+    // The drain has begun when new connections are refused.
     while Wire::connect(server.address()).await.is_ok() {
         tokio::task::yield_now().await;
     }

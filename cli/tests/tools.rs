@@ -273,7 +273,7 @@ async fn many_jobs_are_changed_after_a_look_and_a_yes() {
     }
     let all = ["jobs", "bulk-cancel", "--all", "--queue", "q", "--type", "report.*"];
     assert_eq!(says(&server, &[&all[..], &["--dry-run"]].concat()).await.trim(), "2 would be cancelled");
-    // Nobody sits at the terminal of a test: without --yes nothing happens.
+    // A test has no terminal to confirm at: without --yes nothing happens.
     let said = fails(&server.url(), &all, 2).await;
     assert!(said.contains("cancel 2 jobs?") && said.contains("--yes"), "{said}");
     assert_eq!(says(&server, &[&all[..], &["--yes"]].concat()).await.trim(), "2 cancelled");

@@ -203,7 +203,7 @@ static void done(void *user_data, ojs_error *error, ojs_buf *body) {
     ojs_error_free(error);
     ojs_buf_free(body);
     ojs_worker_unblock(waiting->bell);
-    // The last thing: whoever sees it may free the worker and leave the frame that `waiting` is in.
+    // This is the last access: another thread that sees it may free the worker and leave the frame that `waiting` is in.
     __atomic_add_fetch(&waiting->calls, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -77,7 +77,7 @@ static void transports(void) {
     CHECK(request.ticket == 0 && request.method == NULL && request.path == NULL && request.body == NULL);
     FAILS(OJS_CLASS_VALIDATION, "out is NULL", ojs_transport_pull(desk.transport, 0, NULL));
     FAILS(OJS_CLASS_VALIDATION, "transport is NULL", ojs_transport_pull(NULL, 0, &request));
-    OK(ojs_transport_reply(desk.transport, 99, 200, none())); // nobody waits for that
+    OK(ojs_transport_reply(desk.transport, 99, 200, none())); // no request has this ticket
     FAILS(OJS_CLASS_VALIDATION, "UTF-8", ojs_transport_fail(desk.transport, 99, invalid_utf8()));
     FAILS(OJS_CLASS_VALIDATION, "transport is NULL", ojs_transport_reply(NULL, 1, 200, none()));
 

@@ -34,7 +34,7 @@ typedef struct {
 
 static void done(void *user_data, ojs_error *error, ojs_buf *body) {
     ojs_buf_free(body);
-    // The call is over: whoever waits for a request hears that there is none.
+    // The call is over: a thread that waits for a request gets none.
     wire_t *wire = (wire_t *)user_data;
     wire->error = error;
     ojs_transport_close(wire->transport);

@@ -46,7 +46,7 @@ pub struct ServerProcess {
 /// A port of 127.0.0.1 for a server and its successors.
 struct Port {
     address: SocketAddr,
-    /// Keeps it from being given to anybody else while no server listens there. Bound, and never listened on: a server that asks for the
+    /// Reserves the port: the operating system gives it to no other process while no server listens on it. Bound, and never listened on: a server that asks for the
     /// port by its number gets it (on Linux; elsewhere the port may be lost).
     _held: Option<TcpSocket>,
 }

@@ -76,7 +76,7 @@ def plain(raw: bytes) -> str:
     """A nack without what belongs to the language."""
     body = json.loads(raw)
     error = body.get("error", {})
-    # Whoever finds no handler is the core or the package, never the program.
+    # The core or the package finds out that there is no handler, never the program.
     if error.get("code") not in ("no_handler", "timeout", "snooze", "shutdown"):
         error.pop("type", None)
         error.get("details", {}).pop("error_class", None)

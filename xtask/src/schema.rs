@@ -113,7 +113,7 @@ pub(crate) struct Number {
     text: String,
 }
 
-/// A word of the wire: the name in snake case.
+/// The name on the wire, in snake case.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Word {

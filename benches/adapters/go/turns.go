@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Server is where nobody listens: an outbox asks no server.
+// Server is an address at which no server listens: staging a job in an outbox sends no request.
 const Server = "http://127.0.0.1:9"
 
 // Turns is the command line `DATABASE_URL WARM WITHOUT WITH`, and the milliseconds of each transaction.

@@ -8,7 +8,7 @@ import java.util.Locale;
 
 /** The command line {@code DATABASE_URL WARM WITHOUT WITH}, and the milliseconds of transactions without and with a job, in turns. */
 final class Turns {
-    /** Nobody listens there: an outbox asks no server. */
+    /** No server listens there: staging a job in an outbox sends no request. */
     static final String SERVER = "http://127.0.0.1:9";
 
     /** A transaction; the argument says whether it is to enqueue a job. */

@@ -157,7 +157,7 @@ fn producers(bench: &Bench, runs: usize, river: &River, graphile: &Graphile, rep
     Ok(())
 }
 
-/// One burn-down, with the cost of each half on each side: for whoever holds a profiler to it.
+/// One burn-down, with the cost of each half on each side: for use under a profiler.
 pub fn profile(plan: &Plan) -> Result<()> {
     let postgres = Postgres::start_watched(&plan.dir)?;
     let database = postgres.database()?;

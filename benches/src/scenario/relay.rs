@@ -247,7 +247,7 @@ fn watched(client: &Client, took: mpsc::UnboundedSender<(String, Instant)>) -> C
                 let sent: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
                 let jobs = sent.get("jobs").and_then(|jobs| jobs.as_array()).cloned().unwrap_or_else(|| vec![sent]);
                 for id in jobs.iter().filter_map(|job| job.get("id")?.as_str()) {
-                    let _ = took.send((id.to_owned(), now)); // nobody asks any more
+                    let _ = took.send((id.to_owned(), now)); // the reader has ended
                 }
             }
             Ok(answer)

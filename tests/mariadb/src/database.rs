@@ -44,7 +44,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // A transaction left open would let DROP wait: whoever holds one is shut out after a second. The server may have been stopped.
+        // DROP waits for open transactions, so sessions that hold one are ended after a second. The server may have been stopped.
         let _ = run(&self.server, &format!("SET SESSION lock_wait_timeout = 1; DROP DATABASE IF EXISTS {}", self.name));
     }
 }

@@ -1,4 +1,4 @@
-//! One server in a directory of its own, kept by a supervisor that outlives nobody.
+//! One server in a directory of its own. A supervisor process stops it when the test process ends.
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

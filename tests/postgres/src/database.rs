@@ -21,7 +21,7 @@ impl Database {
         // Several processes may share the server, and process ids come again.
         let second = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |age| age.as_secs());
         let name = format!("ojs_{second}_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        // template0: nobody is connected to it, so that copies can be made side by side.
+        // template0 has no connections, so copies can be made at the same time.
         sql::run(server, &format!("CREATE DATABASE {name} TEMPLATE template0"))?;
         Ok(Self { url: with_name(server, &name), server: server.to_owned(), name })
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Error;
 
-/// A supervisor that outlives nobody: it ends the server and removes its directory when this process ends, however that ends.
+/// A supervisor process: it stops the server and removes its directory when the test process ends, also when that is killed.
 #[derive(Debug)]
 pub struct Keeper {
     pipes: Mutex<Pipes>,

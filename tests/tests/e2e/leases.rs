@@ -16,7 +16,7 @@ async fn enqueue(wire: &mut Wire, options: Value) -> String {
 const SHORT: u32 = 1000;
 /// One that no test outlives, however slow the machine.
 const LONG: u32 = 60_000;
-/// One that is kept: long beside the moment in which a busy disk answers nobody.
+/// One that is kept: long compared with the time for which a busy disk may answer no request.
 const KEPT: u32 = 4000;
 
 /// Fetches one job with a lease of so many milliseconds, waiting for it.

@@ -233,7 +233,7 @@ async fn an_idle_worker_starts_a_job_at_once() {
         })
         .unwrap();
     let worker = worker.start();
-    // Fifty one after the other: the end of a long poll that nobody wakes comes after 20 s, for each of them.
+    // Fifty one after the other: a long poll that is not woken ends after 20 s, and that would happen for each of them.
     for _ in 0..50 {
         client.enqueue("test.plain", ()).await.unwrap();
         let ran = tokio::time::timeout(Duration::from_secs(18), runs.recv()).await;

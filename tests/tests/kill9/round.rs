@@ -141,7 +141,7 @@ async fn reckon(host: &Host, ledger: &Ledger, jobs: usize) {
     }
 }
 
-/// No tick of the cron entry has fired twice, whoever led at the time; each has one job.
+/// No tick of the cron entry has fired twice, although the leader changed; each tick has one job.
 async fn ticks(host: &Host) {
     let mut wire = host.whereabouts().connect().await;
     let (mut due, mut after) = (Vec::new(), String::new());

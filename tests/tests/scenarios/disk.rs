@@ -200,7 +200,7 @@ async fn a_failed_sync_is_answered_as_unknown_and_what_follows_survives_a_power_
     let error = lose_a_sync(&server, &mut wire, false).await;
     assert_eq!((&error["code"], &error["retryable"]), (&json!("backend_unavailable"), &json!(true)), "{error}");
     assert!(error["message"].as_str().unwrap().contains("is not known"), "{error}");
-    // The disk has failed once, and the log has been written again: nobody needs to do anything.
+    // The disk has failed once, and the log has been written again: no operator needs to act.
     let confirmed = confirm(&server, &mut wire, 12).await;
     server.kill().await;
     nothing_is_lost(&server, &confirmed).await;
@@ -225,7 +225,7 @@ async fn a_disk_that_goes_on_failing_confirms_nothing_and_its_server_is_not_read
     });
     assert!(said.await["reason"].as_str().unwrap().contains("the disk has failed"));
     std::fs::remove_file(server.directory().join(BROKEN)).unwrap();
-    // Nobody sends commands to a server that is not ready: it comes back by itself.
+    // A server that is not ready gets no commands: it must become ready by itself.
     until("the server is ready again", || async { (ready(&server).await.status == 200).then_some(()) }).await;
     let confirmed = confirm(&server, &mut wire, 8).await;
     server.kill().await;

@@ -77,7 +77,7 @@ async fn scenario_17_the_database_goes_away_and_comes_back() {
     assert_eq!(one.terminate().await.code(), Some(0), "it has lived through all of it");
 }
 
-/// The connection breaks between a commit and its answer: those who are in that commit are told that nobody knows, and nobody else does
+/// The connection breaks between a commit and its answer: the requests of that commit are answered that the outcome is not known, and no other request is
 /// their work a second time. Sent again under the same ids, each job is there once.
 #[tokio::test]
 async fn scenario_25_the_answer_to_a_commit_is_lost() {
@@ -118,7 +118,7 @@ async fn scenario_25_the_answer_to_a_commit_is_lost() {
     assert!(proxy.is_open() && unknown > 0, "no commit was lost on its way");
 }
 
-/// The network to the database goes silent without breaking: nobody waits for ever, and all is well when it speaks again.
+/// The network to the database stops carrying data without closing connections: no request waits for ever, and all of them work again when it carries data.
 #[tokio::test]
 async fn scenario_18_a_silent_database_is_given_up() {
     let (server, database) = own_database().await;

@@ -12,7 +12,7 @@ pub enum Mode {
     Open,
     /// Connections break, and new ones are closed at once.
     Cut,
-    /// Nothing is carried any more, and nobody is told: connections of this time stay silent for ever.
+    /// No data is carried, and connections stay open: those of this time stay silent for ever.
     Silent,
     /// Requests arrive, and no answer comes back.
     Deaf,

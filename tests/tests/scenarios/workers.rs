@@ -226,7 +226,7 @@ async fn scenario_09_a_stop_during_the_first_fetch_leaves_nothing_behind() {
         // Any moment must do, so one after the other is taken.
         tokio::time::sleep(Duration::from_micros(round * 200)).await;
         worker.shutdown(Some(Duration::ZERO)).await;
-        // A server that answers after 3 s finds nobody, and gives back by itself what it has handed out. A lease that is left is there
+        // A server that answers after 3 s finds the connection closed, and makes the jobs of that answer available again. A lease that is left is there
         // for 30 s.
         let back = until("all are back", || async {
             let stats = client.queue_stats("default").await.ok()?;

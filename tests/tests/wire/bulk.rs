@@ -147,7 +147,7 @@ async fn others_are_served_while_many_are_changed_and_whoever_hangs_up_stops_it(
     }
     wire.post("/jobs", &json!({"type": "test.other", "args": [], "options": {"queue": "other"}})).await.expect(201);
     drop(leaving);
-    // It stops between two slices, or was done before. Whoever asks again does the rest; nothing is done twice.
+    // It stops between two slices, or was done before. The same request sent again does the rest; nothing is done twice.
     let again = wire.post("/jobs/bulk/cancel", &json!({"filter": {"queue": "default"}})).await;
     assert!([200, 207, 422].contains(&again.status), "{}", again.status);
     assert_eq!(left(&mut wire).await, 0);

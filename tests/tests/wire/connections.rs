@@ -71,7 +71,7 @@ async fn beside_slow_clients(target: &Target) -> (Wire, Wire, Wire, Vec<Wire>) {
         for n in 0..100 {
             quick.post("/jobs", &json!({"type": "test.plain", "args": [n]})).await.expect(201);
         }
-        // Whoever waits for a silent one waits until that one is cut off, after 10 s. A machine that stands still for as long shows nothing.
+        // A request that had to wait for a silent connection would wait until that is cut off, after 10 s. A machine that stalls for as long proves nothing.
         let took = started.elapsed();
         if took < Duration::from_secs(9) {
             return (silent, head, body, idlers);
