@@ -18,27 +18,23 @@ from __future__ import annotations
 
 import atexit
 import os
-import sqlite3
 import threading
-import time
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Callable, Mapping
 from urllib.parse import quote, urlencode
 
 from . import _logs, _native, outbox_context
+from ._database_host import DatabaseHost
 from ._json import dumps, loads
 from ._secrets import redacted
 from .client import Client, RequestLike
-from .errors import ClosedError, NotEnqueuedError, OJSValidationError, OutboxError
+from .errors import NotEnqueuedError, OJSValidationError, OutboxError
 from .job import Job, JobRequest
 from .policies import Duration, duration_seconds
 from .transport import TransportThreads
 
 #: The name in the specification.
 TABLE = "ojs_outbox"
-
-#: How long the relay waits for another writer of the SQLite file, in seconds.
-_BUSY = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +202,7 @@ class Relay:
         }
         self._lock = threading.Lock()
         self._native: _native.Relay | None = None
-        self._host: _Host | None = None
+        self._host: DatabaseHost | None = None
         self._transport: TransportThreads | None = None
         self._pid: int | None = None
 
@@ -224,7 +220,7 @@ class Relay:
                 if isinstance(self._database, str):
                     options["url"] = self._database
                 else:
-                    self._host = _Host(self._database)
+                    self._host = DatabaseHost(self._database)
                     options["host"] = self._host.mailbox
                 native = _native.Relay(connection, self._table, **options)
             except BaseException:
@@ -283,75 +279,6 @@ class Relay:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-
-class _Host:
-    """Runs the relay's statements on the application's own driver, in a thread with a connection of its own."""
-
-    def __init__(self, connect: Callable[[], Any]) -> None:
-        self.mailbox = _native.HostTransport()
-        self._connect = connect
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._serve, name="openjobspec-outbox", daemon=True)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        connection: Any = None
-        try:
-            while True:
-                try:
-                    request = self.mailbox.pull(60_000)
-                except ClosedError:
-                    return
-                if request is None:
-                    continue
-                ticket, _method, _path, body = request
-                try:
-                    if connection is None:
-                        connection = self._connect()
-                        connection.execute("PRAGMA busy_timeout = 100")
-                    self.mailbox.reply(ticket, 200, dumps(self._perform(connection, loads(body or b"[]"))))
-                except Exception as error:
-                    self.mailbox.reply(ticket, 500, f"{type(error).__name__}: {error}".encode())
-        finally:
-            if connection is not None:
-                connection.close()
-
-    def close(self) -> None:
-        self._closing.set()
-        self.mailbox.close()
-        self._thread.join(5)
-
-    def _perform(self, connection: Any, statements: Iterable[Mapping[str, Any]]) -> list[list[list[Any]]]:
-        """All statements in one transaction; the rows of each."""
-        statements = list(statements)
-        answers: list[list[list[Any]]] = []
-        cursor = connection.cursor()
-        try:
-            try:
-                if not all(statement["sql"].startswith("SELECT") for statement in statements) and not connection.in_transaction:
-                    self._begin(cursor)
-                for statement in statements:
-                    cursor.execute(statement["sql"], statement["params"])
-                    answers.append([list(row) for row in cursor.fetchall()] if cursor.description else [])
-                connection.commit()
-            except BaseException:
-                connection.rollback()
-                raise
-        finally:
-            cursor.close()
-        return answers
-
-    def _begin(self, cursor: Any) -> None:
-        """Waits for whoever writes, in short turns: SQLite would not hear that the relay is to end."""
-        until = time.monotonic() + _BUSY
-        while True:
-            try:
-                cursor.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or self._closing.is_set() or time.monotonic() > until:
-                    raise
 
 
 def postgres_url(

@@ -168,6 +168,85 @@ if child:
 """
 
 
+#: The child inherits SQLite's count of the locks of the file, and not the thread that would give them back.
+FORKED_WHILE_IT_MARKS = """
+import os, sqlite3, sys, threading, time
+import openjobspec as ojs
+from openjobspec import _database_host
+from openjobspec.outbox import Outbox, Relay
+
+url, path = sys.argv[1:]
+marking, forked = threading.Event(), threading.Event()
+
+class Cursor(sqlite3.Cursor):
+    def execute(self, sql, *rest):
+        done = super().execute(sql, *rest)
+        if sql.startswith("UPDATE") and "status = 'sent'" in sql and not marking.is_set():
+            marking.set()
+            while not (forked.is_set() or _database_host._forks._forking):
+                time.sleep(0.001)
+        return done
+
+class Connection(sqlite3.Connection):
+    def cursor(self):
+        return super().cursor(Cursor)
+
+client = ojs.Client(url)
+app = sqlite3.connect(path, timeout=60)
+with app:
+    Outbox(client, database="sqlite").add(app, "a", [1])
+app.close()
+relay = Relay(client, lambda: sqlite3.connect(path, factory=Connection), poll_interval=0.02).start()
+marking.wait()
+ended, ends = os.pipe()
+child = os.fork()
+if child == 0:
+    os.close(ends)
+    os.read(ended, 1)
+    sqlite3.connect(path, timeout=0).execute("BEGIN IMMEDIATE")
+    os._exit(0)
+forked.set()
+relay.stop(60.0)
+os.close(ends)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_fork_waits_until_the_relay_has_no_transaction_open(ojs_server: str, path: str) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_IT_MARKS, ojs_server, path]
+    ended = subprocess.run(command, timeout=180, env=os.environ, check=False)
+    assert ended.returncode == 0
+    assert statuses(path) == ["sent"]
+
+
+FORKED_IN_A_TRANSACTION = """
+import os, sqlite3, sys
+import openjobspec as ojs
+from openjobspec.outbox import Outbox, Relay
+
+url, path = sys.argv[1:]
+client = ojs.Client(url)
+app = sqlite3.connect(path, isolation_level=None)
+Outbox(client, database="sqlite").add(app, "a", [1])
+app.execute("BEGIN IMMEDIATE")
+relay = Relay(client, lambda: sqlite3.connect(path), poll_interval=0.02).start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+app.execute("COMMIT")
+relay.stop(60.0)
+"""
+
+
+def test_a_thread_forks_inside_of_its_transaction_while_the_relay_waits_for_that(ojs_server: str, path: str) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKED_IN_A_TRANSACTION, ojs_server, path]
+    ended = subprocess.run(command, timeout=180, env=os.environ, check=False)
+    assert ended.returncode == 0
+    assert statuses(path) == ["sent"]
+
+
 def test_a_relay_that_waits_for_another_writer_ends_all_the_same(client: ojs.Client, path: str, relaying: Callable[..., Relay]) -> None:
     writer = sqlite3.connect(path, isolation_level=None)
     Outbox(client, database="sqlite").add(writer, "email.welcome", [1])

@@ -1,8 +1,8 @@
-//! What must not be locked while a process forks: SQLite's own locks.
+//! What must not be locked while a process forks: SQLite's own locks, and that of the log records.
 //!
 //! SQLite guards its list of open files, its memory counters and a few other things with locks of the process. A thread that opens or closes a file
 //! at the moment of a fork holds one; the child has the lock and not the thread, so it would wait for ever when it opens a store of its own.
-//! So the thread that forks takes them all first, and both sides let go of them.
+//! So the thread that forks takes them all first, and both sides let go of them. The same is true of the log records that wait for the host.
 #![expect(unsafe_code, reason = "SQLite's locks and pthread_atfork have no safe form")]
 
 use std::sync::Once;
@@ -30,7 +30,10 @@ pub fn guard() {
             if started == ffi::SQLITE_OK { libc::pthread_atfork(Some(before), Some(after), Some(after)) } else { started }
         };
         if refused != 0 {
-            tracing::warn!(code = refused, "a fork while another thread opens a file may leave a child that cannot open any");
+            tracing::warn!(
+                code = refused,
+                "a fork while another thread opens a file or logs may leave a child that waits for ever"
+            );
         }
     });
 }
@@ -40,10 +43,13 @@ unsafe extern "C" fn before() {
         // SAFETY: a static lock is not made here but looked up, and SQLite takes null for none.
         unsafe { ffi::sqlite3_mutex_enter(ffi::sqlite3_mutex_alloc(lock)) };
     }
+    // Last: a thread that holds one of SQLite's may log, and one that logs takes no other.
+    crate::logs::hold();
 }
 
 /// In the parent and in the child: each has the thread that took them.
 unsafe extern "C" fn after() {
+    crate::logs::let_go();
     for lock in LOCKS.into_iter().rev() {
         // SAFETY: as above, and this thread took them in `before`.
         unsafe { ffi::sqlite3_mutex_leave(ffi::sqlite3_mutex_alloc(lock)) };

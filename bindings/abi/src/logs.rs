@@ -1,10 +1,11 @@
 //! Log records on their way to the host's logger: a bounded ring, drained by a host thread in batches.
 //!
 //! No core thread ever calls a host logger. A slow host loses the oldest records, and is told how many.
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tracing::field::{Field, Visit};
@@ -82,6 +83,21 @@ pub fn pull_since(max: usize, limit: Duration, unblocks: u64) -> (Vec<Record>, u
 pub fn unblock() {
     lock(&RING).unblocks += 1;
     FILLED.notify_all();
+}
+
+thread_local! {
+    static HELD: RefCell<Option<MutexGuard<'static, Ring>>> = const { RefCell::new(None) };
+}
+
+/// Keeps the ring locked by this thread until [`let_go`], so that a fork meanwhile copies it whole and unlocked by any other thread.
+pub(crate) fn hold() {
+    // Without it, in a thread that ends: then the child takes its chance.
+    let _ = HELD.try_with(|held| *held.borrow_mut() = Some(lock(&RING)));
+}
+
+/// After [`hold`], in the parent and in the child.
+pub(crate) fn let_go() {
+    let _ = HELD.try_with(|held| held.borrow_mut().take());
 }
 
 fn put(record: Record) {

@@ -17,8 +17,9 @@
 //! ```
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock};
 
+use arc_swap::ArcSwap;
 use ojs_model::json::members;
 
 use crate::error::Error;
@@ -27,7 +28,8 @@ use crate::request::JobRequest;
 /// Names and values as JSON text, checked.
 type Options = Arc<[(String, String)]>;
 
-static TABLE: LazyLock<RwLock<HashMap<String, Options>>> = LazyLock::new(RwLock::default);
+/// Without a lock: a process may fork while another of its threads looks.
+static TABLE: LazyLock<ArcSwap<HashMap<String, Options>>> = LazyLock::new(ArcSwap::default);
 /// Most programs set none: then an enqueue does not look.
 static ANY: AtomicBool = AtomicBool::new(false);
 
@@ -76,11 +78,17 @@ pub fn set_json(job_type: &str, options: &str) -> Result<(), Error> {
         super::written(name, value)?;
         checked.push((name.clone().into_owned(), (*value).to_owned()));
     }
-    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
-    if checked.is_empty() {
-        table.remove(job_type);
-    } else {
-        table.insert(job_type.to_owned(), checked.into());
+    let checked: Options = checked.into();
+    TABLE.rcu(|table| {
+        let mut table = HashMap::clone(table);
+        if checked.is_empty() {
+            table.remove(job_type);
+        } else {
+            table.insert(job_type.to_owned(), Arc::clone(&checked));
+        }
+        table
+    });
+    if !checked.is_empty() {
         ANY.store(true, Ordering::Release);
     }
     Ok(())
@@ -91,7 +99,7 @@ pub(super) fn of(job_type: &str) -> Option<Options> {
     if !ANY.load(Ordering::Acquire) {
         return None;
     }
-    TABLE.read().unwrap_or_else(PoisonError::into_inner).get(job_type).cloned()
+    TABLE.load().get(job_type).cloned()
 }
 
 /// Whether some option is set for this type.

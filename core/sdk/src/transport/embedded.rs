@@ -1,8 +1,9 @@
 //! The engine in this process: requests go through its HTTP router without a socket.
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use arc_swap::ArcSwapOption;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http_body_util::BodyExt;
@@ -31,9 +32,9 @@ struct Opened {
     owned: bool,
 }
 
-/// Engines that several transports may share.
-#[derive(Default)]
+/// Engines that several transports of a process may share.
 struct Registry {
+    process: u32,
     /// Held while a store is being opened: the second to ask waits for the first.
     opening: tokio::sync::Mutex<()>,
     engines: Mutex<HashMap<String, Shared>>,
@@ -137,7 +138,8 @@ impl Opened {
     /// Signs off from the registry. True when the engine is nobody else's.
     fn is_last_user(&self) -> bool {
         let Some(key) = &self.key else { return self.owned };
-        let mut engines = registry().lock();
+        let registry = registry();
+        let mut engines = registry.lock();
         let Some(shared) = engines.get_mut(key) else { return false };
         shared.users -= 1;
         let last = shared.users == 0;
@@ -171,9 +173,22 @@ impl Registry {
     }
 }
 
-fn registry() -> &'static Registry {
-    static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    REGISTRY.get_or_init(Registry::default)
+/// The registry of this process. A forked child has one of its own: another thread of the parent may have been opening a store at the
+/// moment of the fork, and the locks of that registry are held for ever in the child.
+fn registry() -> Arc<Registry> {
+    static REGISTRY: ArcSwapOption<Registry> = ArcSwapOption::const_empty();
+    loop {
+        let current = REGISTRY.load_full();
+        if let Some(registry) = current.as_ref().filter(|registry| registry.process == std::process::id()) {
+            return Arc::clone(registry);
+        }
+        let fresh = Registry { process: std::process::id(), opening: tokio::sync::Mutex::default(), engines: Mutex::default() };
+        let before = REGISTRY.compare_and_swap(&current, Some(Arc::new(fresh)));
+        if before.as_ref().map(Arc::as_ptr) == current.as_ref().map(Arc::as_ptr) {
+            // The parent's engines are not closed in the child: their files and threads are the parent's.
+            std::mem::forget(current);
+        }
+    }
 }
 
 /// The store of a URL, and the name under which it is shared.
