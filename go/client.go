@@ -199,6 +199,10 @@ func (c *Client) Request(ctx context.Context, method, path string, body any) (js
 var empty = struct{}{}
 
 func (c *Client) request(ctx context.Context, method, path string, body any, wait *time.Duration) ([]byte, error) {
+	// at() escapes what is in a name, so that two slashes have an empty one between them.
+	if before, _, empty := strings.Cut(path+"/", "//"); empty {
+		return nil, invalid("a path under %s needs an id or a name as text, such as job.ID; got \"\"", before)
+	}
 	var sent []byte
 	if body != nil {
 		var err error

@@ -41,7 +41,7 @@ func (l *logListener) out() *slog.Logger {
 	return l.logger
 }
 
-// logPump carries records from the engine to the loggers while anybody listens. There is one per process, as there is
+// logPump carries records from the engine to the loggers while there are listeners. There is one per process, as there is
 // one engine.
 type logPump struct {
 	mu        sync.Mutex // Records leave the engine under it only: who holds it has seen all that were made before.

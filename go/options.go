@@ -21,6 +21,7 @@ func positive(into *time.Duration, name string, given time.Duration, wrong *erro
 	if given <= 0 && *wrong == nil {
 		*wrong = invalid("%s must be longer than 0, got %s; leave it out for the default", name, given)
 	}
+	notBare(name, given, wrong)
 	*into = given
 }
 
@@ -29,7 +30,15 @@ func notNegative(name string, given *time.Duration, wrong *error) *time.Duration
 	if *given < 0 && *wrong == nil {
 		*wrong = invalid("%s must not be negative, got %s", name, *given)
 	}
+	notBare(name, *given, wrong)
 	return given
+}
+
+// notBare refuses what a number without a unit comes to: WithTimeout(30) is 30 nanoseconds.
+func notBare(name string, given time.Duration, wrong *error) {
+	if given > 0 && given < time.Microsecond && *wrong == nil {
+		*wrong = invalid("%s got %s, and a number without a unit is nanoseconds: write %d*time.Second", name, given, given.Nanoseconds())
+	}
 }
 
 // atLeastOne sets a number of things.

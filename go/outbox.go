@@ -51,7 +51,7 @@ type OutboxOptions struct {
 	SameDatabase *bool
 	// Migrate makes the tables first, or adds what they lack.
 	Migrate bool
-	// PollInterval is how often the relay looks when nobody wakes it; 1 s without it.
+	// PollInterval is how often the relay looks when it is not woken; 1 s without it.
 	PollInterval time.Duration
 	// BatchSize is the most rows in one request, 1 to 1000; 1000 without it.
 	BatchSize int
@@ -219,8 +219,8 @@ func (o *Outbox) Close(ctx context.Context) error {
 	return relay.Stop(ctx)
 }
 
-// Wake says that a transaction with jobs has committed: they go out at once. A [Tx] does so by itself; jobs of other transactions that
-// nobody wakes go out within the poll interval.
+// Wake says that a transaction with jobs has committed: they go out at once. A [Tx] does so by itself; those of other
+// transactions go out within the poll interval.
 func (o *Outbox) Wake() {
 	if o.same.known() {
 		o.same.tell()

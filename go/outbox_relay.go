@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// relayGrace is how long a relay is flushed when nobody says how long.
+// relayGrace is how long a relay is flushed when no length is given.
 const relayGrace = 5 * time.Second
 
 // Relay sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends. [NewOutbox] starts

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// samePatience is how long nobody asks again after a question had no answer.
+	// samePatience is how long the question is not asked again after a question had no answer.
 	samePatience = 30 * time.Second
 	// sameLimit is for the question itself: a transaction may be waiting for the answer.
 	sameLimit = 2 * time.Second
@@ -37,7 +37,7 @@ func newSameDatabase(client *Client, options OutboxOptions) *sameDatabase {
 	return s
 }
 
-// known does not ask anybody.
+// known asks no database.
 func (s *sameDatabase) known() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ const (
 	sqlitePause    = 5 * time.Millisecond
 )
 
-// sqliteHost runs the relay's statements with the application's own driver: in this process nobody else may open the file.
+// sqliteHost runs the relay's statements with the application's own driver: in this process no other driver may open the file.
 type sqliteHost struct {
 	mailbox *mailbox
 	over    chan struct{}

@@ -45,7 +45,7 @@ func (p panicked) Unwrap() error {
 	return err
 }
 
-// noHandler is the failure of a job whose type nobody has registered for.
+// noHandler is the failure of a job whose type has no registered handler.
 type noHandler struct{ *JobError }
 
 func (n noHandler) Unwrap() error { return n.JobError }

@@ -62,7 +62,7 @@ func (r *run) begin() {
 	go func() {
 		defer r.helpers.Done()
 		r.pull()
-		// Closed, and nobody sends any more to a worker that is over: what comes in too late is stale.
+		// Closed, and nothing is sent any more to a worker that is over: what comes in too late is stale.
 		r.native.wait()
 	}()
 	go func() {

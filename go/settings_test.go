@@ -24,11 +24,13 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		}
 	}
 	for text, option := range map[string]ojs.EnqueueOption{
-		"WithTimeout must be longer than 0":           ojs.WithTimeout(0),
-		"WithTotalTimeout must be longer than 0":      ojs.WithTotalTimeout(-time.Second),
-		"WithDelay must not be negative, got -5s":     ojs.WithDelay(-5 * time.Second),
-		"WithResultTTL must not be negative":          ojs.WithResultTTL(-1),
-		"WithVisibilityTimeout must be longer than 0": ojs.WithVisibilityTimeout(0),
+		"WithTimeout must be longer than 0":                                                      ojs.WithTimeout(0),
+		"WithTotalTimeout must be longer than 0":                                                 ojs.WithTotalTimeout(-time.Second),
+		"WithDelay must not be negative, got -5s":                                                ojs.WithDelay(-5 * time.Second),
+		"WithResultTTL must not be negative":                                                     ojs.WithResultTTL(-1),
+		"WithTimeout got 30ns, and a number without a unit is nanoseconds: write 30*time.Second": ojs.WithTimeout(30),
+		"WithDelay got 5ns":                                                                      ojs.WithDelay(5),
+		"WithVisibilityTimeout must be longer than 0":                                            ojs.WithVisibilityTimeout(0),
 	} {
 		_, err := client.Enqueue(t.Context(), "a", nil, option)
 		refused(err, text)
@@ -47,6 +49,9 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		_, err := client.Enqueue(t.Context(), "a", nil, option)
 		refused(err, text)
 	}
+	_, err = client.GetJob(t.Context(), "")
+	refused(err, `a path under /jobs needs an id or a name as text, such as job.ID; got ""`)
+	refused(client.PauseQueue(t.Context(), ""), "a path under /queues needs")
 	short, err := client.Enqueue(t.Context(), "a", nil, ojs.WithOption("retry", 3), ojs.WithOption("timeout", "5m"))
 	must(t, err)
 	equal(t, short.MaxAttempts, 3, "attempts by a number alone")

@@ -54,7 +54,7 @@ func answer(ctx context.Context, host *mailbox, transport Transport, request let
 		told, wrong := encode(Obj{"error": refused})
 		status, body, err = refused.Status, told, wrong
 	}
-	// The mailbox may be closed by now: then nobody waits.
+	// The mailbox may be closed by now: then no call waits.
 	_ = host.reply(request.ticket, status, body, err)
 }
 

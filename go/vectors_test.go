@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,6 +28,10 @@ func TestVectors(t *testing.T) {
 			Options    map[string]json.RawMessage
 			Body       map[string]any
 			Text       string
+		}
+		Refusals []struct {
+			Name, Says string
+			Options    map[string]any
 		}
 		Workflows []struct {
 			Name     string
@@ -87,6 +92,18 @@ func TestVectors(t *testing.T) {
 			same(t, sent, vector.Body, "body")
 			if vector.Text != "" {
 				equal(t, string(received), vector.Text, "text")
+			}
+		})
+	}
+	for _, vector := range vectors.Refusals {
+		t.Run("refusal: "+vector.Name, func(t *testing.T) {
+			var options []ojs.EnqueueOption
+			for name, value := range vector.Options {
+				options = append(options, ojs.WithOption(name, value))
+			}
+			_, err := client.Enqueue(t.Context(), "email.send", nil, options...)
+			if !errors.Is(err, ojs.ErrValidation) || !strings.Contains(err.Error(), vector.Says) {
+				t.Fatalf("%v is not %q", err, vector.Says)
 			}
 		})
 	}

@@ -9,7 +9,7 @@
 // 3. Text is UTF-8 with a length, without a final zero; the pointer may be NULL when the length is 0. JSON goes in and out as text.
 // 4. Structures of options begin with their size: let the _init function fill them, then change members.
 // 5. Functions that take a `const` object may be called from any thread at any time, also at the same time. Freeing is for the one
-//    who is sure that nobody uses the object any more.
+//    who is sure that the object is not used any more.
 // 6. Callbacks run on threads of the library. They must return, and must not unwind or longjmp out.
 // 7. Nothing is started before the first call that needs it. The library handles no signals (its own threads block SIGPIPE), writes
 //    nothing to the terminal, and reads no environment but OJS_FAULT_PANIC, by which tests make it panic. After a fork, connections over HTTP work on in the child; workers, servers and embedded engines do not.
@@ -282,7 +282,7 @@ typedef struct {
     ojs_slice store;
     // `127.0.0.1:8080`; the default takes a free port.
     ojs_slice listen;
-    // A file of keys, which `ojs keys add` writes: everybody is asked for one. Empty asks nobody.
+    // A file of keys, which `ojs keys add` writes: every request needs one. Without a file none does.
     ojs_slice keys;
 } ojs_server_options;
 
@@ -304,7 +304,7 @@ typedef struct {
     uint32_t size;
     // Most rows in one request; 1,000.
     uint32_t batch_size;
-    // How often it looks when nobody wakes it, in milliseconds; 1000.
+    // How often it looks when it is not woken, in milliseconds; 1000.
     uint64_t poll_interval_ms;
     // How long rows are kept after they were sent, in milliseconds; 24 hours.
     uint64_t retention_ms;

@@ -24,7 +24,7 @@ export type DatabaseHandle = object | ((...args: any[]) => any);
 export interface RelayOptions {
   /** The table; `ojs_outbox`. */
   table?: string;
-  /** How often it looks when nobody wakes it; 1 s. */
+  /** How often it looks when it is not woken; 1 s. */
   pollInterval?: Duration;
   /** Most rows in one request, 1 to 1000; 1000. */
   batchSize?: number;
@@ -90,7 +90,7 @@ export class Outbox {
   enqueueBulk(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
   /**
    * Sends a job if, and only if, the outermost transaction commits; outside of one: now. Need not be awaited inside of `transaction()` and of an
-   * instrumented Knex: they wait before they commit, and a failure that nobody looks at rolls them back. In a transaction of better-sqlite3
+   * instrumented Knex: they wait before they commit, and a failure that is not looked at rolls them back. In a transaction of better-sqlite3
    * the row is written, and what is wrong is thrown, before the call returns.
    */
   enqueueAfterCommit<Args extends unknown[] = any[], Given = Args>(type: string, args?: Given & JsonOf<Given>, options?: AfterCommitOptions): Promise<Job<Args>>;
@@ -126,7 +126,7 @@ export class Relay {
   constructor(client: OJSClient, source: string | (() => object), options?: RelayOptions);
   /** Starts it, unless it runs. It does not keep the process alive; before that ends by itself, it is flushed. */
   start(): Promise<this>;
-  /** Says that a transaction has committed. Cheap; a relay that nobody wakes looks by itself. */
+  /** Says that a transaction has committed. Cheap; a relay that is not woken looks by itself. */
   wake(): void;
   readonly running: boolean;
   /** What it has done so far; undefined unless it runs. */

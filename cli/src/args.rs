@@ -112,7 +112,7 @@ pub struct ServerArgs {
     /// Ask everybody for a key of this file (`ojs keys add`). Changes of the file take effect within two seconds.
     #[arg(long, value_name = "FILE", env = "OJS_KEYS")]
     pub keys: Option<PathBuf>,
-    /// Listen on other addresses than loopback without keys: whoever reaches the server can do everything.
+    /// Listen on other addresses than loopback without keys: every client that reaches the server can do everything.
     #[arg(long, env = "OJS_INSECURE", conflicts_with = "keys", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
     pub insecure: bool,
     /// A name that this server answers to, besides addresses and names of the local network; `*` for all. May be repeated.

@@ -114,6 +114,8 @@ fn after_refusal(refusal: &ojs::OjsError) -> Option<String> {
         ("conflict", _) if refusal.details.as_ref().is_some_and(|details| details.get("worker_id").is_some()) => {
             "`ojs workers terminate ID` tells it to stop"
         }
+        // The message names the field, and what it must be: the hint speaks of members of an answer that is not shown here.
+        ("invalid_payload" | "invalid_request" | "validation_error", _) => return None,
         _ => return refusal.hint.clone(),
     };
     Some(advice.to_owned())

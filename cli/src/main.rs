@@ -1,4 +1,4 @@
-//! The `ojs` command: a job server, and the tools of whoever operates one.
+//! The `ojs` command: a job server, and the tools to operate one.
 //!
 //! Exit status: 0 done, 1 the server refused, 2 wrong usage or a setting that cannot work, 3 no server answers.
 #![forbid(unsafe_code)]

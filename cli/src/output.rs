@@ -32,7 +32,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     write(format!("{text}\n").as_bytes()).map(drop)
 }
 
-/// The same for output without end: false when nobody reads it any more.
+/// The same for output without end: false when its reader is gone.
 ///
 /// # Errors
 /// When it cannot be written: a full disk.

@@ -238,6 +238,8 @@ async fn hints_fit_the_error() {
     assert!(fails(&server.url(), &["jobs", "get", "x"], 1).await.contains("ojs jobs list"));
     assert!(fails(&server.url(), &["dead-letter", "get", "x"], 1).await.contains("ojs jobs retry"));
     assert!(fails(&server.url(), &["workflows", "get", "x"], 1).await.contains("ojs workflows list"));
+    let said = fails(&server.url(), &["jobs", "enqueue", "SendMail"], 1).await;
+    assert!(said.contains("got 'SendMail'") && !said.contains("details.field"), "{said}");
     let beat = json!({"worker_id": "w1", "active_jobs": 0});
     server.connect().await.post("/workers/heartbeat", &beat).await.expect(200);
     let said = fails(&server.url(), &["workers", "remove", "w1"], 1).await;

@@ -12,9 +12,9 @@ import (
 
 // Options say what headers do not.
 type Options struct {
-	// UserID is who authentication found; "" for nobody.
+	// UserID is the user that authentication found; "" for none.
 	UserID func(r *http.Request) string
-	// TenantID is the tenant that authentication found. Where it finds one, the header X-OJS-Tenant, which anybody can send, does not count.
+	// TenantID is the tenant that authentication found. Where it finds one, the header X-OJS-Tenant, which any client can send, does not count.
 	TenantID func(r *http.Request) string
 }
 

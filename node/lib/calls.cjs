@@ -1,6 +1,7 @@
 'use strict';
 // What the calls of all parts of a client share: paths, and reading answers.
 const { OJSError, OJSValidationError, fromText } = require('./errors.cjs');
+const { unknownName } = require('./names.cjs');
 const { timeText } = require('./durations.cjs');
 const binding = require('./native.cjs');
 const json = require('./json.cjs');
@@ -25,11 +26,18 @@ function known(kind, given, names, there = names) {
   if (given === null || typeof given !== 'object') throw new OJSValidationError(`an object with ${there.join(', ')} is wanted, got ${String(given)}`);
   const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown === undefined) return given;
-  throw new OJSValidationError(`unknown ${kind} '${unknown}'; there are ${there.join(', ')}`);
+  throw new OJSValidationError(unknownName(kind, unknown, there));
 }
 
 /** A path of names. */
-const at = (...parts) => `/${parts.map(encodeURIComponent).join('/')}`;
+function at(kind, ...parts) {
+  for (const part of parts) {
+    if (typeof part === 'string' && part !== '') continue;
+    const shown = part === '' ? "''" : part !== null && typeof part === 'object' ? 'an object' : String(part);
+    throw new OJSValidationError(`a path under /${kind} needs an id or a name as text, such as job.id; got ${shown}`);
+  }
+  return `/${[kind, ...parts].map(encodeURIComponent).join('/')}`;
+}
 
 /** The members that were given. */
 const given = (members) => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));

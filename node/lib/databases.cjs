@@ -23,7 +23,7 @@ class Database {
   /** Runs a statement on a connection of its own; resolves to the first value of its first row. */
   async query(sql) {
     const client = this.client();
-    // A connection that is lost at rest is told as an event, and nobody else listens.
+    // A connection that is lost at rest is told as an event, and no one else listens.
     client.on('error', () => {});
     await client.connect();
     try {
@@ -74,7 +74,7 @@ function sqlite(Driver, file) {
     throw new OJSOutboxError('an SQLite database in memory has no outbox: the relay needs a connection of its own, so give it a file');
   }
   const name = fs.existsSync(file) ? fs.realpathSync(file) : path.resolve(file);
-  // No waiting inside of SQLite: whoever holds the lock may be code of this very thread.
+  // No waiting inside of SQLite: the lock may be held by code of this very thread.
   return new Database('sqlite', `sqlite:${name}`, { source: () => () => new Driver(name, { timeout: 0 }) });
 }
 

@@ -6,7 +6,13 @@ const { OJSValidationError, native } = require('./errors.cjs');
 /** Milliseconds of a length; undefined stays undefined. */
 function millis(name, value) {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return native(() => binding.durationMillis(value));
+  if (typeof value === 'string') {
+    try {
+      return native(() => binding.durationMillis(value));
+    } catch {
+      throw new OJSValidationError(`${name} must be zero or more milliseconds, or text such as '5m' or 'PT5M'; got '${value.slice(0, 40)}'`);
+    }
+  }
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
     throw new OJSValidationError(`${name} must be zero or more milliseconds, or text such as '5m' or 'PT5M'; got ${String(value)}`);
   }

@@ -2,6 +2,7 @@
 // Jobs: what a server knows about one, and the request that makes one.
 const { durationText, millis, timeAfter, timeText } = require('./durations.cjs');
 const { OJSError, OJSValidationError } = require('./errors.cjs');
+const { unknownName } = require('./names.cjs');
 const { check, checkArgs } = require('./values.cjs');
 
 /** A job as the server describes it: its members by their names on the wire, and the long ones in camel case as well. */
@@ -43,7 +44,7 @@ function list(name, value) {
 }
 
 /** A value in a message: never the whole of it. */
-const shown = (value) => (typeof value === 'string' ? `'${value.slice(0, 40)}'` : Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : String(value));
+const shown = (value) => (typeof value === 'string' ? `'${value.slice(0, 40)}'` : Array.isArray(value) ? 'an array' : value !== null && typeof value === 'object' ? 'an object' : String(value));
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 // gen:node/options.j2 (make gen; do not edit)
@@ -127,10 +128,11 @@ const SHORT = {
 const camel = (name) => name.replace(/_[a-z]/g, (part) => part[1].toUpperCase());
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** The name on the wire of an option, or of a member of what `kind` names. */
 function known(kind, table, name, more = []) {
   const wire = snake(name);
   if (Object.hasOwn(table, wire)) return wire;
-  throw new OJSValidationError(`unknown ${kind} '${name}'; there are ${[...Object.keys(table), ...more].map(camel).join(', ')}`);
+  throw new OJSValidationError(unknownName('option', name, [...Object.keys(table), ...more].map(camel), kind));
 }
 
 function policy(kind, table, given) {
@@ -140,7 +142,7 @@ function policy(kind, table, given) {
   const values = {};
   for (const [name, value] of Object.entries(given)) {
     // What earlier SDKs call it.
-    const wire = kind === 'unique' && name === 'key' ? 'keys' : known(`member of ${kind}`, table, name);
+    const wire = kind === 'unique' && name === 'key' ? 'keys' : known(kind, table, name);
     if (value !== undefined && value !== null) values[wire] = checked(`${kind}.${name}`, wire, table[wire](`${kind}.${name}`, value));
   }
   return ordered(table, values);
@@ -156,7 +158,7 @@ function ordered(table, values) {
 function wireValues(given) {
   const values = {};
   for (const [name, value] of Object.entries(given)) {
-    const option = known('option', OPTIONS, name, ['id', 'meta', 'schema', 'extra', 'signal']);
+    const option = known(undefined, OPTIONS, name, ['id', 'meta', 'schema', 'extra', 'signal']);
     if (value === undefined || value === null) continue;
     const { write, to = option } = OPTIONS[option];
     if (option === 'unique' && value === false) {

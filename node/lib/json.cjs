@@ -9,7 +9,7 @@ const { DIGITS } = require('./values.cjs');
 const LONG = 16;
 // A string, or a number; strings are matched so that digits in them are left alone.
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-// Bigints pass through the engine's JSON as strings that begin with this. Nobody can guess it, so no other string does.
+// Bigints pass through the engine's JSON as strings that begin with this. It cannot be guessed, so no other string does.
 const MARK = `~${randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
 

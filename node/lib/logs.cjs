@@ -16,7 +16,7 @@ function emit(records) {
   if (!logger) return;
   for (const { level, target, text, lost } of records) {
     if (lost > 0) logger.warn(`ojs: ${lost} log records were lost: the logger is too slow`);
-    if (text !== undefined) (logger[METHODS[level]] ?? logger.warn).call(logger, `${target}: ${text}`);
+    if (text !== undefined) (logger[METHODS[level]] ?? logger.warn).call(logger, `${level > LEVELS.warn ? target : 'ojs'}: ${text}`);
   }
 }
 

@@ -8,6 +8,7 @@ const { OJSClient } = require('./client.cjs');
 const { connectionOf, isKnex, isSqlite } = require('./databases.cjs');
 const { OJSNotEnqueuedError, OJSValidationError, native } = require('./errors.cjs');
 const { Job, JobRequest } = require('./job.cjs');
+const { unknownName } = require('./names.cjs');
 const { OJSOutboxError, explained } = require('./outbox_error.cjs');
 const { spelled } = require('./outbox_settings.cjs');
 const { Relay, TABLE } = require('./relay.cjs');
@@ -32,7 +33,7 @@ class Outbox {
   constructor(options = {}) {
     const given = typeof options === 'string' ? { url: options } : spelled(options);
     const unknown = Object.keys(given).find((name) => !KNOWN.includes(name));
-    if (unknown) throw new OJSValidationError(`unknown setting '${unknown}'; there are ${KNOWN.join(', ')}`);
+    if (unknown) throw new OJSValidationError(unknownName('setting', unknown, KNOWN));
     const { client, database, databaseUrl, enabled = true, table = TABLE, relay = true, sameDatabase, pollInterval, batchSize, retention,
       ...connection } = given;
     const only = Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
@@ -60,7 +61,7 @@ class Outbox {
   /**
    * Sends a job if, and only if, the outermost transaction commits: the one that the calling code is inside of, or `options.transaction`.
    * Outside of one: now. The row is written at once, and the promise is the job, which has its id already. It need not be awaited inside of
-   * `transaction()` and of an instrumented Knex: they wait before they commit, and a failure that nobody looks at rolls them back.
+   * `transaction()` and of an instrumented Knex: they wait before they commit, and a failure that is not looked at rolls them back.
    */
   enqueueAfterCommit(type, args, { transaction: named, ...options } = {}) {
     return this.#afterCommit(named, [new JobRequest(type, args, options)], ([job]) => job);
@@ -139,7 +140,7 @@ class Outbox {
     return this;
   }
 
-  /** Looks for rows now: after a commit that nobody could tell of. */
+  /** Looks for rows now: after a commit that the package could not see. */
   wake() {
     for (const relay of this.#relays.values()) relay.wake();
   }
@@ -163,7 +164,7 @@ class Outbox {
     return this.#settings.database;
   }
 
-  /** Where the relay works when nobody says where. */
+  /** Where the relay works when no place is given. */
   #home() {
     const { database, databaseUrl } = this.#settings;
     return database === undefined && databaseUrl !== undefined ? { kind: kindOf(databaseUrl) } : connectionOf(this.#default());
@@ -278,7 +279,7 @@ class Outbox {
     if (scope?.state === 'open' && !isSqlite(connection.handle)) scope.afterCommit(this.#waker(relay));
     else if (connection.handle.executionPromise) connection.handle.executionPromise.then(() => relay.wake(), () => {});
     else {
-      // Nobody tells of this commit: it is likely over in the next turn, and found by the relay's own look when it is not.
+      // This commit is not seen here: it is likely over in the next turn, and found by the relay's own look when it is not.
       relay.start().catch(() => {}); // a close() right after the commit shall flush it
       setImmediate(() => relay.wake());
     }

@@ -63,7 +63,7 @@ class Relay {
     return this.#starting;
   }
 
-  /** Says that a transaction has committed. Cheap; a relay that nobody wakes looks by itself. */
+  /** Says that a transaction has committed. Cheap; a relay that is not woken looks by itself. */
   wake() {
     if (this.#core) this.#core.wake();
     else this.start().then(() => this.#core?.wake(), () => {}); // the next one tries again

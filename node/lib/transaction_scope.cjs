@@ -9,7 +9,7 @@ const { OJSOutboxError } = require('./outbox_error.cjs');
 const storage = new AsyncLocalStorage();
 
 /**
- * The promise of a job that is being staged. A failure that somebody looks at is theirs; one that nobody looks at fails the transaction:
+ * The promise of a job that is being staged. A failure that the program looks at is the program's; one that it does not look at fails the transaction:
  * `enqueueAfterCommit()` need not be awaited.
  */
 class Staging extends Promise {
@@ -79,7 +79,7 @@ class TransactionScope {
     if (!this.#after.includes(work)) this.#after.push(work);
   }
 
-  /** Before the commit: waits for what is being staged; throws what nobody has looked at. */
+  /** Before the commit: waits for what is being staged; throws the failures that were not looked at. */
   async settle() {
     await this.drain();
     const failure = this.#failed.find(({ staging }) => !staging.observed);

@@ -54,7 +54,7 @@ function enter(trx, container, root) {
     await scope.settle();
     committed = true;
     const answer = await commit(value);
-    // What PostgreSQL answers when a statement had failed and nobody had said so.
+    // What PostgreSQL answers when a statement had failed and the failure was not looked at.
     if (answer?.response?.command === 'ROLLBACK') committed = false;
     await scope.close(committed);
     return answer;

@@ -4,6 +4,7 @@
 const binding = require('./native.cjs');
 const { OJSError, OJSValidationError, fromText, native } = require('./errors.cjs');
 const { millis } = require('./durations.cjs');
+const { unknownName } = require('./names.cjs');
 const json = require('./json.cjs');
 const { loop } = require('./loop.cjs');
 
@@ -12,10 +13,11 @@ const sinks = [];
 
 const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig', 'caFile', 'clientCert', 'encryptionKeys'];
 
-/** Refuses names that nobody knows; `more` are those of whoever connects. */
+/** Refuses settings that do not exist; `more` are those of the client or worker that connects. */
 function checkSettings(given, more = []) {
+  if (given === null || typeof given !== 'object') throw new OJSValidationError(`a URL as text, or an object of settings is wanted, such as 'http://localhost:8080' or { url: 'sqlite:jobs.db' }; got ${String(given)}`);
   const unknown = Object.keys(given).find((name) => !SETTINGS.includes(name) && name !== 'transport');
-  if (unknown) throw new OJSValidationError(`unknown setting '${unknown}'; there are ${[...more, ...SETTINGS, 'transport'].join(', ')}`);
+  if (unknown) throw new OJSValidationError(unknownName('setting', unknown, [...more, ...SETTINGS, 'transport']));
 }
 
 /** `OJS_URL`, else a server on this machine. */
@@ -64,8 +66,9 @@ async function ask(custom, { method, path, body, signal }) {
 
 class Transport {
   /** @param custom the user's own transport, else there is a connection of the core. */
-  constructor({ transport: custom, ...options } = {}) {
-    checkSettings(options);
+  constructor(settings = {}) {
+    checkSettings(settings);
+    const { transport: custom, ...options } = settings;
     this.custom = custom;
     this.connection = custom ? undefined : connect(options);
   }

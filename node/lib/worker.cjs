@@ -308,7 +308,7 @@ class OJSWorker extends EventEmitter {
     }
   }
 
-  /** A listener that throws harms nobody but itself. */
+  /** A listener that throws harms only itself. */
   #tell(event, ctx, error) {
     if (this.listenerCount(event) === 0) return;
     try {

@@ -153,10 +153,10 @@ describe('requests', () => {
 
   test('what is wrong is said before anything is sent', async () => {
     for (const [args, message] of [
-      [['a', [], { prioritiy: 1 }], /unknown option 'prioritiy'; there are queue, priority/],
-      [['a', [], { retry: { attempts: 1 } }], /unknown member of retry 'attempts'/],
+      [['a', [], { prioritiy: 1 }], /unknown option 'prioritiy'; did you mean 'priority'\? There are queue, priority/],
+      [['a', [], { retry: { attempts: 1 } }], /unknown option 'attempts' of retry; did you mean 'maxAttempts'/],
       [['a', [], { delay: 1, delayUntil: new Date() }], /both set delay_until/],
-      [['a', [], { delay: 'soon' }], /'soon' is not an ISO 8601 duration/],
+      [['a', [], { delay: 'soon' }], /delay must be zero or more milliseconds, .* got 'soon'/],
       [['a', [], { timeout: -1 }], /timeout must be zero or more milliseconds/],
       [['a', [], { expiresAt: new Date(NaN) }], /expiresAt must be a Date or RFC 3339 text/],
       [['', []], /a job needs a type/],

@@ -10,7 +10,7 @@ import { CLASSES } from './support.mjs';
 
 // The package's own reader: JSON.parse would round long integers.
 const json = createRequire(import.meta.url)('../lib/json.cjs');
-const { requests, workflows, crons, answers } = json.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8'));
+const { requests, refusals, workflows, crons, answers } = json.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8'));
 
 let server;
 let client;
@@ -41,6 +41,16 @@ for (const { name, type, args, options, body, text } of requests) {
     const { id: _made, ...sent } = json.parse(received);
     assert.deepEqual(sent, body);
     if (text !== null) assert.equal(received, text);
+  });
+}
+
+/** Names as JavaScript writes them. */
+const camel = (text) => text.replace(/_[a-z]/g, (part) => part[1].toUpperCase());
+
+for (const { name, options, says } of refusals) {
+  test(`refusal: ${name}`, async () => {
+    const given = JSON.parse(camel(JSON.stringify(options)));
+    await assert.rejects(client.enqueue('email.send', [], given), (error) => error instanceof sdk.OJSValidationError && error.message.startsWith(camel(says)));
   });
 }
 

@@ -43,7 +43,7 @@ def flush() -> None:
 
 def _carry() -> None:
     while True:
-        # Waits, and takes nothing: what is taken is written before anybody else looks.
+        # Waits, and takes nothing: what is taken is written before another thread looks.
         _native.pull_logs(0, 60_000)
         with _writing:
             _emit(*_native.pull_logs(256, 0))
@@ -56,7 +56,8 @@ def _emit(records: list[tuple[int, str, str]], lost: int) -> None:
         if target == _FAILURES:
             failures.log(_LEVELS.get(level, logging.INFO), "%s", text)
         else:
-            logger.log(_LEVELS.get(level, logging.INFO), "%s: %s", target, text)
+            # Where in the core it was said is for its developers: not before what a user must read.
+            logger.log(_LEVELS.get(level, logging.INFO), "%s", f"{target}: {text}" if level > 2 else text)
 
 
 def _after_fork() -> None:

@@ -83,7 +83,14 @@ def _nothing(_answer: Any) -> None:
 
 
 def _named(kind: str, name: str, *more: str) -> str:
+    if not isinstance(name, str) or not name:
+        raise OJSValidationError(f"a path under /{kind} needs an id or a name as text, such as job.id; got {_shown(name)}", code="invalid_payload")
     return "/".join(["", kind, quote(name, safe=""), *more])
+
+
+def _shown(value: Any) -> str:
+    """Short, and nothing of what a job holds."""
+    return repr(value) if value is None or isinstance(value, (str, int)) else f"a {type(value).__name__}"
 
 
 def _query(path: str, **parameters: Any) -> str:

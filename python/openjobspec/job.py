@@ -306,10 +306,10 @@ class JobOptions:
 
 
 def _no_option(name: str) -> UnknownOptionError:
-    error = unknown(f"a job has no option '{name}'", name, _NAMES)
+    error = unknown(f"'{name}'", name, _NAMES)
     for option, policy in (("retry", RetryPolicy), ("unique", UniquePolicy)):
         if near := nearest(name, [one.name for one in fields(policy)], 0.85):
-            error = UnknownOptionError(f"a job has no option '{name}', and {option} has: write {option}={{'{near}': …}}")
+            error = UnknownOptionError(f"unknown option '{name}'; it is one of {option}: write {option}={{'{near}': …}}")
     return error
 
 

@@ -59,7 +59,7 @@ def migration(database: str, table: str = TABLE) -> list[str]:
 class Outbox:
     """Makes rows. ``database`` is ``postgresql``, ``mysql`` (MariaDB too) or ``sqlite``, ``paramstyle`` that of the driver.
 
-    With ``in_engine`` the rows are the engine's own, which shares the application's PostgreSQL: nobody needs to send them.
+    With ``in_engine`` the rows are the engine's own, which shares the application's PostgreSQL: no relay has to send them.
     """
 
     #: How the table is made, for the error of an application that has none.
@@ -241,7 +241,7 @@ class Relay:
             transport.close()
 
     def wake(self) -> None:
-        """Says that a transaction has committed. Cheap; a relay that nobody wakes looks by itself."""
+        """Says that a transaction has committed. Cheap; a relay that is not woken looks by itself."""
         if self._pid != os.getpid():
             self.start()
         if self._native is not None:

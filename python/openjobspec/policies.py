@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from dataclasses import dataclass, fields
@@ -129,27 +128,44 @@ def _checked(option: str, given: Mapping[str, Any], policy: type[RetryPolicy] | 
     names = [field.name for field in fields(policy)]
     for name in given:
         if name not in names and name not in more and not str(name).startswith(("x_", "x-")):
-            raise unknown(f"{option} has no '{name}'", str(name), names)
+            raise unknown(f"'{name}' of {option}", str(name), names)
     return {name: duration_text(value) if name in policy._DURATIONS and value is not None else value for name, value in given.items()}
 
 
-def unknown(what: str, name: str, names: Iterable[str]) -> UnknownOptionError:
-    """The error for a name that there is not, with the one that was probably meant."""
+def unknown(shown: str, name: str, names: Iterable[str]) -> UnknownOptionError:
+    """The error for an option that there is not, with the one that was probably meant. The sentence is the core's."""
     known = list(names)
     near = nearest(name, known)
-    meant = f"; did you mean '{near}'?" if near else "."
-    return UnknownOptionError(f"{what}{meant} There are {', '.join(known)}")
+    there = f"; did you mean '{near}'? There are" if near else "; there are"
+    return UnknownOptionError(f"unknown option {shown}{there} {', '.join(known)}")
 
 
-def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
-    """The name that was probably meant.
+def nearest(name: str, names: Iterable[str], likeness: float = 0.5) -> str | None:
+    """The name that was probably meant, by the rule of the core: at most half of the letters differ.
 
     >>> nearest("maxAttemps", ["max_attempts", "jitter"])
     'max_attempts'
     """
-    plain = {re.sub(r"[^a-z0-9]", "", one.lower()): one for one in names}
-    found = difflib.get_close_matches(re.sub(r"[^a-z0-9]", "", name.lower())[:64], plain, 1, likeness)
-    return plain[found[0]] if found else None
+
+    def bare(one: str) -> str:
+        return re.sub(r"[^a-z0-9]", "", one.lower())
+
+    wrong = bare(name)
+    if len(wrong) > 64:
+        return None
+    far, near = min((_distance(wrong, bare(one)), one) for one in names)
+    longest = max(len(wrong), len(bare(near)))
+    return near if far <= (1 - likeness) * longest else None
+
+
+def _distance(a: str, b: str) -> int:
+    """How many letters must change to make one word the other."""
+    row = list(range(len(b) + 1))
+    for at, letter in enumerate(a, 1):
+        above, row[0] = row[0], at
+        for to, other in enumerate(b, 1):
+            above, row[to] = row[to], min(above + (letter != other), row[to] + 1, row[to - 1] + 1)
+    return row[-1]
 
 
 @dataclass(frozen=True, kw_only=True)

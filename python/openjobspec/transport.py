@@ -26,7 +26,7 @@ from ._json import dumps, loads
 from ._reactor import Reactor
 from ._secrets import redacted
 from .errors import ClosedError, OJSError, OJSValidationError, UnknownOptionError
-from .policies import nearest
+from .policies import unknown
 
 
 @runtime_checkable
@@ -93,15 +93,13 @@ def default_url() -> str:
     return os.environ.get("OJS_URL") or os.environ.get("OJS_BACKEND_URL") or "http://localhost:8080"
 
 
-#: Keyword arguments of whoever connects: :class:`~openjobspec.Client`, :class:`~openjobspec.Worker`.
+#: Keyword arguments of what connects: :class:`~openjobspec.Client`, :class:`~openjobspec.Worker`.
 CONNECTION_OPTIONS = ("auth_token", "headers", "timeout", "connect_timeout", "max_sends", "ca_file", "client_cert", "encryption_keys")
 
 
 def unknown_option(name: str, names: Sequence[str]) -> UnknownOptionError:
     """The error for a setting that there is not."""
-    near = nearest(name, names)
-    meant = f"; did you mean '{near}'?" if near else ""
-    return UnknownOptionError(f"unknown option '{name}'; there are {', '.join(names)}{meant}")
+    return unknown(f"'{name}'", name, names)
 
 
 def native_connection(url: str | None, options: Mapping[str, Any]) -> _native.Connection:

@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 logger = logging.getLogger("openjobspec.worker")
 
-#: Longer than anybody waits; the wait itself looks for signals all the time.
+#: Longer than a program waits; the wait itself looks for signals all the time.
 _LONG = 86_400.0
 #: What a process that ends gives its workers.
 _EXIT_SECONDS = 2.0

@@ -12,17 +12,17 @@ from support import Recorder
 import openjobspec as ojs
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"retry": {"maxAttempts": 5}}, "retry has no 'maxAttempts'; did you mean 'max_attempts'\\? There are max_attempts, initial_interval"),
+    ({"retry": {"maxAttempts": 5}}, "unknown option 'maxAttempts' of retry; did you mean 'max_attempts'\\? There are max_attempts, initial_interval"),
     ({"retry": True}, "retry must be a number of runs"),
     ({"retry": "5"}, "retry must be a number of runs"),
     ({"retry": -1}, "retry must be a number of runs"),
     ({"retry": {"initial_interval": "soon"}}, "soon"),
     ({"unique": {"on_conflct": "ignore"}}, "did you mean 'on_conflict'"),
     ({"unique": "type"}, "unique must be True"),
-    ({"max_attemps": 5}, "a job has no option 'max_attemps', and retry has: write retry={'max_attempts': …}"),
-    ({"time_out": 5}, "a job has no option 'time_out'; did you mean 'timeout'"),
+    ({"max_attemps": 5}, "unknown option 'max_attemps'; it is one of retry: write retry={'max_attempts': …}"),
+    ({"time_out": 5}, "unknown option 'time_out'; did you mean 'timeout'"),
     ({"retries": 5}, "did you mean 'retry'"),
-    ({"colour": "red"}, "There are queue, priority, timeout_ms"),
+    ({"colour": "red"}, "there are queue, priority, timeout_ms"),
     ({"timeout_ms": 0}, "timeout_ms must be longer than zero"),
     ({"timeout_ms": -1}, "timeout_ms must be longer than zero"),
     ({"timeout_ms": float("nan")}, "timeout_ms must be seconds"),
@@ -72,9 +72,18 @@ def test_an_unknown_keyword_is_a_type_error_too() -> None:
         ojs.Client("memory:").enqueue("a", max_attemps=5)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("name", "shown"), [(None, "None"), ("", "''"), (ojs.Job({"id": "x"}), "a Job")])
+def test_what_is_no_id_is_refused(name: Any, shown: str, recorder: Recorder) -> None:
+    client = ojs.Client(transport=recorder)
+    for call, kind in ((client.get_job, "jobs"), (client.cancel_job, "jobs"), (client.pause_queue, "queues")):
+        with pytest.raises(ojs.OJSValidationError, match=f"^a path under /{kind} needs an id or a name as text, such as job.id; got {shown}$"):
+            call(name)
+    assert recorder.requests == []
+
+
 @pytest.mark.parametrize("make", [ojs.Client, ojs.AsyncClient, ojs.Worker])
 def test_an_unknown_setting_is_refused_with_those_that_exist(make: Any) -> None:
-    with pytest.raises(TypeError, match="unknown option 'tiemout'; there are .*timeout, connect_timeout.*; did you mean 'timeout'"):
+    with pytest.raises(TypeError, match="unknown option 'tiemout'; did you mean 'timeout'\\? There are .*timeout, connect_timeout"):
         make("memory:", tiemout=3)
     with pytest.raises(TypeError, match="unknown option 'tiemout'"):
         make(transport=Recorder(), tiemout=3)

@@ -473,7 +473,7 @@ def test_misuse_is_explained() -> None:
     with pytest.raises(ojs.OJSValidationError, match="queue"):
         ojs.Worker("memory:", queues=[])
     for place in ("memory:", ojs.Client("memory:")):
-        with pytest.raises(TypeError, match="unknown option 'conccurrency'; there are queues, concurrency, .*auth_token"):
+        with pytest.raises(TypeError, match="unknown option 'conccurrency'; did you mean 'concurrency'\\? There are queues, concurrency, .*auth_token"):
             ojs.Worker(place, conccurrency=1)
     with worker:
         with pytest.raises(ojs.OJSValidationError, match="once"):

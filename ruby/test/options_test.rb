@@ -7,10 +7,10 @@ class OptionsTest < Minitest::Test
   include Support
 
   WRONG = {
-    { retries: 5 } => /unknown option 'retries'; there are queue, priority, timeout/,
+    { retries: 5 } => /unknown option 'retries'; did you mean 'retry'\? There are queue, priority, timeout/,
     { retry: "5" } => /retry is how many attempts there are in all, or \{ max_attempts: 5/,
     { retry: true } => /retry is how many/,
-    { retry: { max_attemps: 5 } } => /unknown member 'max_attemps' of retry; there are max_attempts/,
+    { retry: { max_attemps: 5 } } => /unknown option 'max_attemps' of retry; did you mean 'max_attempts'\? There are max_attempts/,
     { retry: { max_attempts: "5" } } => /retry\[:max_attempts\] must be a whole number/,
     { retry: { max_attempts: -1 } } => /retry\[:max_attempts\]/,
     { retry: { initial_interval: -1 } } => /retry\[:initial_interval\] must be zero or more seconds/,
@@ -22,14 +22,14 @@ class OptionsTest < Minitest::Test
     { timeout_ms: 0 } => /timeout_ms must be more than zero/,
     { visibility_timeout: 0 } => /visibility_timeout must be more than zero/,
     { delay: -5 } => /delay must be zero or more seconds/,
-    { delay: "soon" } => /'soon'/,
+    { delay: "soon" } => /"soon"/,
     { result_ttl: -1 } => /result_ttl must be a whole number, zero or more/,
     { priority: 1.5 } => /priority must be a whole number/,
     { queue: 7 } => /queue must be text/,
     { tags: "yearly" } => /tags must be a list/,
     { extra: 5 } => /extra is a Hash/,
     { rate_limit: 5 } => /rate_limit is a Hash with key, concurrency/,
-    { rate_limit: { key: "x", concurency: 1 } } => /unknown member 'concurency' of rate_limit; there are key/,
+    { rate_limit: { key: "x", concurency: 1 } } => /unknown option 'concurency' of rate_limit; did you mean 'concurrency'\? There are key/,
     { rate_limit: { key: "x", rate: 5 } } => /rate.* is a Hash with limit, period/
   }.freeze
 
@@ -56,6 +56,14 @@ class OptionsTest < Minitest::Test
       end
     end
     assert_raises(OJS::ValidationError) { client.enqueue("a", [], "mail") }
+    { nil => "nil", "" => '""', OJS::Job.new({ "id" => "x" }) => "a OJS::Job" }.each do |id, shown|
+      error = assert_raises(OJS::ValidationError) { client.get_job(id) }
+      assert_equal "a path under /jobs needs an id or a name as text, such as job.id; got #{shown}", error.message
+    end
+    { "5 minutes" => '"5 minutes"', Time.at(0).utc => "1970-01-01 00:00:00 UTC" }.each do |delay, shown|
+      error = assert_raises(OJS::ValidationError) { client.enqueue("a", [], delay: delay) }
+      assert_equal "delay must be zero or more seconds, or text such as \"5m\" or \"PT5M\"; got #{shown}", error.message
+    end
     assert_raises(OJS::ValidationError) { client.enqueue("a", [], meta: "x") }
     assert_raises(ArgumentError) { client.register_cron("x", "0 0 * * *", "a", overlap: "skip") }
     assert_equal [0, []], [client.list_jobs.total, client.list_cron], "nothing was sent"

@@ -65,6 +65,13 @@ class VectorsTest < Minitest::Test
     end
   end
 
+  VECTORS.fetch("refusals").each do |vector|
+    define_method("test_refusal: #{vector["name"]}") do
+      error = assert_raises(OJS::ValidationError) { client.enqueue("email.send", [], vector["options"]) }
+      assert error.message.start_with?(vector["says"]), error.message
+    end
+  end
+
   # A workflow, or a step of one, as a program would write it.
   def built(tree)
     kind = %w[chain group batch].find { |name| tree.key?(name) }

@@ -279,7 +279,7 @@ class WorkerTest < Minitest::Test
     w.stop
     assert_raises(OJS::ValidationError) { OJS::Worker.new(client, concurrency: 0) }
     error = assert_raises(OJS::ValidationError) { OJS::Worker.new(client, concurency: 1) }
-    assert_match(/unknown option 'concurency'; there are queues, concurrency, .*auth_token/, error.message)
+    assert_match(/unknown option 'concurency'; did you mean 'concurrency'\? There are queues, concurrency, .*auth_token/, error.message)
     assert_raises(OJS::ValidationError) { OJS::Worker.new(client, queues: []) }
   end
 

@@ -239,6 +239,28 @@ static void policy(value_t vector) {
     ojs_client_free(client);
 }
 
+static bool holds(ojs_slice text, ojs_slice part) {
+    for (size_t at = 0; at + part.len <= text.len; at++) {
+        if (memcmp(text.ptr + at, part.ptr, part.len) == 0) return true;
+    }
+    return false;
+}
+
+static void refusal(value_t vector) {
+    ojs_client *client = engine();
+    text_t body = {NULL, 0};
+    ojs_slice options = raw(member(vector, "options"));
+    push_text(&body, "{\"type\":\"email.send\",\"args\":[],\"options\":");
+    push(&body, (const char *)options.ptr, options.len);
+    push_text(&body, "}");
+    ojs_error *error = ojs_client_call(client, S("POST"), S("/jobs"), slice_of(&body), NULL);
+    ojs_slice found = error ? ojs_error_message(error) : S("no error");
+    vector_is(vector, error != NULL && holds(found, raw(member(vector, "says"))), "says", found);
+    ojs_error_free(error);
+    free(body.at);
+    ojs_client_free(client);
+}
+
 static void key(value_t vector) {
     ojs_client *client = engine();
     text_t body = job(vector, member(vector, "unique"));
@@ -263,7 +285,7 @@ int main(int count, char **words) {
     const struct {
         const char *kind;
         void (*run)(value_t);
-    } kinds[] = {{"requests", request}, {"workflows", workflow}, {"crons", cron}, {"answers", answer}, {"policies", policy}, {"keys", key}};
+    } kinds[] = {{"requests", request}, {"workflows", workflow}, {"crons", cron}, {"answers", answer}, {"policies", policy}, {"refusals", refusal}, {"keys", key}};
     for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++) {
         kind = kinds[n].kind;
         value_t list = member(root_of(&json), kind);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -70,6 +71,12 @@ def test_request(listener: Listener, client: ojs.Client, case: dict[str, Any]) -
     listener.received.pop("id", None)
     assert listener.received == case["body"]
     assert case["text"] in (None, listener.text)
+
+
+@pytest.mark.parametrize("case", VECTORS["refusals"], ids=lambda case: case["name"])
+def test_refusal(client: ojs.Client, case: dict[str, Any]) -> None:
+    with pytest.raises(ojs.OJSValidationError, match=re.escape(case["says"])):
+        client.enqueue("email.send", [], **case["options"])
 
 
 def built(tree: dict[str, Any]) -> Any:

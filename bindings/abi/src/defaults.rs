@@ -19,7 +19,7 @@ mod tests {
         for (job_type, options, message) in [
             ("", "{}", "type"),
             ("a", "[]", "options: must be a JSON object"),
-            ("a", r#"{"retries":3}"#, "options.retries: is not an option of a job; did you mean 'retry'?"),
+            ("a", r#"{"retries":3}"#, "options.retries: unknown option 'retries'; did you mean 'retry'?"),
             ("a", r#"{"timeout":"soon"}"#, "timeout: must be a length of time"),
         ] {
             let error = set(job_type, options).unwrap_err().to_string();

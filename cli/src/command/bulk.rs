@@ -165,14 +165,14 @@ impl Consent {
     /// Asks the person at the terminal; where there is none, `--yes` is needed.
     ///
     /// # Errors
-    /// When the answer is no, or nobody can be asked.
+    /// When the answer is no, or there is no terminal to ask at.
     pub fn ask(&self, question: &str) -> Result<(), Failure> {
         if self.yes {
             return Ok(());
         }
         if !std::io::stdin().is_terminal() {
             return Err(Failure::usage(
-                format!("{question} Nobody can be asked here."),
+                format!("{question} There is no terminal to ask at."),
                 "Add --yes, or look first with --dry-run.",
             ));
         }
@@ -192,7 +192,7 @@ fn refused(fault: &Value) {
     remark(&format!("ojs: {}: {}", text(fault, "/job_id"), text(fault, "/error")));
 }
 
-/// Nothing is drawn where nobody looks: in pipes, and with --json.
+/// Nothing is drawn where no person looks: in pipes, and with --json.
 fn bar(remote: &Remote, jobs: u64) -> ProgressBar {
     if remote.output.json || jobs <= SLICE {
         return ProgressBar::hidden();

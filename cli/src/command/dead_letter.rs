@@ -122,7 +122,7 @@ fn count(output: Output, words: &str, jobs: usize) -> Result<(), Failure> {
 /// Runs each again and reports it; a refusal does not stop the others.
 async fn retry(remote: &Remote, ids: &[String]) -> Result<(), Failure> {
     let mut refused = 0;
-    // Nothing is drawn where nobody looks: in pipes, and with --json.
+    // Nothing is drawn where no person looks: in pipes, and with --json.
     let bar = if remote.output.json || ids.len() < 2 { ProgressBar::hidden() } else { ProgressBar::new(ids.len() as u64) };
     for id in bar.wrap_iter(ids.iter()) {
         match remote.post(format!("/dead-letter/{}/retry", segment(id)), &json!({})).await {

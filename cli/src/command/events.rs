@@ -77,7 +77,7 @@ async fn end_of_log(remote: &Remote) -> Result<String, Failure> {
 }
 
 impl Events {
-    /// Prints what comes, an event a line, until nobody reads it.
+    /// Prints what comes, an event a line, until its reader is gone.
     async fn follow(&self, remote: &Remote) -> Result<(), Failure> {
         let mut cursor = match &self.after {
             Some(after) => after.clone(),

@@ -72,7 +72,7 @@ struct Which {
 
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// Look so often when nobody says that there is something, in milliseconds.
+    /// Look so often when no commit wakes it, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     poll_interval: u64,
     /// Most rows in one request.

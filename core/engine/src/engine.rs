@@ -41,14 +41,14 @@ const MIN_PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The store could not be opened.
-    #[error(
-        "cannot open {store}: {fault}. For a file: check that the folder exists and is writable and that it is an ojs database. For PostgreSQL: check that it runs and that user and database exist"
-    )]
+    #[error("cannot open {store}: {fault}. {remedy}")]
     Store {
         /// Which store.
         store: String,
         /// What it said.
         fault: StoreError,
+        /// What to look at, for a store of this kind.
+        remedy: &'static str,
     },
     /// The runtime is shutting down.
     #[error("cannot open the store: {0}")]
@@ -364,7 +364,11 @@ fn open_ledger(
     stop: CancellationToken,
     metrics: Arc<Metrics>,
 ) -> Result<(GroupCommitStore, Option<Arc<Node>>), OpenError> {
-    let refused = |fault| OpenError::Store { store: url.to_string(), fault };
+    let remedy = match url {
+        StoreUrl::Postgres { .. } => "Check that PostgreSQL runs there, and that user and database exist",
+        _ => "Check that the folder exists and is writable, and that the file is an ojs database",
+    };
+    let refused = |fault| OpenError::Store { store: url.to_string(), fault, remedy };
     let (connections, node) = connect(url, &wakeups, stop).map_err(refused)?;
     let parts = WriterParts {
         connections,

@@ -363,16 +363,16 @@ async fn wrong_options_are_refused_before_anything_is_sent() {
     let recorder = Arc::new(Recorder::new());
     let client = recorder.client();
     for (options, message) in [
+        (r#"{"retries":3}"#, "options.retries: unknown option 'retries'; did you mean 'retry'? There are queue, priority,"),
         (
-            r#"{"retries":3}"#,
-            "options.retries: is not an option of a job; did you mean 'retry'? The options are queue, priority,",
+            r#"{"retry":{"max_attemps":3}}"#,
+            "retry.max_attemps: unknown option 'max_attemps' of retry; did you mean 'max_attempts'? There are max_attempts,",
         ),
-        (r#"{"retry":{"max_attemps":3}}"#, "retry.max_attemps: is not an option of a retry policy; did you mean 'max_attempts'?"),
         (
             r#"{"unique":{"onConflikt":"ignore"}}"#,
-            "unique.onConflikt: is not an option of a unique policy; did you mean 'on_conflict'?",
+            "unique.onConflikt: unknown option 'onConflikt' of unique; did you mean 'on_conflict'? There are keys,",
         ),
-        (r#"{"rate_limit":{"per_secnd":1}}"#, "rate_limit.per_secnd: is not an option of a rate limit"),
+        (r#"{"rate_limit":{"per_secnd":1}}"#, "rate_limit.per_secnd: unknown option 'per_secnd' of rate_limit"),
         (r#"{"timeout_ms":0}"#, "timeout: must be longer than zero"),
         (r#"{"delay":"-5s"}"#, "delay: must be a length of time"),
         (r#"{"delay_until":"+-PT5S"}"#, "delay_until: must not be negative"),

@@ -23,13 +23,14 @@ struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     fn start() -> (Self, tracing::subscriber::DefaultGuard) {
+        Self::of("ojs::worker::failures=warn")
+    }
+
+    /// Of what the filter lets through.
+    fn of(filter: &str) -> (Self, tracing::subscriber::DefaultGuard) {
         let log = Self::default();
-        let subscriber = tracing_subscriber::fmt()
-            .with_writer(log.clone())
-            .with_env_filter("ojs::worker::failures=warn")
-            .with_ansi(false)
-            .without_time()
-            .finish();
+        let subscriber =
+            tracing_subscriber::fmt().with_writer(log.clone()).with_env_filter(filter).with_ansi(false).without_time().finish();
         (log, tracing::subscriber::set_default(subscriber))
     }
 
@@ -107,7 +108,8 @@ async fn the_last_attempt_is_an_error() {
         (
             Outcome::Failed(HandlerFailure::no_handler("email.send")),
             json!({}),
-            "NoHandler (no_handler): No handler is registered for job type 'email.send'.",
+            "NoHandler (no_handler): No handler is registered for job type 'email.send'. \
+             Is the type misspelt? If not, register a handler, then: ojs jobs retry a",
         ),
         (done("NaN"), json!({}), "InvalidResult (invalid_result): The handler's result is not JSON."),
     ] {
@@ -224,4 +226,22 @@ async fn an_outcome_that_is_given_up_at_the_end_is_an_error_that_says_what_becom
         );
         assert!(line.contains("the job runs again when its lease is over") && line.contains("lease_left="), "{line}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_that_running_jobs_hold_up_says_so_once() {
+    let (log, _guard) = Log::of("ojs::worker=warn");
+    let (mut server, mut host, handle) = worker(1, |options| options);
+    server.beats_alone();
+    server.plain().await;
+    server.hand_out(&[job("a")]).await;
+    let delivery = host.next().await;
+    handle.stop(None);
+    assert!(server.hears_within(Duration::from_secs(12)).await.is_none());
+    let text = log.take();
+    assert!(text.contains("WARN ojs::worker::drain: stopping, and waiting for running jobs worker="), "{text}");
+    assert!(text.contains("running=1 for_at_most=24s") && text.lines().count() == 1, "{text}");
+    host.finish(delivery, done("1"));
+    server.expect("/workers/ack").await.reply(200, json!({}));
+    handle.wait().await;
 }

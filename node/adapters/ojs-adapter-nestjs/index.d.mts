@@ -25,7 +25,7 @@ export class OjsModule {
   static forRoot(options?: OjsModuleOptions): DynamicModule;
   static forRootAsync(options: OjsModuleAsyncOptions): DynamicModule;
 }
-/** The options of the module, for whoever wants them injected. */
+/** The options of the module, for classes that want them injected. */
 export const OJS_OPTIONS: unique symbol;
 
 /** Enqueues jobs, at once or with a transaction. Its relay starts with the application, and is flushed and stopped with it. */

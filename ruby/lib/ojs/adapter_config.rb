@@ -20,7 +20,7 @@ module OJS
 
     def set(settings, known, configuration)
       settings.each do |name, value|
-        setter = known.fetch(name) { raise ValidationError, "unknown setting '#{name}'; there are #{known.keys.join(", ")}" }
+        setter = known.fetch(name) { raise ValidationError, Names.unknown(name, known.keys, kind: "setting") }
         configuration.public_send(setter, value) if setter
       end
     end

@@ -321,8 +321,14 @@ module OJS
       raise Error.new("'#{name}' of the answer is not a list", code: "unexpected_answer")
     end
 
-    def path(*parts)
-      parts.map { |part| "/#{ERB::Util.url_encode(part.to_s)}" }.join
+    def path(kind, *parts)
+      parts.each do |part|
+        next if (part.is_a?(String) || part.is_a?(Symbol)) && !part.empty?
+
+        shown = part.nil? || part.is_a?(String) || part.is_a?(Numeric) ? part.inspect : "a #{part.class}"
+        raise ValidationError, "a path under /#{kind} needs an id or a name as text, such as job.id; got #{shown}"
+      end
+      [kind, *parts].map { |part| "/#{ERB::Util.url_encode(part.to_s)}" }.join
     end
 
     def query(path, **parameters)

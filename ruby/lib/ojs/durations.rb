@@ -11,11 +11,11 @@ module OJS
       return if value.nil?
       return Native.duration_seconds(value) if value.is_a?(String)
 
-      length = Float(value)
+      length = value.is_a?(Time) ? raise(TypeError) : Float(value)
       return length if length >= 0 && length.finite?
 
       raise ArgumentError
-    rescue ArgumentError, TypeError
+    rescue ArgumentError, TypeError, ValidationError
       raise ValidationError, "#{name} must be zero or more seconds, or text such as \"5m\" or \"PT5M\"; got #{value.inspect}"
     end
 

@@ -35,7 +35,7 @@ module OJS
 
     def emit(records, lost)
       OJS.logger.warn("#{lost} log records were lost: the logger is too slow") if lost.positive?
-      records.each { |level, target, text| OJS.logger.add(SEVERITIES.fetch(level, Logger::INFO), "#{target}: #{text}") }
+      records.each { |level, target, text| OJS.logger.add(SEVERITIES.fetch(level, Logger::INFO), level > 2 ? "#{target}: #{text}" : text) }
     end
     private_class_method :emit
   end

@@ -126,7 +126,7 @@ module OJS
         name = name.to_sym
         # What earlier SDKs call it.
         name = :keys if kind == :unique && name == :key
-        write = table.fetch(name) { raise ValidationError, "unknown member '#{name}' of #{kind}; there are #{table.keys.join(", ")}" }
+        write = table.fetch(name) { raise ValidationError, Names.unknown(name, table.keys, " of #{kind}") }
         wire[name] = checked("#{kind}[:#{name}]", name, write.call("#{kind}[:#{name}]", value)) unless value.nil?
       end
     end
@@ -136,7 +136,7 @@ module OJS
       given.each_with_object({}) do |(name, value), found|
         next if value.nil? || name == :extra
 
-        to, write = ALL.fetch(name) { raise ValidationError, "unknown option '#{name}'; there are #{NAMES.join(", ")}" }
+        to, write = ALL.fetch(name) { raise ValidationError, Names.unknown(name, NAMES) }
         raise ValidationError, "'#{name}' and another option both set #{to}; give one of them" if found.key?(to)
 
         # +unique+: false is not even what the type's default says.

@@ -30,7 +30,7 @@ module OJS
       Native.outbox_migration(database.to_s, table.to_s)
     end
 
-    # With +in_engine+ the rows are the engine's own, which shares the application's PostgreSQL: nobody needs to send them. +style+ of the
+    # With +in_engine+ the rows are the engine's own, which shares the application's PostgreSQL: no relay has to send them. +style+ of the
     # places for parameters: +numeric_dollar+ ($1), +qmark+ (?) or +format+ (%s); by default what drivers of the database take.
     def initialize(client, database:, table: TABLE, in_engine: false, style: nil)
       @client = client

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module OJS
-  # Nobody has registered for the type of a job.
+  # No handler is registered for the type of a job.
   class NoHandler < NonRetryableError
     def initialize(type)
       super("No handler is registered for job type '#{type}'.", code: "no_handler")

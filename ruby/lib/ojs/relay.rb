@@ -48,7 +48,7 @@ module OJS
       self
     end
 
-    # Says that a transaction has committed. Cheap; a relay that nobody wakes looks by itself.
+    # Says that a transaction has committed. Cheap; a relay that is not woken looks by itself.
     def wake
       start unless running?
       @native&.wake

@@ -19,7 +19,7 @@ module OJS
     STATES = %w[running quiet terminate stopped].freeze
     # gen:end
 
-    # Longer than anybody waits; the wait itself looks for signals all the time.
+    # Longer than a program waits; the wait itself looks for signals all the time.
     LONG = 86_400.0
     # What a process that ends gives its workers, in seconds.
     EXIT = 2.0
@@ -40,7 +40,7 @@ module OJS
     def initialize(url = nil, queues: nil, concurrency: nil, transport: nil, worker_id: nil, poll_interval: nil, heartbeat_interval: nil,
                    visibility_timeout: 30, grace_period: nil, labels: [], release_on_shutdown: true, **connection)
       unknown = connection.keys - Transport::OPTIONS
-      raise ValidationError, "unknown option '#{unknown.first}'; there are #{(OPTIONS + Transport::OPTIONS).join(", ")}" unless unknown.empty?
+      raise ValidationError, Names.unknown(unknown.first, OPTIONS + Transport::OPTIONS) unless unknown.empty?
 
       @client = url if url.is_a?(Client)
       @transport = @client ? nil : Transport.new(url, transport, connection)

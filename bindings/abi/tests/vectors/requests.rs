@@ -106,6 +106,15 @@ fn error(case: &Value) -> Value {
            "status": object["status"], "hint": object.get("hint"), "details": object.get("details")})
 }
 
+/// What is said of an option that does not exist, without the list of those that do: each language has names of its own there.
+async fn refusal(case: &Value) -> Value {
+    let request = json!({"type": "email.send", "args": [], "options": case["options"]});
+    let error = Arc::new(Recorder::new()).client().enqueue_raw(Bytes::from(request.to_string())).await.unwrap_err().to_string();
+    let (_, sentence) = error.split_once(": ").unwrap();
+    let end = sentence.find(" There are ").or_else(|| sentence.find("; there are ")).unwrap();
+    sentence[..end].into()
+}
+
 /// Fills in what is expected.
 pub async fn make(vectors: &mut Value) {
     for case in vectors["requests"].as_array_mut().unwrap() {
@@ -121,6 +130,9 @@ pub async fn make(vectors: &mut Value) {
                 Value::Null
             }
         };
+    }
+    for case in vectors["refusals"].as_array_mut().unwrap() {
+        case["says"] = refusal(case).await;
     }
     for case in vectors["workflows"].as_array_mut().unwrap() {
         case["body"] = workflow(case).await;

@@ -1,4 +1,4 @@
-//! Jobs that nobody takes.
+//! Jobs that no worker takes.
 use ojs_model::Timestamp;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ pub async fn look(remote: &Remote, queues: &[Entry], workers: &[Entry]) -> Resul
     Ok(findings)
 }
 
-/// Why nobody takes the jobs of a queue; `None` when a live worker asks for it, or may: not all workers say what they ask for.
+/// Why no worker takes the jobs of a queue; `None` when a live worker asks for it, or may: not all workers say what they ask for.
 fn unserved(workers: &[Entry], queue: &str) -> Option<String> {
     let live: Vec<&Value> =
         workers.iter().map(|entry| &entry.value).filter(|worker| text(worker, "/state") == "running").collect();

@@ -32,7 +32,6 @@ const MORE_OPTIONS: &[&str] = &[
 ];
 
 pub(super) const RETRY: Kind = Kind {
-    what: "a retry policy",
     names: &[
         "max_attempts",
         "initial_interval",
@@ -47,20 +46,17 @@ pub(super) const RETRY: Kind = Kind {
 };
 
 pub(super) const UNIQUE: Kind = Kind {
-    what: "a unique policy",
     names: &["keys", "args_keys", "meta_keys", "period", "states", "on_conflict"],
     also: &["key", "period_ms", "onConflict"],
 };
 
 pub(super) const RATE_LIMIT: Kind = Kind {
-    what: "a rate limit",
     names: &["key", "rate", "concurrency", "throttle", "on_limit", "retry_priority", "scope", "max_per_second"],
     also: &["limit", "period"],
 };
 
 /// Objects of one kind, and the names that their members may have.
 pub(super) struct Kind {
-    what: &'static str,
     names: &'static [&'static str],
     /// Understood too, but not offered.
     also: &'static [&'static str],
@@ -73,7 +69,7 @@ impl Kind {
         if self.names.contains(&name) || self.also.contains(&name) || is_own(name) {
             return Ok(());
         }
-        Err(unknown(format!("{field}.{name}"), name, self.what, self.names))
+        Err(unknown(format!("{field}.{name}"), &format!("'{name}' of {field}"), name, self.names))
     }
 }
 
@@ -83,7 +79,7 @@ pub(super) fn check(name: &str) -> Result<(), Error> {
     if OPTIONS.contains(&name) || MORE_OPTIONS.contains(&name) || is_own(name) {
         return Ok(());
     }
-    Err(unknown(format!("options.{name}"), name, "a job", OPTIONS))
+    Err(unknown(format!("options.{name}"), &format!("'{name}'"), name, OPTIONS))
 }
 
 /// Options of the program's own, which no server reads.
@@ -102,11 +98,12 @@ pub(super) fn subject(name: &str) -> &str {
     }
 }
 
-fn unknown(field: String, name: &str, what: &str, names: &[&str]) -> Error {
+/// The sentence is the same in all languages, which write it with the names that they have.
+fn unknown(field: String, shown: &str, name: &str, names: &[&str]) -> Error {
     let known = names.join(", ");
     let message = match nearest(name, names) {
-        Some(near) => format!("is not an option of {what}; did you mean '{near}'? The options are {known}"),
-        None => format!("is not an option of {what}. The options are {known}"),
+        Some(near) => format!("unknown option {shown}; did you mean '{near}'? There are {known}"),
+        None => format!("unknown option {shown}; there are {known}"),
     };
     Error::validation(field, message)
 }

@@ -17,6 +17,8 @@ use crate::error::Error;
 const CANCEL_LEAD: Duration = Duration::from_secs(1);
 /// How long the answer to a fetch is waited for when nothing else is left to do: it may bring jobs, to be given back.
 const CLAIM_LINGER: Duration = Duration::from_secs(3);
+/// So long after its beginning the log says that jobs hold up the end: a person who has pressed Ctrl-C wonders by then.
+const REMIND_FIRST: Duration = Duration::from_secs(1);
 /// How often the log says how many jobs are left.
 const REMIND_EVERY: Duration = Duration::from_secs(5);
 
@@ -28,6 +30,7 @@ pub(super) struct Drain {
     flush_for: Duration,
     cancelled: bool,
     released: bool,
+    reminded: bool,
     remind_at: Instant,
     empty_since: Option<Instant>,
 }
@@ -42,7 +45,8 @@ impl Drain {
             flush_for,
             cancelled: false,
             released: false,
-            remind_at: now + REMIND_EVERY,
+            reminded: false,
+            remind_at: now + REMIND_FIRST,
             empty_since: None,
         });
         drain.grace_ends = drain.grace_ends.min(grace_ends);
@@ -80,7 +84,15 @@ impl Turns {
         drain.empty_since = None;
         if now >= drain.remind_at {
             drain.remind_at = now + REMIND_EVERY;
-            tracing::info!(worker = %self.shared.worker_id, running, held, "draining");
+            let for_at_most = drain.grace_ends.saturating_duration_since(now);
+            if running > 0 && !std::mem::replace(&mut drain.reminded, true) {
+                tracing::warn!(
+                    worker = %self.shared.worker_id, running, ?for_at_most,
+                    "stopping, and waiting for running jobs"
+                );
+            } else {
+                tracing::info!(worker = %self.shared.worker_id, running, held, "draining");
+            }
         }
         let cancel = !drain.cancelled && now >= drain.cancel_at();
         let release = !drain.released && now >= drain.grace_ends;

@@ -94,7 +94,7 @@ impl Failed<'_> {
     pub fn log(self, worker_id: &str, fate: &Fate) {
         let About { job_type, queue, .. } = self.about;
         let attempt = Attempt(fate.number(self), fate.most(self));
-        let (id, error) = (self.job_id, Trace(self.failure));
+        let (id, error) = (self.job_id, Trace { failure: self.failure, job_id: self.job_id });
         if fate.is_final(self) {
             tracing::error!("type" = job_type, id, queue, %attempt, worker = worker_id, %error, "job failed for good");
         } else if let Some(runs_again) = Again::of(fate) {
@@ -108,7 +108,7 @@ impl Failed<'_> {
     pub fn log_lost(self, worker_id: &str, why: &Error) {
         let About { job_type, queue, .. } = self.about;
         let attempt = Attempt(u64::from(self.about.attempt), self.about.max_attempts.map(u64::from));
-        let (id, error) = (self.job_id, Trace(self.failure));
+        let (id, error) = (self.job_id, Trace { failure: self.failure, job_id: self.job_id });
         tracing::warn!(
             "type" = job_type, id, queue, %attempt, worker = worker_id, not_reported = %why, %error,
             "job failed, and the server did not take the report"
@@ -175,14 +175,20 @@ impl fmt::Display for Again<'_> {
     }
 }
 
-/// `ValueError (handler_error): message`, then the stack trace, a line each.
-struct Trace<'a>(&'a HandlerFailure);
+/// `ValueError (handler_error): message`, then the stack trace, a line each. Of a job without a handler, what to do about it.
+struct Trace<'a> {
+    failure: &'a HandlerFailure,
+    job_id: &'a str,
+}
 
 impl fmt::Display for Trace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let HandlerFailure { code, kind, message, backtrace, .. } = self.0;
+        let HandlerFailure { code, kind, message, backtrace, .. } = self.failure;
         let mut out = Printable { out: f, left: MOST_BYTES };
         write!(out, "{kind} ({code}): {message}")?;
+        if code == "no_handler" {
+            write!(out, " Is the type misspelt? If not, register a handler, then: ojs jobs retry {}", self.job_id)?;
+        }
         for line in backtrace.iter().flat_map(|frame| frame.lines()) {
             write!(out, "\n    {line}")?;
         }

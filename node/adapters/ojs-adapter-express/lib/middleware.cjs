@@ -45,7 +45,7 @@ class RequestOjs {
     return this.#meta();
   }
 
-  /** At the end of the request: what was staged on a connection whose commit nobody tells of is looked for now. */
+  /** At the end of the request: what was staged on a connection whose commit is not seen is looked for now. */
   flush() {
     if (this.#staged) this.#outbox.wake();
   }

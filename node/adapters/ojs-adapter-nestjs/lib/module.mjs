@@ -5,7 +5,7 @@ import { OjsInterceptor } from './interceptor.mjs';
 import { OjsService } from './service.mjs';
 import { OjsWorkerHost } from './worker.mjs';
 
-/** The options of the module, for whoever wants them injected. */
+/** The options of the module, for classes that want them injected. */
 export const OJS_OPTIONS = Symbol.for('ojs-adapter-nestjs:options');
 
 /** Provides `OjsService` everywhere, runs the handlers and the relay, hands on what requests say. */

@@ -68,7 +68,7 @@ def read() -> Config:
 
 
 def _relay_options(outbox: Mapping[str, Any]) -> dict[str, Any]:
-    """Lengths of time are read now: the relay would find them wrong after a commit, when nobody looks."""
+    """Lengths of time are read now: the relay would find them wrong only after a commit, unseen."""
     options = {name: outbox[name] for name in ("poll_interval", "batch_size", "retention") if name in outbox}
     for name in {"poll_interval", "retention"} & options.keys():
         try:

@@ -66,7 +66,7 @@ class OjsOutbox:
         self.table = table
         self._same = SameDatabase(self.client, same_database if self.database == "postgresql" else False)
         self._relay_wanted = relay
-        # Read now: a relay would find them wrong after a commit, when nobody looks.
+        # Read now: a relay would find them wrong only after a commit, when no caller sees the error.
         self._options = {name: duration_seconds(value) if name in ("poll_interval", "retention") else value for name, value in options.items()}
         self._relay: Relay | None = None
         self._lock = threading.Lock()

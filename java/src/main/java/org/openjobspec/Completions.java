@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Outcomes on their way to the core: whoever comes first hands in his own, and what the others bring meanwhile. */
+/** Outcomes on their way to the core: the first thread hands in its own, and those that other threads bring meanwhile. */
 final class Completions {
     private static final System.Logger LOG = System.getLogger("org.openjobspec");
 

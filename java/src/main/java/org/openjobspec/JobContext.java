@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 
 /** One run of one job. */
 public final class JobContext {
-    /** What a context can ask of whoever runs it. */
+    /** What a context can ask of the worker that runs it. */
     interface Link {
         /** Extends the lease of a token; why the handler should stop, or null. */
         CancelReason heartbeat(long token);
@@ -145,7 +145,7 @@ public final class JobContext {
         if (cancelled()) runner.interrupt(); // told before there was a thread to interrupt
     }
 
-    /** It has ended: nobody interrupts this thread for this job any more, and it takes no interrupt along. */
+    /** It has ended: this thread is not interrupted for this job any more, and it takes no interrupt along. */
     synchronized void leave() {
         runner = null;
         if (cancelled()) Thread.interrupted();

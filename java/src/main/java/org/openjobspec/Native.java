@@ -72,7 +72,7 @@ final class Native {
         return link(name, result, arguments);
     }
 
-    /** A function that returns at once and calls nobody: no change of the thread's state around it. */
+    /** A function that returns at once and calls nothing: no change of the thread's state around it. */
     static MethodHandle quick(String name, MemoryLayout result, MemoryLayout... arguments) {
         return link(name, result, arguments, Linker.Option.critical(false));
     }

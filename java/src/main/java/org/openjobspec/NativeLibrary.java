@@ -34,7 +34,7 @@ final class NativeLibrary {
     }
 
     private static SymbolLookup unpacked(InputStream in) throws IOException {
-        // Readable by its owner only, in a directory that nobody else can write to: nobody can put another file in its place.
+        // Readable by its owner only, in a directory that no other user can write to, or put another file into.
         Path directory = Files.createTempDirectory("ojs");
         Path copy = directory.resolve(file());
         try {

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** An OJS server in this process: for tests and small tools. Its jobs go with it, unless the store is a file. */
 public final class OJSServer implements AutoCloseable {
-    /** Those that run: one that nobody refers to goes on listening. */
+    /** Those that run: one without references goes on listening. */
     private static final Set<OJSServer> LIVE = ConcurrentHashMap.newKeySet();
 
     private final NativeServer core;

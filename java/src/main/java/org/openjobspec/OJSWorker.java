@@ -99,7 +99,7 @@ public final class OJSWorker implements AutoCloseable {
         return middleware;
     }
 
-    /** Calls back after every job that a handler finished. What it throws is logged and harms nobody else. */
+    /** Calls back after every job that a handler finished. What it throws is logged, and harms nothing else. */
     public OJSWorker onCompleted(Consumer<JobContext> listener) {
         listeners.completed.add(listener);
         return this;

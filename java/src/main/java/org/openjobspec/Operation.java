@@ -125,6 +125,9 @@ record Operation<T>(String method, String path, Object body, Function<Object, T>
 
     /** A path out of names that may hold anything. */
     static String at(String kind, String name, String... more) {
+        if (name == null || name.isEmpty()) {
+            throw new OJSException.Validation("a path under /" + kind + " needs an id or a name as text, such as job.id(); got " + (name == null ? "null" : "''"));
+        }
         return "/" + kind + "/" + escape(name) + (more.length == 0 ? "" : "/" + String.join("/", more));
     }
 

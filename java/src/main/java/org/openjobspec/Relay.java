@@ -71,7 +71,7 @@ public final class Relay implements AutoCloseable {
         return this;
     }
 
-    /** Between looks when nobody wakes it; a second. */
+    /** Between looks when it is not woken; a second. */
     public Relay pollInterval(Duration length) {
         pollInterval = Durations.longerThanNone("pollInterval", length);
         return this;
@@ -118,7 +118,7 @@ public final class Relay implements AutoCloseable {
         return "Relay[" + table + ", " + (running() ? "running" : "stopped") + "]";
     }
 
-    /** Says that a transaction has committed. Never waits; a relay that nobody wakes looks by itself. */
+    /** Says that a transaction has committed. Never waits; a relay that is not woken looks by itself. */
     public void wake() {
         NativeRelay relay = running;
         if (relay != null) relay.wake();

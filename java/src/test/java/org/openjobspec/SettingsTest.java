@@ -55,6 +55,8 @@ class SettingsTest {
     @EnumSource
     void optionsThatThereAreNotAreRefused(Kind kind) {
         try (Bench bench = new Bench(kind)) {
+            refused("a path under /jobs needs an id or a name as text, such as job.id(); got null", () -> bench.client.getJob(null));
+            refused("a path under /queues needs an id or a name as text, such as job.id(); got ''", () -> bench.client.queues().pause(""));
             refused("did you mean 'retry'", () -> bench.job("a").option("retries", 5).enqueue());
             refused("max_attempts", () -> bench.job("a").option("retry", Map.of("maxAttempts", 5)).enqueue());
             refused("timeout", () -> bench.job("a").option("timeout_ms", 0).enqueue());

@@ -70,6 +70,16 @@ class VectorsTest {
     }
 
     @TestFactory
+    Stream<DynamicTest> refusals() {
+        return Members.list(vectors, "refusals").stream().map(Members::of).map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
+            JobRequest request = JobRequest.of("email.send");
+            Members.of(vector.get("options")).forEach(request::option);
+            var error = assertThrows(OJSException.Validation.class, () -> client.enqueue(request));
+            assertTrue(error.getMessage().contains(Members.text(vector, "says")), error.getMessage());
+        }));
+    }
+
+    @TestFactory
     Stream<DynamicTest> workflows() {
         return Members.list(vectors, "workflows").stream().map(Members::of).map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
             answer = Transport.Answer.json(201, Map.of("workflow", Map.of("id", "x")));

@@ -5,7 +5,7 @@ module OJS
     # SQLite has one writer, and with a relay in the process there are two that want to write. Two habits of Active Record before 7.1 make
     # that fail, where later versions have changed them:
     #
-    # * a transaction that reads first and writes later gets "database is locked" at once when anybody has written in between: hence
+    # * a transaction that reads first and writes later gets "database is locked" at once when another connection has written in between: hence
     #   transactions begin with the right to write;
     # * SQLite's own time-out waits with Ruby's lock held, so that the thread that is waited for stands still: hence it waits in Ruby.
     module Sqlite # :nodoc:

@@ -30,7 +30,7 @@ import org.springframework.core.env.MapPropertySource;
  * }
  *
  * <p>They become defaults of {@code ojs.*}, which wins wherever it is set. The name {@code adapter} may be used by others for something else:
- * without {@code ojs_url} it is not ours. With it, a name that nobody knows is refused.
+ * without {@code ojs_url} it is not ours. With it, a name that does not exist is refused.
  */
 public class OjsAdapterDocument implements EnvironmentPostProcessor, Ordered {
     private static final String PREFIX = "adapter";

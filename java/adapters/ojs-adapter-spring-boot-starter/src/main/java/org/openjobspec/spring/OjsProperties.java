@@ -28,7 +28,7 @@ public record OjsProperties(String url, String authToken, String encryptionKeys,
      * @param enabled whether jobs are rows of the application's database; without it they are held in memory until the commit, and a
      *     process that dies there loses them
      * @param tableName the table
-     * @param pollInterval between looks of the relay when nobody wakes it
+     * @param pollInterval between looks of the relay when it is not woken
      * @param batchSize most jobs in one request
      * @param retention how long rows are kept after they were sent
      * @param relay whether this application relays; else run {@code ojs relay run}

@@ -21,7 +21,7 @@ public class OjsRequestFilter extends OncePerRequestFilter {
         }
     }
 
-    /** Who asks; the name of the principal, null of nobody. */
+    /** Who asks: the name of the principal, null without one. */
     protected Object userId(HttpServletRequest request) {
         Principal principal = request.getUserPrincipal();
         return principal == null ? null : principal.getName();

@@ -59,7 +59,7 @@ public class OjsTemplate {
 
     /**
      * Sends a job if, and only if, the outermost transaction commits; outside of one, now. The job that is returned has its id already;
-     * it is null only when the outbox is disabled and a transaction is open, as nobody has made the id yet.
+     * it is null only when the outbox is disabled and a transaction is open, as the id is not made yet.
      */
     public Job enqueueAfterCommit(String type, Object... args) {
         return enqueueAfterCommit(JobRequest.of(type, args));
