@@ -44,7 +44,7 @@ pub type ojs_handler_fn = Option<extern "C" fn(user_data: *mut c_void, job: *con
 /// once, after the last handler has returned, also when this function fails.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_run(
+pub unsafe extern "C" fn ojs_worker_run(
     worker: Option<&ojs_worker>,
     threads: u32,
     handler: ojs_handler_fn,
@@ -80,7 +80,8 @@ pub extern "C" fn ojs_worker_run(
 
 fn stop(worker: &ojs_worker) {
     // An error would say that it does not run.
-    drop(crate::worker::ojs_worker_stop(Some(worker), 0));
+    // SAFETY: the worker is a reference, and there is no other pointer.
+    drop(unsafe { crate::worker::ojs_worker_stop(Some(worker), 0) });
 }
 
 type Handler = extern "C" fn(user_data: *mut c_void, job: *const ojs_job, answer: *const ojs_answer);
@@ -110,7 +111,7 @@ fn perform(worker: &ojs_worker, handler: Handler, user_data: UserData, handed: H
 /// The job is done, with a result in JSON.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_answer_result(answer: Option<&ojs_answer>, result: ojs_slice) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_answer_result(answer: Option<&ojs_answer>, result: ojs_slice) -> Option<Box<ojs_error>> {
     enter("ojs_answer_result", || {
         given(answer, "answer")?.set(self::result(result)?);
         Ok(())
@@ -120,7 +121,7 @@ pub extern "C" fn ojs_answer_result(answer: Option<&ojs_answer>, result: ojs_sli
 /// The job failed; see ojs_worker_fail().
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_answer_fail(
+pub unsafe extern "C" fn ojs_answer_fail(
     answer: Option<&ojs_answer>,
     code: ojs_slice,
     message: ojs_slice,
@@ -135,7 +136,7 @@ pub extern "C" fn ojs_answer_fail(
 /// The job failed; a JSON object tells how: `message`, and perhaps `code`, `type`, `retryable`, `details`, `backtrace`.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_answer_failure(answer: Option<&ojs_answer>, failure: ojs_slice) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_answer_failure(answer: Option<&ojs_answer>, failure: ojs_slice) -> Option<Box<ojs_error>> {
     enter("ojs_answer_failure", || {
         let failure: HandlerFailure = ojs_abi::frame::failure(failure.bytes("failure")?)?;
         given(answer, "answer")?.set(Outcome::Failed(failure));
@@ -146,7 +147,7 @@ pub extern "C" fn ojs_answer_failure(answer: Option<&ojs_answer>, failure: ojs_s
 /// The job goes back to its queue without an attempt being counted.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_answer_release(answer: Option<&ojs_answer>) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_answer_release(answer: Option<&ojs_answer>) -> Option<Box<ojs_error>> {
     enter("ojs_answer_release", || {
         given(answer, "answer")?.set(Outcome::Released);
         Ok(())
@@ -156,7 +157,7 @@ pub extern "C" fn ojs_answer_release(answer: Option<&ojs_answer>) -> Option<Box<
 /// The job runs again after `delay_ms`; no failure is counted.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_answer_snooze(answer: Option<&ojs_answer>, delay_ms: u64) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_answer_snooze(answer: Option<&ojs_answer>, delay_ms: u64) -> Option<Box<ojs_error>> {
     enter("ojs_answer_snooze", || {
         given(answer, "answer")?.set(Outcome::Snoozed(std::time::Duration::from_millis(delay_ms)));
         Ok(())
@@ -165,7 +166,7 @@ pub extern "C" fn ojs_answer_snooze(answer: Option<&ojs_answer>, delay_ms: u64) 
 
 /// Why the handler should stop. Costs nothing; ask often.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_answer_cancelled(answer: Option<&ojs_answer>) -> ojs_cancel {
+pub unsafe extern "C" fn ojs_answer_cancelled(answer: Option<&ojs_answer>) -> ojs_cancel {
     let reason = answer.and_then(|answer| answer.worker()?.host.cancelled(answer.handed.token));
     reason.into()
 }
@@ -173,8 +174,9 @@ pub extern "C" fn ojs_answer_cancelled(answer: Option<&ojs_answer>) -> ojs_cance
 /// Extends the lease now; `verdict` is why the handler should stop.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_answer_heartbeat(answer: Option<&ojs_answer>, verdict: *mut ojs_cancel) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_answer_heartbeat(answer: Option<&ojs_answer>, verdict: *mut ojs_cancel) -> Option<Box<ojs_error>> {
     let worker = answer.and_then(ojs_answer::worker);
     let token = answer.map_or(0, |answer| answer.handed.token.to_bits());
-    crate::worker::ojs_worker_heartbeat(worker, token, verdict)
+    // SAFETY: the worker is a reference or NULL; for `verdict` our caller promises the same.
+    unsafe { crate::worker::ojs_worker_heartbeat(worker, token, verdict) }
 }

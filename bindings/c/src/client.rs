@@ -12,7 +12,7 @@ use ojs_abi::runtime;
 use serde_json::value::RawValue;
 
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{ojs_buf, ojs_slice, options, put, put_new, strings};
+use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_new, strings};
 
 /// A connection to a server, or to an engine in this process. Free with ojs_client_free().
 pub struct ojs_client {
@@ -48,6 +48,11 @@ pub struct ojs_client_options {
     pub encryption_keys: ojs_slice,
 }
 
+// SAFETY: the members are numbers, slices and a pointer; there is no bool.
+unsafe impl Options for ojs_client_options {
+    const BOOLS: &'static [(usize, &'static str)] = &[];
+}
+
 impl Default for ojs_client_options {
     fn default() -> Self {
         Self {
@@ -68,7 +73,7 @@ impl Default for ojs_client_options {
 
 /// Fills in the size and the defaults.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_client_options_init(options: *mut ojs_client_options) {
+pub unsafe extern "C" fn ojs_client_options_init(options: *mut ojs_client_options) {
     put(options, ojs_client_options::default());
 }
 
@@ -102,7 +107,7 @@ fn connect_options(given: *const ojs_client_options) -> Result<ConnectOptions, A
 /// `options` may be NULL.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_client_new(
+pub unsafe extern "C" fn ojs_client_new(
     url: ojs_slice,
     options: *const ojs_client_options,
     out: *mut *mut ojs_client,
@@ -155,7 +160,7 @@ impl Call {
 /// 2xx answer. Waits for it.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_client_call(
+pub unsafe extern "C" fn ojs_client_call(
     client: Option<&ojs_client>,
     method: ojs_slice,
     path: ojs_slice,
@@ -195,7 +200,7 @@ impl UserData {
 /// not called.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_client_call_async(
+pub unsafe extern "C" fn ojs_client_call_async(
     client: Option<&ojs_client>,
     method: ojs_slice,
     path: ojs_slice,
@@ -215,7 +220,7 @@ pub extern "C" fn ojs_client_call_async(
 /// more time, and it is sent once.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_client_call_waiting(
+pub unsafe extern "C" fn ojs_client_call_waiting(
     client: Option<&ojs_client>,
     method: ojs_slice,
     path: ojs_slice,
@@ -257,7 +262,7 @@ fn spawn(
 /// protocol, or empty). `out` is the answer, `{"job": {…}}`.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_client_enqueue(
+pub unsafe extern "C" fn ojs_client_enqueue(
     client: Option<&ojs_client>,
     job_type: ojs_slice,
     args: ojs_slice,
@@ -297,7 +302,7 @@ fn json<'a>(name: &str, slice: &'a ojs_slice, first: char) -> Result<Option<&'a 
 /// Releases the connection; an embedded engine is flushed. Calls from now on fail with OJS_CLASS_CLOSED; a second close does nothing.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_client_close(client: Option<&ojs_client>) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_client_close(client: Option<&ojs_client>) -> Option<Box<ojs_error>> {
     enter("ojs_client_close", || {
         let link = Arc::clone(&given(client, "client")?.link);
         runtime::handle()?.block_on(async move { link.close().await });
@@ -307,7 +312,7 @@ pub extern "C" fn ojs_client_close(client: Option<&ojs_client>) -> Option<Box<oj
 
 /// Frees a client. Workers made from it go on.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_client_free(client: Option<Box<ojs_client>>) {
+pub unsafe extern "C" fn ojs_client_free(client: Option<Box<ojs_client>>) {
     if let Some(client) = client {
         Connection::let_go("ojs_client_free", client.link);
     }

@@ -9,6 +9,6 @@ use crate::slice::ojs_slice;
 /// unknown option, or a value that means nothing, is an error that names it.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_job_defaults_set(job_type: ojs_slice, options: ojs_slice) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_job_defaults_set(job_type: ojs_slice, options: ojs_slice) -> Option<Box<ojs_error>> {
     enter("ojs_job_defaults_set", || defaults::set(job_type.text("job_type")?, options.text("options")?))
 }

@@ -43,7 +43,7 @@ impl Drop for Bell {
 /// is best used to wake the loop, which then rearms and pulls with a wait of 0. The first doorbell stays. `destroy` may be NULL.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_set_doorbell(
+pub unsafe extern "C" fn ojs_worker_set_doorbell(
     worker: Option<&ojs_worker>,
     ring: ojs_ring_fn,
     user_data: *mut c_void,
@@ -59,6 +59,6 @@ pub extern "C" fn ojs_worker_set_doorbell(
 /// Before pulling from an event loop: what comes from now on rings again.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_rearm(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_worker_rearm(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
     enter("ojs_worker_rearm", || given(worker, "worker")?.host.rearm(LANE))
 }

@@ -125,7 +125,7 @@ pub(crate) fn given<'a, T>(object: Option<&'a T>, name: &str) -> Result<&'a T, A
 /// item of an answer about many, `{"code", "message", …}`.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_error_of(status: u16, body: ojs_slice) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_error_of(status: u16, body: ojs_slice) -> Option<Box<ojs_error>> {
     enter("ojs_error_of", || {
         let error = match status {
             0 => ojs::Error::from_item(body.text("body")?),
@@ -137,42 +137,42 @@ pub extern "C" fn ojs_error_of(status: u16, body: ojs_slice) -> Option<Box<ojs_e
 
 /// Its kind; OJS_CLASS_NONE of NULL.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_error_class(error: Option<&ojs_error>) -> ojs_class {
+pub unsafe extern "C" fn ojs_error_class(error: Option<&ojs_error>) -> ojs_class {
     error.map_or(ojs_class::None, |error| error.class)
 }
 
 /// The HTTP status; 0 when there was no answer.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_error_status(error: Option<&ojs_error>) -> i32 {
+pub unsafe extern "C" fn ojs_error_status(error: Option<&ojs_error>) -> i32 {
     error.map_or(0, |error| error.status)
 }
 
 /// Whether the same call may succeed later.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_error_retryable(error: Option<&ojs_error>) -> bool {
+pub unsafe extern "C" fn ojs_error_retryable(error: Option<&ojs_error>) -> bool {
     error.is_some_and(|error| error.retryable)
 }
 
 /// The machine-readable code, as the server wrote it.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_error_code(error: Option<&ojs_error>) -> ojs_slice {
+pub unsafe extern "C" fn ojs_error_code(error: Option<&ojs_error>) -> ojs_slice {
     error.map_or(ojs_slice::EMPTY, |error| ojs_slice::of(error.code.as_bytes()))
 }
 
 /// What to tell people.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_error_message(error: Option<&ojs_error>) -> ojs_slice {
+pub unsafe extern "C" fn ojs_error_message(error: Option<&ojs_error>) -> ojs_slice {
     error.map_or(ojs_slice::EMPTY, |error| ojs_slice::of(error.message.as_bytes()))
 }
 
 /// All there is: a JSON object with code, message, retryable, status, numeric, and perhaps details, hint, request_id.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_error_json(error: Option<&ojs_error>) -> ojs_slice {
+pub unsafe extern "C" fn ojs_error_json(error: Option<&ojs_error>) -> ojs_slice {
     error.map_or(ojs_slice::EMPTY, |error| ojs_slice::of(error.json.as_bytes()))
 }
 
 /// Frees an error.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_error_free(error: Option<Box<ojs_error>>) {
+pub unsafe extern "C" fn ojs_error_free(error: Option<Box<ojs_error>>) {
     drop(error);
 }

@@ -58,14 +58,14 @@ impl ojs_job {
 
 /// How many jobs are in a frame that ojs_worker_pull() gave; 0 of anything else.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_frame_count(frame: Option<&ojs_buf>) -> usize {
+pub unsafe extern "C" fn ojs_frame_count(frame: Option<&ojs_buf>) -> usize {
     frame.and_then(|frame| self::frame::Jobs::read(&frame.0).ok()).map_or(0, |jobs| jobs.len())
 }
 
 /// The job with this index in a frame.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_frame_job(frame: Option<&ojs_buf>, index: usize, out: *mut ojs_job) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_frame_job(frame: Option<&ojs_buf>, index: usize, out: *mut ojs_job) -> Option<Box<ojs_error>> {
     put(out, ojs_job::NONE);
     enter("ojs_frame_job", || {
         let job = self::frame::Jobs::read(&given(frame, "frame")?.0)?.get(index)?;

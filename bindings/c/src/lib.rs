@@ -1,8 +1,10 @@
 //! The C ABI: convert, guard, delegate to `ojs-abi`. The rules are at the top of the header, `include/ojs.h`, which is made
 //! of this crate.
 //!
-//! All `unsafe` is in [`slice`] (reading what C points at, writing where C points to), in `signals` and in the functions that free.
+//! An export that takes a pointer, a slice or an object is `unsafe`: its caller promises the rules at the top of the header. What reads and
+//! writes through these pointers is in [`slice`], crate-private, and called from such exports only.
 #![expect(non_camel_case_types, reason = "names of C")]
+#![expect(clippy::missing_safety_doc, reason = "the rules at the top of the header are what the caller of each export promises")]
 
 pub mod answer;
 pub mod client;

@@ -19,7 +19,7 @@ pub extern "C" fn ojs_logs_level(level: u8) {
 /// A program that takes none loses the oldest, and reads in `lost` how many.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_logs_pull(max: usize, wait_ms: u64, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_logs_pull(max: usize, wait_ms: u64, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_logs_pull", || {
         let (records, lost) = logs::pull(max, Duration::from_millis(wait_ms));

@@ -1,4 +1,5 @@
 //! The outbox: rows for the program's own connection to its database, and the relay that sends them.
+use std::mem::offset_of;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use ojs_abi::runtime;
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{ojs_buf, ojs_slice, options, put, put_new};
+use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_new};
 use crate::transport::ojs_transport;
 
 fn json(value: &impl serde::Serialize) -> Result<ojs_buf, AbiError> {
@@ -20,7 +21,11 @@ fn json(value: &impl serde::Serialize) -> Result<ojs_buf, AbiError> {
 /// `sqlite`, `table` a name, `ojs_outbox` in the specification.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_outbox_migration(database: ojs_slice, table: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_outbox_migration(
+    database: ojs_slice,
+    table: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_outbox_migration", || {
         put_new(out, json(&outbox::migration(database.text("database")?, table.text("table")?)?)?);
@@ -32,7 +37,7 @@ pub extern "C" fn ojs_outbox_migration(database: ojs_slice, table: ojs_slice, ou
 /// encrypts nothing.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_outbox_encrypted(
+pub unsafe extern "C" fn ojs_outbox_encrypted(
     client: Option<&ojs_client>,
     request: ojs_slice,
     out: *mut *mut ojs_buf,
@@ -50,7 +55,7 @@ pub extern "C" fn ojs_outbox_encrypted(
 /// `qmark` (?), `numeric_dollar` ($1), `format` (%s).
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_outbox_stage(
+pub unsafe extern "C" fn ojs_outbox_stage(
     request: ojs_slice,
     database: ojs_slice,
     table: ojs_slice,
@@ -66,7 +71,7 @@ pub extern "C" fn ojs_outbox_stage(
 /// `NOTIFY ojs_ready, '+'` after the commit has the job taken in at once.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_outbox_stage_in_engine(
+pub unsafe extern "C" fn ojs_outbox_stage_in_engine(
     request: ojs_slice,
     paramstyle: ojs_slice,
     out: *mut *mut ojs_buf,
@@ -116,6 +121,11 @@ pub struct ojs_relay_options {
     pub migrate: bool,
 }
 
+// SAFETY: the other members are numbers, slices and a pointer.
+unsafe impl Options for ojs_relay_options {
+    const BOOLS: &'static [(usize, &'static str)] = &[(offset_of!(Self, migrate), "migrate")];
+}
+
 impl Default for ojs_relay_options {
     fn default() -> Self {
         Self {
@@ -134,7 +144,7 @@ impl Default for ojs_relay_options {
 
 /// Fills in the size and the defaults.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_relay_options_init(options: *mut ojs_relay_options) {
+pub unsafe extern "C" fn ojs_relay_options_init(options: *mut ojs_relay_options) {
     put(options, ojs_relay_options::default());
 }
 
@@ -154,7 +164,7 @@ fn source(given: &ojs_relay_options) -> Result<Source, AbiError> {
 /// Starts a relay that sends over the client.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_relay_start(
+pub unsafe extern "C" fn ojs_relay_start(
     client: Option<&ojs_client>,
     relay_options: *const ojs_relay_options,
     out: *mut *mut ojs_relay,
@@ -179,7 +189,7 @@ pub extern "C" fn ojs_relay_start(
 
 /// Says that a transaction has committed: the relay looks at once. Never waits.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_relay_wake(relay: Option<&ojs_relay>) {
+pub unsafe extern "C" fn ojs_relay_wake(relay: Option<&ojs_relay>) {
     if let Some(relay) = relay {
         relay.core.wake();
     }
@@ -188,7 +198,7 @@ pub extern "C" fn ojs_relay_wake(relay: Option<&ojs_relay>) {
 /// What it has done so far: `{"leading", "sent", "deduplicated", "refused", "parked", "held_up", "error"}`; `null` when it is stopped.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_relay_status(relay: Option<&ojs_relay>, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_relay_status(relay: Option<&ojs_relay>, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_relay_status", || {
         put_new(out, json(&given(relay, "relay")?.core.status())?);
@@ -199,7 +209,7 @@ pub extern "C" fn ojs_relay_status(relay: Option<&ojs_relay>, out: *mut *mut ojs
 /// Sends what is committed, for at most so many milliseconds, and ends. What is left stays in the table. A second stop does nothing.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_relay_stop(relay: Option<&ojs_relay>, grace_ms: u64) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_relay_stop(relay: Option<&ojs_relay>, grace_ms: u64) -> Option<Box<ojs_error>> {
     enter("ojs_relay_stop", || {
         runtime::handle()?.block_on(given(relay, "relay")?.core.stop(Duration::from_millis(grace_ms)));
         Ok(())
@@ -208,6 +218,6 @@ pub extern "C" fn ojs_relay_stop(relay: Option<&ojs_relay>, grace_ms: u64) -> Op
 
 /// Ends it at once if need be, and frees it.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_relay_free(relay: Option<Box<ojs_relay>>) {
+pub unsafe extern "C" fn ojs_relay_free(relay: Option<Box<ojs_relay>>) {
     drop(relay);
 }

@@ -29,7 +29,7 @@ fn complete(
 /// The job is done; `result` is JSON, or empty for none. `stale` becomes true when the answer came too late or twice.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_succeed(
+pub unsafe extern "C" fn ojs_worker_succeed(
     worker: Option<&ojs_worker>,
     token: u64,
     result: ojs_slice,
@@ -48,7 +48,7 @@ pub(crate) fn result(result: ojs_slice) -> Result<Outcome, AbiError> {
 /// The job failed. `code` may be empty (`handler_error`), `message` may not. It runs again by its retry policy if `retryable`.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_fail(
+pub unsafe extern "C" fn ojs_worker_fail(
     worker: Option<&ojs_worker>,
     token: u64,
     code: ojs_slice,
@@ -68,14 +68,14 @@ pub(crate) fn failure(code: ojs_slice, message: ojs_slice, retryable: bool) -> R
 /// The job goes back to its queue without an attempt being counted.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_release(worker: Option<&ojs_worker>, token: u64, stale: *mut bool) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_worker_release(worker: Option<&ojs_worker>, token: u64, stale: *mut bool) -> Option<Box<ojs_error>> {
     complete("ojs_worker_release", worker, token, stale, || Ok(Outcome::Released))
 }
 
 /// The job runs again after `delay_ms`; no failure is counted.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_snooze(
+pub unsafe extern "C" fn ojs_worker_snooze(
     worker: Option<&ojs_worker>,
     token: u64,
     delay_ms: u64,
@@ -89,7 +89,7 @@ pub extern "C" fn ojs_worker_snooze(
 /// jobs are fetched ahead.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_complete(
+pub unsafe extern "C" fn ojs_worker_complete(
     worker: Option<&ojs_worker>,
     outcomes: ojs_slice,
     busy_us: u64,

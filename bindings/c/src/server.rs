@@ -1,4 +1,5 @@
 //! An OJS server in this process.
+use std::mem::offset_of;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +9,7 @@ use ojs_abi::runtime;
 use ojs_abi::server::{Admission, Server};
 
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{ojs_slice, options, put, put_new};
+use crate::slice::{Options, ojs_slice, options, put, put_new};
 
 /// Settings of a server. Fill with ojs_server_options_init(), then change.
 #[repr(C)]
@@ -28,6 +29,12 @@ pub struct ojs_server_options {
     pub keys: ojs_slice,
 }
 
+// SAFETY: the other members are a number and slices.
+unsafe impl Options for ojs_server_options {
+    const BOOLS: &'static [(usize, &'static str)] =
+        &[(offset_of!(Self, test_mode), "test_mode"), (offset_of!(Self, insecure), "insecure")];
+}
+
 impl Default for ojs_server_options {
     fn default() -> Self {
         Self {
@@ -43,7 +50,7 @@ impl Default for ojs_server_options {
 
 /// Fills in the size and the defaults.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_server_options_init(options: *mut ojs_server_options) {
+pub unsafe extern "C" fn ojs_server_options_init(options: *mut ojs_server_options) {
     put(options, ojs_server_options::default());
 }
 
@@ -58,7 +65,7 @@ pub struct ojs_server {
 /// anyone who can connect can delete all jobs.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_server_start(
+pub unsafe extern "C" fn ojs_server_start(
     store: ojs_slice,
     listen: ojs_slice,
     test_mode: bool,
@@ -74,7 +81,7 @@ pub extern "C" fn ojs_server_start(
 /// As ojs_server_start(), with settings; NULL takes the defaults.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_server_start_with(
+pub unsafe extern "C" fn ojs_server_start_with(
     server_options: *const ojs_server_options,
     out: *mut *mut ojs_server,
 ) -> Option<Box<ojs_error>> {
@@ -96,14 +103,14 @@ fn started(store: &str, listen: &str, test_mode: bool, admission: Admission) -> 
 
 /// Where it listens: `http://127.0.0.1:8080`.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_server_url(server: Option<&ojs_server>) -> ojs_slice {
+pub unsafe extern "C" fn ojs_server_url(server: Option<&ojs_server>) -> ojs_slice {
     server.map_or(ojs_slice::EMPTY, |server| ojs_slice::of(server.url.as_bytes()))
 }
 
 /// Stops listening, answers requests under way, closes the store. A second stop does nothing.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_server_stop(server: Option<&ojs_server>) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_server_stop(server: Option<&ojs_server>) -> Option<Box<ojs_error>> {
     enter("ojs_server_stop", || {
         let server = given(server, "server")?;
         server.owner.check("a server")?;
@@ -117,11 +124,12 @@ pub extern "C" fn ojs_server_stop(server: Option<&ojs_server>) -> Option<Box<ojs
 
 /// Stops it if need be, and frees it.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_server_free(server: Option<Box<ojs_server>>) {
+pub unsafe extern "C" fn ojs_server_free(server: Option<Box<ojs_server>>) {
     let Some(server) = server else { return };
     if server.owner.is_current() {
         // Nobody is left to be told.
-        drop(ojs_server_stop(Some(&server)));
+        // SAFETY: the server is a reference, and there is no other pointer.
+        drop(unsafe { ojs_server_stop(Some(&server)) });
     } else {
         // A forked child takes nothing of its parent's down.
         std::mem::forget(server);

@@ -1,4 +1,5 @@
 //! Memory in both directions.
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use bytes::Bytes;
@@ -100,11 +101,21 @@ pub(crate) fn put_at<T>(list: *mut T, at: usize, value: T) {
     put(unsafe { list.add(at) }, value);
 }
 
+/// A structure of options that a program fills in. It begins with its size.
+///
+/// # Safety
+/// The structure is `repr(C)`. `BOOLS` has the place and the name of each `bool` in it, because only the bytes 0 and 1 are values of
+/// that type; every other member takes any pattern of bytes, as numbers, pointers and slices do.
+pub(crate) unsafe trait Options: Copy {
+    /// Place and name of each `bool`.
+    const BOOLS: &'static [(usize, &'static str)];
+}
+
 /// Takes a structure of options of any version: of a shorter, older one what it has, over the defaults.
 ///
 /// # Errors
-/// Its size cannot be: `_init` was not called.
-pub(crate) fn options<T: Copy>(given: *const T, defaults: T, name: &str) -> Result<T, AbiError> {
+/// Its size cannot be (`_init` was not called), or a `bool` in it is neither 0 nor 1.
+pub(crate) fn options<T: Options>(given: *const T, defaults: T, name: &str) -> Result<T, AbiError> {
     if given.is_null() {
         return Ok(defaults);
     }
@@ -114,11 +125,19 @@ pub(crate) fn options<T: Copy>(given: *const T, defaults: T, name: &str) -> Resu
     if size < size_of::<u32>() || size > 4096 {
         return Err(AbiError::invalid(format!("{name}.size is {size}: call {name}_init() first")));
     }
-    let mut taken = defaults;
-    let length = size.min(size_of::<T>());
-    // SAFETY: the caller's structure has `size` bytes; both are plain data, and any pattern of bytes is a value of its members.
-    unsafe { ptr::copy_nonoverlapping(given.cast::<u8>(), ptr::from_mut(&mut taken).cast::<u8>(), length) };
-    Ok(taken)
+    let mut taken = MaybeUninit::new(defaults);
+    let bytes = taken.as_mut_ptr().cast::<u8>();
+    // SAFETY: the caller's structure has `size` bytes, ours has room for as many as are copied.
+    unsafe { ptr::copy_nonoverlapping(given.cast::<u8>(), bytes, size.min(size_of::<T>())) };
+    for (at, member) in T::BOOLS {
+        // SAFETY: a byte of the structure, which the defaults or the copy have written.
+        let byte = unsafe { bytes.add(*at).read() };
+        if byte > 1 {
+            return Err(AbiError::invalid(format!("{name}.{member} is {byte}: a bool is 0 or 1; call {name}_init() first")));
+        }
+    }
+    // SAFETY: each bool is 0 or 1, and the other members take any bytes: `Options` demands it.
+    Ok(unsafe { taken.assume_init() })
 }
 
 /// Bytes that came out of the library. Free with ojs_buf_free().
@@ -138,12 +157,40 @@ impl ojs_buf {
 
 /// The bytes; none of NULL.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_buf_slice(buf: Option<&ojs_buf>) -> ojs_slice {
+pub unsafe extern "C" fn ojs_buf_slice(buf: Option<&ojs_buf>) -> ojs_slice {
     buf.map_or(ojs_slice::EMPTY, |buf| ojs_slice::of(&buf.0))
 }
 
 /// Frees a buffer.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_buf_free(buf: Option<Box<ojs_buf>>) {
+pub unsafe extern "C" fn ojs_buf_free(buf: Option<Box<ojs_buf>>) {
     drop(buf);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::ojs_server_options;
+
+    #[test]
+    fn a_bool_of_a_program_that_is_neither_0_nor_1_is_refused() {
+        for (byte, accepted) in [(0_u8, Some(false)), (1, Some(true)), (2, None), (255, None)] {
+            let mut given = MaybeUninit::new(ojs_server_options::default());
+            let at = std::mem::offset_of!(ojs_server_options, test_mode);
+            // SAFETY: a byte of the structure.
+            unsafe { given.as_mut_ptr().cast::<u8>().add(at).write(byte) };
+            match options(given.as_ptr(), ojs_server_options::default(), "ojs_server_options") {
+                Ok(taken) => assert_eq!(Some(taken.test_mode), accepted),
+                Err(error) => assert!(accepted.is_none() && format!("{error}").contains("ojs_server_options.test_mode is")),
+            }
+        }
+    }
+
+    #[test]
+    fn an_older_shorter_structure_keeps_the_defaults_of_what_it_lacks() {
+        let mut given = ojs_server_options { test_mode: true, insecure: false, ..ojs_server_options::default() };
+        given.size = u32::try_from(std::mem::offset_of!(ojs_server_options, insecure)).unwrap();
+        let taken = options(&raw const given, ojs_server_options::default(), "ojs_server_options").unwrap();
+        assert!(taken.test_mode && taken.insecure);
+    }
 }

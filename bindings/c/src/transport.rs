@@ -35,7 +35,7 @@ const NO_REQUEST: ojs_request = ojs_request { ticket: 0, method: ptr::null_mut()
 /// An empty mailbox.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_transport_new(out: *mut *mut ojs_transport) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_transport_new(out: *mut *mut ojs_transport) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_transport_new", || {
         put_new(out, ojs_transport { core: HostTransport::new() });
@@ -46,7 +46,7 @@ pub extern "C" fn ojs_transport_new(out: *mut *mut ojs_transport) -> Option<Box<
 /// Waits for the next request, for at most so many milliseconds. The error is of the class CLOSED after ojs_transport_close().
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_transport_pull(
+pub unsafe extern "C" fn ojs_transport_pull(
     transport: Option<&ojs_transport>,
     wait_ms: u64,
     out: *mut ojs_request,
@@ -75,7 +75,7 @@ pub extern "C" fn ojs_transport_pull(
 /// Answers a request with a status of HTTP and a body.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_transport_reply(
+pub unsafe extern "C" fn ojs_transport_reply(
     transport: Option<&ojs_transport>,
     ticket: u64,
     status: u16,
@@ -90,7 +90,7 @@ pub extern "C" fn ojs_transport_reply(
 /// Says that there is no answer; `message` is for people. The library sends the request again where that is harmless.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_transport_fail(
+pub unsafe extern "C" fn ojs_transport_fail(
     transport: Option<&ojs_transport>,
     ticket: u64,
     message: ojs_slice,
@@ -103,7 +103,7 @@ pub extern "C" fn ojs_transport_fail(
 
 /// Ends it: requests that wait fail, and so does every pull.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_transport_close(transport: Option<&ojs_transport>) {
+pub unsafe extern "C" fn ojs_transport_close(transport: Option<&ojs_transport>) {
     if let Some(transport) = transport {
         transport.core.shut();
     }
@@ -111,7 +111,7 @@ pub extern "C" fn ojs_transport_close(transport: Option<&ojs_transport>) {
 
 /// Closes it if need be, and frees it. Clients over it stay, and find it closed.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_transport_free(transport: Option<Box<ojs_transport>>) {
+pub unsafe extern "C" fn ojs_transport_free(transport: Option<Box<ojs_transport>>) {
     if let Some(transport) = transport {
         transport.core.shut();
     }
@@ -120,7 +120,7 @@ pub extern "C" fn ojs_transport_free(transport: Option<Box<ojs_transport>>) {
 /// A client whose requests go to the mailbox. Free with ojs_client_free().
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_client_over(transport: Option<&ojs_transport>, out: *mut *mut ojs_client) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_client_over(transport: Option<&ojs_transport>, out: *mut *mut ojs_client) -> Option<Box<ojs_error>> {
     put(out, ptr::null_mut());
     enter("ojs_client_over", || {
         let core = Arc::clone(&given(transport, "transport")?.core);

@@ -1,5 +1,6 @@
 //! Workers: pull jobs, bring outcomes back.
 use std::collections::HashMap;
+use std::mem::offset_of;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use ojs_abi::worker::{Lengths, heartbeat};
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
-use crate::slice::{ojs_buf, ojs_slice, options, put, put_at, put_new, strings};
+use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_at, put_new, strings};
 
 /// There is one lane: a job that was pulled is begun.
 pub(crate) const LANE: usize = 0;
@@ -66,6 +67,11 @@ pub struct ojs_worker_options {
     pub labels: *const ojs_slice,
     /// How many.
     pub label_count: usize,
+}
+
+// SAFETY: the other members are numbers, slices and pointers.
+unsafe impl Options for ojs_worker_options {
+    const BOOLS: &'static [(usize, &'static str)] = &[(offset_of!(Self, keep_on_shutdown), "keep_on_shutdown")];
 }
 
 impl Default for ojs_worker_options {
@@ -159,14 +165,14 @@ impl From<Option<CancelReason>> for ojs_cancel {
 
 /// Fills in the size and the defaults.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_worker_options_init(options: *mut ojs_worker_options) {
+pub unsafe extern "C" fn ojs_worker_options_init(options: *mut ojs_worker_options) {
     put(options, ojs_worker_options::default());
 }
 
 /// A worker on a client's connection. `options` may be NULL. It does nothing before ojs_worker_start().
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_new(
+pub unsafe extern "C" fn ojs_worker_new(
     client: Option<&ojs_client>,
     options: *const ojs_worker_options,
     out: *mut *mut ojs_worker,
@@ -215,7 +221,7 @@ fn worker_options(given: &ojs_worker_options) -> Result<WorkerOptions, AbiError>
 /// Connects and begins to fetch.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_start(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_worker_start(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
     enter("ojs_worker_start", || given(worker, "worker")?.start())
 }
 
@@ -261,7 +267,7 @@ impl ojs_worker {
 
 /// Its name on the server; empty before the start.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_worker_id(worker: Option<&ojs_worker>) -> ojs_slice {
+pub unsafe extern "C" fn ojs_worker_id(worker: Option<&ojs_worker>) -> ojs_slice {
     let handle = worker.and_then(|worker| worker.handle.get());
     handle.map_or(ojs_slice::EMPTY, |handle| ojs_slice::of(handle.id().as_bytes()))
 }
@@ -274,7 +280,7 @@ fn wait(wait_ms: i64) -> Wait {
 /// is a frame of jobs, see ojs_frame_job(), or NULL: `status` tells why. Every job must be answered once.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_pull(
+pub unsafe extern "C" fn ojs_worker_pull(
     worker: Option<&ojs_worker>,
     max: u32,
     wait_ms: i64,
@@ -306,7 +312,7 @@ pub extern "C" fn ojs_worker_pull(
 /// one thread beside the one that pulls: it lets a host stop handlers without asking ojs_worker_cancelled() for each of them.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_cancellations(
+pub unsafe extern "C" fn ojs_worker_cancellations(
     worker: Option<&ojs_worker>,
     max: usize,
     wait_ms: i64,
@@ -340,7 +346,7 @@ pub extern "C" fn ojs_worker_cancellations(
 
 /// Why the handler of this job should stop. Costs nothing; ask often.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_worker_cancelled(worker: Option<&ojs_worker>, token: u64) -> ojs_cancel {
+pub unsafe extern "C" fn ojs_worker_cancelled(worker: Option<&ojs_worker>, token: u64) -> ojs_cancel {
     match worker {
         Some(worker) if worker.owner.is_current() => worker.host.cancelled(JobToken::from_bits(token)).into(),
         _ => ojs_cancel::LeaseLost,
@@ -350,7 +356,7 @@ pub extern "C" fn ojs_worker_cancelled(worker: Option<&ojs_worker>, token: u64) 
 /// Extends the lease of a job now; the worker does so every few seconds by itself. `verdict` is why the handler should stop.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_heartbeat(
+pub unsafe extern "C" fn ojs_worker_heartbeat(
     worker: Option<&ojs_worker>,
     token: u64,
     verdict: *mut ojs_cancel,
@@ -364,7 +370,7 @@ pub extern "C" fn ojs_worker_heartbeat(
 
 /// Sends everyone who waits in ojs_worker_pull() or ojs_worker_cancellations() home, once.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_worker_unblock(worker: Option<&ojs_worker>) {
+pub unsafe extern "C" fn ojs_worker_unblock(worker: Option<&ojs_worker>) {
     if let Some(worker) = worker {
         // A share of its own: whoever it sends home may free the worker before this call has returned.
         let host = Arc::clone(&worker.host);
@@ -375,7 +381,7 @@ pub extern "C" fn ojs_worker_unblock(worker: Option<&ojs_worker>) {
 /// Fetches no more; what runs goes on.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_quiet(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_worker_quiet(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
     enter("ojs_worker_quiet", || {
         given(worker, "worker")?.running()?.quiet();
         Ok(())
@@ -385,7 +391,7 @@ pub extern "C" fn ojs_worker_quiet(worker: Option<&ojs_worker>) -> Option<Box<oj
 /// Fetches again.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_resume(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_worker_resume(worker: Option<&ojs_worker>) -> Option<Box<ojs_error>> {
     enter("ojs_worker_resume", || {
         given(worker, "worker")?.running()?.resume();
         Ok(())
@@ -396,7 +402,7 @@ pub extern "C" fn ojs_worker_resume(worker: Option<&ojs_worker>) -> Option<Box<o
 /// to the queue. A second call ends the grace period.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_stop(worker: Option<&ojs_worker>, grace_ms: i64) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_worker_stop(worker: Option<&ojs_worker>, grace_ms: i64) -> Option<Box<ojs_error>> {
     enter("ojs_worker_stop", || {
         let grace = u64::try_from(grace_ms).ok().map(Duration::from_millis);
         given(worker, "worker")?.running()?.stop(grace);
@@ -407,7 +413,7 @@ pub extern "C" fn ojs_worker_stop(worker: Option<&ojs_worker>, grace_ms: i64) ->
 /// Waits until the worker is over, at most `wait_ms` (negative: for ever). `over` tells whether it is.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn ojs_worker_wait(worker: Option<&ojs_worker>, wait_ms: i64, over: *mut bool) -> Option<Box<ojs_error>> {
+pub unsafe extern "C" fn ojs_worker_wait(worker: Option<&ojs_worker>, wait_ms: i64, over: *mut bool) -> Option<Box<ojs_error>> {
     put(over, false);
     enter("ojs_worker_wait", || {
         let handle = given(worker, "worker")?.running()?;
@@ -427,7 +433,7 @@ pub extern "C" fn ojs_worker_wait(worker: Option<&ojs_worker>, wait_ms: i64, ove
 
 /// Where it is in its life.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_worker_phase(worker: Option<&ojs_worker>) -> ojs_phase {
+pub unsafe extern "C" fn ojs_worker_phase(worker: Option<&ojs_worker>) -> ojs_phase {
     let Some(worker) = worker.filter(|worker| worker.handle.get().is_some()) else { return ojs_phase::New };
     match worker.host.current_phase() {
         Phase::Running => ojs_phase::Running,
@@ -439,13 +445,13 @@ pub extern "C" fn ojs_worker_phase(worker: Option<&ojs_worker>) -> ojs_phase {
 
 /// Jobs taken in and not yet answered.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_worker_held(worker: Option<&ojs_worker>) -> usize {
+pub unsafe extern "C" fn ojs_worker_held(worker: Option<&ojs_worker>) -> usize {
     worker.filter(|worker| worker.owner.is_current()).map_or(0, |worker| worker.host.held())
 }
 
 /// Frees a worker. One that still runs is stopped first: its jobs go back to the queue.
 #[unsafe(no_mangle)]
-pub extern "C" fn ojs_worker_free(worker: Option<Box<ojs_worker>>) {
+pub unsafe extern "C" fn ojs_worker_free(worker: Option<Box<ojs_worker>>) {
     let Some(worker) = worker else { return };
     if !worker.owner.is_current() {
         // A forked child takes nothing of its parent's down.

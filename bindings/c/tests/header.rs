@@ -1,6 +1,25 @@
 //! `include/ojs.h` is what cbindgen makes of this crate. `OJS_WRITE=1 cargo test -p ojs-c` writes it.
 use std::path::Path;
 
+/// A caller in Rust must see that a wrong pointer is its own fault; for C nothing changes.
+#[test]
+fn an_export_that_takes_a_pointer_is_unsafe() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut exports = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for definition in text.split("#[unsafe(no_mangle)]").skip(1) {
+            let signature = definition.split_once(" {").unwrap().0;
+            let (head, rest) = signature.split_once("extern \"C\" fn ").unwrap();
+            let parameters = rest.split_once(" -> ").map_or(rest, |(parameters, _)| parameters);
+            let points = ["Option<", "*const", "*mut", "ojs_slice", "_fn"].iter().any(|word| parameters.contains(word));
+            assert_eq!(head.trim_end().ends_with("unsafe"), points, "{rest}");
+            exports += 1;
+        }
+    }
+    assert!(exports > 60, "{exports} exports found");
+}
+
 #[test]
 fn the_header_is_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
