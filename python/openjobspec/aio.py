@@ -10,12 +10,13 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Iterable, Literal, M
 
 from . import _native
 from . import _operations as ops
-from .bulk import BulkItem, BulkResult, Target
-from .client import RequestLike, _dead
+from .bulk import BulkItem
+from .client import RequestLike
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
 from .events import PAGE, WAIT, Event, Reader
-from .job import Job, JobPage, JobRequest
+from .job import Job, JobRequest
 from .middleware import ENQUEUE_ORDER, Chain, Once
+from .operations import AsyncOperations
 from .policies import Duration, RetryPolicy, UniquePolicy, When
 from .results import JobResult
 from .transport import CONNECTION_OPTIONS, AsyncTransport, native_connection, unknown_option
@@ -24,7 +25,7 @@ from .workflow import Workflow, WorkflowStatus
 T = TypeVar("T")
 
 
-class AsyncClient:
+class AsyncClient(AsyncOperations):
     """Talks to an OJS server, or to an engine in this process, without blocking the event loop.
 
     ``url`` and options are those of :class:`openjobspec.Client`. One client may be used from several event loops.
@@ -133,45 +134,6 @@ class AsyncClient:
         kept = await self._kept(jobs)
         return await self._run(ops.enqueue_batch(kept)) if kept else []
 
-    # --- jobs ---
-
-    async def get_job(self, job_id: str) -> Job:
-        """The job with this id. Raises JobNotFoundError."""
-        return await self._run(ops.get_job(job_id))
-
-    async def list_jobs(
-        self,
-        *,
-        queue: str | None = None,
-        job_type: str | None = None,
-        state: str | None = None,
-        since: When | float | None = None,
-        until: When | float | None = None,
-        sort: Literal["created_at", "scheduled_at", "priority"] | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        page: int = 1,
-        per_page: int = ops.PAGE_SIZE,
-    ) -> JobPage:
-        """One page of the jobs that the filter finds, newest first unless sorted otherwise.
-
-        ``queue``; ``job_type`` (``email.*`` is all that start so); ``state``, one of them; enqueued ``since`` and ``until`` a point in time, or a
-        length of time ago (seconds, a timedelta). ``sort`` is ``created_at``, ``scheduled_at`` or ``priority``. Pages count from 1 and hold 100 jobs,
-        or ``per_page`` of them; the next page is there when ``has_more`` of the one before is true. Jobs that come and go between two
-        pages move the others.
-
-        The server asks for a key that may administrate, where it has keys. Raises OJSValidationError for ``page=0``, and an OJSAPIError
-        for a filter that the server does not know.
-        """
-        return await self._run(ops.list_jobs(queue, job_type, state, since, until, sort, order, page, per_page))
-
-    async def cancel_job(self, job_id: str) -> Job:
-        """Cancels the job; raises InvalidStateTransitionError when it is over already."""
-        return await self._run(ops.cancel_job(job_id))
-
-    async def activate_job(self, job_id: str) -> Job:
-        """Releases a job that was enqueued with ``extra={"pending": True}``."""
-        return await self._run(ops.activate_job(job_id))
-
     # --- many jobs ---
 
     async def bulk_enqueue(
@@ -186,77 +148,7 @@ class AsyncClient:
         kept = await self._kept(jobs)
         return await self._run(ops.bulk_enqueue(kept, atomic, idempotency_key)) if kept else []
 
-    async def bulk_cancel(
-        self,
-        job_ids: Iterable[str] | None = None,
-        *,
-        queue: str | None = None,
-        job_type: str | None = None,
-        states: Sequence[str] | None = None,
-        enqueued_after: When | None = None,
-        enqueued_before: When | None = None,
-        priority: int | None = None,
-        meta: Mapping[str, Any] | None = None,
-        atomic: bool = False,
-    ) -> BulkResult:
-        """Cancels many jobs: by ids whatever is not finished, by filter what waits unless it names other states.
-
-        By ``job_ids``, or by a filter: ``queue``, ``job_type`` (``email.*`` is all that start so), ``states``, the time they were
-        enqueued, ``priority``, members of ``meta``. Jobs that cannot be cancelled are skipped, and their items say why; with
-        ``atomic`` they keep the others from being cancelled.
-        """
-        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta)
-        return await self._run(ops.bulk("cancel", target, atomic))
-
-    async def bulk_retry(
-        self,
-        job_ids: Iterable[str] | None = None,
-        *,
-        queue: str | None = None,
-        job_type: str | None = None,
-        states: Sequence[str] | None = None,
-        enqueued_after: When | None = None,
-        enqueued_before: When | None = None,
-        priority: int | None = None,
-        meta: Mapping[str, Any] | None = None,
-        atomic: bool = False,
-    ) -> BulkResult:
-        """Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off.
-
-        By ``job_ids``, or by a filter: ``queue``, ``job_type`` (``email.*`` is all that start so), ``states``, the time they were
-        enqueued, ``priority``, members of ``meta``. Jobs that cannot be retried are skipped, and their items say why; with
-        ``atomic`` they keep the others from being retried.
-        """
-        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta)
-        return await self._run(ops.bulk("retry", target, atomic))
-
-    async def bulk_delete(
-        self,
-        job_ids: Iterable[str] | None = None,
-        *,
-        queue: str | None = None,
-        job_type: str | None = None,
-        states: Sequence[str] | None = None,
-        enqueued_after: When | None = None,
-        enqueued_before: When | None = None,
-        priority: int | None = None,
-        meta: Mapping[str, Any] | None = None,
-        atomic: bool = False,
-    ) -> BulkResult:
-        """Deletes many ended jobs for ever.
-
-        By ``job_ids``, or by a filter: ``queue``, ``job_type`` (``email.*`` is all that start so), ``states``, the time they were
-        enqueued, ``priority``, members of ``meta``. Jobs that cannot be deleted are skipped, and their items say why; with
-        ``atomic`` they keep the others from being deleted.
-        """
-        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta)
-        return await self._run(ops.bulk("delete", target, atomic))
-
     # --- results ---
-
-    async def result(self, job_id: str) -> JobResult:
-        """How the job ended. Raises an OJSAPIError with status 408 while it has not, with 410 when its result is no longer kept."""
-        return await self._run(ops.result(job_id))
 
     async def wait_for_result(self, job_id: str, timeout: float | None = None) -> JobResult:
         """Waits for the end of the job: at most ``timeout`` seconds, for ever without one. Raises OJSTimeoutError when they are over.
@@ -265,16 +157,12 @@ class AsyncClient:
         while True:
             left = WAIT if until is None else max(0.0, until - time.monotonic())
             try:
-                return await self._run(ops.result(job_id, min(left, WAIT)))
+                return await self._run(ops.wait_for_result(job_id, min(left, WAIT)))
             except OJSError as error:
                 if error.status != 408:
                     raise
                 if until is not None and time.monotonic() >= until:
                     raise OJSTimeoutError(f"job {job_id} has not ended within {timeout} s", code="timeout", retryable=True) from error
-
-    async def results(self, job_ids: Sequence[str]) -> list[JobResult | None]:
-        """How up to 1,000 jobs ended, in order; None for what is unknown, not done, or no longer kept."""
-        return await self._run(ops.results(job_ids))
 
     # --- events ---
 
@@ -310,136 +198,9 @@ class AsyncClient:
 
     async def workflow(self, definition: Workflow | Mapping[str, Any]) -> WorkflowStatus:
         """Starts a workflow made by :func:`~openjobspec.chain`, :func:`~openjobspec.group` or :func:`~openjobspec.batch`."""
-        return await self._run(ops.workflow(definition))
-
-    async def get_workflow(self, workflow_id: str) -> WorkflowStatus:
-        """How far the workflow is."""
-        return await self._run(ops.get_workflow(workflow_id))
-
-    async def cancel_workflow(self, workflow_id: str) -> WorkflowStatus:
-        """Cancels what has not begun."""
-        return await self._run(ops.cancel_workflow(workflow_id))
-
-    # --- queues ---
-
-    async def list_queues(self) -> list[dict[str, Any]]:
-        """All queues with their status."""
-        return await self._run(ops.list_queues())
-
-    async def queue_stats(self, name: str) -> dict[str, Any]:
-        """Counts by state."""
-        return await self._run(ops.queue_stats(name))
-
-    async def pause_queue(self, name: str) -> dict[str, Any]:
-        """No job is handed out until :meth:`resume_queue`."""
-        return await self._run(ops.pause_queue(name))
-
-    async def resume_queue(self, name: str) -> dict[str, Any]:
-        """Hands jobs out again."""
-        return await self._run(ops.resume_queue(name))
-
-    async def create_queue(self, name: str, config: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
-        """Creates a queue with settings, as a mapping or by name: ``concurrency=20``, ``rate_limit={"limit": 100, "period": "PT1M"}``.
-        """
-        return await self._run(ops.create_queue(name, {**(config or {}), **settings}))
-
-    async def get_queue(self, name: str) -> dict[str, Any]:
-        """A queue with its settings and counts."""
-        return await self._run(ops.get_queue(name))
-
-    async def configure_queue(self, name: str, config: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
-        """Sets what is named and leaves the rest; None gives a setting back to the template, which is the queue ``_default``."""
-        return await self._run(ops.configure_queue(name, {**(config or {}), **settings}))
-
-    async def delete_queue(
-        self, name: str, *, strategy: Literal["reject", "discard", "move"] = "reject", target_queue: str | None = None
-    ) -> dict[str, Any]:
-        """Deletes a queue: one that holds jobs only when they may be discarded, or moved to ``target_queue``."""
-        return await self._run(ops.delete_queue(name, strategy, target_queue))
-
-    async def drain_queue(self, name: str) -> dict[str, Any]:
-        """Accepts no more jobs and hands out those that are there, until :meth:`resume_queue`."""
-        return await self._run(ops.drain_queue(name))
-
-    async def purge_queue(self, name: str, states: Sequence[str], *, older_than: When | float | None = None) -> int:
-        """Removes the jobs of a queue for ever that are in one of these states; returns how many.
-
-        ``older_than`` is a point in time, or a length of time before now (seconds, a timedelta). What waits is cancelled first, so
-        workflows move on; active jobs are never removed.
-        """
-        purged, more = 0, True
-        while more:
-            count, more = await self._run(ops.purge_queue(name, states, older_than))
-            purged += count
-        return purged
-
-    # --- rate limits ---
-
-    async def list_rate_limits(self) -> list[dict[str, Any]]:
-        """Keys with limits, and what is going on with them."""
-        return await self._run(ops.list_rate_limits())
-
-    async def get_rate_limit(self, key: str) -> dict[str, Any]:
-        """A key with its limits, and how much of them is used."""
-        return await self._run(ops.get_rate_limit(key))
-
-    async def override_rate_limit(self, key: str, limits: Mapping[str, Any], *, expires_at: When | None = None) -> dict[str, Any]:
-        """Gives a key other limits until ``expires_at``: ``{"concurrency": 2}``. Without any limit (``{}``) the override ends."""
-        return await self._run(ops.override_rate_limit(key, limits, expires_at))
-
-    # --- dead letters ---
-
-    async def dead_letters(
-        self, queue: str | None = None, *, job_type: str | None = None, limit: int | None = None, offset: int | None = None
-    ) -> list[Job]:
-        """Jobs that failed for good and were kept, newest first."""
-        return await self._run(ops.dead_letters(queue, job_type, limit, offset))
-
-    async def retry_dead_letter(self, job_id: str) -> Job:
-        """Runs it again, from attempt one."""
-        return await self._run(ops.retry_dead_letter(job_id))
-
-    async def discard_dead_letter(self, job_id: str) -> None:
-        """Deletes it."""
-        return await self._run(ops.discard_dead_letter(job_id))
-
-    async def get_dead_letter(self, job_id: str) -> Job:
-        """A dead letter by its id. Raises JobNotFoundError."""
-        return await self._run(ops.get_dead_letter(job_id))
-
-    async def retry_dead_letters(
-        self,
-        *,
-        queue: str | None = None,
-        job_type: str | None = None,
-        error_type: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-    ) -> int:
-        """Runs all again that the filter finds, all of them without one; returns how many."""
-        return await self._run(ops.retry_dead_letters(_dead(queue, job_type, error_type, since, until)))
-
-    async def discard_dead_letters(
-        self,
-        *,
-        queue: str | None = None,
-        job_type: str | None = None,
-        error_type: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-    ) -> int:
-        """Deletes all that the filter finds, all of them without one; returns how many."""
-        return await self._run(ops.discard_dead_letters(_dead(queue, job_type, error_type, since, until)))
-
-    async def dead_letter_stats(self) -> dict[str, Any]:
-        """How many there are, by queue and type of error, and since when."""
-        return await self._run(ops.dead_letter_stats())
+        return await self._run(ops.start_workflow(definition))
 
     # --- cron ---
-
-    async def list_cron(self) -> list[dict[str, Any]]:
-        """All schedules."""
-        return await self._run(ops.list_cron())
 
     async def register_cron(
         self,
@@ -456,20 +217,6 @@ class AsyncClient:
         ``overlap_policy`` is what happens while the job before is not over (``skip`` without it); further settings by their names on the wire.
         """
         return await self._run(ops.register_cron(name, expression, JobRequest.of(job), timezone, overlap_policy, settings))
-
-    async def delete_cron(self, name: str) -> None:
-        """Ends a schedule."""
-        return await self._run(ops.delete_cron(name))
-
-    # --- server ---
-
-    async def health(self) -> dict[str, Any]:
-        """The server's own account of its health."""
-        return await self._run(ops.health())
-
-    async def manifest(self) -> dict[str, Any]:
-        """What the server is and can do."""
-        return await self._run(ops.manifest())
 
     # --- life ---
 

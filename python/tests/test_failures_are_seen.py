@@ -148,7 +148,7 @@ def test_a_lost_lease_is_on_stderr(program: Any, ojs_client: ojs.Client) -> None
 def fetch() -> Any:
     from openjobspec import _operations as ops
 
-    return ops.Call("POST", "/workers/fetch", {"queues": ["default"], "count": 1, "worker_id": "other"}, ops._jobs)
+    return ops.Call("POST", "/workers/fetch", {"queues": ["default"], "count": 1, "worker_id": "other"}, ops.jobs)
 
 
 def test_a_set_up_of_the_program_is_respected(program: Any, ojs_client: ojs.Client) -> None:

@@ -2,11 +2,12 @@
 
 # The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens.
 require_relative "support"
+require_relative "operation_calls"
 
-# Remembers the latest body, answers what it is told.
+# Remembers the latest request, answers what it is told.
 class Listener
   attr_accessor :answer
-  attr_reader :received, :url
+  attr_reader :received, :request, :url
 
   def initialize
     @server = TCPServer.new("127.0.0.1", 0)
@@ -18,6 +19,7 @@ class Listener
 
   def converse(socket)
     while (line = socket.gets)
+      @request = line
       headers = {}
       while (header = socket.gets&.chomp) && !header.empty?
         name, value = header.split(": ", 2)
@@ -69,6 +71,26 @@ class VectorsTest < Minitest::Test
     define_method("test_refusal: #{vector["name"]}") do
       error = assert_raises(OJS::ValidationError) { client.enqueue("email.send", [], vector["options"]) }
       assert error.message.start_with?(vector["says"]), error.message
+    end
+  end
+
+  # The method, the decoded segments of the path below /ojs/v1, and the query of a request's first line.
+  def in_parts(line)
+    method, target, = line.split
+    path, query = target.split("?", 2)
+    segments = path.delete_prefix("/ojs/v1").delete_prefix("/").split("/").map { |name| URI.decode_www_form_component(name) }
+    { "method" => method, "path" => segments, "query" => URI.decode_www_form(query.to_s).to_h }
+  end
+
+  OPERATIONS = JSON.parse(File.read(File.join(ROOT, "tests/vectors/operations.json"))).fetch("operations")
+
+  OPERATIONS.zip(OPERATION_CALLS).each do |vector, ask|
+    define_method("test_operation: #{vector["name"]} #{vector["arguments"]}") do
+      listener.answer = [200, vector["answer"]]
+      ask.call(client)
+      body = listener.received && JSON.parse(listener.received)
+      assert_equal vector.slice("method", "path", "query"), in_parts(listener.request)
+      vector["body"] ? assert_equal(vector["body"], body) : assert_nil(body)
     end
   end
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Iterator
+from urllib.parse import parse_qsl, unquote
 
 import pytest
 
@@ -15,12 +17,14 @@ import openjobspec as ojs
 from openjobspec.errors import _CLASSES
 
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))
+OPERATIONS = json.loads((Path(__file__).parent / "operations.json").read_text(encoding="utf-8"))["operations"]
 
 
 class Listener(ThreadingHTTPServer):
-    """Remembers the latest body, answers what it is told."""
+    """Remembers the latest request, answers what it is told."""
 
     status = 200
+    request = ""
     answer: Any = None
     received: Any = None
     text = ""
@@ -32,6 +36,7 @@ class Handler(BaseHTTPRequestHandler):
     def respond(self) -> None:
         server = self.server
         assert isinstance(server, Listener)
+        server.request = self.requestline
         length = int(self.headers.get("content-length", 0))
         server.text = self.rfile.read(length).decode()
         server.received = json.loads(server.text) if length else None
@@ -42,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    do_GET = do_POST = respond
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -100,6 +105,39 @@ def test_cron(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> N
     cron = case["cron"]
     client.register_cron(cron["name"], cron["expression"], built(cron["job"]), timezone=cron.get("timezone"))
     assert listener.received == case["body"]
+
+
+def in_parts(request: str) -> dict[str, Any]:
+    """The method, the decoded segments of the path below ``/ojs/v1``, and the query of a request's first line."""
+    method, target, _ = request.split(" ")
+    path, _, query = target.partition("?")
+    segments = [unquote(segment) for segment in path.removeprefix("/ojs/v1").strip("/").split("/")]
+    return {"method": method, "path": segments, "query": dict(parse_qsl(query))}
+
+
+def check_operation(listener: Listener, case: dict[str, Any]) -> None:
+    """Compares the latest request with a vector."""
+    found = in_parts(listener.request)
+    assert {**found, "body": listener.received} == {name: case[name] for name in ("method", "path", "query", "body")}
+
+
+@pytest.mark.parametrize("case", OPERATIONS, ids=lambda case: case["name"])
+def test_operation(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
+    listener.status, listener.answer = 200, case["answer"]
+    getattr(client, case["name"])(**case["arguments"])
+    check_operation(listener, case)
+
+
+@pytest.mark.parametrize("case", OPERATIONS, ids=lambda case: case["name"])
+def test_operation_of_an_async_client(listener: Listener, case: dict[str, Any]) -> None:
+    listener.status, listener.answer = 200, case["answer"]
+
+    async def main() -> None:
+        async with ojs.AsyncClient(f"http://127.0.0.1:{listener.server_port}", max_sends=1) as client:
+            await getattr(client, case["name"])(**case["arguments"])
+
+    asyncio.run(main())
+    check_operation(listener, case)
 
 
 @pytest.mark.parametrize("case", VECTORS["answers"], ids=lambda case: case["name"])

@@ -18,6 +18,17 @@ pub enum Error {
     /// The schema is not one.
     #[error("{path}: {0}", path = crate::schema::PATH)]
     Schema(#[from] toml::de::Error),
+    /// A table of operations is not one.
+    #[error("{path}: {cause}")]
+    Operations {
+        /// Which one.
+        path: String,
+        /// What is wrong.
+        cause: toml::de::Error,
+    },
+    /// What cannot be written as JSON.
+    #[error("JSON: {0}")]
+    Json(#[from] serde_json::Error),
     /// The schema contradicts itself.
     #[error("{path}: {0}", path = crate::schema::PATH)]
     Contradiction(String),

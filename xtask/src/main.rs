@@ -1,9 +1,12 @@
 //! Tasks of this repository that are programs: `cargo run -p xtask -- gen` (or `make gen`) writes what every language package says the
-//! same: error classes, enumerations, policies and options, the layout of frames. The schema is `xtask/schema.toml`, what becomes of it
-//! `xtask/templates`, and where it goes [`target::TARGETS`].
+//! same: error classes, enumerations, policies and options, the layout of frames, the operations of the server. The schema is
+//! `xtask/schema.toml` and `xtask/operations`, what becomes of it `xtask/templates`, and where it goes [`target::TARGETS`].
 mod error;
 mod filters;
 mod frame;
+mod literal;
+mod openapi;
+mod operation;
 mod option;
 mod part;
 mod render;
@@ -11,6 +14,7 @@ mod schema;
 mod setting;
 mod target;
 mod tree;
+mod vector;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +33,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Writes the generated code from xtask/schema.toml.
+    /// Writes the generated code from xtask/schema.toml and xtask/operations.
     Gen {
         /// Writes nothing: fails when a file is not what would be written.
         #[arg(long)]
@@ -59,7 +63,7 @@ fn root() -> Result<PathBuf, Error> {
 /// Writes what differs; with `check` only names it. False when something differs that should not.
 fn generate(check: bool) -> Result<bool, Error> {
     let root = root()?;
-    let renderer = render::Renderer::new(&root, schema::Schema::read(&root)?)?;
+    let renderer = render::Renderer::new(&root, schema::Schema::read(&root)?, operation::read(&root)?)?;
     let mut stale = 0;
     for target in target::TARGETS {
         let change = target.change(&root, &renderer)?;
@@ -75,7 +79,7 @@ fn generate(check: bool) -> Result<bool, Error> {
     if check {
         println!("{} passed, {stale} failed", target::TARGETS.len() - stale);
         if stale > 0 {
-            println!("Change xtask/schema.toml or xtask/templates, not what is generated, and run: make gen");
+            println!("Change xtask/schema.toml, xtask/operations or xtask/templates, not what is generated, and run: make gen");
         }
     }
     Ok(!check || stale == 0)

@@ -5,18 +5,21 @@ use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::error::Error;
 use crate::filters;
+use crate::operation::{self, Group};
 use crate::schema::Schema;
+use crate::{openapi, vector};
 
 /// The schema, and what makes code of it.
 pub struct Renderer {
     environment: Environment<'static>,
     templates: PathBuf,
     schema: Schema,
+    groups: Vec<Group>,
 }
 
 impl Renderer {
     /// For the repository in this folder.
-    pub fn new(root: &Path, schema: Schema) -> Result<Self, Error> {
+    pub fn new(root: &Path, schema: Schema, groups: Vec<Group>) -> Result<Self, Error> {
         let mut environment = Environment::new();
         // A name that is misspelt is an error, not an empty text.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -24,8 +27,18 @@ impl Renderer {
         environment.set_lstrip_blocks(true);
         environment.set_keep_trailing_newline(true);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        filters::register(&mut environment);
-        Ok(Self { environment, templates: root.join("xtask/templates"), schema })
+        filters::register(&mut environment, &groups);
+        Ok(Self { environment, templates: root.join("xtask/templates"), schema, groups })
+    }
+
+    /// The OpenAPI document.
+    pub fn openapi(&self) -> Result<String, Error> {
+        Ok(openapi::text(&self.groups)?)
+    }
+
+    /// The vectors of the operations.
+    pub fn vectors(&self) -> Result<String, Error> {
+        Ok(vector::text(&self.groups)?)
     }
 
     /// The code that a template makes: `go/classes.j2`, or `go/policy.j2:RetryPolicy`, which gives it a `subject`.
@@ -33,9 +46,11 @@ impl Renderer {
         let (name, subject) = name.split_once(':').unwrap_or((name, ""));
         let path = self.templates.join(name);
         let source = std::fs::read_to_string(&path).map_err(|cause| Error::file(&path, cause))?;
-        let schema = &self.schema;
+        let schema = minijinja::Value::from_serialize(&self.schema);
+        let groups = &self.groups;
+        let (filters, parameter_words) = (operation::filters(groups), operation::words(groups));
         self.environment
-            .render_named_str(name, &source, context! { subject, ..minijinja::Value::from_serialize(schema) })
+            .render_named_str(name, &source, context! { subject, groups, filters, parameter_words, ..schema })
             .map_err(|cause| Error::Template { name: name.to_owned(), cause })
     }
 }

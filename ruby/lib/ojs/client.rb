@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-require "erb"
 require "securerandom"
-require "uri"
 
 module OJS
   # Enqueues jobs, looks them up, administers a server. Threads may share one. Nothing is opened before the first call, and a client
@@ -11,7 +9,8 @@ module OJS
   #   client = OJS::Client.new("http://localhost:8080")     # or "sqlite:jobs.db", "memory:"; default: OJS_URL
   #   client.enqueue("email.send", to: "ada@example.com")
   class Client
-    include Administration
+    include Calls
+    include Operations
 
     # Runs around every enqueue, see MiddlewareChain.
     attr_reader :middleware
@@ -76,33 +75,6 @@ module OJS
       kept.empty? ? [] : jobs(call("POST", "/jobs/batch", { jobs: kept }))
     end
 
-    # --- jobs ---
-
-    # The job with this id.
-    def get_job(id)
-      job(call("GET", path("jobs", id)))
-    end
-
-    # Jobs by filter, newest first, a page at a time. +type+ may end in <tt>*</tt>; +since+ and +until+ are when they were made; +sort+ is
-    # "created_at", "scheduled_at" or "priority", +order+ "asc" or "desc"; pages are counted from 1.
-    #
-    #   client.list_jobs(queue: "mail", state: "discarded", per_page: 50).each { |job| puts job.id }
-    def list_jobs(queue: nil, type: nil, state: nil, since: nil, until: nil, sort: nil, order: nil, page: nil, per_page: nil)
-      times = { since: since, until: binding.local_variable_get(:until) }.compact.to_h { |name, time| [name, Durations.time(name, time)] }
-      JobPage.new(call("GET", query("/admin/jobs", queue: queue, type: type, state: state, **times, sort: sort, order: order, page: page,
-                                                   per_page: per_page)))
-    end
-
-    # Cancels a job; raises InvalidStateTransitionError when it is over already.
-    def cancel_job(id)
-      job(call("DELETE", path("jobs", id)))
-    end
-
-    # Releases a job that was enqueued with <tt>extra: { pending: true }</tt>.
-    def activate_job(id)
-      job(call("POST", path("jobs", id, "activate"), {}))
-    end
-
     # --- many jobs ---
 
     # Sends many jobs in one request, each on its own: one that is refused leaves the others alone. Up to 10,000 at a time; one
@@ -117,29 +89,7 @@ module OJS
       list(call("POST", "/jobs/bulk", body), "items").map { |item| BulkItem.new(item) }
     end
 
-    # Cancels many jobs, by ids or by a filter: queue, type (<tt>email.*</tt> is all that start so), states, enqueued_after,
-    # enqueued_before, priority, members of meta. What cannot be cancelled is skipped; with +atomic+ it keeps the others from it.
-    def bulk_cancel(job_ids = nil, atomic: false, **filter)
-      bulk("cancel", job_ids, atomic, filter)
-    end
-
-    # Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off.
-    def bulk_retry(job_ids = nil, atomic: false, **filter)
-      bulk("retry", job_ids, atomic, filter)
-    end
-
-    # Deletes many ended jobs for ever.
-    def bulk_delete(job_ids = nil, atomic: false, **filter)
-      bulk("delete", job_ids, atomic, filter)
-    end
-
     # --- results ---
-
-    # How the job ended. Raises an APIError with status 408 while it has not, with 410 when its result is no longer kept.
-    def result(id)
-      # Sent once, also without waiting: "not finished" is an answer here.
-      JobResult.new(call("GET", path("jobs", id, "result"), wait: 0.0))
-    end
 
     # Waits for the end of the job: at most +timeout+, for ever without one. Raises TimeoutError when that is over.
     def wait_for_result(id, timeout: nil)
@@ -153,11 +103,6 @@ module OJS
         raise unless e.status == 408
         raise TimeoutError.new("job #{id} has not ended within #{limit} s", code: "timeout", retryable: true) if ends && now >= ends
       end
-    end
-
-    # How up to 1,000 jobs ended, in order; nil for what is unknown, not done, or no longer kept.
-    def results(ids)
-      list(call("POST", "/jobs/results", { ids: ids.to_a }), "results").map { |one| one && JobResult.new(one) }
     end
 
     # --- events ---
@@ -182,27 +127,20 @@ module OJS
       WorkflowStatus.new(member(call("POST", "/workflows", definition.to_h), "workflow"))
     end
 
-    # How far a workflow is.
-    def get_workflow(id)
-      WorkflowStatus.new(member(call("GET", path("workflows", id)), "workflow"))
+    # --- cron ---
+
+    # Enqueues +job+ whenever +expression+ matches; replaces a schedule of the same name. +overlap_policy+ says what happens while the
+    # job before is not over: "skip" (the default), "allow", "cancel_previous" or "enqueue".
+    #
+    #   client.register_cron("digest", "0 7 * * 1-5", { type: "digest.send" }, timezone: "Europe/Prague")
+    def register_cron(name, expression, job, timezone: nil, overlap_policy: nil, enabled: nil, description: nil)
+      body = { name: name, expression: expression, job_template: JobRequest.of(job).to_h, timezone: timezone,
+               overlap_policy: overlap_policy, enabled: enabled, description: description }.compact
+      answer = call("POST", "/cron", body)
+      answer.fetch("cron", answer)
     end
 
-    # Cancels what has not begun.
-    def cancel_workflow(id)
-      WorkflowStatus.new(member(call("DELETE", path("workflows", id)), "workflow"))
-    end
-
-    # --- server ---
-
-    # The server's own account of its health.
-    def health
-      call("GET", "/health")
-    end
-
-    # What the server is and can do.
-    def manifest
-      call("GET", "/ojs/manifest")
-    end
+    # --- any other ---
 
     # Any call of the protocol; returns the decoded body of a 2xx answer. +path+ is relative to <tt>/ojs/v1</tt>.
     def request(method, path, body = nil)
@@ -254,10 +192,6 @@ module OJS
 
     private
 
-    def call(method, path, body = nil, wait: nil)
-      @transport.request(method, path, body, wait: wait)
-    end
-
     # The jobs that middleware lets through, as the wire has them.
     def kept(jobs)
       kept = []
@@ -268,14 +202,6 @@ module OJS
         end
       end
       kept
-    end
-
-    def bulk(verb, job_ids, atomic, filter)
-      BulkResult.new(call("POST", "/jobs/bulk/#{verb}", { **Target.wire(job_ids, filter), atomicity: atomicity(atomic) }))
-    end
-
-    def atomicity(atomic)
-      atomic ? "atomic" : "partial"
     end
 
     def follow(reader, filters, out)
@@ -297,43 +223,6 @@ module OJS
 
     def now
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    end
-
-    def member(answer, name)
-      return answer[name] if answer.is_a?(Hash) && answer.key?(name)
-
-      raise Error.new("the answer has no '#{name}'", code: "unexpected_answer")
-    end
-
-    def job(answer)
-      Job.answered(member(answer, "job"))
-    end
-
-    def jobs(answer)
-      list(answer, "jobs").map { |one| Job.answered(one) }
-    end
-
-    # A member that is a list.
-    def list(answer, name)
-      found = member(answer, name) || []
-      return found if found.is_a?(Array)
-
-      raise Error.new("'#{name}' of the answer is not a list", code: "unexpected_answer")
-    end
-
-    def path(kind, *parts)
-      parts.each do |part|
-        next if (part.is_a?(String) || part.is_a?(Symbol)) && !part.empty?
-
-        shown = part.nil? || part.is_a?(String) || part.is_a?(Numeric) ? part.inspect : "a #{part.class}"
-        raise ValidationError, "a path under /#{kind} needs an id or a name as text, such as job.id; got #{shown}"
-      end
-      [kind, *parts].map { |part| "/#{ERB::Util.url_encode(part.to_s)}" }.join
-    end
-
-    def query(path, **parameters)
-      given = parameters.compact
-      given.empty? ? path : "#{path}?#{URI.encode_www_form(given)}"
     end
   end
 end

@@ -14,6 +14,7 @@ pub(crate) mod listener;
 pub(crate) mod manifest;
 pub(crate) mod metrics;
 pub(crate) mod openapi;
+pub(crate) mod operations;
 pub(crate) mod operator;
 pub(crate) mod queues;
 pub(crate) mod reply;

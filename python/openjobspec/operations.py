@@ -1,0 +1,1880 @@
+# Made from xtask/operations by make gen; do not edit.
+"""The operations of a server as methods, plain and for asyncio. The clients inherit them; what they send is in xtask/operations."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Iterable, Literal, Mapping, Sequence, TypeVar
+
+from . import _operations as ops
+from ._operations import Call
+from .bulk import BulkResult, Target
+from .job import Job, JobPage
+from .policies import Duration, When
+from .results import JobResult
+from .workflow import WorkflowStatus
+
+T = TypeVar("T")
+
+
+class Operations(ABC):
+    """The methods of :class:`openjobspec.Client` that are one request each."""
+
+    @abstractmethod
+    def _run(self, call: Call[T]) -> T:
+        """Sends the request and reads the answer."""
+
+    def bulk_cancel(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Cancels many jobs.
+
+        By ids: every job that has not ended. By a filter: the jobs that wait, unless the filter names other states.
+        Jobs that cannot be cancelled are skipped, and their items say why; with ``atomic`` one such job keeps the
+        others from being cancelled.
+
+        * ``job_ids``: The ids of the jobs.
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``states``: Only jobs in one of these states.
+        * ``enqueued_after``: Only jobs enqueued after this time.
+        * ``enqueued_before``: Only jobs enqueued before this time.
+        * ``priority``: Only jobs of this priority.
+        * ``meta``: Only jobs whose metadata has these members.
+        * ``atomic``: All of the jobs, or none.
+
+        Raises PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build", queue="reports")
+        ...     client.bulk_cancel(queue="reports").succeeded
+        1
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
+        return self._run(Call(
+            "POST",
+            ops.at("jobs", "bulk", "cancel"),
+            {**target, "atomicity": ops.atomicity(atomic)},
+            BulkResult.of,
+        ))
+
+    def bulk_retry(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after their
+        pause.
+
+        Jobs that cannot be retried are skipped, and their items say why; with ``atomic`` one such job keeps the
+        others from being retried.
+
+        * ``job_ids``: The ids of the jobs.
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``states``: Only jobs in one of these states.
+        * ``enqueued_after``: Only jobs enqueued after this time.
+        * ``enqueued_before``: Only jobs enqueued before this time.
+        * ``priority``: Only jobs of this priority.
+        * ``meta``: Only jobs whose metadata has these members.
+        * ``atomic``: All of the jobs, or none.
+
+        Raises PayloadTooLargeError, InvalidRequestError.
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
+        return self._run(Call(
+            "POST",
+            ops.at("jobs", "bulk", "retry"),
+            {**target, "atomicity": ops.atomicity(atomic)},
+            BulkResult.of,
+        ))
+
+    def bulk_delete(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Deletes many jobs that have ended. A deleted job cannot be brought back.
+
+        Jobs that cannot be deleted are skipped, and their items say why; with ``atomic`` one such job keeps the
+        others from being deleted.
+
+        * ``job_ids``: The ids of the jobs.
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``states``: Only jobs in one of these states.
+        * ``enqueued_after``: Only jobs enqueued after this time.
+        * ``enqueued_before``: Only jobs enqueued before this time.
+        * ``priority``: Only jobs of this priority.
+        * ``meta``: Only jobs whose metadata has these members.
+        * ``atomic``: All of the jobs, or none.
+
+        Raises PayloadTooLargeError, InvalidRequestError.
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
+        return self._run(Call(
+            "POST",
+            ops.at("jobs", "bulk", "delete"),
+            {**target, "atomicity": ops.atomicity(atomic)},
+            BulkResult.of,
+        ))
+
+    def get_job(
+        self,
+        job_id: str,
+    ) -> Job:
+        """The job with this id.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("jobs", job_id),
+            None,
+            ops.job,
+        ))
+
+    def list_jobs(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        state: str | None = None,
+        since: When | float | None = None,
+        until: When | float | None = None,
+        sort: Literal["created_at", "scheduled_at", "priority"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        page: int = 1,
+        per_page: int = 100,
+    ) -> JobPage:
+        """One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise.
+
+        There is another page while the page says that it has more. Jobs that come and go between two pages move the
+        others.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``state``: Only jobs in this state.
+        * ``since``: Only jobs created at this time or later. Seconds and a timedelta count back from now.
+        * ``until``: Only jobs created before this time. Seconds and a timedelta count back from now.
+        * ``sort``: What the list is sorted by; ``created_at`` without it. It is ``created_at``, ``scheduled_at`` or
+          ``priority``.
+        * ``order``: The direction of the sort; ``desc`` without it: the newest or the highest priority first. It is
+          ``asc`` or ``desc``.
+        * ``page``: The number of the page. The first page is 1.
+        * ``per_page``: The most jobs on one page, 1 to 100.
+
+        Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     page = client.list_jobs(job_type="email.*", state="available", per_page=2)
+        >>> [job.args for job in page], page.total, page.has_more
+        ([[2], [1]], 3, True)
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "jobs"), {"queue": queue, "type": job_type, "state": state, "since": ops.moment(since), "until": ops.moment(until), "sort": sort, "order": order, "page": page, "per_page": per_page}),
+            None,
+            ops.job_page,
+        ))
+
+    def cancel_job(
+        self,
+        job_id: str,
+    ) -> Job:
+        """Cancels the job. A worker that runs it is told to stop.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("jobs", job_id),
+            None,
+            ops.job,
+        ))
+
+    def set_priority(
+        self,
+        job_id: str,
+        priority: int,
+    ) -> Job:
+        """Changes the priority of a job that waits.
+
+        * ``priority``: The new priority. Higher runs earlier.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "PATCH",
+            ops.at("jobs", job_id),
+            ops.given({"priority": priority}),
+            ops.job,
+        ))
+
+    def activate_job(
+        self,
+        job_id: str,
+    ) -> Job:
+        """Makes a job available that was enqueued as pending.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("jobs", job_id, "activate"),
+            {},
+            ops.job,
+        ))
+
+    def retry_job(
+        self,
+        job_id: str,
+    ) -> Job:
+        """Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "jobs", job_id, "retry"),
+            {},
+            ops.bare_job,
+        ))
+
+    def result(
+        self,
+        job_id: str,
+    ) -> JobResult:
+        """How the job ended, and what its handler returned.
+
+        The request is refused with status 408 while the job has not ended, and with 410 when its result is no
+        longer kept.
+
+        Raises OJSAPIError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "result"),
+            None,
+            JobResult,
+            # Sent once: a refusal with 408 is an answer here.
+            wait=0.0,
+        ))
+
+    def results(
+        self,
+        job_ids: Sequence[str],
+    ) -> list[JobResult | None]:
+        """How up to 1,000 jobs ended, in the order of the ids.
+
+        Nothing stands for a job that is unknown, that has not ended, or whose result is no longer kept.
+
+        * ``job_ids``: The ids of the jobs.
+
+        Raises PayloadTooLargeError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("jobs", "results"),
+            ops.given({"ids": list(job_ids)}),
+            ops.results,
+        ))
+
+    def get_workflow(
+        self,
+        workflow_id: str,
+    ) -> WorkflowStatus:
+        """The state of the workflow and of its steps.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("workflows", workflow_id),
+            None,
+            ops.workflow,
+        ))
+
+    def cancel_workflow(
+        self,
+        workflow_id: str,
+    ) -> WorkflowStatus:
+        """Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("workflows", workflow_id),
+            None,
+            ops.workflow,
+        ))
+
+    def list_workflows(
+        self,
+        *,
+        state: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not
+        listed.
+
+        * ``state``: Only workflows in this state. It is ``pending``, ``running``, ``completed``, ``failed`` or
+          ``cancelled``.
+        * ``page``: The number of the page. The first page is 1.
+        * ``per_page``: The most workflows on one page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "workflows"), {"state": state, "page": page, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    def list_queues(self) -> list[dict[str, Any]]:
+        """All queues with their status.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("queues"),
+            None,
+            ops.member("queues"),
+        ))
+
+    def queue_stats(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """How many jobs of the queue are in which state.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("queues", name, "stats"),
+            None,
+            ops.member("queue"),
+        ))
+
+    def pause_queue(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """Stops handing out jobs of the queue until :meth:`resume_queue`. Jobs can still be enqueued.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("queues", name, "pause"),
+            {},
+            ops.member("queue"),
+        ))
+
+    def resume_queue(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """Hands out jobs of the queue again, and accepts new ones.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("queues", name, "resume"),
+            {},
+            ops.member("queue"),
+        ))
+
+    def create_queue(
+        self,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Creates a queue with settings, such as ``concurrency``, ``max_size``, ``rate_limit`` and ``retention``.
+
+        * ``name``: The name of the queue.
+        * ``config``: The settings, by their names on the wire.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_queue("mail", concurrency=20)
+        ...     client.configure_queue("mail", max_size=1000)["config"]
+        {'concurrency': 20, 'max_size': 1000}
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("queues"),
+            ops.given({"name": name, "config": {**(config or {}), **settings}}),
+            ops.whole,
+        ))
+
+    def get_queue(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """A queue with its settings and counts.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("queues", name),
+            None,
+            ops.whole,
+        ))
+
+    def configure_queue(
+        self,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Changes the settings that are named and leaves the others. A setting of null goes back to the template, the
+        queue ``_default``.
+
+        * ``config``: The settings, by their names on the wire.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "PUT",
+            ops.at("queues", name, "config"),
+            {**(config or {}), **settings},
+            ops.whole,
+        ))
+
+    def delete_queue(
+        self,
+        name: str,
+        *,
+        strategy: Literal["reject", "discard", "move"] = "reject",
+        target_queue: str | None = None,
+    ) -> dict[str, Any]:
+        """Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+
+        * ``strategy``: What happens to the jobs of the queue. It is ``reject``, ``discard`` or ``move``. Without
+          it: ``reject``.
+        * ``target_queue``: Where the jobs go, for the strategy ``move``.
+
+        Raises ConflictError, JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.query(ops.at("queues", name), {"strategy": strategy, "target_queue": target_queue}),
+            None,
+            ops.whole,
+        ))
+
+    def drain_queue(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """Accepts no more jobs for the queue and hands out those that are in it, until :meth:`resume_queue`.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("queues", name, "drain"),
+            {},
+            ops.whole,
+        ))
+
+    def purge_queue(
+        self,
+        name: str,
+        states: Sequence[str],
+        *,
+        older_than: When | float | None = None,
+    ) -> int:
+        """Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought
+        back.
+
+        Jobs that wait are cancelled first, so that workflows go on. Active jobs are never removed.
+
+        * ``states``: The states of the jobs to remove.
+        * ``older_than``: Only jobs older than this: a time, or a length of time before now. A length of time is
+          seconds, a timedelta or text.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        call = Call(
+            "DELETE",
+            ops.at("admin", "queues", name, "jobs"),
+            ops.given({"states": list(states), "older_than": ops.age(older_than), "confirm": True, "limit": 10000}),
+            ops.part("purged_count", "has_more"),
+        )
+        found, more = 0, True
+        while more:
+            count, more = self._run(call)
+            found += count
+        return found
+
+    def list_rate_limits(self) -> list[dict[str, Any]]:
+        """The keys that have limits, with how much of each limit is used.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("rate-limits"), {"limit": 200}),
+            None,
+            ops.member("items"),
+        ))
+
+    def get_rate_limit(
+        self,
+        key: str,
+    ) -> dict[str, Any]:
+        """The limits of a key, with how much of each is used.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("rate-limits", key),
+            None,
+            ops.whole,
+        ))
+
+    def override_rate_limit(
+        self,
+        key: str,
+        limits: Mapping[str, Any],
+        *,
+        expires_at: When | None = None,
+    ) -> dict[str, Any]:
+        """Gives a key other limits until a time, for example ``concurrency`` 2. Without any limit the override ends.
+
+        * ``limits``: The limits, by their names on the wire.
+        * ``expires_at``: When the override ends.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "PUT",
+            ops.at("rate-limits", key),
+            {**dict(limits), **ops.given({"expires_at": ops.time(expires_at)})},
+            ops.whole,
+        ))
+
+    def dead_letters(
+        self,
+        queue: str | None = None,
+        *,
+        job_type: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> list[Job]:
+        """Jobs that failed for good and were kept, the newest first.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type.
+        * ``limit``: The most jobs in the answer, 1 to 200; 50 without it.
+        * ``offset``: How many jobs are passed over.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("dead-letter"), {"queue": queue, "type": job_type, "limit": limit, "offset": offset}),
+            None,
+            ops.jobs,
+        ))
+
+    def get_dead_letter(
+        self,
+        job_id: str,
+    ) -> Job:
+        """The dead letter with this id.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("dead-letter", job_id),
+            None,
+            ops.job,
+        ))
+
+    def retry_dead_letter(
+        self,
+        job_id: str,
+    ) -> Job:
+        """Runs a dead letter again, with all its attempts.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("dead-letter", job_id, "retry"),
+            {},
+            ops.job,
+        ))
+
+    def discard_dead_letter(
+        self,
+        job_id: str,
+    ) -> None:
+        """Deletes a dead letter. It cannot be brought back.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("dead-letter", job_id),
+            None,
+            ops.nothing,
+        ))
+
+    def retry_dead_letters(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> int:
+        """Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of them.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``error_type``: Only jobs whose last error is of this type.
+        * ``since``: Only jobs discarded at this time or later.
+        * ``until``: Only jobs discarded before this time.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("dead-letter", "retry"),
+            ops.given({"filter": ops.given({"queue": queue, "type": job_type, "error_type": error_type, "since": ops.time(since), "until": ops.time(until)}), "confirm": True}),
+            ops.number("retried"),
+        ))
+
+    def discard_dead_letters(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> int:
+        """Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of them.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``error_type``: Only jobs whose last error is of this type.
+        * ``since``: Only jobs discarded at this time or later.
+        * ``until``: Only jobs discarded before this time.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.query(ops.at("dead-letter"), {"queue": queue, "type": job_type, "error_type": error_type, "since": ops.time(since), "until": ops.time(until), "confirm": True}),
+            None,
+            ops.number("deleted"),
+        ))
+
+    def dead_letter_stats(self) -> dict[str, Any]:
+        """How many dead letters there are, by queue and by type of error, and since when.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("dead-letter", "stats"),
+            None,
+            ops.whole,
+        ))
+
+    def list_cron(self) -> list[dict[str, Any]]:
+        """All cron entries.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("cron"),
+            None,
+            ops.crons,
+        ))
+
+    def get_cron(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """The cron entry of this name.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("cron", name),
+            None,
+            ops.cron,
+        ))
+
+    def enable_cron(
+        self,
+        name: str,
+        enabled: bool,
+    ) -> dict[str, Any]:
+        """Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+
+        * ``enabled``: Whether the entry enqueues jobs.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "PATCH",
+            ops.at("cron", name),
+            ops.given({"enabled": enabled}),
+            ops.cron,
+        ))
+
+    def delete_cron(
+        self,
+        name: str,
+    ) -> None:
+        """Deletes the cron entry. The jobs that it has enqueued stay.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("cron", name),
+            None,
+            ops.nothing,
+        ))
+
+    def list_workers(
+        self,
+        *,
+        state: str | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """The workers that the server knows, with what each of them does.
+
+        * ``state``: Only workers in this state.
+        * ``page``: The number of the page. The first page is 1.
+        * ``per_page``: The most workers on one page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "workers"), {"state": state, "page": page, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    def get_worker(
+        self,
+        worker_id: str,
+    ) -> dict[str, Any]:
+        """The worker with this id.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("admin", "workers", worker_id),
+            None,
+            ops.whole,
+        ))
+
+    def direct_worker(
+        self,
+        worker_id: str,
+        directive: Literal["quiet", "terminate", "resume"],
+    ) -> dict[str, Any]:
+        """Tells a worker to take no more jobs (``quiet``), to stop (``terminate``), or to take jobs again
+        (``resume``).
+
+        The worker hears of it with its next heartbeat.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "workers", worker_id, directive),
+            {},
+            ops.whole,
+        ))
+
+    def remove_worker(
+        self,
+        worker_id: str,
+    ) -> dict[str, Any]:
+        """Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("admin", "workers", worker_id),
+            None,
+            ops.whole,
+        ))
+
+    def health(self) -> dict[str, Any]:
+        """Whether the server works, with its version, its store and how long it has run.
+
+        Raises OJSAPIError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("health"),
+            None,
+            ops.whole,
+        ))
+
+    def manifest(self) -> dict[str, Any]:
+        """What the server is, and what it can do.
+        """
+        return self._run(Call(
+            "GET",
+            "/ojs/manifest",
+            None,
+            ops.whole,
+        ))
+
+    def server_stats(self) -> dict[str, Any]:
+        """Jobs by state, throughput, latency and workers of the whole server.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("admin", "stats"),
+            None,
+            ops.whole,
+        ))
+
+    def stats_history(
+        self,
+        *,
+        period: Literal["1m", "5m", "1h", "1d"] | None = None,
+        queue: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> list[dict[str, Any]]:
+        """Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+
+        * ``period``: The length of each period; ``1m`` without it. It is ``1m``, ``5m``, ``1h`` or ``1d``.
+        * ``queue``: Only this queue.
+        * ``since``: From this time on.
+        * ``until``: Up to this time.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "stats", "history"), {"period": period, "queue": queue, "since": ops.time(since), "until": ops.time(until)}),
+            None,
+            ops.member("items"),
+        ))
+
+    def maintenance(self) -> dict[str, Any]:
+        """Whether the server is in maintenance, since when and why.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("admin", "system", "maintenance"),
+            None,
+            ops.whole,
+        ))
+
+    def set_maintenance(
+        self,
+        enabled: bool,
+        *,
+        reason: str | None = None,
+        estimated_duration: Duration | None = None,
+    ) -> dict[str, Any]:
+        """Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+
+        * ``enabled``: Whether the server is in maintenance.
+        * ``reason``: Why, for those who ask.
+        * ``estimated_duration``: How long it will take, such as ``PT30M``.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "system", "maintenance"),
+            ops.given({"enabled": enabled, "reason": reason, "estimated_duration": ops.period(estimated_duration)}),
+            ops.whole,
+        ))
+
+    def server_config(self) -> dict[str, Any]:
+        """The settings that the server runs with. There are no secrets among them.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("admin", "system", "config"),
+            None,
+            ops.whole,
+        ))
+
+
+class AsyncOperations(ABC):
+    """The same methods of :class:`openjobspec.AsyncClient`, as coroutines."""
+
+    @abstractmethod
+    async def _run(self, call: Call[T]) -> T:
+        """Sends the request and reads the answer."""
+
+    async def bulk_cancel(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Cancels many jobs.
+
+        By ids: every job that has not ended. By a filter: the jobs that wait, unless the filter names other states.
+        Jobs that cannot be cancelled are skipped, and their items say why; with ``atomic`` one such job keeps the
+        others from being cancelled.
+
+        * ``job_ids``: The ids of the jobs.
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``states``: Only jobs in one of these states.
+        * ``enqueued_after``: Only jobs enqueued after this time.
+        * ``enqueued_before``: Only jobs enqueued before this time.
+        * ``priority``: Only jobs of this priority.
+        * ``meta``: Only jobs whose metadata has these members.
+        * ``atomic``: All of the jobs, or none.
+
+        Raises PayloadTooLargeError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     job = client.enqueue("report.build", queue="reports")
+        ...     client.bulk_cancel(queue="reports").succeeded
+        1
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
+        return await self._run(Call(
+            "POST",
+            ops.at("jobs", "bulk", "cancel"),
+            {**target, "atomicity": ops.atomicity(atomic)},
+            BulkResult.of,
+        ))
+
+    async def bulk_retry(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after their
+        pause.
+
+        Jobs that cannot be retried are skipped, and their items say why; with ``atomic`` one such job keeps the
+        others from being retried.
+
+        * ``job_ids``: The ids of the jobs.
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``states``: Only jobs in one of these states.
+        * ``enqueued_after``: Only jobs enqueued after this time.
+        * ``enqueued_before``: Only jobs enqueued before this time.
+        * ``priority``: Only jobs of this priority.
+        * ``meta``: Only jobs whose metadata has these members.
+        * ``atomic``: All of the jobs, or none.
+
+        Raises PayloadTooLargeError, InvalidRequestError.
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
+        return await self._run(Call(
+            "POST",
+            ops.at("jobs", "bulk", "retry"),
+            {**target, "atomicity": ops.atomicity(atomic)},
+            BulkResult.of,
+        ))
+
+    async def bulk_delete(
+        self,
+        job_ids: Iterable[str] | None = None,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        states: Sequence[str] | None = None,
+        enqueued_after: When | None = None,
+        enqueued_before: When | None = None,
+        priority: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+        atomic: bool = False,
+    ) -> BulkResult:
+        """Deletes many jobs that have ended. A deleted job cannot be brought back.
+
+        Jobs that cannot be deleted are skipped, and their items say why; with ``atomic`` one such job keeps the
+        others from being deleted.
+
+        * ``job_ids``: The ids of the jobs.
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``states``: Only jobs in one of these states.
+        * ``enqueued_after``: Only jobs enqueued after this time.
+        * ``enqueued_before``: Only jobs enqueued before this time.
+        * ``priority``: Only jobs of this priority.
+        * ``meta``: Only jobs whose metadata has these members.
+        * ``atomic``: All of the jobs, or none.
+
+        Raises PayloadTooLargeError, InvalidRequestError.
+        """
+        target = Target.of(job_ids, queue, job_type, states, enqueued_after, enqueued_before, priority, meta).to_dict()
+        return await self._run(Call(
+            "POST",
+            ops.at("jobs", "bulk", "delete"),
+            {**target, "atomicity": ops.atomicity(atomic)},
+            BulkResult.of,
+        ))
+
+    async def get_job(
+        self,
+        job_id: str,
+    ) -> Job:
+        """The job with this id.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("jobs", job_id),
+            None,
+            ops.job,
+        ))
+
+    async def list_jobs(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        state: str | None = None,
+        since: When | float | None = None,
+        until: When | float | None = None,
+        sort: Literal["created_at", "scheduled_at", "priority"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
+        page: int = 1,
+        per_page: int = 100,
+    ) -> JobPage:
+        """One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise.
+
+        There is another page while the page says that it has more. Jobs that come and go between two pages move the
+        others.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``state``: Only jobs in this state.
+        * ``since``: Only jobs created at this time or later. Seconds and a timedelta count back from now.
+        * ``until``: Only jobs created before this time. Seconds and a timedelta count back from now.
+        * ``sort``: What the list is sorted by; ``created_at`` without it. It is ``created_at``, ``scheduled_at`` or
+          ``priority``.
+        * ``order``: The direction of the sort; ``desc`` without it: the newest or the highest priority first. It is
+          ``asc`` or ``desc``.
+        * ``page``: The number of the page. The first page is 1.
+        * ``per_page``: The most jobs on one page, 1 to 100.
+
+        Raises InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.enqueue_batch([("email.send", [n]) for n in range(3)])
+        ...     page = client.list_jobs(job_type="email.*", state="available", per_page=2)
+        >>> [job.args for job in page], page.total, page.has_more
+        ([[2], [1]], 3, True)
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "jobs"), {"queue": queue, "type": job_type, "state": state, "since": ops.moment(since), "until": ops.moment(until), "sort": sort, "order": order, "page": page, "per_page": per_page}),
+            None,
+            ops.job_page,
+        ))
+
+    async def cancel_job(
+        self,
+        job_id: str,
+    ) -> Job:
+        """Cancels the job. A worker that runs it is told to stop.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("jobs", job_id),
+            None,
+            ops.job,
+        ))
+
+    async def set_priority(
+        self,
+        job_id: str,
+        priority: int,
+    ) -> Job:
+        """Changes the priority of a job that waits.
+
+        * ``priority``: The new priority. Higher runs earlier.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "PATCH",
+            ops.at("jobs", job_id),
+            ops.given({"priority": priority}),
+            ops.job,
+        ))
+
+    async def activate_job(
+        self,
+        job_id: str,
+    ) -> Job:
+        """Makes a job available that was enqueued as pending.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("jobs", job_id, "activate"),
+            {},
+            ops.job,
+        ))
+
+    async def retry_job(
+        self,
+        job_id: str,
+    ) -> Job:
+        """Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "jobs", job_id, "retry"),
+            {},
+            ops.bare_job,
+        ))
+
+    async def result(
+        self,
+        job_id: str,
+    ) -> JobResult:
+        """How the job ended, and what its handler returned.
+
+        The request is refused with status 408 while the job has not ended, and with 410 when its result is no
+        longer kept.
+
+        Raises OJSAPIError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "result"),
+            None,
+            JobResult,
+            # Sent once: a refusal with 408 is an answer here.
+            wait=0.0,
+        ))
+
+    async def results(
+        self,
+        job_ids: Sequence[str],
+    ) -> list[JobResult | None]:
+        """How up to 1,000 jobs ended, in the order of the ids.
+
+        Nothing stands for a job that is unknown, that has not ended, or whose result is no longer kept.
+
+        * ``job_ids``: The ids of the jobs.
+
+        Raises PayloadTooLargeError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("jobs", "results"),
+            ops.given({"ids": list(job_ids)}),
+            ops.results,
+        ))
+
+    async def get_workflow(
+        self,
+        workflow_id: str,
+    ) -> WorkflowStatus:
+        """The state of the workflow and of its steps.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("workflows", workflow_id),
+            None,
+            ops.workflow,
+        ))
+
+    async def cancel_workflow(
+        self,
+        workflow_id: str,
+    ) -> WorkflowStatus:
+        """Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("workflows", workflow_id),
+            None,
+            ops.workflow,
+        ))
+
+    async def list_workflows(
+        self,
+        *,
+        state: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not
+        listed.
+
+        * ``state``: Only workflows in this state. It is ``pending``, ``running``, ``completed``, ``failed`` or
+          ``cancelled``.
+        * ``page``: The number of the page. The first page is 1.
+        * ``per_page``: The most workflows on one page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "workflows"), {"state": state, "page": page, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    async def list_queues(self) -> list[dict[str, Any]]:
+        """All queues with their status.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("queues"),
+            None,
+            ops.member("queues"),
+        ))
+
+    async def queue_stats(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """How many jobs of the queue are in which state.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("queues", name, "stats"),
+            None,
+            ops.member("queue"),
+        ))
+
+    async def pause_queue(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """Stops handing out jobs of the queue until :meth:`resume_queue`. Jobs can still be enqueued.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("queues", name, "pause"),
+            {},
+            ops.member("queue"),
+        ))
+
+    async def resume_queue(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """Hands out jobs of the queue again, and accepts new ones.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("queues", name, "resume"),
+            {},
+            ops.member("queue"),
+        ))
+
+    async def create_queue(
+        self,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Creates a queue with settings, such as ``concurrency``, ``max_size``, ``rate_limit`` and ``retention``.
+
+        * ``name``: The name of the queue.
+        * ``config``: The settings, by their names on the wire.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.create_queue("mail", concurrency=20)
+        ...     client.configure_queue("mail", max_size=1000)["config"]
+        {'concurrency': 20, 'max_size': 1000}
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("queues"),
+            ops.given({"name": name, "config": {**(config or {}), **settings}}),
+            ops.whole,
+        ))
+
+    async def get_queue(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """A queue with its settings and counts.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("queues", name),
+            None,
+            ops.whole,
+        ))
+
+    async def configure_queue(
+        self,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Changes the settings that are named and leaves the others. A setting of null goes back to the template, the
+        queue ``_default``.
+
+        * ``config``: The settings, by their names on the wire.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PUT",
+            ops.at("queues", name, "config"),
+            {**(config or {}), **settings},
+            ops.whole,
+        ))
+
+    async def delete_queue(
+        self,
+        name: str,
+        *,
+        strategy: Literal["reject", "discard", "move"] = "reject",
+        target_queue: str | None = None,
+    ) -> dict[str, Any]:
+        """Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+
+        * ``strategy``: What happens to the jobs of the queue. It is ``reject``, ``discard`` or ``move``. Without
+          it: ``reject``.
+        * ``target_queue``: Where the jobs go, for the strategy ``move``.
+
+        Raises ConflictError, JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.query(ops.at("queues", name), {"strategy": strategy, "target_queue": target_queue}),
+            None,
+            ops.whole,
+        ))
+
+    async def drain_queue(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """Accepts no more jobs for the queue and hands out those that are in it, until :meth:`resume_queue`.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("queues", name, "drain"),
+            {},
+            ops.whole,
+        ))
+
+    async def purge_queue(
+        self,
+        name: str,
+        states: Sequence[str],
+        *,
+        older_than: When | float | None = None,
+    ) -> int:
+        """Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought
+        back.
+
+        Jobs that wait are cancelled first, so that workflows go on. Active jobs are never removed.
+
+        * ``states``: The states of the jobs to remove.
+        * ``older_than``: Only jobs older than this: a time, or a length of time before now. A length of time is
+          seconds, a timedelta or text.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        call = Call(
+            "DELETE",
+            ops.at("admin", "queues", name, "jobs"),
+            ops.given({"states": list(states), "older_than": ops.age(older_than), "confirm": True, "limit": 10000}),
+            ops.part("purged_count", "has_more"),
+        )
+        found, more = 0, True
+        while more:
+            count, more = await self._run(call)
+            found += count
+        return found
+
+    async def list_rate_limits(self) -> list[dict[str, Any]]:
+        """The keys that have limits, with how much of each limit is used.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("rate-limits"), {"limit": 200}),
+            None,
+            ops.member("items"),
+        ))
+
+    async def get_rate_limit(
+        self,
+        key: str,
+    ) -> dict[str, Any]:
+        """The limits of a key, with how much of each is used.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("rate-limits", key),
+            None,
+            ops.whole,
+        ))
+
+    async def override_rate_limit(
+        self,
+        key: str,
+        limits: Mapping[str, Any],
+        *,
+        expires_at: When | None = None,
+    ) -> dict[str, Any]:
+        """Gives a key other limits until a time, for example ``concurrency`` 2. Without any limit the override ends.
+
+        * ``limits``: The limits, by their names on the wire.
+        * ``expires_at``: When the override ends.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PUT",
+            ops.at("rate-limits", key),
+            {**dict(limits), **ops.given({"expires_at": ops.time(expires_at)})},
+            ops.whole,
+        ))
+
+    async def dead_letters(
+        self,
+        queue: str | None = None,
+        *,
+        job_type: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> list[Job]:
+        """Jobs that failed for good and were kept, the newest first.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type.
+        * ``limit``: The most jobs in the answer, 1 to 200; 50 without it.
+        * ``offset``: How many jobs are passed over.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("dead-letter"), {"queue": queue, "type": job_type, "limit": limit, "offset": offset}),
+            None,
+            ops.jobs,
+        ))
+
+    async def get_dead_letter(
+        self,
+        job_id: str,
+    ) -> Job:
+        """The dead letter with this id.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("dead-letter", job_id),
+            None,
+            ops.job,
+        ))
+
+    async def retry_dead_letter(
+        self,
+        job_id: str,
+    ) -> Job:
+        """Runs a dead letter again, with all its attempts.
+
+        Raises InvalidStateTransitionError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("dead-letter", job_id, "retry"),
+            {},
+            ops.job,
+        ))
+
+    async def discard_dead_letter(
+        self,
+        job_id: str,
+    ) -> None:
+        """Deletes a dead letter. It cannot be brought back.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("dead-letter", job_id),
+            None,
+            ops.nothing,
+        ))
+
+    async def retry_dead_letters(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> int:
+        """Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of them.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``error_type``: Only jobs whose last error is of this type.
+        * ``since``: Only jobs discarded at this time or later.
+        * ``until``: Only jobs discarded before this time.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("dead-letter", "retry"),
+            ops.given({"filter": ops.given({"queue": queue, "type": job_type, "error_type": error_type, "since": ops.time(since), "until": ops.time(until)}), "confirm": True}),
+            ops.number("retried"),
+        ))
+
+    async def discard_dead_letters(
+        self,
+        *,
+        queue: str | None = None,
+        job_type: str | None = None,
+        error_type: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> int:
+        """Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of them.
+
+        * ``queue``: Only jobs of this queue.
+        * ``job_type``: Only this job type; ``email.*`` is all types that start with ``email.``.
+        * ``error_type``: Only jobs whose last error is of this type.
+        * ``since``: Only jobs discarded at this time or later.
+        * ``until``: Only jobs discarded before this time.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.query(ops.at("dead-letter"), {"queue": queue, "type": job_type, "error_type": error_type, "since": ops.time(since), "until": ops.time(until), "confirm": True}),
+            None,
+            ops.number("deleted"),
+        ))
+
+    async def dead_letter_stats(self) -> dict[str, Any]:
+        """How many dead letters there are, by queue and by type of error, and since when.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("dead-letter", "stats"),
+            None,
+            ops.whole,
+        ))
+
+    async def list_cron(self) -> list[dict[str, Any]]:
+        """All cron entries.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("cron"),
+            None,
+            ops.crons,
+        ))
+
+    async def get_cron(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """The cron entry of this name.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("cron", name),
+            None,
+            ops.cron,
+        ))
+
+    async def enable_cron(
+        self,
+        name: str,
+        enabled: bool,
+    ) -> dict[str, Any]:
+        """Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+
+        * ``enabled``: Whether the entry enqueues jobs.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PATCH",
+            ops.at("cron", name),
+            ops.given({"enabled": enabled}),
+            ops.cron,
+        ))
+
+    async def delete_cron(
+        self,
+        name: str,
+    ) -> None:
+        """Deletes the cron entry. The jobs that it has enqueued stay.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("cron", name),
+            None,
+            ops.nothing,
+        ))
+
+    async def list_workers(
+        self,
+        *,
+        state: str | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """The workers that the server knows, with what each of them does.
+
+        * ``state``: Only workers in this state.
+        * ``page``: The number of the page. The first page is 1.
+        * ``per_page``: The most workers on one page, 1 to 100; 20 without it.
+
+        Raises InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "workers"), {"state": state, "page": page, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    async def get_worker(
+        self,
+        worker_id: str,
+    ) -> dict[str, Any]:
+        """The worker with this id.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("admin", "workers", worker_id),
+            None,
+            ops.whole,
+        ))
+
+    async def direct_worker(
+        self,
+        worker_id: str,
+        directive: Literal["quiet", "terminate", "resume"],
+    ) -> dict[str, Any]:
+        """Tells a worker to take no more jobs (``quiet``), to stop (``terminate``), or to take jobs again
+        (``resume``).
+
+        The worker hears of it with its next heartbeat.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "workers", worker_id, directive),
+            {},
+            ops.whole,
+        ))
+
+    async def remove_worker(
+        self,
+        worker_id: str,
+    ) -> dict[str, Any]:
+        """Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("admin", "workers", worker_id),
+            None,
+            ops.whole,
+        ))
+
+    async def health(self) -> dict[str, Any]:
+        """Whether the server works, with its version, its store and how long it has run.
+
+        Raises OJSAPIError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("health"),
+            None,
+            ops.whole,
+        ))
+
+    async def manifest(self) -> dict[str, Any]:
+        """What the server is, and what it can do.
+        """
+        return await self._run(Call(
+            "GET",
+            "/ojs/manifest",
+            None,
+            ops.whole,
+        ))
+
+    async def server_stats(self) -> dict[str, Any]:
+        """Jobs by state, throughput, latency and workers of the whole server.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("admin", "stats"),
+            None,
+            ops.whole,
+        ))
+
+    async def stats_history(
+        self,
+        *,
+        period: Literal["1m", "5m", "1h", "1d"] | None = None,
+        queue: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> list[dict[str, Any]]:
+        """Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+
+        * ``period``: The length of each period; ``1m`` without it. It is ``1m``, ``5m``, ``1h`` or ``1d``.
+        * ``queue``: Only this queue.
+        * ``since``: From this time on.
+        * ``until``: Up to this time.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "stats", "history"), {"period": period, "queue": queue, "since": ops.time(since), "until": ops.time(until)}),
+            None,
+            ops.member("items"),
+        ))
+
+    async def maintenance(self) -> dict[str, Any]:
+        """Whether the server is in maintenance, since when and why.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("admin", "system", "maintenance"),
+            None,
+            ops.whole,
+        ))
+
+    async def set_maintenance(
+        self,
+        enabled: bool,
+        *,
+        reason: str | None = None,
+        estimated_duration: Duration | None = None,
+    ) -> dict[str, Any]:
+        """Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+
+        * ``enabled``: Whether the server is in maintenance.
+        * ``reason``: Why, for those who ask.
+        * ``estimated_duration``: How long it will take, such as ``PT30M``.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "system", "maintenance"),
+            ops.given({"enabled": enabled, "reason": reason, "estimated_duration": ops.period(estimated_duration)}),
+            ops.whole,
+        ))
+
+    async def server_config(self) -> dict[str, Any]:
+        """The settings that the server runs with. There are no secrets among them.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("admin", "system", "config"),
+            None,
+            ops.whole,
+        ))
+

@@ -1,0 +1,452 @@
+# frozen_string_literal: true
+
+# Made from xtask/operations by make gen; do not edit.
+module OJS
+  # The methods of a client that are one request each. What they send is in xtask/operations.
+  module Operations
+    # Cancels many jobs. By ids: every job that has not ended. By a filter: the jobs that wait, unless the filter
+    # names other states. Jobs that cannot be cancelled are skipped, and their items say why; with <tt>atomic</tt> one
+    # such job keeps the others from being cancelled.
+    #
+    # * +job_ids+: The ids of the jobs.
+    # * +queue+: Only jobs of this queue.
+    # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
+    # * +states+: Only jobs in one of these states.
+    # * +enqueued_after+: Only jobs enqueued after this time.
+    # * +enqueued_before+: Only jobs enqueued before this time.
+    # * +priority+: Only jobs of this priority.
+    # * +meta+: Only jobs whose metadata has these members.
+    # * +atomic+: All of the jobs, or none.
+    #
+    # Raises PayloadTooLargeError, InvalidRequestError.
+    def bulk_cancel(job_ids = nil, atomic: false, **filter)
+      BulkResult.new(call("POST", path("jobs", "bulk", "cancel"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
+    end
+
+    # Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after their
+    # pause. Jobs that cannot be retried are skipped, and their items say why; with <tt>atomic</tt> one such job keeps
+    # the others from being retried.
+    #
+    # * +job_ids+: The ids of the jobs.
+    # * +queue+: Only jobs of this queue.
+    # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
+    # * +states+: Only jobs in one of these states.
+    # * +enqueued_after+: Only jobs enqueued after this time.
+    # * +enqueued_before+: Only jobs enqueued before this time.
+    # * +priority+: Only jobs of this priority.
+    # * +meta+: Only jobs whose metadata has these members.
+    # * +atomic+: All of the jobs, or none.
+    #
+    # Raises PayloadTooLargeError, InvalidRequestError.
+    def bulk_retry(job_ids = nil, atomic: false, **filter)
+      BulkResult.new(call("POST", path("jobs", "bulk", "retry"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
+    end
+
+    # Deletes many jobs that have ended. A deleted job cannot be brought back. Jobs that cannot be deleted are
+    # skipped, and their items say why; with <tt>atomic</tt> one such job keeps the others from being deleted.
+    #
+    # * +job_ids+: The ids of the jobs.
+    # * +queue+: Only jobs of this queue.
+    # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
+    # * +states+: Only jobs in one of these states.
+    # * +enqueued_after+: Only jobs enqueued after this time.
+    # * +enqueued_before+: Only jobs enqueued before this time.
+    # * +priority+: Only jobs of this priority.
+    # * +meta+: Only jobs whose metadata has these members.
+    # * +atomic+: All of the jobs, or none.
+    #
+    # Raises PayloadTooLargeError, InvalidRequestError.
+    def bulk_delete(job_ids = nil, atomic: false, **filter)
+      BulkResult.new(call("POST", path("jobs", "bulk", "delete"), { **Target.wire(job_ids, filter), **{ atomicity: atomicity(atomic) }.compact }))
+    end
+
+    # The job with this id.
+    #
+    # Raises NotFoundError.
+    def get_job(id)
+      job(call("GET", path("jobs", id)))
+    end
+
+    # One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
+    # another page while the page says that it has more. Jobs that come and go between two pages move the others.
+    #
+    # * +queue+: Only jobs of this queue.
+    # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
+    # * +state+: Only jobs in this state.
+    # * +since+: Only jobs created at this time or later.
+    # * +until+: Only jobs created before this time.
+    # * +sort+: What the list is sorted by; <tt>created_at</tt> without it. It is "created_at", "scheduled_at" or
+    #   "priority".
+    # * +order+: The direction of the sort; <tt>desc</tt> without it: the newest or the highest priority first. It is
+    #   "asc" or "desc".
+    # * +page+: The number of the page. The first page is 1.
+    # * +per_page+: The most jobs on one page, 1 to 100.
+    #
+    # Raises InvalidRequestError.
+    def list_jobs(queue: nil, type: nil, state: nil, since: nil, until: nil, sort: nil, order: nil, page: nil, per_page: nil)
+      JobPage.new(call("GET", query(path("admin", "jobs"), queue: queue, type: type, state: state, since: time("since", since), until: time("until", binding.local_variable_get(:until)), sort: sort, order: order, page: page, per_page: per_page)))
+    end
+
+    # Cancels the job. A worker that runs it is told to stop.
+    #
+    # Raises InvalidStateTransitionError, NotFoundError.
+    def cancel_job(id)
+      job(call("DELETE", path("jobs", id)))
+    end
+
+    # Changes the priority of a job that waits.
+    #
+    # * +priority+: The new priority. Higher runs earlier.
+    #
+    # Raises InvalidStateTransitionError, NotFoundError.
+    def set_priority(id, priority)
+      job(call("PATCH", path("jobs", id), { priority: priority }.compact))
+    end
+
+    # Makes a job available that was enqueued as pending.
+    #
+    # Raises InvalidStateTransitionError, NotFoundError.
+    def activate_job(id)
+      job(call("POST", path("jobs", id, "activate"), {}))
+    end
+
+    # Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+    #
+    # Raises InvalidStateTransitionError, NotFoundError.
+    def retry_job(id)
+      Job.answered(call("POST", path("admin", "jobs", id, "retry"), {}))
+    end
+
+    # How the job ended, and what its handler returned. The request is refused with status 408 while the job has not
+    # ended, and with 410 when its result is no longer kept.
+    #
+    # Raises APIError, NotFoundError.
+    def result(id)
+      # Sent once: a refusal with 408 is an answer here.
+      JobResult.new(call("GET", path("jobs", id, "result"), nil, wait: 0.0))
+    end
+
+    # How up to 1,000 jobs ended, in the order of the ids. Nothing stands for a job that is unknown, that has not
+    # ended, or whose result is no longer kept.
+    #
+    # * +job_ids+: The ids of the jobs.
+    #
+    # Raises PayloadTooLargeError.
+    def results(job_ids)
+      list(call("POST", path("jobs", "results"), { ids: job_ids.to_a }.compact), "results").map { |one| one && JobResult.new(one) }
+    end
+
+    # The state of the workflow and of its steps.
+    #
+    # Raises NotFoundError.
+    def get_workflow(id)
+      WorkflowStatus.new(member(call("GET", path("workflows", id)), "workflow"))
+    end
+
+    # Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+    #
+    # Raises InvalidStateTransitionError, NotFoundError.
+    def cancel_workflow(id)
+      WorkflowStatus.new(member(call("DELETE", path("workflows", id)), "workflow"))
+    end
+
+    # Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not listed.
+    #
+    # * +state+: Only workflows in this state. It is "pending", "running", "completed", "failed" or "cancelled".
+    # * +page+: The number of the page. The first page is 1.
+    # * +per_page+: The most workflows on one page, 1 to 100; 20 without it.
+    #
+    # Raises InvalidRequestError.
+    def list_workflows(state: nil, page: nil, per_page: nil)
+      list(call("GET", query(path("admin", "workflows"), state: state, page: page, per_page: per_page)), "items")
+    end
+
+    # All queues with their status.
+    def list_queues
+      list(call("GET", path("queues")), "queues")
+    end
+
+    # How many jobs of the queue are in which state.
+    def queue_stats(name)
+      member(call("GET", path("queues", name, "stats")), "queue")
+    end
+
+    # Stops handing out jobs of the queue until resume_queue. Jobs can still be enqueued.
+    def pause_queue(name)
+      member(call("POST", path("queues", name, "pause"), {}), "queue")
+    end
+
+    # Hands out jobs of the queue again, and accepts new ones.
+    def resume_queue(name)
+      member(call("POST", path("queues", name, "resume"), {}), "queue")
+    end
+
+    # Creates a queue with settings, such as <tt>concurrency</tt>, <tt>max_size</tt>, <tt>rate_limit</tt> and
+    # <tt>retention</tt>.
+    #
+    # * +name+: The name of the queue.
+    # * +config+: The settings, by their names on the wire.
+    #
+    # Raises ConflictError, InvalidRequestError.
+    def create_queue(name, **config)
+      call("POST", path("queues"), { name: name, config: config }.compact)
+    end
+
+    # A queue with its settings and counts.
+    #
+    # Raises NotFoundError.
+    def get_queue(name)
+      call("GET", path("queues", name))
+    end
+
+    # Changes the settings that are named and leaves the others. A setting of null goes back to the template, the
+    # queue <tt>_default</tt>.
+    #
+    # * +config+: The settings, by their names on the wire.
+    #
+    # Raises InvalidRequestError.
+    def configure_queue(name, **config)
+      call("PUT", path("queues", name, "config"), config)
+    end
+
+    # Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+    #
+    # * +strategy+: What happens to the jobs of the queue. It is "reject", "discard" or "move". Without it: "reject".
+    # * +target_queue+: Where the jobs go, for the strategy <tt>move</tt>.
+    #
+    # Raises ConflictError, NotFoundError, InvalidRequestError.
+    def delete_queue(name, strategy: "reject", target_queue: nil)
+      call("DELETE", query(path("queues", name), strategy: strategy, target_queue: target_queue))
+    end
+
+    # Accepts no more jobs for the queue and hands out those that are in it, until resume_queue.
+    def drain_queue(name)
+      call("POST", path("queues", name, "drain"), {})
+    end
+
+    # Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought
+    # back. Jobs that wait are cancelled first, so that workflows go on. Active jobs are never removed.
+    #
+    # * +states+: The states of the jobs to remove.
+    # * +older_than+: Only jobs older than this: a time, or a length of time before now. A length of time is seconds
+    #   or text.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def purge_queue(name, states, older_than: nil)
+      body = { states: Array(states), older_than: age("older_than", older_than), confirm: true, limit: 10000 }.compact
+      found = 0
+      loop do
+        answer = call("DELETE", path("admin", "queues", name, "jobs"), body)
+        found += member(answer, "purged_count")
+        return found unless answer["has_more"]
+      end
+    end
+
+    # The keys that have limits, with how much of each limit is used.
+    def list_rate_limits
+      list(call("GET", query(path("rate-limits"), limit: 200)), "items")
+    end
+
+    # The limits of a key, with how much of each is used.
+    #
+    # Raises NotFoundError.
+    def get_rate_limit(key)
+      call("GET", path("rate-limits", key))
+    end
+
+    # Gives a key other limits until a time, for example <tt>concurrency</tt> 2. Without any limit the override ends.
+    #
+    # * +limits+: The limits, by their names on the wire.
+    # * +expires_at+: When the override ends.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def override_rate_limit(key, expires_at: nil, **limits)
+      call("PUT", path("rate-limits", key), { **limits, **{ expires_at: time("expires_at", expires_at) }.compact })
+    end
+
+    # Jobs that failed for good and were kept, the newest first.
+    #
+    # * +queue+: Only jobs of this queue.
+    # * +type+: Only this job type.
+    # * +limit+: The most jobs in the answer, 1 to 200; 50 without it.
+    # * +offset+: How many jobs are passed over.
+    #
+    # Raises InvalidRequestError.
+    def dead_letters(queue: nil, type: nil, limit: nil, offset: nil)
+      jobs(call("GET", query(path("dead-letter"), queue: queue, type: type, limit: limit, offset: offset)))
+    end
+
+    # The dead letter with this id.
+    #
+    # Raises NotFoundError.
+    def get_dead_letter(id)
+      job(call("GET", path("dead-letter", id)))
+    end
+
+    # Runs a dead letter again, with all its attempts.
+    #
+    # Raises InvalidStateTransitionError, NotFoundError.
+    def retry_dead_letter(id)
+      job(call("POST", path("dead-letter", id, "retry"), {}))
+    end
+
+    # Deletes a dead letter. It cannot be brought back.
+    #
+    # Raises NotFoundError.
+    def discard_dead_letter(id)
+      call("DELETE", path("dead-letter", id))
+      nil
+    end
+
+    # Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of them.
+    #
+    # * +queue+: Only jobs of this queue.
+    # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
+    # * +error_type+: Only jobs whose last error is of this type.
+    # * +since+: Only jobs discarded at this time or later.
+    # * +until+: Only jobs discarded before this time.
+    #
+    # Raises InvalidRequestError.
+    def retry_dead_letters(queue: nil, type: nil, error_type: nil, since: nil, until: nil)
+      member(call("POST", path("dead-letter", "retry"), { filter: { queue: queue, type: type, error_type: error_type, since: time("since", since), until: time("until", binding.local_variable_get(:until)) }.compact, confirm: true }.compact), "retried")
+    end
+
+    # Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of them.
+    #
+    # * +queue+: Only jobs of this queue.
+    # * +type+: Only this job type; <tt>email.*</tt> is all types that start with <tt>email.</tt>.
+    # * +error_type+: Only jobs whose last error is of this type.
+    # * +since+: Only jobs discarded at this time or later.
+    # * +until+: Only jobs discarded before this time.
+    #
+    # Raises InvalidRequestError.
+    def discard_dead_letters(queue: nil, type: nil, error_type: nil, since: nil, until: nil)
+      member(call("DELETE", query(path("dead-letter"), queue: queue, type: type, error_type: error_type, since: time("since", since), until: time("until", binding.local_variable_get(:until)), confirm: true)), "deleted")
+    end
+
+    # How many dead letters there are, by queue and by type of error, and since when.
+    def dead_letter_stats
+      call("GET", path("dead-letter", "stats"))
+    end
+
+    # All cron entries.
+    def list_cron
+      crons(call("GET", path("cron")))
+    end
+
+    # The cron entry of this name.
+    #
+    # Raises NotFoundError.
+    def get_cron(name)
+      cron(call("GET", path("cron", name)))
+    end
+
+    # Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+    #
+    # * +enabled+: Whether the entry enqueues jobs.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def enable_cron(name, enabled)
+      cron(call("PATCH", path("cron", name), { enabled: enabled }.compact))
+    end
+
+    # Deletes the cron entry. The jobs that it has enqueued stay.
+    #
+    # Raises NotFoundError.
+    def delete_cron(name)
+      call("DELETE", path("cron", name))
+      nil
+    end
+
+    # The workers that the server knows, with what each of them does.
+    #
+    # * +state+: Only workers in this state.
+    # * +page+: The number of the page. The first page is 1.
+    # * +per_page+: The most workers on one page, 1 to 100; 20 without it.
+    #
+    # Raises InvalidRequestError.
+    def list_workers(state: nil, page: nil, per_page: nil)
+      list(call("GET", query(path("admin", "workers"), state: state, page: page, per_page: per_page)), "items")
+    end
+
+    # The worker with this id.
+    #
+    # Raises NotFoundError.
+    def get_worker(id)
+      call("GET", path("admin", "workers", id))
+    end
+
+    # Tells a worker to take no more jobs (<tt>quiet</tt>), to stop (<tt>terminate</tt>), or to take jobs again
+    # (<tt>resume</tt>). The worker hears of it with its next heartbeat.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def direct_worker(id, directive)
+      call("POST", path("admin", "workers", id, directive), {})
+    end
+
+    # Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+    #
+    # Raises ConflictError, NotFoundError.
+    def remove_worker(id)
+      call("DELETE", path("admin", "workers", id))
+    end
+
+    # Whether the server works, with its version, its store and how long it has run.
+    #
+    # Raises APIError.
+    def health
+      call("GET", path("health"))
+    end
+
+    # What the server is, and what it can do.
+    def manifest
+      call("GET", "/ojs/manifest")
+    end
+
+    # Jobs by state, throughput, latency and workers of the whole server.
+    def server_stats
+      call("GET", path("admin", "stats"))
+    end
+
+    # Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+    #
+    # * +period+: The length of each period; <tt>1m</tt> without it. It is "1m", "5m", "1h" or "1d".
+    # * +queue+: Only this queue.
+    # * +since+: From this time on.
+    # * +until+: Up to this time.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def stats_history(period: nil, queue: nil, since: nil, until: nil)
+      list(call("GET", query(path("admin", "stats", "history"), period: period, queue: queue, since: time("since", since), until: time("until", binding.local_variable_get(:until)))), "items")
+    end
+
+    # Whether the server is in maintenance, since when and why.
+    def maintenance
+      call("GET", path("admin", "system", "maintenance"))
+    end
+
+    # Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+    #
+    # * +enabled+: Whether the server is in maintenance.
+    # * +reason+: Why, for those who ask.
+    # * +estimated_duration+: How long it will take, such as <tt>PT30M</tt>.
+    #
+    # Raises InvalidRequestError.
+    def set_maintenance(enabled, reason: nil, estimated_duration: nil)
+      call("POST", path("admin", "system", "maintenance"), { enabled: enabled, reason: reason, estimated_duration: length("estimated_duration", estimated_duration) }.compact)
+    end
+
+    # The settings that the server runs with. There are no secrets among them.
+    def server_config
+      call("GET", path("admin", "system", "config"))
+    end
+
+    private
+
+    # Sends a request and reads its answer.
+    def call(method, path, body = nil, wait: nil)
+      @transport.request(method, path, body, wait: wait)
+    end
+  end
+  private_constant :Operations
+end
