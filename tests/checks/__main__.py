@@ -1,4 +1,4 @@
-"""Tests of what checks this repository (scripts/check.py and its like): `python3 tests/checks`. Python 3.10, standard library only."""
+"""Tests of the scripts that check this repository: `python3 tests/checks`. Python 3.10, standard library only."""
 import sys
 import unittest
 from pathlib import Path

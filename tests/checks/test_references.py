@@ -36,9 +36,11 @@ class References(unittest.TestCase):
         self.assertIn(why, wrong[0])
 
     def test_what_leads_somewhere_passes(self) -> None:
-        page = ("# Page\n\n## A heading, long\n\n[job](../core/job.rs) [`enqueue`](../core/job.rs) [here](#a-heading-long) `core/job.rs` "
-                "`core/{job}.rs` `core/*.rs` decision 3, decision D5, protocol section 6.2, dialects 0.1\n")
-        code = "// (extensions section 4; protocol sections 6 and 6.2)\n// As \"Framework Adapters\",\n// section 5.2, prints it.\n"
+        page = ("# Page\n\n## A heading, long\n\n[job](../core/job.rs) [`enqueue`](../core/job.rs) "
+                "[here](#a-heading-long) `core/job.rs` `core/{job}.rs` `core/*.rs` decision 3, decision D5, "
+                "protocol section 6.2, dialects 0.1\n")
+        code = ("// (extensions section 4; protocol sections 6 and 6.2)\n"
+                "// As \"Framework Adapters\",\n// section 5.2, prints it.\n")
         self.assertEqual(wrong_with({"docs/page.md": page, "core/more.rs": code}), [])
 
     def test_links(self) -> None:
@@ -61,4 +63,5 @@ class References(unittest.TestCase):
         self.refused("core/more.rs", "// (decision D6)\n", "is not written down")
         self.refused("core/more.rs", "// (decision 4)\n", "is not written down")
         self.refused("docs/adr/0004-two.md", "# 4. Two writers\n", "no line `Date")
-        self.refused("docs/adr/0004-two.md", "# 4. Two writers\n\nDate: 2026-11-22. Status: accepted.\n", "no row for 4")
+        page = "# 4. Two writers\n\nDate: 2026-11-22. Status: accepted.\n"
+        self.refused("docs/adr/0004-two.md", page, "no row for 4")
