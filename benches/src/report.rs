@@ -1,10 +1,11 @@
 //! Figures, and how they are shown: median, minimum, maximum, the guard, the goal, and what stands beside them.
-use std::fmt;
+use std::path::{Path, PathBuf};
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
 use serde::Serialize;
 
+use crate::Result;
 use crate::conditions::Conditions;
 
 /// Whether more is better.
@@ -93,14 +94,7 @@ impl Figure {
 
     /// The middle value; the mean of the two middle ones.
     pub fn median(&self) -> f64 {
-        let mut sorted = self.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        let n = sorted.len();
-        match n {
-            0 => f64::NAN,
-            n if n % 2 == 1 => sorted[n / 2],
-            n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-        }
+        median(&self.values)
     }
 
     fn range(&self) -> String {
@@ -130,17 +124,38 @@ impl Figure {
     }
 }
 
+/// The middle value; the mean of the two middle ones.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}
+
+/// Writes a report, in a folder that is made where it is not there.
+pub fn write(file: &Path, text: &str) -> Result<()> {
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)?;
+    }
+    Ok(std::fs::write(file, text)?)
+}
+
 /// All figures of a run, in groups: ours first, then what it is compared with.
 pub struct Report {
     /// The machine.
     pub conditions: Conditions,
     groups: Vec<Vec<Figure>>,
+    shown: usize,
+    file: PathBuf,
 }
 
 impl Report {
-    /// Empty.
-    pub fn new(conditions: Conditions) -> Self {
-        Self { conditions, groups: Vec::new() }
+    /// Empty; everything will be written to `file`.
+    pub fn new(conditions: Conditions, file: PathBuf) -> Self {
+        Self { conditions, groups: Vec::new(), shown: 0, file }
     }
 
     /// Adds figures that belong together; those beside ours show how ours relates to them.
@@ -148,8 +163,20 @@ impl Report {
         self.groups.push(group);
     }
 
+    /// Prints the groups that were not shown yet, and writes all to the file: a run that is stopped later has not been for nothing.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn show(&mut self) -> Result<()> {
+        if self.shown < self.groups.len() {
+            println!("{}", table(self.groups.get(self.shown..).unwrap_or_default()));
+            self.shown = self.groups.len();
+        }
+        write(&self.file, &self.to_json())
+    }
+
     /// Everything, each run included.
-    pub fn to_json(&self) -> String {
+    fn to_json(&self) -> String {
         let groups: Vec<Vec<serde_json::Value>> = self
             .groups
             .iter()
@@ -169,27 +196,25 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new();
-        table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_header(["measured", "median", "unit", "min – max", "verdict", "ours to this", "conditions"]);
-        for group in &self.groups {
-            for figure in group {
-                let bold = if figure.side == Side::Ours { Attribute::Bold } else { Attribute::Reset };
-                table.add_row([
-                    Cell::new(label(figure)).add_attribute(bold),
-                    Cell::new(show(figure.median())).set_alignment(CellAlignment::Right).add_attribute(bold),
-                    Cell::new(figure.unit),
-                    Cell::new(figure.range()),
-                    figure.verdict(),
-                    Cell::new(ratio(group, figure)).set_alignment(CellAlignment::Right),
-                    Cell::new(&figure.conditions),
-                ]);
-            }
+fn table(groups: &[Vec<Figure>]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["measured", "median", "unit", "min – max", "verdict", "ours to this", "conditions"]);
+    for group in groups {
+        for figure in group {
+            let bold = if figure.side == Side::Ours { Attribute::Bold } else { Attribute::Reset };
+            table.add_row([
+                Cell::new(label(figure)).add_attribute(bold),
+                Cell::new(show(figure.median())).set_alignment(CellAlignment::Right).add_attribute(bold),
+                Cell::new(figure.unit),
+                Cell::new(figure.range()),
+                figure.verdict(),
+                Cell::new(ratio(group, figure)).set_alignment(CellAlignment::Right),
+                Cell::new(&figure.conditions),
+            ]);
         }
-        write!(f, "{table}")
     }
+    table
 }
 
 fn label(figure: &Figure) -> String {
@@ -210,7 +235,7 @@ fn ratio(group: &[Figure], figure: &Figure) -> String {
 }
 
 /// Thousands with a blank, small numbers with two digits.
-fn show(value: f64) -> String {
+pub fn show(value: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
@@ -241,6 +266,19 @@ mod tests {
         let latency = Figure::ours("x", "ms", Better::Less, vec![1.0, 2.0], "");
         assert!((latency.median() - 1.5).abs() < f64::EPSILON);
         assert!(latency.reaches(1.5) && !latency.reaches(1.0));
+    }
+
+    #[test]
+    fn each_group_is_shown_once_and_the_file_has_all_of_them_from_the_first_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bench").join("all.json");
+        let mut report = Report::new(Conditions::read(folder.path()), file.clone());
+        let read = || serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        for groups in 1..=2 {
+            report.add(vec![Figure::ours(format!("figure {groups}"), "ms", Better::Less, vec![1.0], "")]);
+            report.show().unwrap();
+            assert_eq!((report.shown, read()["groups"].as_array().unwrap().len()), (groups, groups));
+        }
     }
 
     #[test]

@@ -15,9 +15,8 @@ pub mod rust;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use crate::Result;
+use crate::progress::Progress;
 
 /// What the command line decided.
 #[derive(Debug, Clone)]
@@ -47,14 +46,8 @@ impl Plan {
         Ok(Self { bin, dir, runs, time: Duration::from_secs_f64(seconds.max(0.1)) })
     }
 
-    /// A progress bar over `steps` runs.
-    pub fn progress(&self, title: &str, steps: usize) -> ProgressBar {
-        let bar = ProgressBar::new(steps as u64);
-        if let Ok(style) = ProgressStyle::with_template("{prefix:28} {bar:30} {pos}/{len} runs  {elapsed}  {msg}") {
-            bar.set_style(style);
-        }
-        bar.set_prefix(title.to_owned());
-        bar.tick();
-        bar
+    /// Progress over `steps` runs.
+    pub fn progress(&self, title: &str, steps: usize) -> Progress {
+        Progress::new(title, steps)
     }
 }

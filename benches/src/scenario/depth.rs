@@ -74,6 +74,13 @@ pub fn run(plan: &Plan, deep: usize, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
+/// Median and 99th percentile of the claims of one server, in milliseconds.
+pub fn percentiles(server: &Server, run: usize, depth: usize, settle: impl FnOnce() -> Result<()>) -> Result<Vec<f64>> {
+    let mut series = Series::default();
+    series.push(claims(server, run, depth, settle)?);
+    Ok([series.p50, series.p99].concat())
+}
+
 /// The time of each claim. What fills the store leaves work behind, which `settle` does.
 fn claims(server: &Server, run: usize, depth: usize, settle: impl FnOnce() -> Result<()>) -> Result<Vec<Duration>> {
     let ids = |kind: usize| Ids::new((kind * 0x100 + run) as u16);

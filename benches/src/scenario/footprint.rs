@@ -63,7 +63,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
 }
 
 /// From the start of the process to the first 200.
-fn first_answer(server: &Server) -> Result<Duration> {
+pub fn first_answer(server: &Server) -> Result<Duration> {
     load::on_one_thread(async {
         let mut connection = Connection::open(server.address).await?;
         connection.expect(&get("/ojs/v1/health"), 200).await?;

@@ -1,13 +1,13 @@
 //! The PostgreSQL store beside the fastest queues on PostgreSQL, all on one server, in turns.
 use std::time::Duration;
 
-use indicatif::ProgressBar;
 use ojs_postgres_fixture::Database;
 
 use crate::Result;
 use crate::load::PAYLOAD_BYTES;
 use crate::load::noop::{self, DEFAULT_SLOTS, MANY_SLOTS};
 use crate::postgres::{Cost, Postgres, own_cpu};
+use crate::progress::Progress;
 use crate::report::{Better, Figure, Report};
 use crate::rivals::{Graphile, How, Load, River};
 use crate::scenario::{Plan, batch, cycle, enqueue, latency};
@@ -35,7 +35,7 @@ struct Series {
 struct Bench<'a> {
     plan: &'a Plan,
     postgres: Postgres,
-    bar: ProgressBar,
+    bar: Progress,
 }
 
 impl Bench<'_> {
@@ -66,10 +66,12 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
     let (river, graphile) = (River::install()?, Graphile::install()?);
     let bench = Bench { plan, postgres: Postgres::start(&plan.dir)?, bar };
     let settings = bench.postgres.settings()?;
-    bench.bar.println(format!("PostgreSQL: {settings}"));
+    bench.bar.suspend(|| println!("PostgreSQL: {settings}"));
     report.conditions.postgres = Some(settings);
     burn_down(&bench, runs, &river, &graphile, report)?;
+    bench.bar.suspend(|| report.show())?;
     producers(&bench, runs, &river, &graphile, report)?;
+    bench.bar.suspend(|| report.show())?;
     requests(&bench, runs, report)?;
     bench.bar.finish_and_clear();
     Ok(())

@@ -2,10 +2,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use indicatif::ProgressBar;
 use serde::Deserialize;
 
 use crate::Result;
+use crate::progress::Progress;
 use crate::redis::Redis;
 use crate::report::{Better, Figure, Report};
 use crate::scenario::Plan;
@@ -36,9 +36,8 @@ struct Tools {
 }
 
 impl Tools {
-    fn find(bar: &ProgressBar) -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
-        let ours = std::env::var_os("OJS_BENCH_PYTHON").map_or_else(|| root.join(".venv/bin/python"), PathBuf::from);
+    fn find(bar: &Progress) -> Result<Self> {
+        let (root, ours) = (root()?, ours());
         if !ours.exists() {
             return Err("the Python package is not built: run `make python` (or scripts/python.sh) first".into());
         }
@@ -52,7 +51,7 @@ impl Tools {
     /// Our worker at this URL.
     fn noop(&self, url: &str, coroutine: bool) -> Result<Line> {
         let mut command = Command::new(&self.ours);
-        command.arg(self.root.join("python/benchmarks/noop.py"));
+        command.arg(script()?);
         command.args(["--url", url, "--jobs", &JOBS.to_string(), "--read-args", "--payload", "150"]);
         if coroutine {
             command.arg("--async");
@@ -69,6 +68,21 @@ impl Tools {
             .arg(dir.path());
         line(command)
     }
+}
+
+fn root() -> Result<PathBuf> {
+    Ok(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?)
+}
+
+/// The Python in which our package is installed.
+pub fn ours() -> PathBuf {
+    let installed = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/python");
+    std::env::var_os("OJS_BENCH_PYTHON").map_or_else(installed, PathBuf::from)
+}
+
+/// Our worker, as a program.
+pub fn script() -> Result<PathBuf> {
+    Ok(root()?.join("python/benchmarks/noop.py"))
 }
 
 fn cores() -> usize {
@@ -117,7 +131,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> Result<()> {
 
 /// One figure of ours: a fresh store for every run.
 fn series(
-    bar: &ProgressBar,
+    bar: &Progress,
     plan: &Plan,
     name: &str,
     store: Store,
