@@ -251,9 +251,12 @@ mod tests {
     fn traces_are_lines_without_commands_to_a_terminal_and_bounded() {
         let mut failure = failure(true);
         failure.backtrace = vec!["one\n  two".into(), "three".into()];
-        assert_eq!(Trace(&failure).to_string(), "ValueError (handler_error): no\\u{1b}[31m\n    one\n      two\n    three");
+        assert_eq!(
+            Trace { failure: &failure, job_id: "a" }.to_string(),
+            "ValueError (handler_error): no\\u{1b}[31m\n    one\n      two\n    three"
+        );
         failure.message = "ü".repeat(MOST_BYTES);
-        let text = Trace(&failure).to_string();
+        let text = Trace { failure: &failure, job_id: "a" }.to_string();
         assert!(text.len() <= MOST_BYTES + 8 && text.ends_with('…'), "{}", text.len());
     }
 }
