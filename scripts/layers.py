@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Dependencies point downwards only: the core and the host layer know no foreign-language binding.
 
-Reads `cargo tree` of every crate in core/ and of bindings/abi. Prints one line per crate, then "N passed, N failed".
+Reads `cargo tree` of every crate in core/ and of bindings/abi, and the imports of the engine's modules: no large circle, and a feature
+imports of another feature only what that feature offers. Prints one line per crate, then "N passed, N failed".
 """
 import subprocess
 import sys
 from pathlib import Path
+
+from circles import circles, imports, modules
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,6 +23,25 @@ ALLOWED = {
     "ojs-abi": {"ojs-model", "ojs-engine", "ojs"},
 }
 OURS = {*ALLOWED, "ojs-adapter-axum", "ojs-cli", "ojs-python", "ojs-node", "ojs-c", "ojs-ruby", "ojs-tests", "ojs-mariadb-fixture", "ojs-postgres-fixture", "ojs-bench", "xtask"}
+
+ENGINE = ROOT / "core" / "engine" / "src"
+# The most modules of the engine that may import each other in a circle.
+LARGEST_CIRCLE = 2
+# What a feature offers to other features; everything else in its folder is its own.
+OFFERED = {"records", "tables", "answer", "routes", "filter"}
+
+
+def inside_imports() -> list[str]:
+    """Imports of a feature's own modules by another feature."""
+    known = modules(ENGINE)
+    found = []
+    for name, file in known.items():
+        if len(name) < 3 or name[0] != "features":
+            continue
+        for other in imports(name, file.read_text(), known):
+            if len(other) > 2 and other[0] == "features" and other[1] != name[1] and other[2] not in OFFERED:
+                found.append(f"{'::'.join(name)} imports {'::'.join(other)}")
+    return sorted(found)
 
 
 def tree(crate: str, *arguments: str) -> set[str]:
@@ -40,7 +62,16 @@ def main() -> int:
     if "ojs-engine" in plain:
         failed += 1
         print("ojs          needs ojs-engine without the feature `embedded`")
-    print(f"{len(ALLOWED) + 1 - failed} passed, {failed} failed")
+    largest = next(iter(circles(ENGINE)), [])
+    print(f"largest circle of imports in the engine: {len(largest)} modules ({', '.join(largest)})")
+    if len(largest) > LARGEST_CIRCLE:
+        failed += 1
+        print(f"ojs-engine   has a circle of more than {LARGEST_CIRCLE} modules")
+    inside = inside_imports()
+    failed += bool(inside)
+    for line in inside:
+        print(f"ojs-engine   {line}: another feature's inside")
+    print(f"{len(ALLOWED) + 3 - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

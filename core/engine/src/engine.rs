@@ -7,15 +7,13 @@ use ojs_model::{JobId, NewJob, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Refusal, StoreError};
-use crate::features::queue_config::admission::room_signal;
 use crate::features::queue_config::records::Overflow;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
 use crate::kernel::ending::Ending;
 use crate::kernel::job::JobView;
 use crate::kernel::maintenance::Sweeper;
-use crate::kernel::outcome::quiet_signal;
-use crate::kernel::wake::Wakeups;
+use crate::kernel::wake::{Wakeups, quiet_signal, room_signal};
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
 use crate::store::memory::MemoryTables;
@@ -109,16 +107,6 @@ impl Engine {
         let inner =
             Inner { store: Arc::new(ledger), wakeups, metrics, streams, waiting, options, node, opened, opened_at, closing };
         Ok(Self { inner: Arc::new(inner) })
-    }
-
-    /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
-    pub fn router(&self) -> axum::Router {
-        crate::http::router::router(self.clone(), None, None)
-    }
-
-    /// The same, for those who have a key.
-    pub fn guarded_router(&self, access: Arc<crate::http::access::Access>) -> axum::Router {
-        crate::http::router::router(self.clone(), Some(access), None)
     }
 
     /// The store, for tools and tests that go below HTTP.

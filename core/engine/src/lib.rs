@@ -13,7 +13,7 @@
 //! | where | what lives there |
 //! |---|---|
 //! | `kernel/` | commands and queries, [`command`]; a transaction, its transitions, events and counters; wake-ups; jobs as rows, [`job`] |
-//! | `store/` | the seam ([`Store`](store::seam::Store), [`tables`]), group commit (`writer`), and the stores `memory`, `sqlite`, `postgres` |
+//! | `store/` | the seam ([`Store`](store::seam::Store), [`rows`]), group commit (`writer`), and the stores `memory`, `sqlite`, `postgres` |
 //! | `features/<name>/` | what one feature needs: `records` (rows and their tables), `rules`, `routes`, `metrics` |
 //! | `http/` | the HTTP binding as an axum router: routes, requests, answers, streams; keys ([`access`]); the listener with its limits |
 //! | [`error`] | errors and results that all of these share |
@@ -51,6 +51,6 @@ pub use http::hosts::Hosts;
 pub use http::listener::{Limits, Listener};
 pub use http::server::{Server, listening_advice};
 pub use kernel::event::{Change, Event, EventFilter, Origin, Place};
-pub use kernel::{clock, command, job, log};
+pub use kernel::{clock, command, job, log, placed};
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, Retention, StoreUrl};
-pub use store::{schema, tables};
+pub use store::{rows, schema};

@@ -13,15 +13,16 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::engine::Engine;
-use crate::error::{Refusal, StoreError};
-use crate::http::caller::{self, Asker};
+use crate::error::Refusal;
+use crate::http::caller::Asker;
 use crate::http::client_limit::Guest;
-use crate::http::queues::pressure;
-use crate::http::reply::{Failure, Json};
+use crate::http::page::pressure;
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{client_request_id, job_id, parse, read_body};
-use crate::kernel::command::{Command, Placed, Pressure, Query, Reply};
+use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::job::JobView;
-use crate::kernel::render;
+use crate::kernel::placed::{Placed, Pressure};
+use crate::kernel::{owner, render};
 
 pub async fn enqueue(
     State(engine): State<Engine>,
@@ -45,7 +46,7 @@ pub async fn enqueue(
     let mut out = String::with_capacity(512);
     out.push_str("{\"job\":");
     for placed in &placed {
-        caller::placed(&mut out, placed);
+        owner::placed(&mut out, placed);
     }
     if deduplicated {
         push_bare(&mut out, "deduplicated", true);
@@ -84,7 +85,7 @@ pub async fn enqueue_batch(
     let placed = store(&engine, jobs, patience).await?;
     let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":");
-    render::list(&mut out, &placed, caller::placed);
+    render::list(&mut out, &placed, owner::placed);
     push_bare(&mut out, "count", placed.len());
     push_warnings(&mut out, &warnings);
     out.push('}');
@@ -187,7 +188,7 @@ pub async fn get(State(engine): State<Engine>, asker: Asker, Path(id): Path<Stri
     match engine.query(Query::Job(job_id("job", &id)?)).await? {
         Reply::Job(view) if asker.is_stranger_to(&view) => {
             let mut out = String::from("{\"job\":");
-            caller::outline(&mut out, &view);
+            owner::outline(&mut out, &view);
             out.push('}');
             Ok(Json::ok(out))
         }
@@ -251,9 +252,4 @@ pub fn wrapped(view: &JobView, more: impl FnOnce(&mut String)) -> String {
     render::object(&mut out, view, more);
     out.push('}');
     out
-}
-
-/// A reply of another kind than the command's: a fault of ours.
-pub fn unexpected(reply: &Reply) -> Refusal {
-    StoreError::Failed(format!("unexpected answer {reply:?}")).into()
 }

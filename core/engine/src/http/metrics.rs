@@ -9,8 +9,7 @@ use ojs_model::{ErrorCode, OjsError};
 use crate::engine::Engine;
 use crate::features::admin::records::{AdminQuery, AdminReply};
 use crate::features::limits::metrics::MAX_KEYS;
-use crate::http::jobs::unexpected;
-use crate::http::reply::Failure;
+use crate::http::reply::{Failure, unexpected};
 use crate::kernel::command::{Query, Reply};
 use crate::metrics::as_plain_text;
 

@@ -1,12 +1,12 @@
 //! `/admin`: what an operator needs beside the protocol's own calls (extensions section 19).
-use ojs_model::{ErrorCode, OjsError, Timestamp};
+use ojs_model::{OjsError, Timestamp};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply};
-use crate::http::jobs::unexpected;
-use crate::http::reply::Failure;
+use crate::http::reply::{Failure, unexpected};
 use crate::http::request::Params;
+use crate::http::terms::invalid;
 use crate::kernel::command::{Command, Query, Reply};
 
 /// Largest page of the admin plane (extensions section 0.3).
@@ -65,11 +65,6 @@ pub(crate) fn time(params: &Params, name: &str) -> Result<Option<i64>, OjsError>
     let Some(text) = params.get(name) else { return Ok(None) };
     let at = Timestamp::parse(text).map_err(|error| invalid(name, format!("{name} is {error}.")))?;
     Ok(Some(at.as_millis()))
-}
-
-/// A parameter or member that cannot be used: 400.
-pub(crate) fn invalid(field: &str, message: impl Into<String>) -> OjsError {
-    OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": field}))
 }
 
 /// A time as JSON, `null` for never.

@@ -1,18 +1,17 @@
 //! `/queues`: list, stats, pause, resume.
 use axum::extract::{Path, RawQuery, State};
-use ojs_model::{JobState, Timestamp, envelope};
+use ojs_model::{Timestamp, envelope};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::features::queue_config::admission::depth;
 use crate::features::queue_config::rules::phase_word;
 use crate::features::statistics::records::{HOUR, MINUTE, Pace, StatFilter, StatRow};
 use crate::features::statistics::routes::read as figures;
-use crate::http::jobs::unexpected;
-use crate::http::reply::{Failure, Json};
+use crate::http::page::{by_state, pagination, pressure};
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::Params;
 use crate::kernel::command::{Command, Query, Reply};
-use crate::store::tables::{Counts, QueueRow};
+use crate::store::rows::{QueueRow, depth};
 
 /// Largest page (protocol section 3.10).
 const MAX_PAGE: usize = 200;
@@ -41,16 +40,6 @@ fn describe(queue: &QueueRow) -> Value {
 /// The word for its state.
 pub fn status(queue: &QueueRow) -> &'static str {
     phase_word(queue)
-}
-
-/// The `pagination` object of every list.
-pub fn pagination(total: usize, limit: usize, offset: usize) -> Value {
-    let next = offset.saturating_add(limit);
-    let mut object = json!({"total": total, "limit": limit, "offset": offset, "has_more": next < total});
-    if let (true, Some(object)) = (next < total, object.as_object_mut()) {
-        object.insert("next_cursor".into(), json!(next.to_string()));
-    }
-    object
 }
 
 pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
@@ -104,15 +93,6 @@ async fn last_hour(engine: &Engine, queue: i64) -> Result<serde_json::Map<String
         ("avg_wait_ms".to_owned(), rounded(hour.wait.mean().unwrap_or(0.0))),
         ("throughput_per_second".to_owned(), rounded(Pace::of(&rows, now).completed / 60.0)),
     ]))
-}
-
-/// 0 is empty, 1 is full; two decimals.
-pub fn pressure(depth: u64, bound: u64) -> f64 {
-    (depth as f64 / bound as f64 * 100.0).round() / 100.0
-}
-
-pub fn by_state(counts: &Counts) -> serde_json::Map<String, Value> {
-    JobState::ALL.into_iter().zip(counts).map(|(state, count)| (state.as_str().to_owned(), json!(count))).collect()
 }
 
 pub async fn pause(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError, SPEC_VERSION};
 
 use crate::error::{Refusal, StoreError};
-use crate::http::router::status_of;
+use crate::kernel::command::Reply;
 
 const OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -183,4 +183,17 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
     headers.insert(OJS_VERSION, HeaderValue::from_static(SPEC_VERSION));
     headers.insert(REQUEST_ID, request_id.clone());
     response
+}
+
+/// A reply of another kind than the command's: a fault of ours.
+pub fn unexpected(reply: &Reply) -> Refusal {
+    StoreError::Failed(format!("unexpected answer {reply:?}")).into()
+}
+
+/// The status of a refusal, whatever an unknown code says.
+pub(crate) fn status_of(error: &OjsError) -> StatusCode {
+    StatusCode::from_u16(error.status)
+        .ok()
+        .filter(|s| s.is_client_error() || s.is_server_error())
+        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{Method, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -16,9 +16,21 @@ use crate::http::guard::{self, Fence};
 use crate::http::hosts::Hosts;
 use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
-use crate::http::routes::{self, Route};
-use crate::http::{health, manifest, metrics};
+use crate::http::routes::Route;
+use crate::http::{health, manifest, metrics, routes};
 use crate::kernel::command::Command;
+
+impl Engine {
+    /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
+    pub fn router(&self) -> axum::Router {
+        router(self.clone(), None, None)
+    }
+
+    /// The same, for those who have a key.
+    pub fn guarded_router(&self, access: Arc<Access>) -> axum::Router {
+        router(self.clone(), Some(access), None)
+    }
+}
 
 /// All routes, with uniform headers and error bodies; with `access`, only for those who have a key; with `hosts`, not for pages of
 /// browsers that come from elsewhere.
@@ -132,12 +144,4 @@ fn likely_route(path: &str) -> Option<&'static str> {
         ("/jobs", "/ojs/v1/jobs"),
     ];
     ROUTES.iter().find(|(end, _)| path.ends_with(end)).map(|(_, route)| *route)
-}
-
-/// The status of a refusal, whatever an unknown code says.
-pub(crate) fn status_of(error: &OjsError) -> StatusCode {
-    StatusCode::from_u16(error.status)
-        .ok()
-        .filter(|s| s.is_client_error() || s.is_server_error())
-        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }

@@ -8,9 +8,10 @@ use tokio::sync::mpsc::Sender;
 
 use crate::engine::Engine;
 use crate::http::client_limit::Slot;
+use crate::http::follower::Subscription;
 use crate::http::frames::{Frames, Shape};
 use crate::kernel::event::{Event, EventFilter, Place};
-use crate::stream::{Dropped, Subscription};
+use crate::stream::Dropped;
 
 /// Silence after which a comment is sent. The rule is 15 s at most (extensions section 3); slow links get some of it.
 const HEARTBEAT: Duration = Duration::from_secs(10);

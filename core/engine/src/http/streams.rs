@@ -14,16 +14,15 @@ use tokio::sync::mpsc::{Receiver, channel};
 use crate::engine::Engine;
 use crate::http::caller::Asker;
 use crate::http::client_limit::{Full, Guest, Slot};
+use crate::http::follower::Subscription;
 use crate::http::frames::{Frames, Shape, Transition};
 use crate::http::guard::guest;
-use crate::http::jobs::unexpected;
-use crate::http::reply::Failure;
+use crate::http::reply::{Failure, unexpected};
 use crate::http::request::{Params, job_id};
 use crate::http::sse::Session;
 use crate::kernel::command::{Query, Reply};
 use crate::kernel::event::{EventFilter, Place};
 use crate::kernel::job::{JobView, flag};
-use crate::stream::Subscription;
 
 /// How long a client waits before it connects again, milliseconds (extensions section 3).
 pub const RETRY_MS: u64 = 3000;

@@ -17,8 +17,7 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::http::caller::Asker;
 use crate::http::client_limit::Guest;
-use crate::http::jobs::unexpected;
-use crate::http::reply::{Failure, Json};
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{job_id, parse, read_body};
 use crate::kernel::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
 use crate::kernel::job::{JobRow, JobView};
@@ -359,7 +358,7 @@ struct AboutWorker {
 const MAX_ABOUT_BYTES: usize = 4_096;
 
 impl AboutWorker {
-    fn info(&self) -> Option<crate::features::admin::records::WorkerInfo> {
+    fn info(&self) -> Option<crate::store::rows::WorkerInfo> {
         let text = serde_json::to_string(self).ok()?;
         (text != "{}" && text.len() <= MAX_ABOUT_BYTES).then(|| text.into())
     }

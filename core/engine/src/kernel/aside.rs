@@ -8,9 +8,8 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use ojs_model::JobId;
 
-use crate::kernel::job::JobRow;
-use crate::kernel::transaction::Transaction;
-
+/// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
+pub(crate) const SLICE: usize = 500;
 /// How long something is left out, milliseconds.
 const FOR_MS: i64 = 60_000;
 
@@ -50,7 +49,7 @@ pub struct Aside {
 
 impl Aside {
     /// Looks at something; false when it is left out.
-    fn look_at(&mut self, subject: Subject, now: i64) -> bool {
+    pub(crate) fn look_at(&mut self, subject: Subject, now: i64) -> bool {
         if self.until.get(&subject).is_some_and(|until| now < *until) {
             return false;
         }
@@ -80,7 +79,7 @@ impl Aside {
     }
 
     /// Names of queues that are left out now.
-    fn queues(&self, now: i64) -> Vec<Arc<str>> {
+    pub(crate) fn queues(&self, now: i64) -> Vec<Arc<str>> {
         let left_out = self.until.iter().filter(|(_, until)| now < **until);
         left_out
             .filter_map(|(subject, _)| if let Subject::Queue(name) = subject { Some(Arc::clone(name)) } else { None })
@@ -88,44 +87,7 @@ impl Aside {
     }
 
     /// How many things are left out.
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.until.len()
-    }
-}
-
-impl Transaction<'_> {
-    /// Whether a sweep goes into one of its parts.
-    pub(crate) fn enters(&mut self, part: &'static str) -> bool {
-        self.counters.aside.look_at(Subject::Part(part), self.now.as_millis())
-    }
-
-    /// Whether a sweep takes a job.
-    pub(crate) fn takes(&mut self, row: &JobRow) -> bool {
-        self.counters.aside.look_at(Subject::Job(row.id), self.now.as_millis())
-    }
-
-    /// Whether a sweep does something for a queue.
-    pub(crate) fn takes_queue(&mut self, name: &Arc<str>) -> bool {
-        self.counters.aside.look_at(Subject::Queue(Arc::clone(name)), self.now.as_millis())
-    }
-
-    /// Whether a sweep opens a key.
-    pub(crate) fn takes_key(&mut self, name: &Arc<str>) -> bool {
-        self.counters.aside.look_at(Subject::Key(Arc::clone(name)), self.now.as_millis())
-    }
-
-    /// Whether a sweep fires a cron entry.
-    pub(crate) fn takes_cron(&mut self, name: &str) -> bool {
-        self.counters.aside.look_at(Subject::Cron(name.into()), self.now.as_millis())
-    }
-
-    /// Queues whose inserted rows a sweep leaves where they are.
-    pub(crate) fn queues_aside(&self) -> Vec<Arc<str>> {
-        self.counters.aside.queues(self.now.as_millis())
-    }
-
-    /// A slice that has room for other jobs beside those that are left out.
-    pub(crate) fn slice(&self) -> usize {
-        crate::kernel::maintenance::SLICE + self.counters.aside.count()
     }
 }

@@ -5,10 +5,10 @@ use ojs_model::state::Trigger;
 use crate::error::StoreError;
 use crate::kernel::command::Claim;
 use crate::kernel::job::{Body, JobRow, JobView, flag};
-use crate::kernel::query::view_with;
 use crate::kernel::settings::DEFAULT_TIMEOUT_MS;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::QueueRow;
+use crate::kernel::view::view_with;
+use crate::store::rows::QueueRow;
 
 impl Transaction<'_> {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<JobView>, StoreError> {

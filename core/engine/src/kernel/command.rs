@@ -7,7 +7,7 @@ use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply, WorkerInfo};
+use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply};
 use crate::features::bulk::records::{BulkCommand, BulkQuery, BulkReply};
 use crate::features::crons::records::CronRow;
 use crate::features::dead_letters::records::{DeadStats, Override};
@@ -15,7 +15,8 @@ use crate::features::limits::records::LimitView;
 use crate::features::workflows::records::WorkflowView;
 use crate::kernel::event::{Event, EventFilter};
 use crate::kernel::job::{History, JobRow, JobView};
-use crate::store::tables::{Counts, DeadFilter, QueueRow};
+use crate::kernel::placed::Placed;
+use crate::store::rows::{Counts, DeadFilter, QueueRow, WorkerInfo};
 
 /// A change. Each is atomic: it happens whole or not at all.
 #[derive(Debug, Clone)]
@@ -340,41 +341,6 @@ pub enum Reply {
     Done,
 }
 
-/// A job that was enqueued.
-#[derive(Debug, Clone)]
-pub struct Placed {
-    /// The stored job, or the one that was there already.
-    pub job: JobView,
-    /// It was there already: a uniqueness policy of `ignore`.
-    pub deduplicated: bool,
-    /// It belongs to another key, and the caller may see little of it.
-    pub foreign: bool,
-    /// How full its queue is, when that is worth a warning.
-    pub pressure: Option<Pressure>,
-    /// What its key has left.
-    pub key: Option<KeyState>,
-}
-
-/// What a key has left.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KeyState {
-    /// Its size.
-    pub limit: u64,
-    /// What is left of it now.
-    pub remaining: u64,
-    /// When there is more.
-    pub reset: Timestamp,
-}
-
-/// How full a bounded queue is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pressure {
-    /// Jobs that wait.
-    pub depth: u64,
-    /// Most that may.
-    pub bound: u64,
-}
-
 /// An accepted outcome.
 #[derive(Debug, Clone)]
 pub struct Finished {
@@ -384,4 +350,16 @@ pub struct Finished {
     pub job: Option<Box<JobView>>,
     /// When it was written.
     pub at: Timestamp,
+}
+
+impl From<AdminReply> for Reply {
+    fn from(reply: AdminReply) -> Self {
+        Self::Admin(Box::new(reply))
+    }
+}
+
+impl From<BulkReply> for Reply {
+    fn from(reply: BulkReply) -> Self {
+        Self::Bulk(Box::new(reply))
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use ojs_model::Timestamp;
 
 use crate::error::StoreError;
-use crate::features::job_types::rules::Passes;
+use crate::features::job_types::passes::Passes;
 use crate::features::statistics::records::Named;
 use crate::kernel::aside::Aside;
 use crate::kernel::{event, lease};

@@ -11,7 +11,7 @@ use crate::kernel::command::Heartbeat;
 use crate::kernel::job::{Body, JobRow, flag};
 use crate::kernel::settings::Settings;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::WorkerRow;
+use crate::store::rows::WorkerRow;
 
 /// A worker's heartbeat becomes an event at most once in this time: each of them would push everything else out of the log.
 const HEARTBEAT_EVENT_MS: i64 = 60_000;

@@ -9,10 +9,11 @@ use serde_json::json;
 
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::Rate;
-use crate::kernel::command::{Placed, Reply};
+use crate::kernel::command::Reply;
 use crate::kernel::job::{JobRow, JobView, flag};
+use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::{fresh_body, fresh_row};
+use crate::store::rows::{fresh_body, fresh_row};
 
 /// Where a step of a workflow belongs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -134,7 +135,7 @@ impl Transaction<'_> {
     /// Whether another key enqueued a job than the one that enqueues this.
     fn is_foreign(&mut self, job: &NewJob, existing: &JobRow) -> Result<bool, StoreError> {
         let body = self.tables.body(existing.seq)?;
-        Ok(crate::http::caller::is_foreign(job.enqueued_by.as_deref(), &body.text))
+        Ok(crate::kernel::owner::is_foreign(job.enqueued_by.as_deref(), &body.text))
     }
 
     /// Enqueues the job of a step.

@@ -5,119 +5,10 @@
 //! The first line after a transition carries it, as numbers of states (`-` for a new job); a transition that no event tells of gets
 //! a line without a type, which only streams read. So the log knows every transition, at the price of four bytes.
 //! An event's id is a UUIDv7 made from its time and its place in the log, so it costs nothing to keep and leads back to it.
-use std::fmt::Write;
 use std::sync::Arc;
 
-use ojs_model::json::{self, push_integer};
+use ojs_model::json::{self};
 use ojs_model::{JobId, JobState, Timestamp};
-
-use crate::error::Result;
-use crate::features::statistics::records::Tally;
-use crate::kernel::job::JobRow;
-use crate::store::tables::{EventBatch, Tables};
-
-/// Events of one transaction, in order.
-#[derive(Debug, Default)]
-pub struct Journal {
-    lines: String,
-    count: usize,
-    /// A transition that no line carries yet.
-    moved: Option<Moved>,
-    /// The same, as figures.
-    pub tally: Tally,
-}
-
-/// A transition on its way into the log.
-#[derive(Debug)]
-struct Moved {
-    at: Timestamp,
-    change: Change,
-    job: (JobId, i64, i64),
-}
-
-impl Journal {
-    /// Notes a transition; `from` is `None` for a new job. The next event of the job carries it.
-    pub fn moved(&mut self, at: Timestamp, from: Option<JobState>, row: &JobRow) {
-        self.flush();
-        self.moved = Some(Moved { at, change: Change { from, to: row.state }, job: (row.id, row.job_type_id, row.queue) });
-    }
-
-    /// Notes an event of a job. `extra` is the rest of `data`, JSON members without braces.
-    pub fn job(&mut self, name: &str, at: Timestamp, row: &JobRow, extra: &str) {
-        self.tally.note(name, at.as_millis(), row);
-        let carried = self.moved.take_if(|moved| moved.job.0 == row.id);
-        self.flush();
-        self.line(name, at, carried.map(|moved| moved.change), (row.id, row.job_type_id, row.queue), extra);
-    }
-
-    /// Writes a transition that no event has told of.
-    fn flush(&mut self) {
-        if let Some(Moved { at, change, job }) = self.moved.take() {
-            self.line("", at, Some(change), job, "");
-        }
-    }
-
-    fn line(
-        &mut self,
-        name: &str,
-        at: Timestamp,
-        change: Option<Change>,
-        (id, job_type_id, queue): (JobId, i64, i64),
-        extra: &str,
-    ) {
-        self.count += 1;
-        // Several of these for every job: around the formatter.
-        let lines = &mut self.lines;
-        lines.push_str(name);
-        lines.push('|');
-        push_integer(lines, at.as_millis());
-        if let Some(Change { from, to }) = change {
-            lines.push(',');
-            match from {
-                Some(from) => push_integer(lines, from as u8),
-                None => lines.push('-'),
-            }
-            lines.push(',');
-            push_integer(lines, to as u8);
-        }
-        lines.push('|');
-        lines.push_str(id.encode(&mut [0; 36]));
-        for number in [job_type_id, queue] {
-            lines.push('|');
-            push_integer(lines, number);
-        }
-        lines.push('|');
-        lines.push_str(extra);
-        lines.push('\n');
-    }
-
-    /// Notes an event of a queue or a worker; the subject is a name.
-    pub fn other(&mut self, name: &str, at: Timestamp, subject: &str, extra: &str) {
-        self.flush();
-        self.count += 1;
-        let _ = writeln!(self.lines, "{name}|{}|{subject}|0|0|{extra}", at.as_millis());
-    }
-
-    /// What was noted, as those will read it who ask for it later. Places are not known yet.
-    pub fn events(&mut self, tables: &mut dyn Tables) -> Result<Vec<Event>> {
-        self.flush();
-        let all = EventFilter::default();
-        let lines = self.lines.lines();
-        lines.filter_map(|line| decode(tables, &all, Place::default(), line).transpose()).collect()
-    }
-
-    /// Appends what was noted to the log.
-    pub fn write(&mut self, at: Timestamp, tables: &mut dyn Tables) -> Result<()> {
-        self.flush();
-        if self.count == 0 {
-            return Ok(());
-        }
-        tables.append_events(at.as_millis(), &self.lines, self.count)?;
-        self.lines.clear();
-        self.count = 0;
-        Ok(())
-    }
-}
 
 /// A transition of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,8 +123,8 @@ impl EventFilter {
 /// A place in the log: batch and index within it. The default is the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
-    batch: i64,
-    index: i64,
+    pub(crate) batch: i64,
+    pub(crate) index: i64,
 }
 
 impl Place {
@@ -304,92 +195,6 @@ const RAND_B: u64 = (1 << 62) - 1;
 /// A commit holds well under 2^20 events: groups are bounded.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
-
-/// A page of events: the events, the cursor behind the last one looked at, whether there is more.
-pub type Page = (Vec<Event>, String, bool);
-
-/// Reads a page. Filters by name numbers are resolved here, so that lines stay short.
-pub fn read(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
-    /// Batches per look: bounds memory while skipping what the filter refuses.
-    const BATCHES: usize = 64;
-    let mut events = Vec::new();
-    let mut place = filter.after;
-    let mut looked = 0;
-    loop {
-        let batches = tables.events_from(place.batch, BATCHES)?;
-        let last = batches.len() < BATCHES;
-        for batch in &batches {
-            for (index, line) in batch.lines.lines().enumerate() {
-                let here = Place { batch: batch.seq, index: i64::try_from(index + 1).unwrap_or(i64::MAX) };
-                if here <= filter.after || here <= place && here.batch == place.batch {
-                    continue;
-                }
-                if let Some(event) = decode(tables, filter, here, line)? {
-                    if events.len() == filter.limit {
-                        return Ok((events, place.cursor(), true));
-                    }
-                    events.push(event);
-                }
-                place = here;
-            }
-        }
-        if last {
-            return Ok((events, place.cursor(), false));
-        }
-        if let Some(EventBatch { seq, .. }) = batches.last() {
-            place = place.max(Place { batch: seq + 1, index: 0 });
-        }
-        looked += batches.len();
-        if filter.scan > 0 && looked >= filter.scan {
-            return Ok((events, place.cursor(), true));
-        }
-    }
-}
-
-pub(crate) fn decode(tables: &mut dyn Tables, filter: &EventFilter, place: Place, line: &str) -> Result<Option<Event>> {
-    let mut parts = line.splitn(6, '|');
-    let mut next = || parts.next().unwrap_or_default();
-    let (name, at, subject, job_type_id, queue, extra) = (next(), next(), next(), next(), next(), next());
-    if !filter.wants_type(name) || filter.subject.as_ref().is_some_and(|wanted| wanted != subject) {
-        return Ok(None);
-    }
-    let (job_type_id, queue): (i64, i64) = (job_type_id.parse().unwrap_or(0), queue.parse().unwrap_or(0));
-    let origin = match job_type_id {
-        0 => None,
-        _ => Some(Origin { job_type: tables.job_type_name(job_type_id)?, queue: tables.queue_by_num(queue)?.name }),
-    };
-    if !filter.wants_origin(origin.as_ref(), name, subject) {
-        return Ok(None);
-    }
-    let mut data = String::from("{");
-    if let Some(Origin { job_type, queue }) = &origin {
-        json::push_text(&mut data, "job_id", subject);
-        json::push_text(&mut data, "job_type", job_type);
-        json::push_text(&mut data, "queue", queue);
-    }
-    if !extra.is_empty() {
-        if data.len() > 1 {
-            data.push(',');
-        }
-        data.push_str(extra);
-    }
-    data.push('}');
-    let (at, change) = decode_change(at);
-    let (id, name, subject) = (place.event_id(at), name.to_owned(), subject.to_owned());
-    Ok(Some(Event { id, place, name, change, origin, at, subject, data }))
-}
-
-/// Reads `time[,from,to]`.
-fn decode_change(text: &str) -> (Timestamp, Option<Change>) {
-    let mut parts = text.split(',');
-    let at = Timestamp::from_millis(parts.next().and_then(|at| at.parse().ok()).unwrap_or(0));
-    let mut state = || parts.next().map(|number| number.parse().ok().and_then(JobState::from_number));
-    let change = match (state(), state()) {
-        (Some(from), Some(Some(to))) => Some(Change { from, to }),
-        _ => None,
-    };
-    (at, change)
-}
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use crate::error::{Applied, Refusal};
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::flag;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::RawJob;
+use crate::store::rows::RawJob;
 
 /// Rows taken in by one slice of a sweep.
 const SLICE: usize = 500;

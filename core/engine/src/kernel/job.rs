@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use ojs_model::{JobId, JobState};
 
-use crate::features::limits::records::PARKED_RANK;
+/// Added to the rank (minus the priority) of a parked job: larger than any rank of a job that is not.
+pub const PARKED_RANK: i32 = 1000;
 
 /// Bits of [`JobRow::flags`].
 pub mod flag {

@@ -5,9 +5,9 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 use crate::error::{Applied, StoreError};
 use crate::kernel::command::Reply;
 use crate::kernel::job::JobRow;
-use crate::kernel::outcome::quiet_signal;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::QueuePhase;
+use crate::kernel::wake::quiet_signal;
+use crate::store::rows::QueuePhase;
 
 impl Transaction<'_> {
     pub(crate) fn cancel(&mut self, id: JobId) -> Applied<Reply> {

@@ -1,6 +1,7 @@
 //! What time does to jobs: promotion, lease expiry, time-outs, expiry, worker death, pruning.
 //!
 //! Each sweep works in slices, so that a backlog never holds up the writer for long.
+use std::sync::Arc;
 use std::time::Duration;
 
 use ojs_model::state::Trigger;
@@ -9,13 +10,12 @@ use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
 use crate::error::{Applied, StoreError};
 use crate::features::idempotency::records::KEEP_MS;
 use crate::features::queue_config::records::QueueConfig;
-use crate::features::results::rules::{expiry, holds_result};
-use crate::kernel::job::flag;
+use crate::features::results::records::{expiry, holds_result};
+use crate::kernel::aside::{SLICE, Subject};
+use crate::kernel::job::{JobRow, flag};
 use crate::kernel::transaction::Transaction;
 use crate::options::Retention;
 
-/// Rows touched by one slice of a sweep: about 5 ms of the writer's time.
-pub(crate) const SLICE: usize = 500;
 /// How often terminal jobs are pruned (protocol section 2.3).
 pub const PRUNE_EVERY_MS: i64 = 300_000;
 
@@ -196,5 +196,42 @@ impl Transaction<'_> {
             }
         }
         Ok(next)
+    }
+}
+
+impl Transaction<'_> {
+    /// Whether a sweep goes into one of its parts.
+    pub(crate) fn enters(&mut self, part: &'static str) -> bool {
+        self.counters.aside.look_at(Subject::Part(part), self.now.as_millis())
+    }
+
+    /// Whether a sweep takes a job.
+    pub(crate) fn takes(&mut self, row: &JobRow) -> bool {
+        self.counters.aside.look_at(Subject::Job(row.id), self.now.as_millis())
+    }
+
+    /// Whether a sweep does something for a queue.
+    pub(crate) fn takes_queue(&mut self, name: &Arc<str>) -> bool {
+        self.counters.aside.look_at(Subject::Queue(Arc::clone(name)), self.now.as_millis())
+    }
+
+    /// Whether a sweep opens a key.
+    pub(crate) fn takes_key(&mut self, name: &Arc<str>) -> bool {
+        self.counters.aside.look_at(Subject::Key(Arc::clone(name)), self.now.as_millis())
+    }
+
+    /// Whether a sweep fires a cron entry.
+    pub(crate) fn takes_cron(&mut self, name: &str) -> bool {
+        self.counters.aside.look_at(Subject::Cron(name.into()), self.now.as_millis())
+    }
+
+    /// Queues whose inserted rows a sweep leaves where they are.
+    pub(crate) fn queues_aside(&self) -> Vec<Arc<str>> {
+        self.counters.aside.queues(self.now.as_millis())
+    }
+
+    /// A slice that has room for other jobs beside those that are left out.
+    pub(crate) fn slice(&self) -> usize {
+        SLICE + self.counters.aside.count()
     }
 }

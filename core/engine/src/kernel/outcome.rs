@@ -16,16 +16,10 @@ use crate::kernel::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport,
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::lease;
 use crate::kernel::transaction::Transaction;
-use crate::kernel::wake::QUIET;
-use crate::store::tables::WorkerRow;
+use crate::kernel::wake::quiet_signal;
+use crate::store::rows::WorkerRow;
 
 static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
-
-/// Name of the signal that a worker takes no more jobs. Signals travel in a list that commas and equals signs divide; that two workers
-/// share a signal does no harm.
-pub(crate) fn quiet_signal(worker: &str) -> String {
-    format!("{QUIET}{}", worker.replace([',', '='], "_"))
-}
 
 impl Transaction<'_> {
     pub(crate) fn exchange(&mut self, outcomes: &[OutcomeReport], claim: Option<&Claim>) -> Applied<Reply> {

@@ -1,29 +1,18 @@
 //! Answers queries from a snapshot.
 use ojs_model::OjsError;
 
-use crate::error::{Applied, StoreError};
+use crate::error::Applied;
 use crate::features::admin::rules as admin_rules;
 use crate::features::bulk::rules as bulk_rules;
 use crate::features::limits::rules as limit_rules;
 use crate::features::queue_config::records::TEMPLATE;
 use crate::features::workflows::rules as workflow_rules;
 use crate::kernel::command::{Query, Reply};
-use crate::kernel::event;
-use crate::kernel::job::{JobRow, JobView, flag};
-use crate::store::tables::{QueuePhase, Tables};
-
-/// A job with everything needed to print it.
-pub fn view(tables: &mut dyn Tables, row: JobRow) -> Result<JobView, StoreError> {
-    let body = tables.body(row.seq)?;
-    view_with(tables, row, body)
-}
-
-pub(crate) fn view_with(tables: &mut dyn Tables, row: JobRow, body: crate::kernel::job::Body) -> Result<JobView, StoreError> {
-    let history = if row.has(flag::ERRORS) || row.has(flag::RESULT) { tables.history(row.seq)? } else { Default::default() };
-    let queue = tables.queue_by_num(row.queue)?.name;
-    let worker = if row.worker == 0 { None } else { tables.worker_name(row.worker)? };
-    Ok(JobView { row, body, history, queue, worker })
-}
+use crate::kernel::event_log;
+use crate::kernel::job::flag;
+use crate::kernel::view::view;
+use crate::store::rows::QueuePhase;
+use crate::store::tables::Tables;
 
 /// Answers a query.
 pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
@@ -53,7 +42,7 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             Ok(Reply::Limits(views, total))
         }
         Query::Queue(name) => {
-            let unused = || crate::store::tables::QueueRow::fresh(0, name, 0);
+            let unused = || crate::store::rows::QueueRow::fresh(0, name, 0);
             let queue = tables.find_queue(name)?.unwrap_or_else(unused);
             let counts = tables.counts(queue.num)?;
             Ok(Reply::Queue(queue, counts))
@@ -69,12 +58,12 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             None => Err(OjsError::not_found("dead letter", &id.to_string()).into()),
         },
         Query::Events(filter) => {
-            let (events, cursor, has_more) = event::read(tables, filter)?;
+            let (events, cursor, has_more) = event_log::read(tables, filter)?;
             Ok(Reply::Events { events, cursor, has_more })
         }
         Query::Admin(query) => admin_rules::answer(tables, query),
         Query::Bulk(query) => bulk_rules::answer(tables, query),
-        Query::Log(at) => Ok(Reply::Log(crate::kernel::log::span(tables, *at)?)),
+        Query::Log(at) => Ok(Reply::Log(crate::kernel::event_log::span(tables, *at)?)),
         Query::Ping => {
             tables.queues()?;
             Ok(Reply::Done)

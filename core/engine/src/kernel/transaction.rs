@@ -9,14 +9,16 @@ use foldhash::{HashMap, HashMapExt};
 use ojs_model::{JobId, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
-use crate::features::limits::rules::Gate;
+use crate::features::limits::gate::Gate;
+use crate::features::statistics::rules::named;
 use crate::kernel::command::{Command, Reply};
 use crate::kernel::counters::Counters;
-use crate::kernel::event::Journal;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::job_log;
-use crate::kernel::query::view;
-use crate::store::tables::{Counts, Tables};
+use crate::kernel::journal::Journal;
+use crate::kernel::view::view;
+use crate::store::rows::Counts;
+use crate::store::tables::Tables;
 
 /// One transaction's worth of commands.
 pub struct Transaction<'a> {
@@ -128,7 +130,7 @@ impl<'a> Transaction<'a> {
         self.journal.write(self.now, self.tables)?;
         let tally = std::mem::take(&mut self.journal.tally);
         self.counters.exceeded = tally.exceeded;
-        self.counters.facts = tally.named(self.tables)?;
+        self.counters.facts = named(tally, self.tables)?;
         let mut ready = Vec::with_capacity(self.ready.len());
         for (queue, jobs) in self.ready {
             ready.push((self.tables.queue_by_num(queue)?.name, jobs));

@@ -10,8 +10,22 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::kernel::ending::Endings;
 
+/// The signal of a queue that has room again. No queue has a name with a colon.
+const ROOM: &str = "room:";
+
 /// How the names of signals begin that a worker takes no more jobs. No queue can be called that.
 pub const QUIET: &str = "quiet:";
+
+/// Name of the signal that a worker takes no more jobs. Signals travel in a list that commas and equals signs divide; that two workers
+/// share a signal does no harm.
+pub(crate) fn quiet_signal(worker: &str) -> String {
+    format!("{QUIET}{}", worker.replace([',', '='], "_"))
+}
+
+/// Name of the signal that a queue has room.
+pub(crate) fn room_signal(queue: &str) -> String {
+    format!("{ROOM}{queue}")
+}
 
 /// A queue that got jobs, and how many.
 pub type ReadyQueue = (Arc<str>, usize);

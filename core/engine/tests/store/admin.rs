@@ -1,7 +1,8 @@
-use ojs_engine::admin::{AdminCommand, AdminQuery, AdminReply, JobSort, Maintenance};
+use ojs_engine::admin::{AdminCommand, AdminQuery, AdminReply, Maintenance};
 use ojs_engine::command::{Command, Heartbeat, Query, Reply};
 use ojs_engine::error::Refusal;
-use ojs_engine::tables::{JobFilter, WorkerRow};
+use ojs_engine::rows::JobSort;
+use ojs_engine::rows::{JobFilter, WorkerRow};
 use ojs_model::{JobId, JobState, OjsError};
 
 use crate::support::{Bench, START, seconds};

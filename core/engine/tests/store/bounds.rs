@@ -1,5 +1,5 @@
 //! Sizes, counts and numbers of requests have bounds, and a refusal names the field.
-use ojs_engine::tables::DeadFilter;
+use ojs_engine::rows::DeadFilter;
 use serde_json::json;
 
 use crate::on_every_store;

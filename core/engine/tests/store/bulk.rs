@@ -2,7 +2,7 @@
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request};
 use ojs_engine::command::{Command, Query, Reply};
-use ojs_engine::tables::DeadFilter;
+use ojs_engine::rows::DeadFilter;
 use ojs_engine::workflow::WorkflowState;
 use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobId, JobState, Timestamp};

@@ -1,6 +1,6 @@
 use ojs_engine::command::{Command, Outcome, OutcomeReport, Query};
 use ojs_engine::job::{JobView, flag};
-use ojs_engine::tables::DeadFilter;
+use ojs_engine::rows::DeadFilter;
 use ojs_model::{ErrorCode, JobError, JobId, JobState, Timestamp};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ojs_engine::Engine;
 use ojs_engine::clock::Clock;
 use ojs_engine::command::{Command, Outcome};
-use ojs_engine::tables::DeadFilter;
+use ojs_engine::rows::DeadFilter;
 use ojs_model::JobState;
 use tokio_postgres::{Client, NoTls};
 

@@ -2,10 +2,11 @@
 use std::time::Duration;
 
 use ojs_engine::EventFilter;
-use ojs_engine::command::{Command, Placed, Reply};
+use ojs_engine::command::{Command, Reply};
 use ojs_engine::error::Refusal;
+use ojs_engine::placed::Placed;
 use ojs_engine::queue_config::canonical;
-use ojs_engine::tables::{QueuePhase, QueueRow};
+use ojs_engine::rows::{QueuePhase, QueueRow};
 use ojs_model::{JobState, NewJob, OjsError};
 use serde_json::{Value, json};
 

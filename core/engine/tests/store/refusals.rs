@@ -6,7 +6,7 @@ use ojs_engine::bulk::{Batch, BulkCommand};
 use ojs_engine::command::{Command, Query, Reply};
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
-use ojs_engine::tables::{JobFilter, QueueRow};
+use ojs_engine::rows::{JobFilter, QueueRow};
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use serde_json::json;
 

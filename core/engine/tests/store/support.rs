@@ -6,7 +6,7 @@ use ojs_engine::clock::{Clock, ManualClock};
 use ojs_engine::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Query, Reply};
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
-use ojs_engine::tables::{Counts, DeadFilter};
+use ojs_engine::rows::{Counts, DeadFilter};
 use ojs_engine::{Engine, EngineOptions, Event, EventFilter, StoreUrl};
 use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
 use ojs_postgres_fixture::Database;

@@ -1,6 +1,6 @@
 //! The four time-outs of protocol section 5.9, each by itself and where they meet.
 use ojs_engine::command::{Command, Heartbeat, Outcome};
-use ojs_engine::tables::DeadFilter;
+use ojs_engine::rows::DeadFilter;
 use ojs_model::JobState;
 use serde_json::Value;
 

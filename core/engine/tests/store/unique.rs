@@ -1,5 +1,6 @@
-use ojs_engine::command::{Command, Placed, Reply};
+use ojs_engine::command::{Command, Reply};
 use ojs_engine::error::Refusal;
+use ojs_engine::placed::Placed;
 use ojs_model::{JobId, JobState, NewJob};
 use std::sync::Arc;
 

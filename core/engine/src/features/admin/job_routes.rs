@@ -5,15 +5,15 @@ use ojs_model::{JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::records::{AdminQuery, AdminReply, JobSort};
-use crate::http::jobs::unexpected;
-use crate::http::operator::{Paging, ask, astray, invalid, time};
-use crate::http::reply::{Failure, Json};
+use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::http::operator::{Paging, ask, astray, time};
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{Params, job_id};
+use crate::http::terms::{invalid, job_type, state};
 use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::job::JobView;
 use crate::kernel::render;
-use crate::store::tables::JobFilter;
+use crate::store::rows::{JobFilter, JobSort};
 
 /// `GET /admin/jobs?queue&state&type&since&until&sort&order&page&per_page`: newest first unless asked otherwise.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
@@ -62,20 +62,6 @@ fn filter(params: &Params, paging: Paging) -> Result<JobFilter, OjsError> {
         limit: paging.per_page,
         offset: paging.offset(),
     })
-}
-
-pub fn state(word: &str) -> Result<JobState, OjsError> {
-    word.parse().map_err(|error: ojs_model::state::UnknownState| {
-        let words = JobState::ALL.map(JobState::as_str).join(", ");
-        invalid("state", format!("{error}: use one of {words}."))
-    })
-}
-
-pub fn job_type(pattern: &str) -> Result<String, OjsError> {
-    let plain = pattern.strip_suffix('*').unwrap_or(pattern);
-    let valid = plain.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.'));
-    let fault = || invalid("type", "type must be a job type, or the start of one followed by *.");
-    if valid { Ok(pattern.to_owned()) } else { Err(fault()) }
 }
 
 /// `GET /admin/jobs/{id}`: the envelope itself, not wrapped, with its retry policy and its times in one place.

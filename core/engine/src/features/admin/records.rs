@@ -1,13 +1,11 @@
 //! What an operator asks and orders beside the protocol's own calls (extensions section 19): the rows behind `/admin`.
-use std::sync::Arc;
 
 use crate::error::Result;
 use crate::features::statistics::records::{StatFilter, StatRow};
 use crate::features::workflows::records::{WorkflowFilter, WorkflowRow};
-use crate::kernel::command::Reply;
 use crate::kernel::event::{Event, EventFilter};
 use crate::kernel::job::JobView;
-use crate::store::tables::{Counts, JobFilter, QueueRow, WorkerRow};
+use crate::store::rows::{Counts, JobFilter, QueueRow, WorkerInfo, WorkerRow};
 
 /// Most jobs counted one by one for the total of a filtered list: bounds what one look at a list costs.
 pub const MAX_COUNTED: usize = 10_000;
@@ -110,27 +108,6 @@ pub struct Gauges {
     pub stale: usize,
     /// Dead letters.
     pub dead: usize,
-}
-
-impl From<AdminReply> for Reply {
-    fn from(reply: AdminReply) -> Self {
-        Self::Admin(Box::new(reply))
-    }
-}
-
-/// What a worker says of itself in heartbeats, as JSON members; `{}` when it says nothing.
-pub type WorkerInfo = Arc<str>;
-
-/// How jobs of a list are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum JobSort {
-    /// By acceptance.
-    #[default]
-    Created,
-    /// By the time they are due, ended or became available: what their state is ordered by.
-    Scheduled,
-    /// By priority.
-    Priority,
 }
 
 /// Rows for operators. Lists run on the reading side and change nothing.

@@ -2,12 +2,13 @@
 use ojs_model::{ErrorCode, JobError, OjsError};
 
 use crate::error::{Applied, StoreError};
-use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply, Gauges, JobSort, MAX_COUNTED, STALE_AFTER_MS};
+use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply, Gauges, MAX_COUNTED, STALE_AFTER_MS};
 use crate::features::statistics::records::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
 use crate::kernel::command::Reply;
-use crate::kernel::query::view;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::{Counts, DeadFilter, JobFilter, QueueRow, Tables, WorkerRow};
+use crate::kernel::view::view;
+use crate::store::rows::{Counts, DeadFilter, JobFilter, JobSort, QueueRow, WorkerRow};
+use crate::store::tables::Tables;
 
 /// Jobs taken from a dropped worker at a time.
 const SLICE: usize = 500;
@@ -118,7 +119,7 @@ pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
             AdminReply::Workflows { workflows, has_more }
         }
         AdminQuery::NewestEvents(filter) => {
-            let (events, cursor, _) = crate::kernel::log::newest(tables, filter)?;
+            let (events, cursor, _) = crate::kernel::event_log::newest(tables, filter)?;
             AdminReply::Events(events, cursor)
         }
         AdminQuery::Maintenance => AdminReply::Maintenance(tables.maintenance()?),

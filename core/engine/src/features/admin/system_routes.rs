@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply, Maintenance};
-use crate::http::operator::{ask, astray, invalid, order, stamp};
+use crate::http::operator::{ask, astray, order, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{parse, read_body};
+use crate::http::terms::invalid;
 
 /// Longest reason that is kept.
 const MAX_REASON: usize = 1_000;

@@ -10,7 +10,7 @@ use crate::http::operator::{Paging, ask, astray, order, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
 use crate::kernel::command::Command;
-use crate::store::tables::WorkerRow;
+use crate::store::rows::WorkerRow;
 
 type Held = (WorkerRow, usize);
 

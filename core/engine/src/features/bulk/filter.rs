@@ -1,12 +1,12 @@
 //! Which jobs a request about many means: the filters of both planes under all their names, read into one.
-use ojs_model::{ErrorCode, JobId, JobState, OjsError, Timestamp, duration};
+use ojs_model::{ErrorCode, JobId, JobState, OjsError, Timestamp};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::features::admin::job_routes::{job_type, state};
 use crate::features::bulk::records::{Action, BulkFilter};
 use crate::http::request::Params;
-use crate::store::tables::JobFilter;
+use crate::http::terms::{job_type, moment, state, time_of};
+use crate::store::rows::JobFilter;
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,14 +61,14 @@ impl Wanted {
             Some(words) => states(words, "filter.state", action)?,
             None => usual_states(action, plane),
         };
-        let after = time("filter.enqueued_after", self.enqueued_after)?.map(|at| at.saturating_add(1));
+        let after = time_of("filter.enqueued_after", self.enqueued_after)?.map(|at| at.saturating_add(1));
         let end = now.as_millis().saturating_add(1);
-        let until = [time("filter.until", self.until)?, time("filter.enqueued_before", self.enqueued_before)?];
+        let until = [time_of("filter.until", self.until)?, time_of("filter.enqueued_before", self.enqueued_before)?];
         Ok(BulkFilter {
             filter: JobFilter {
                 queue: self.queue,
                 job_type: self.r#type.as_deref().map(job_type).transpose()?,
-                since: time("filter.since", self.since)?.into_iter().chain(after).max(),
+                since: time_of("filter.since", self.since)?.into_iter().chain(after).max(),
                 until: until.into_iter().flatten().chain([end]).min(),
                 ..JobFilter::default()
             },
@@ -172,21 +172,4 @@ pub fn ids(given: Vec<String>) -> Result<Vec<(String, Option<JobId>)>, OjsError>
         return Err(OjsError::invalid_field("job_ids", "job_ids must name at least one job."));
     }
     Ok(given.into_iter().map(|text| (text.clone(), text.parse().ok())).collect())
-}
-
-fn time(field: &str, text: Option<String>) -> Result<Option<i64>, OjsError> {
-    let Some(text) = text else { return Ok(None) };
-    let at = Timestamp::parse(&text).map_err(|error| OjsError::invalid_field(field, format!("{field} is {error}.")))?;
-    Ok(Some(at.as_millis()))
-}
-
-/// A time, or a duration before now.
-pub fn moment(field: &str, text: &str, now: Timestamp) -> Result<i64, OjsError> {
-    if text.starts_with('P') {
-        let period =
-            duration::IsoDuration::parse(text).map_err(|error| OjsError::invalid_field(field, format!("{field}: {error}.")))?;
-        let millis = i64::try_from(period.value().as_millis()).unwrap_or(i64::MAX);
-        return Ok(now.as_millis().saturating_sub(millis));
-    }
-    Ok(time(field, Some(text.to_owned()))?.unwrap_or_default())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
-use crate::metrics::{Histogram, REQUEST, family, write};
+use crate::metrics::figures::{Histogram, REQUEST, family, write};
 
 /// Jobs of one request, up to the limit of a batch and to what a filter may find.
 const SIZES: &[f64] = &[1.0, 10.0, 50.0, 100.0, 500.0, 1_000.0, 5_000.0, 10_000.0, 100_000.0, 1_000_000.0];

@@ -1,4 +1,5 @@
 //! Many jobs in one request.
+pub mod answer;
 pub(crate) mod filter;
 pub(crate) mod metrics;
 pub(crate) mod operator_routes;

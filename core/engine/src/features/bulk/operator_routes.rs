@@ -14,9 +14,10 @@ use crate::features::bulk::filter::{Plane, Purge, Wanted, ids};
 use crate::features::bulk::records::{Action, BulkFilter};
 use crate::features::bulk::routes::check_size;
 use crate::features::bulk::run::{Done, Item, Picked, Run};
-use crate::http::operator::{ask, astray, invalid};
+use crate::http::operator::{ask, astray};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
+use crate::http::terms::invalid;
 
 /// Faults that are told one by one.
 const MAX_ERRORS: usize = 100;

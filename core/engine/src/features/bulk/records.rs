@@ -1,15 +1,14 @@
 //! Many jobs in one request (protocol section 8.6, extensions section 19): what a store is asked, and how its answers are printed.
 use std::sync::Arc;
 
-use ojs_model::json::{members, push_bare, push_member, push_text};
+use ojs_model::json::members;
 use ojs_model::{JobId, JobState, NewJob, OjsError};
 use serde_json::{Map, Value};
 
 use crate::features::idempotency::records::{IdempotencyKey, Remembered};
-use crate::kernel::command::{Placed, Reply};
 use crate::kernel::job::{Body, JobRow};
-use crate::kernel::render;
-use crate::store::tables::JobFilter;
+use crate::kernel::placed::Placed;
+use crate::store::rows::JobFilter;
 
 /// What is done to each of many jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,52 +200,4 @@ pub enum BulkReply {
     Answer(Option<Remembered>),
     /// Done.
     Concluded,
-}
-
-impl From<BulkReply> for Reply {
-    fn from(reply: BulkReply) -> Self {
-        Self::Bulk(Box::new(reply))
-    }
-}
-
-/// Status and body of the answer to an enqueue of many.
-#[must_use]
-pub fn enqueue_answer(results: &[Result<Placed, OjsError>], atomic: bool) -> (u16, String) {
-    let failed = results.iter().filter(|result| result.is_err()).count();
-    let mut out = String::with_capacity(512 * results.len());
-    out.push('{');
-    push_bare(&mut out, "total", results.len());
-    push_bare(&mut out, "succeeded", results.len() - failed);
-    push_bare(&mut out, "failed", failed);
-    push_member(&mut out, "items", "");
-    render::list(&mut out, results.iter().enumerate(), |out, (index, result)| item(out, index, result));
-    out.push('}');
-    (status(results.len(), failed, if atomic { 201 } else { 200 }), out)
-}
-
-fn item(out: &mut String, index: usize, result: &Result<Placed, OjsError>) {
-    out.push('{');
-    push_bare(out, "index", index);
-    match result {
-        Ok(placed) => {
-            push_text(out, "status", if placed.deduplicated { "duplicate" } else { "created" });
-            push_member(out, "job", "");
-            crate::http::caller::placed(out, placed);
-        }
-        Err(error) => {
-            push_text(out, "status", "failed");
-            push_member(out, "error", &error.to_object().to_string());
-        }
-    }
-    out.push('}');
-}
-
-/// 207 when only some succeeded, 422 when none did.
-#[must_use]
-pub fn status(total: usize, failed: usize, success: u16) -> u16 {
-    match failed {
-        0 => success,
-        _ if failed == total => 422,
-        _ => 207,
-    }
 }

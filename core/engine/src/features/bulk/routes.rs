@@ -15,17 +15,18 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::engine::Engine;
+use crate::features::bulk::answer::{enqueue_answer, status};
 use crate::features::bulk::filter::{Plane, Wanted, ids};
 use crate::features::bulk::metrics::Bulk;
-use crate::features::bulk::records::{Action, Batch, BulkCommand, BulkReply, enqueue_answer, status};
+use crate::features::bulk::records::{Action, Batch, BulkCommand, BulkReply};
 use crate::features::bulk::run::{Done, Picked, Run, known_answer};
 use crate::features::idempotency::records::{IdempotencyKey, MAX_KEY_CHARS, Remembered};
 use crate::http::caller::Asker;
 use crate::http::guard::Caller;
-use crate::http::jobs::unexpected;
-use crate::http::reply::{Failure, Json};
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{client_request_id, parse, read_body};
-use crate::kernel::command::{Command, Placed, Reply};
+use crate::kernel::command::{Command, Reply};
+use crate::kernel::placed::Placed;
 use crate::kernel::render;
 
 #[derive(Deserialize)]

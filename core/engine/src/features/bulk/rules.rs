@@ -11,12 +11,15 @@ use ojs_model::{ErrorCode, JobId, JobState, NewJob, OjsError};
 use serde_json::json;
 
 use crate::error::{Applied, Refusal, StoreError};
-use crate::features::bulk::records::{Action, Batch, BulkCommand, BulkFilter, BulkQuery, BulkReply, Order, enqueue_answer};
+use crate::features::bulk::answer::enqueue_answer;
+use crate::features::bulk::records::{Action, Batch, BulkCommand, BulkFilter, BulkQuery, BulkReply, Order};
 use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
-use crate::kernel::command::{Placed, Reply};
+use crate::kernel::command::Reply;
 use crate::kernel::job::{JobRow, flag};
+use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::{JobFilter, Tables};
+use crate::store::rows::JobFilter;
+use crate::store::tables::Tables;
 
 /// What became of each job of a batch.
 type Results = Vec<Result<Placed, OjsError>>;

@@ -11,8 +11,7 @@ use crate::features::bulk::metrics::Bulk;
 use crate::features::bulk::records::{Action, BulkCommand, BulkFilter, BulkQuery, BulkReply, Order};
 use crate::features::bulk::rules::other_request;
 use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
-use crate::http::jobs::unexpected;
-use crate::http::reply::Failure;
+use crate::http::reply::{Failure, unexpected};
 use crate::kernel::command::{Command, Query, Reply};
 
 /// Jobs changed by one transaction: about 10 ms of a writer's time.

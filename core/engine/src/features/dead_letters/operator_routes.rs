@@ -5,13 +5,12 @@ use ojs_model::json::push_member;
 
 use crate::engine::Engine;
 use crate::features::dead_letters::routes::filter;
-use crate::http::jobs::unexpected;
 use crate::http::operator::Paging;
-use crate::http::reply::{Failure, Json};
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{Params, job_id};
 use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::render;
-use crate::store::tables::DeadFilter;
+use crate::store::rows::DeadFilter;
 
 /// `GET /admin/dead-letter?queue&type&error_type&since&until&page&per_page`: newest first.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {

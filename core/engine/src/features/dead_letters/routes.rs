@@ -11,17 +11,16 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::job_routes::job_type as pattern;
-use crate::features::bulk::filter::moment;
 use crate::features::dead_letters::records::Override;
-use crate::http::jobs::{changed, unexpected, wrapped};
-use crate::http::queues::pagination;
-use crate::http::reply::{Failure, Json};
+use crate::http::jobs::{changed, wrapped};
+use crate::http::page::pagination;
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{Params, job_id, parse, read_body};
+use crate::http::terms::{job_type as pattern, moment};
 use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::maintenance::next_prune;
 use crate::kernel::render;
-use crate::store::tables::DeadFilter;
+use crate::store::rows::DeadFilter;
 
 /// Largest page (protocol section 3.10).
 const MAX_PAGE: usize = 100;

@@ -6,12 +6,12 @@ use ojs_model::{JobId, OjsError, RetryPolicy};
 
 use crate::error::Applied;
 use crate::features::dead_letters::records::Override;
+use crate::kernel::aside::SLICE;
 use crate::kernel::command::Reply;
 use crate::kernel::job::{JobRow, flag};
-use crate::kernel::maintenance::SLICE;
 use crate::kernel::transaction::Transaction;
 use crate::options::Retention;
-use crate::store::tables::DeadFilter;
+use crate::store::rows::DeadFilter;
 
 impl Transaction<'_> {
     /// Dead-letter retry: same id, fresh attempts, history kept.

@@ -6,10 +6,9 @@
 //! the pause before it grows with the length of the line.
 use std::sync::{MutexGuard, PoisonError};
 
-use foldhash::HashMap;
-
 use crate::error::StoreError;
-use crate::features::job_types::records::{BEGINNING, Place};
+use crate::features::job_types::passes::{Pass, Passes};
+use crate::features::job_types::records::BEGINNING;
 use crate::kernel::job::{Body, JobRow};
 use crate::kernel::transaction::Transaction;
 
@@ -19,33 +18,8 @@ const FRONT: usize = 100;
 const DEEP: usize = 4_000;
 /// Pause between two slices of a pass.
 const SLICE_MS: i64 = 20;
-/// Pause between two passes: a millisecond for each of so many entries, which is a hundredth of a writer's time.
-const ENTRIES_PER_MS: usize = 10;
-/// Shortest and longest pause between two passes.
-const PAUSE_MS: (i64, i64) = (1_000, 60_000);
 /// Passes remembered; those beyond begin anew.
 const MAX_PASSES: usize = 1_000;
-
-/// By queue and types.
-pub(crate) type Passes = HashMap<(i64, Vec<i64>), Pass>;
-
-/// A walk along a line in which nothing has been found so far.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pass {
-    /// Nothing is wanted up to here, behind the front.
-    place: Place,
-    looked: usize,
-    /// When it came to the end of the line; 0 while it has not.
-    ended: i64,
-}
-
-impl Pass {
-    /// When the next one begins.
-    fn next_at(&self) -> i64 {
-        let pause = i64::try_from(self.looked / ENTRIES_PER_MS).unwrap_or(i64::MAX);
-        self.ended.saturating_add(pause.clamp(PAUSE_MS.0, PAUSE_MS.1))
-    }
-}
 
 impl Transaction<'_> {
     /// Available jobs of some types, best first as far as was looked.

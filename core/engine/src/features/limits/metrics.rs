@@ -6,9 +6,8 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 use crate::features::limits::records::LimitView;
-use crate::features::queue_config::admission::depth;
-use crate::metrics::family;
-use crate::store::tables::{Counts, QueueRow};
+use crate::metrics::figures::family;
+use crate::store::rows::{Counts, QueueRow, depth};
 
 /// Keys that are told one by one. Each costs the store a few look-ups.
 pub const MAX_KEYS: usize = 100;

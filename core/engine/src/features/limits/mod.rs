@@ -1,4 +1,5 @@
 //! Keyed limits: concurrency, rate and throttle by key.
+pub(crate) mod gate;
 pub(crate) mod metrics;
 pub mod records;
 pub(crate) mod routes;

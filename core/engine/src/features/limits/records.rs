@@ -15,9 +15,6 @@ use serde_json::{Map, Value};
 use crate::error::{Result, StoreError};
 use crate::kernel::job::JobRow;
 
-/// Added to the rank (minus the priority) of a parked job: larger than any rank of a job that is not.
-pub const PARKED_RANK: i32 = 1000;
-
 /// A key as stores keep it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitRow {

@@ -8,9 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::features::limits::records::{LimitView, StoredLimits};
-use crate::http::jobs::unexpected;
-use crate::http::queues::pagination;
-use crate::http::reply::{Failure, Json};
+use crate::http::page::pagination;
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{Params, parse, read_body};
 use crate::kernel::command::{Command, Query, Reply};
 

@@ -7,9 +7,11 @@ use ojs_model::state::Trigger;
 use ojs_model::{JobError, JobId, JobState, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
+use crate::features::limits::gate::Gate;
 use crate::features::limits::records::{LimitRow, LimitView, Standing, StoredLimits};
-use crate::kernel::command::{KeyState, Reply};
+use crate::kernel::command::Reply;
 use crate::kernel::job::JobRow;
+use crate::kernel::placed::KeyState;
 use crate::kernel::transaction::Transaction;
 use crate::store::tables::Tables;
 
@@ -19,36 +21,6 @@ const SLICE: usize = 500;
 const AHEAD: i64 = 1 << 61;
 /// When a rescheduled job comes back whose key has no slot: nobody knows when one frees.
 const RETRY_SLOT_MS: i64 = 1_000;
-
-/// A key as this transaction found it, and what the transaction has done since.
-#[derive(Debug, Clone)]
-pub(crate) struct Gate {
-    row: LimitRow,
-    limits: Limits,
-    /// Jobs that may start now.
-    free: i64,
-    /// When time alone lets more start; 0 when it does not.
-    next_at: i64,
-    /// The limit that holds.
-    strategy: &'static str,
-    /// Its size, and how much of it is used.
-    most: i64,
-    used: i64,
-    /// The transaction has said that the key is full.
-    told: bool,
-}
-
-impl Gate {
-    fn narrow(&mut self, strategy: &'static str, most: i64, used: i64, next_at: i64) {
-        let free = most.saturating_sub(used).max(0);
-        if free < self.free {
-            (self.free, self.strategy, self.most, self.used) = (free, strategy, most, used);
-        }
-        if free <= 0 && next_at > 0 {
-            self.next_at = self.next_at.max(next_at);
-        }
-    }
-}
 
 fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)

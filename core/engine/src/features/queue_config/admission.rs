@@ -7,15 +7,12 @@ use serde_json::json;
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::{Overflow, QueueConfig, WARNING_THRESHOLD};
 use crate::features::queue_config::rules::filled;
-use crate::kernel::command::{Pressure, Reply};
+use crate::kernel::command::Reply;
 use crate::kernel::job::JobRow;
+use crate::kernel::placed::Pressure;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::{Counts, QueuePhase, QueueRow};
-
-/// States that count towards a bound: not finished, not running.
-const WAITING: [JobState; 4] = [JobState::Available, JobState::Scheduled, JobState::Retryable, JobState::Pending];
-/// The signal of a queue that has room again. No queue has a name with a colon.
-const ROOM: &str = "room:";
+use crate::kernel::wake::room_signal;
+use crate::store::rows::{Counts, QueuePhase, QueueRow, WAITING, depth};
 
 /// What a queue said.
 #[derive(Debug, Default)]
@@ -42,17 +39,6 @@ struct Demand<'j> {
 struct Load {
     depth: u64,
     bytes: u64,
-}
-
-/// Name of the signal that a queue has room.
-pub(crate) fn room_signal(queue: &str) -> String {
-    format!("{ROOM}{queue}")
-}
-
-/// Jobs of these counts that wait.
-pub(crate) fn depth(counts: &Counts) -> u64 {
-    let waiting = WAITING.into_iter().filter_map(|state| counts.get(state as usize));
-    u64::try_from(waiting.sum::<i64>()).unwrap_or(0)
 }
 
 impl Transaction<'_> {

@@ -4,3 +4,4 @@ pub(crate) mod operator_routes;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
+pub mod tables;

@@ -1,6 +1,6 @@
 //! `/admin/queues`: all queues with their counts, one with its configuration, and the brake.
 use axum::extract::{Path, RawQuery, State};
-use ojs_model::{JobState, envelope};
+use ojs_model::envelope;
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
@@ -10,12 +10,12 @@ use crate::features::queue_config::records::QueueConfig;
 use crate::features::queue_config::routes::backpressure;
 use crate::features::statistics::records::{Pace, StatRow};
 use crate::features::statistics::routes::{percentiles, recent, throughput};
-use crate::http::jobs::unexpected;
 use crate::http::operator::{Paging, ask, astray, stamp};
-use crate::http::reply::{Failure, Json};
+use crate::http::page::by_state;
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::Params;
 use crate::kernel::command::{Command, Reply};
-use crate::store::tables::{Counts, QueueRow};
+use crate::store::rows::{Counts, QueueRow};
 
 /// `GET /admin/queues?page&per_page`
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
@@ -77,11 +77,6 @@ fn item(queue: &QueueRow, counts: &Counts, pace: &Pace) -> Map<String, Value> {
 }
 
 /// Counts under the names of their states.
-pub(crate) fn by_state(counts: &Counts) -> Map<String, Value> {
-    JobState::ALL.into_iter().zip(counts).map(|(state, jobs)| (state.as_str().to_owned(), json!(jobs))).collect()
-}
-
-/// `POST /admin/queues/{name}/pause`
 pub async fn pause(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
     switch(&engine, name, true).await
 }

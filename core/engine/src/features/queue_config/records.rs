@@ -5,12 +5,8 @@
 //! under these: `backpressure.max_depth` is `max_size`, `backpressure.strategy` is `overflow_policy`.
 use std::sync::Arc;
 
-use ojs_model::{JobState, OjsError, RetryPolicy, envelope};
+use ojs_model::{OjsError, RetryPolicy, envelope};
 use serde_json::{Map, Value, json};
-
-use crate::error::{Result, StoreError};
-use crate::kernel::job::JobRow;
-use crate::store::tables::QueueRow;
 
 /// Name of the queue that holds the template: no job can be enqueued there.
 pub const TEMPLATE: &str = "_default";
@@ -440,7 +436,7 @@ pub struct UnreadableSettings {
     own: String,
     config: String,
     /// Why not.
-    fault: String,
+    pub(crate) fault: String,
 }
 
 impl StoredSettings {
@@ -502,41 +498,11 @@ fn read_config(text: &str) -> std::result::Result<QueueConfig, String> {
     QueueConfig::parse(&object).map_err(|error| error.message)
 }
 
-impl QueueRow {
-    /// The settings of the queue; `None` for most queues.
-    ///
-    /// # Errors
-    /// [`StoreError::Failed`] when they cannot be read: nothing may be decided, or written, as if there were none.
-    pub fn settings(&self) -> Result<Option<Arc<QueueSettings>>> {
-        match &self.settings {
-            StoredSettings::None => Ok(None),
-            StoredSettings::Set(settings) => Ok(Some(Arc::clone(settings))),
-            StoredSettings::Unreadable(texts) => {
-                let (name, fault) = (&self.name, &texts.fault);
-                Err(StoreError::Failed(format!(
-                    "the settings of queue '{name}' cannot be read ({fault}): configure it anew with PUT /ojs/v1/queues/{name}/config"
-                )))
-            }
-        }
-    }
-}
-
-/// Rows that queue settings need beside [`Tables`](crate::store::tables::Tables).
-pub trait QueueTables {
-    /// Writes settings, phase, rate and burst of a queue.
-    fn save_settings(&mut self, queue: &QueueRow) -> Result<()>;
-    /// Available jobs of a queue, earliest in line first, whatever their priority.
-    fn oldest(&mut self, queue: i64, limit: usize) -> Result<Vec<JobRow>>;
-    /// Jobs of a queue in one state.
-    fn jobs_in(&mut self, queue: i64, state: JobState, limit: usize) -> Result<Vec<JobRow>>;
-    /// Bytes of the fixed parts of those jobs. Only queues bounded in bytes ask; the time grows with what they hold.
-    fn bytes_in(&mut self, queue: i64, state: JobState) -> Result<i64>;
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed unwrap is a failed test")]
     use super::*;
+    use crate::store::rows::QueueRow;
 
     fn parsed(value: Value) -> Checked<QueueConfig> {
         QueueConfig::parse(&canonical(value.as_object().unwrap())?)

@@ -10,12 +10,11 @@ use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::features::queue_config::records::{QueueConfig, TEMPLATE, WARNING_THRESHOLD, canonical};
 use crate::features::queue_config::rules::phase_word;
-use crate::http::jobs::unexpected;
-use crate::http::queues::by_state;
-use crate::http::reply::{Failure, Json};
+use crate::http::page::by_state;
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{Params, parse, read_body};
 use crate::kernel::command::{Command, Query, Reply};
-use crate::store::tables::{Counts, QueuePhase, QueueRow};
+use crate::store::rows::{Counts, QueuePhase, QueueRow};
 
 #[derive(Deserialize)]
 struct Create {

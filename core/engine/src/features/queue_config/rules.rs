@@ -10,7 +10,7 @@ use crate::kernel::command::Reply;
 use crate::kernel::job::JobRow;
 use crate::kernel::outcome::Ending;
 use crate::kernel::transaction::Transaction;
-use crate::store::tables::{Counts, QueuePhase, QueueRow};
+use crate::store::rows::{Counts, QueuePhase, QueueRow};
 
 /// Jobs taken out of a queue by one command: about 10 ms of the writer's time.
 const SLICE: usize = 500;

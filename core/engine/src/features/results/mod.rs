@@ -1,4 +1,5 @@
 //! What came out of jobs: expiry, reading, streaming.
+pub mod answer;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;

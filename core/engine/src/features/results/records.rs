@@ -1,50 +1,15 @@
 //! What came out of jobs: how it is read from a store, and how it is printed (protocol section 8.10).
-use ojs_model::json::{push_bare, push_member, push_text, push_time};
-use ojs_model::{ErrorCode, JobId, JobState, OjsError, Timestamp};
-use serde_json::json;
+use ojs_model::json::{push_bare, push_time};
+use ojs_model::{JobId, Timestamp};
 
 use crate::error::Result;
-use crate::features::results::rules::expiry as result_expiry;
 use crate::kernel::job::{History, JobRow, flag};
-use crate::kernel::render;
+use crate::kernel::settings::DEFAULT_RESULT_TTL_MS;
 
 /// Reading of many jobs at once.
 pub trait ResultTables {
     /// Rows with errors and results, one per id, in order; `None` where there is no such job.
     fn outcomes(&mut self, ids: &[JobId]) -> Result<Vec<Option<(JobRow, History)>>>;
-}
-
-/// Appends `{"job_id","state",…}` with the result, or the error that ended the job.
-///
-/// # Errors
-/// 408 while the job goes on, 410 `result_pruned` when the result is no longer kept.
-pub fn push_outcome(out: &mut String, row: &JobRow, history: &History, now: Timestamp) -> std::result::Result<(), OjsError> {
-    if !row.state.is_terminal() {
-        return Err(still_running(row));
-    }
-    if is_pruned(row, now) {
-        let message = format!("The result of job '{}' is no longer kept.", row.id);
-        return Err(OjsError::new(ErrorCode::ResultPruned, message).with_details(json!({"job_id": row.id, "state": row.state})));
-    }
-    out.push('{');
-    push_text(out, "job_id", &row.id.to_string());
-    push_text(out, "state", row.state.as_str());
-    let ended = Timestamp::from_millis(row.finished_at);
-    match row.state {
-        JobState::Completed => {
-            push_member(out, "result", if row.has(flag::RESULT) { &history.result } else { "null" });
-            push_time(out, "completed_at", ended);
-            push_times(out, row, history);
-        }
-        JobState::Cancelled => push_time(out, "cancelled_at", ended),
-        _ => {
-            render::failures(out, row, history);
-            push_time(out, "discarded_at", ended);
-        }
-    }
-    push_bare(out, "attempt", row.attempt);
-    out.push('}');
-    Ok(())
 }
 
 /// Appends the system's members about a stored result.
@@ -53,20 +18,22 @@ pub fn push_times(out: &mut String, row: &JobRow, history: &History) {
         return;
     }
     push_time(out, "result_stored_at", Timestamp::from_millis(row.finished_at));
-    if let Some(at) = result_expiry(row) {
+    if let Some(at) = expiry(row) {
         push_time(out, "result_expires_at", Timestamp::from_millis(at));
     }
     push_bare(out, "result_size_bytes", history.result.len());
 }
 
-/// Removed, or about to be: the sweeper is not the one who decides.
-fn is_pruned(row: &JobRow, now: Timestamp) -> bool {
-    row.has(flag::PRUNED) || row.has(flag::RESULT) && result_expiry(row).is_some_and(|at| at <= now.as_millis())
+/// When the result of a completed job is removed; `None` is never.
+#[must_use]
+pub fn expiry(row: &JobRow) -> Option<i64> {
+    if row.has(flag::RESULT_TTL) {
+        return (row.expires_at > 0).then_some(row.expires_at);
+    }
+    Some(row.finished_at.saturating_add(DEFAULT_RESULT_TTL_MS))
 }
 
-fn still_running(row: &JobRow) -> OjsError {
-    let message = format!("Job '{}' is {}; it has no result yet.", row.id, row.state);
-    OjsError::new(ErrorCode::RequestTimeout, message)
-        .with_details(json!({"job_id": row.id, "current_state": row.state, "reason": "not_finished"}))
-        .with_hint("Ask again, or wait for it: ?wait=true&timeout=30.")
+/// Whether the job must outlive the usual retention, because its own `result_ttl` keeps its result for longer.
+pub fn holds_result(row: &JobRow, now: i64) -> bool {
+    row.has(flag::RESULT) && row.has(flag::RESULT_TTL) && expiry(row).is_none_or(|at| at > now)
 }

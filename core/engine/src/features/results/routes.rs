@@ -10,11 +10,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::engine::{Engine, MAX_WAIT};
-use crate::features::results::records::push_outcome;
+use crate::features::results::answer::push_outcome;
 use crate::http::caller::Asker;
 use crate::http::client_limit::Guest;
-use crate::http::jobs::unexpected;
-use crate::http::reply::{Failure, Json};
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{Params, job_id, parse, read_body};
 use crate::kernel::command::{Query, Reply};
 use crate::kernel::job::{History, JobRow};

@@ -1,7 +1,6 @@
 //! Results: how long they are kept, and their removal (protocol section 8.10).
 use crate::error::StoreError;
 use crate::kernel::job::{JobRow, flag};
-use crate::kernel::settings::DEFAULT_RESULT_TTL_MS;
 use crate::kernel::transaction::Transaction;
 
 impl Transaction<'_> {
@@ -34,18 +33,4 @@ impl Transaction<'_> {
         }
         self.tables.update(before, &row)
     }
-}
-
-/// When the result of a completed job is removed; `None` is never.
-#[must_use]
-pub fn expiry(row: &JobRow) -> Option<i64> {
-    if row.has(flag::RESULT_TTL) {
-        return (row.expires_at > 0).then_some(row.expires_at);
-    }
-    Some(row.finished_at.saturating_add(DEFAULT_RESULT_TTL_MS))
-}
-
-/// Whether the job must outlive the usual retention, because its own `result_ttl` keeps its result for longer.
-pub(crate) fn holds_result(row: &JobRow, now: i64) -> bool {
-    row.has(flag::RESULT) && row.has(flag::RESULT_TTL) && expiry(row).is_none_or(|at| at > now)
 }

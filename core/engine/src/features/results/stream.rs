@@ -8,17 +8,16 @@ use ojs_model::{JobId, JobState, OjsError};
 use tokio::sync::mpsc::{Sender, channel};
 
 use crate::engine::Engine;
-use crate::features::results::records::push_outcome;
+use crate::features::results::answer::push_outcome;
 use crate::http::caller::Asker;
 use crate::http::client_limit::{Guest, Slot};
+use crate::http::follower::Subscription;
 use crate::http::frames::Frames;
-use crate::http::jobs::unexpected;
-use crate::http::reply::Failure;
+use crate::http::reply::{Failure, unexpected};
 use crate::http::request::job_id;
 use crate::http::streams::{RETRY_MS, answer, refuse, streamed};
 use crate::kernel::command::{Query, Reply};
 use crate::kernel::event::EventFilter;
-use crate::stream::Subscription;
 
 /// Silence after which a comment is sent.
 const HEARTBEAT: Duration = Duration::from_secs(10);

@@ -62,9 +62,9 @@ pub struct Facts {
 #[derive(Debug, Default)]
 pub struct Tally {
     /// By numbers of queue and type.
-    jobs: HashMap<(i64, i64), Facts>,
+    pub(crate) jobs: HashMap<(i64, i64), Facts>,
     /// Jobs that never were: by the queue that was full, and type.
-    refused: HashMap<(i64, Arc<str>, Arc<str>), u64>,
+    pub(crate) refused: HashMap<(i64, Arc<str>, Arc<str>), u64>,
     /// Keys that were found full.
     pub exceeded: u64,
 }
@@ -136,18 +136,6 @@ impl Tally {
     /// Forgets everything.
     pub fn clear(&mut self) {
         *self = Self::default();
-    }
-
-    /// The facts under their names.
-    pub fn named(self, tables: &mut dyn crate::store::tables::Tables) -> Result<Vec<Named>> {
-        let named = |((num, job_type_id), facts)| {
-            Ok(Named { num, queue: tables.queue_by_num(num)?.name, job_type: tables.job_type_name(job_type_id)?, facts })
-        };
-        let jobs = self.jobs.into_iter().map(named);
-        let refused = self.refused.into_iter().map(|((num, queue, job_type), refused)| {
-            Ok(Named { num, queue, job_type, facts: Facts { refused, ..Facts::default() } })
-        });
-        jobs.chain(refused).collect()
     }
 }
 

@@ -8,10 +8,11 @@ use serde_json::{Map, Value, json};
 use crate::engine::Engine;
 use crate::features::admin::records::{AdminQuery, AdminReply};
 use crate::features::statistics::records::{HOUR, MINUTE, Pace, Spread, StatFilter, StatRow};
-use crate::http::operator::{ask, astray, invalid, stamp, time};
+use crate::http::operator::{ask, astray, stamp, time};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
-use crate::store::tables::Counts;
+use crate::http::terms::invalid;
+use crate::store::rows::Counts;
 
 /// Most points of a history.
 const MAX_POINTS: i64 = 1_440;
@@ -30,7 +31,7 @@ pub async fn now(State(engine): State<Engine>) -> Result<Json, Failure> {
     let rows = recent(&engine).await?;
     let pace = Pace::of(&rows, now);
     let body = json!({
-        "queues": gauges.queues.len(), "workers": gauges.workers, "jobs": crate::features::queue_config::operator_routes::by_state(&total),
+        "queues": gauges.queues.len(), "workers": gauges.workers, "jobs": crate::http::page::by_state(&total),
         "dead_letters": gauges.dead, "throughput": throughput(&pace), "latency_ms": percentiles(&pace.run),
         "wait_ms": percentiles(&pace.wait), "uptime_seconds": engine.uptime().as_secs(),
     });

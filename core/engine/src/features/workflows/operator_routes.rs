@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::features::admin::records::{AdminQuery, AdminReply};
 use crate::features::workflows::records::{WorkflowFilter, WorkflowRow, WorkflowState};
-use crate::http::operator::{Paging, ask, astray, invalid, stamp};
+use crate::http::operator::{Paging, ask, astray, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
+use crate::http::terms::invalid;
 
 /// `GET /admin/workflows?state&page&per_page`: newest first. A workflow inside another one is a step of it, and not listed.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {

@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::Engine;
 use crate::features::workflows::records::{StepState, StepView, WorkflowState, WorkflowView};
-use crate::http::jobs::unexpected;
-use crate::http::reply::{Failure, Json};
+use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{job_id, read_body};
 use crate::kernel::command::{Command, Query, Reply};
 

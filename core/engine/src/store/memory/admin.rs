@@ -5,10 +5,11 @@ use ojs_model::JobState;
 
 use super::MemoryTables;
 use crate::error::Result;
-use crate::features::admin::records::{AdminTables, JobSort, Maintenance};
+use crate::features::admin::records::{AdminTables, Maintenance};
 use crate::kernel::counters::TICKETS_PER_MILLI;
 use crate::kernel::job::JobRow;
-use crate::store::tables::{Counts, JobFilter, Tables, WorkerRow};
+use crate::store::rows::{Counts, JobFilter, JobSort, WorkerRow};
+use crate::store::tables::Tables;
 
 impl MemoryTables {
     /// A page of jobs and one more.

@@ -4,7 +4,7 @@ use std::ops::Bound;
 use super::MemoryTables;
 use crate::error::Result;
 use crate::features::job_types::records::{Look, Place, TypeTables};
-use crate::features::limits::records::PARKED_RANK;
+use crate::kernel::job::PARKED_RANK;
 
 impl TypeTables for MemoryTables {
     fn find_job_type_id(&mut self, name: &str) -> Result<Option<i64>> {

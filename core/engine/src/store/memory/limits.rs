@@ -5,8 +5,8 @@ use ojs_model::JobState;
 
 use super::MemoryTables;
 use crate::error::{Result, StoreError};
-use crate::features::limits::records::{LimitRow, LimitTables, PARKED_RANK, Standing};
-use crate::kernel::job::JobRow;
+use crate::features::limits::records::{LimitRow, LimitTables, Standing};
+use crate::kernel::job::{JobRow, PARKED_RANK};
 
 /// (key, queue, rank, ticket, seq) of an available job.
 type Place = (i64, i64, i32, i64, i64);

@@ -27,7 +27,8 @@ use crate::features::idempotency::records::Remembered;
 use crate::features::statistics::records::StatRow;
 use crate::features::workflows::records::{StepRow, WorkflowRow};
 use crate::kernel::job::{Body, History, JobRow, flag};
-use crate::store::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Tables, WorkerRow, fresh_body};
+use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, WorkerRow, fresh_body};
+use crate::store::tables::Tables;
 use undo::{Step, Undo};
 
 /// Lease tokens reserved at a time.
@@ -202,9 +203,9 @@ impl Tables for MemoryTables {
     }
 
     fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>> {
-        let range = self.ready.range(
-            (queue, i32::MIN, i64::MIN, i64::MIN)..(queue, crate::features::limits::records::PARKED_RANK / 2, i64::MIN, i64::MIN),
-        );
+        let range = self
+            .ready
+            .range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue, crate::kernel::job::PARKED_RANK / 2, i64::MIN, i64::MIN));
         let found = range.take(limit).filter_map(|(_, _, _, seq)| self.jobs.get(seq));
         Ok(found.map(|stored| (stored.row.clone(), stored.body.clone())).collect())
     }

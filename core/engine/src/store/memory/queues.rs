@@ -3,9 +3,10 @@ use ojs_model::JobState;
 
 use super::MemoryTables;
 use crate::error::Result;
-use crate::features::queue_config::records::QueueTables;
+use crate::features::queue_config::tables::QueueTables;
 use crate::kernel::job::JobRow;
-use crate::store::tables::{QueueRow, Tables};
+use crate::store::rows::QueueRow;
+use crate::store::tables::Tables;
 
 impl MemoryTables {
     fn stored_in(&self, queue: i64, state: JobState) -> impl Iterator<Item = &super::Stored> {

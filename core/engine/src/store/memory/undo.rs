@@ -6,7 +6,7 @@ use ojs_model::JobId;
 
 use super::{MemoryTables, Stored};
 use crate::kernel::job::{Body, History, JobRow};
-use crate::store::tables::Counts;
+use crate::store::rows::Counts;
 
 /// How to undo one change.
 pub(super) enum Step {

@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::features::admin::records::{AdminTables, Maintenance};
 use crate::kernel::counters::TICKETS_PER_MILLI;
 use crate::kernel::job::JobRow;
-use crate::store::tables::{Counts, JobFilter, Tables, WorkerRow};
+use crate::store::rows::{Counts, JobFilter, WorkerRow};
+use crate::store::tables::Tables;
 
 /// The statement of a file for one state and order. The state stands in the text: only then may the planner use its partial index.
 fn listing(sql: &str, filter: &JobFilter) -> String {

@@ -10,7 +10,7 @@ use super::rows::get;
 use crate::error::{Result, StoreError};
 use crate::features::admin::records::Maintenance;
 use crate::features::queue_config::records::StoredSettings;
-use crate::store::tables::{QueuePhase, QueueRow, WorkerRow};
+use crate::store::rows::{QueuePhase, QueueRow, WorkerRow};
 
 /// What a connection has learnt, trusted for one epoch.
 #[derive(Debug, Default)]

@@ -4,9 +4,9 @@ use ojs_model::JobState;
 use super::rows::get;
 use super::{PostgresTables, limit};
 use crate::error::Result;
-use crate::features::queue_config::records::QueueTables;
+use crate::features::queue_config::tables::QueueTables;
 use crate::kernel::job::JobRow;
-use crate::store::tables::QueueRow;
+use crate::store::rows::QueueRow;
 
 impl QueueTables for PostgresTables {
     fn save_settings(&mut self, queue: &QueueRow) -> Result<()> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::PostgresTables;
 use super::rows::{get, job_id};
 use crate::error::Result;
-use crate::store::tables::RawJob;
+use crate::store::rows::RawJob;
 
 impl PostgresTables {
     /// Takes rows out; what becomes of them is stored by the same transaction.

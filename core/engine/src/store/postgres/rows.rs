@@ -5,8 +5,7 @@ use tokio_postgres::types::FromSql;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::features::limits::records::PARKED_RANK;
-use crate::kernel::job::{Body, History, JobRow};
+use crate::kernel::job::{Body, History, JobRow, PARKED_RANK};
 
 /// Columns of a job in every `SELECT`.
 pub const JOB_COLUMNS: usize = 26;

@@ -15,7 +15,7 @@ use super::params::{Param, uuid};
 use super::rows::{Columns, get, insert_columns, update_columns};
 use crate::error::{Result, StoreError};
 use crate::kernel::job::{Body, History, JobRow};
-use crate::store::tables::{Counts, WorkerRow, fresh_settings};
+use crate::store::rows::{Counts, WorkerRow, fresh_settings};
 
 /// A row of this transaction.
 #[derive(Debug)]

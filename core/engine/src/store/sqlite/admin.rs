@@ -9,10 +9,11 @@ use rusqlite::{OptionalExtension, params};
 use super::SqliteTables;
 use super::rows::read_worker;
 use crate::error::Result;
-use crate::features::admin::records::{AdminTables, JobSort, Maintenance};
+use crate::features::admin::records::{AdminTables, Maintenance};
 use crate::kernel::counters::TICKETS_PER_MILLI;
 use crate::kernel::job::JobRow;
-use crate::store::tables::{Counts, JobFilter, Tables, WorkerRow};
+use crate::store::rows::{Counts, JobFilter, JobSort, WorkerRow};
+use crate::store::tables::Tables;
 
 /// Up to so many jobs of a state, reading and sorting all of them is cheaper than looking for them among the finished ones.
 const FEW: i64 = 20_000;

@@ -3,8 +3,8 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::SqliteTables;
 use crate::error::Result;
-use crate::features::limits::records::{LimitRow, LimitTables, PARKED_RANK, Standing, StoredLimits};
-use crate::kernel::job::JobRow;
+use crate::features::limits::records::{LimitRow, LimitTables, Standing, StoredLimits};
+use crate::kernel::job::{JobRow, PARKED_RANK};
 
 fn read_limit(row: &Row<'_>) -> rusqlite::Result<LimitRow> {
     let (tenant, key): (String, String) = (row.get(1)?, row.get(2)?);

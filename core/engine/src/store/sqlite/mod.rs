@@ -32,7 +32,8 @@ use crate::error::{Result, StoreError};
 use crate::features::admin::records::Maintenance;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::options::Durability;
-use crate::store::tables::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Tables, WorkerRow};
+use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, WorkerRow};
+use crate::store::tables::Tables;
 use log_file::LogFile;
 use rows::{read_body, read_job, read_queue, read_worker};
 

@@ -3,10 +3,9 @@ use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob};
 use rusqlite::{CachedStatement, Row};
 
-use crate::features::limits::records::PARKED_RANK;
 use crate::features::queue_config::records::StoredSettings;
-use crate::kernel::job::{Body, JobRow};
-use crate::store::tables::{QueuePhase, QueueRow, WorkerRow, fresh_settings};
+use crate::kernel::job::{Body, JobRow, PARKED_RANK};
+use crate::store::rows::{QueuePhase, QueueRow, WorkerRow, fresh_settings};
 
 /// Columns of a job in every `SELECT`.
 pub const JOB_COLUMNS: usize = 26;

@@ -2,6 +2,8 @@
 //!
 //! The writer hands over what a committed group did: one lock per group, none per job. Labels are queue, type and state only; beyond
 //! [`MAX_SERIES`] pairs of queue and type, further ones are counted together as `_other`.
+pub(crate) mod figures;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +22,8 @@ use crate::features::bulk::metrics::BulkFigures;
 use crate::features::admin::records::Gauges;
 use crate::features::limits::records::LimitView;
 use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, StatRow};
-use crate::store::tables::{Counts, QueueRow};
+use crate::metrics::figures::{Histogram, REQUEST, family, write};
+use crate::store::rows::{Counts, QueueRow};
 
 /// Pairs of queue and type that are told apart: about 50 lines each.
 pub(crate) const MAX_SERIES: usize = 1_000;
@@ -36,9 +39,6 @@ pub(crate) const OTHER: &str = "_other";
 /// Seconds; of `ojs.job.duration` and `ojs.job.queue_time`, as the specification fixes them.
 pub(crate) const DURATION: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 pub(crate) const QUEUE_TIME: &[f64] = &[0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0, 3600.0];
-/// Seconds of a request or a commit.
-pub(crate) const REQUEST: &[f64] =
-    &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0];
 /// Commands of a group.
 pub(crate) const GROUP: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
@@ -82,39 +82,6 @@ pub(crate) struct Requests {
     pub(crate) counts: BTreeMap<(String, String, u16), u64>,
     /// By route.
     pub(crate) durations: BTreeMap<String, Histogram>,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Histogram {
-    pub(crate) bounds: &'static [f64],
-    pub(crate) sum: f64,
-    pub(crate) counts: Vec<u64>,
-}
-
-impl Histogram {
-    pub(crate) fn new(bounds: &'static [f64]) -> Self {
-        Self { bounds, sum: 0.0, counts: vec![0; bounds.len() + 1] }
-    }
-
-    pub(crate) fn add(&mut self, value: f64) {
-        self.sum += value;
-        if let Some(cell) = self.counts.get_mut(self.bounds.partition_point(|bound| *bound < value)) {
-            *cell += 1;
-        }
-    }
-
-    pub(crate) fn add_millis(&mut self, all: &[i64]) {
-        all.iter().for_each(|ms| self.add(*ms as f64 / 1000.0));
-    }
-
-    pub(crate) fn total(&self) -> u64 {
-        self.counts.iter().sum()
-    }
-
-    /// In the form of the encoder: each bucket for itself, the last without an upper bound.
-    pub(crate) fn buckets(&self) -> Vec<(f64, u64)> {
-        self.bounds.iter().copied().chain([f64::MAX]).zip(self.counts.iter().copied()).collect()
-    }
 }
 
 impl Series {
@@ -321,18 +288,6 @@ impl Collector for Scrape {
     }
 }
 
-/// Writes a family: name, help, kind, and a line or several per member.
-macro_rules! family {
-    ($encoder:expr, $kind:ident, $name:expr, $help:expr, $members:expr, |$value:ident, $into:ident| $write:expr) => {{
-        let mut family = $encoder.encode_descriptor($name, $help, None, MetricType::$kind)?;
-        for (labels, $value) in $members {
-            let mut $into = family.encode_family(&labels)?;
-            $write?;
-        }
-    }};
-}
-pub(crate) use family;
-
 impl Scrape {
     pub(crate) fn jobs(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         type Count = fn(&Series) -> u64;
@@ -434,10 +389,6 @@ impl Scrape {
         family!(encoder, Histogram, "ojs_http_request_seconds", help, durations, |h, into| write(&mut into, h));
         Ok(())
     }
-}
-
-pub(crate) fn write(into: &mut prometheus_client::encoding::MetricEncoder<'_>, histogram: &Histogram) -> fmt::Result {
-    into.encode_histogram::<NoLabelSet>(histogram.sum, histogram.total(), &histogram.buckets(), None)
 }
 
 /// OpenMetrics as the older text format of Prometheus: the name of a counter is the name of its line.

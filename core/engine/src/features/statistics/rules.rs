@@ -1,0 +1,16 @@
+//! Gives the facts of a transaction the names of their queues and job types.
+use crate::error::Result;
+use crate::features::statistics::records::{Facts, Named, Tally};
+use crate::store::tables::Tables;
+
+/// The facts under their names.
+pub fn named(tally: Tally, tables: &mut dyn Tables) -> Result<Vec<Named>> {
+    let named = |((num, job_type_id), facts)| {
+        Ok(Named { num, queue: tables.queue_by_num(num)?.name, job_type: tables.job_type_name(job_type_id)?, facts })
+    };
+    let jobs = tally.jobs.into_iter().map(named);
+    let refused = tally.refused.into_iter().map(|((num, queue, job_type), refused)| {
+        Ok(Named { num, queue, job_type, facts: Facts { refused, ..Facts::default() } })
+    });
+    jobs.chain(refused).collect()
+}

@@ -1,0 +1,147 @@
+//! Reads the event log: pages of it, its extent, and where a time stands in it.
+use ojs_model::{JobState, Timestamp, json};
+
+use crate::error::Result;
+use crate::kernel::event::{Change, Event, EventFilter, Origin, Place};
+use crate::kernel::log::Span;
+use crate::store::rows::EventBatch;
+use crate::store::tables::Tables;
+
+/// A page of events: the events, the cursor behind the last one looked at, whether there is more.
+pub type Page = (Vec<Event>, String, bool);
+
+/// Reads a page. Filters by name numbers are resolved here, so that lines stay short.
+pub fn read(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
+    /// Batches per look: bounds memory while skipping what the filter refuses.
+    const BATCHES: usize = 64;
+    let mut events = Vec::new();
+    let mut place = filter.after;
+    let mut looked = 0;
+    loop {
+        let batches = tables.events_from(place.batch, BATCHES)?;
+        let last = batches.len() < BATCHES;
+        for batch in &batches {
+            for (index, line) in batch.lines.lines().enumerate() {
+                let here = Place { batch: batch.seq, index: i64::try_from(index + 1).unwrap_or(i64::MAX) };
+                if here <= filter.after || here <= place && here.batch == place.batch {
+                    continue;
+                }
+                if let Some(event) = decode(tables, filter, here, line)? {
+                    if events.len() == filter.limit {
+                        return Ok((events, place.cursor(), true));
+                    }
+                    events.push(event);
+                }
+                place = here;
+            }
+        }
+        if last {
+            return Ok((events, place.cursor(), false));
+        }
+        if let Some(EventBatch { seq, .. }) = batches.last() {
+            place = place.max(Place { batch: seq + 1, index: 0 });
+        }
+        looked += batches.len();
+        if filter.scan > 0 && looked >= filter.scan {
+            return Ok((events, place.cursor(), true));
+        }
+    }
+}
+
+pub(crate) fn decode(tables: &mut dyn Tables, filter: &EventFilter, place: Place, line: &str) -> Result<Option<Event>> {
+    let mut parts = line.splitn(6, '|');
+    let mut next = || parts.next().unwrap_or_default();
+    let (name, at, subject, job_type_id, queue, extra) = (next(), next(), next(), next(), next(), next());
+    if !filter.wants_type(name) || filter.subject.as_ref().is_some_and(|wanted| wanted != subject) {
+        return Ok(None);
+    }
+    let (job_type_id, queue): (i64, i64) = (job_type_id.parse().unwrap_or(0), queue.parse().unwrap_or(0));
+    let origin = match job_type_id {
+        0 => None,
+        _ => Some(Origin { job_type: tables.job_type_name(job_type_id)?, queue: tables.queue_by_num(queue)?.name }),
+    };
+    if !filter.wants_origin(origin.as_ref(), name, subject) {
+        return Ok(None);
+    }
+    let mut data = String::from("{");
+    if let Some(Origin { job_type, queue }) = &origin {
+        json::push_text(&mut data, "job_id", subject);
+        json::push_text(&mut data, "job_type", job_type);
+        json::push_text(&mut data, "queue", queue);
+    }
+    if !extra.is_empty() {
+        if data.len() > 1 {
+            data.push(',');
+        }
+        data.push_str(extra);
+    }
+    data.push('}');
+    let (at, change) = decode_change(at);
+    let (id, name, subject) = (place.event_id(at), name.to_owned(), subject.to_owned());
+    Ok(Some(Event { id, place, name, change, origin, at, subject, data }))
+}
+
+/// Reads `time[,from,to]`.
+fn decode_change(text: &str) -> (Timestamp, Option<Change>) {
+    let mut parts = text.split(',');
+    let at = Timestamp::from_millis(parts.next().and_then(|at| at.parse().ok()).unwrap_or(0));
+    let mut state = || parts.next().map(|number| number.parse().ok().and_then(JobState::from_number));
+    let change = match (state(), state()) {
+        (Some(from), Some(Some(to))) => Some(Change { from, to }),
+        _ => None,
+    };
+    (at, change)
+}
+
+/// Measures the log and finds a time in it.
+pub fn span(tables: &mut dyn Tables, at: Option<Timestamp>) -> Result<Span> {
+    let (oldest, newest) = tables.log_span()?;
+    let end = Place::before(newest + 1);
+    let at = match at {
+        Some(at) => Place::before(first_since(tables, at.as_millis(), oldest, newest + 1)?),
+        None => end,
+    };
+    Ok(Span { oldest, end, at })
+}
+
+/// The newest events that a filter wants, the oldest of them first; the cursor is behind the end of the log, so nothing follows.
+///
+/// # Errors
+/// A store that cannot be read.
+pub fn newest(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
+    /// Batches per look, as for a page from the front.
+    const BATCHES: usize = 64;
+    let span = span(tables, None)?;
+    let (low, mut high) = (span.oldest.max(filter.after.batch()), span.end.batch());
+    let mut found = Vec::new();
+    while high > low && found.len() < filter.limit {
+        let from = low.max(high.saturating_sub(BATCHES as i64));
+        let batches = tables.events_from(from, BATCHES)?;
+        for batch in batches.iter().rev().filter(|batch| batch.seq < high) {
+            let mut events = Vec::new();
+            for (index, line) in batch.lines.lines().enumerate() {
+                let here = Place::of(batch.seq, index + 1);
+                if here > filter.after {
+                    events.extend(decode(tables, filter, here, line)?);
+                }
+            }
+            found.extend(events.into_iter().rev());
+        }
+        high = from;
+    }
+    found.truncate(filter.limit);
+    found.reverse();
+    Ok((found, span.end.cursor(), false))
+}
+
+/// The first batch in `low..high` committed at or after a time: batches are in order of time, so halving finds it.
+fn first_since(tables: &mut dyn Tables, at: i64, mut low: i64, mut high: i64) -> Result<i64> {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match tables.events_from(middle, 1)?.first() {
+            Some(batch) if batch.at < at => low = batch.seq + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
+}

@@ -1,0 +1,33 @@
+//! Which key enqueued a job, and what other keys see of it.
+use ojs_model::json::{members, push_member, push_text, string};
+
+use crate::kernel::job::JobView;
+use crate::kernel::placed::Placed;
+use crate::kernel::render;
+
+/// Whether the text of a job names another key as the one that enqueued it. Jobs without a name are everybody's, as before there were names.
+pub fn is_foreign(key: Option<&str>, body: &str) -> bool {
+    let whole = format!("{{{body}}}");
+    let owner = members(&whole).ok().and_then(|members| {
+        let (_, raw) = members.into_iter().find(|(name, _)| name == ojs_model::envelope::ENQUEUED_BY)?;
+        string(raw).map(std::borrow::Cow::into_owned)
+    });
+    owner.is_some_and(|owner| key != Some(owner.as_str()))
+}
+
+/// Appends what everybody who knows the id may see.
+pub fn outline(out: &mut String, view: &JobView) {
+    let whole = format!("{{{}}}", view.body.text);
+    out.push('{');
+    push_text(out, "id", &view.row.id.to_string());
+    let kind = members(&whole).ok().and_then(|members| members.into_iter().find(|(name, _)| name == "type").map(|(_, raw)| raw));
+    push_member(out, "type", kind.unwrap_or("null"));
+    push_text(out, "queue", &view.queue);
+    push_text(out, "state", view.row.state.as_str());
+    out.push('}');
+}
+
+/// Appends a job as its enqueue is answered.
+pub fn placed(out: &mut String, placed: &Placed) {
+    if placed.foreign { outline(out, &placed.job) } else { render::job(out, &placed.job) }
+}

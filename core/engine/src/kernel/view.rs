@@ -1,0 +1,17 @@
+//! A job with everything needed to print it.
+use crate::error::StoreError;
+use crate::kernel::job::{Body, JobRow, JobView, flag};
+use crate::store::tables::Tables;
+
+/// A job with everything needed to print it.
+pub fn view(tables: &mut dyn Tables, row: JobRow) -> Result<JobView, StoreError> {
+    let body = tables.body(row.seq)?;
+    view_with(tables, row, body)
+}
+
+pub(crate) fn view_with(tables: &mut dyn Tables, row: JobRow, body: Body) -> Result<JobView, StoreError> {
+    let history = if row.has(flag::ERRORS) || row.has(flag::RESULT) { tables.history(row.seq)? } else { Default::default() };
+    let queue = tables.queue_by_num(row.queue)?.name;
+    let worker = if row.worker == 0 { None } else { tables.worker_name(row.worker)? };
+    Ok(JobView { row, body, history, queue, worker })
+}

@@ -1,0 +1,339 @@
+//! Rows as every store keeps them, and the filters that find them.
+use std::sync::Arc;
+
+use ojs_model::{JobId, JobState, NewJob, Timestamp};
+
+use crate::error::{Result, StoreError};
+use crate::features::queue_config::records::{QueueSettings, Rate, StoredSettings};
+use crate::kernel::job::{Body, JobRow, flag};
+
+/// A queue as stores keep it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueRow {
+    /// Number of its name.
+    pub num: i64,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Hands out nothing.
+    pub paused: bool,
+    /// First use.
+    pub created_at: i64,
+    /// Jobs per second it hands out; 0 is no limit.
+    pub rate: f64,
+    /// What is left in the token bucket.
+    pub tokens: f64,
+    /// When the bucket was last filled.
+    pub filled_at: i64,
+    /// Most that the bucket holds; 0 is a second's worth.
+    pub burst: f64,
+    /// Whether it takes jobs.
+    pub phase: QueuePhase,
+    /// What an operator has set, read with [`settings()`](Self::settings).
+    pub settings: StoredSettings,
+}
+
+/// Whether a queue takes jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum QueuePhase {
+    /// It does.
+    #[default]
+    Open,
+    /// It hands out what it has and takes no more.
+    Draining,
+    /// It is gone until its name is used again; its ended jobs are kept for as long as any.
+    Deleted,
+}
+
+impl QueuePhase {
+    /// The phase of a number.
+    #[must_use]
+    pub const fn from_number(number: i64) -> Self {
+        match number {
+            1 => Self::Draining,
+            2 => Self::Deleted,
+            _ => Self::Open,
+        }
+    }
+}
+
+impl QueueRow {
+    /// The settings of the queue; `None` for most queues.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] when they cannot be read: nothing may be decided, or written, as if there were none.
+    pub fn settings(&self) -> Result<Option<Arc<QueueSettings>>> {
+        match &self.settings {
+            StoredSettings::None => Ok(None),
+            StoredSettings::Set(settings) => Ok(Some(Arc::clone(settings))),
+            StoredSettings::Unreadable(texts) => {
+                let (name, fault) = (&self.name, &texts.fault);
+                Err(StoreError::Failed(format!(
+                    "the settings of queue '{name}' cannot be read ({fault}): configure it anew with PUT /ojs/v1/queues/{name}/config"
+                )))
+            }
+        }
+    }
+}
+
+impl QueueRow {
+    /// A queue on its first use.
+    #[must_use]
+    pub fn fresh(num: i64, name: &str, created_at: i64) -> Self {
+        Self {
+            num,
+            name: name.into(),
+            paused: false,
+            created_at,
+            rate: 0.0,
+            tokens: 0.0,
+            filled_at: 0,
+            burst: 0.0,
+            phase: QueuePhase::Open,
+            settings: StoredSettings::None,
+        }
+    }
+
+    /// Sets a new rate; the bucket starts full.
+    pub fn limit(&mut self, rate: Rate, now: i64) {
+        let burst = rate.limit.max(1.0);
+        (self.rate, self.burst, self.tokens, self.filled_at) = (rate.per_second(), burst, burst, now);
+    }
+
+    /// Fills the bucket for the time that has passed; returns how many jobs it allows now. It holds a period's worth, at least one.
+    pub fn fill(&mut self, now: i64) -> usize {
+        if self.rate <= 0.0 {
+            return usize::MAX;
+        }
+        let passed = now.saturating_sub(self.filled_at).max(0) as f64 / 1000.0;
+        let most = if self.burst > 0.0 { self.burst } else { self.rate.max(1.0) };
+        self.tokens = (self.tokens + passed * self.rate).min(most);
+        self.filled_at = now;
+        // A float cast saturates. The small term keeps 0.9999… from being none.
+        (self.tokens + 1e-9) as usize
+    }
+
+    /// When the bucket allows the next job.
+    #[must_use]
+    pub fn next_at(&self) -> i64 {
+        let missing = (1.0 - self.tokens).max(0.0);
+        self.filled_at.saturating_add((missing / self.rate * 1000.0).ceil() as i64)
+    }
+}
+
+/// A worker as stores keep it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerRow {
+    /// Number of its id.
+    pub num: i64,
+    /// Its id.
+    pub id: Arc<str>,
+    /// What it last reported: 0 running, 1 quiet, 2 terminate, 3 drain.
+    pub phase: i64,
+    /// Latest heartbeat; 0 when it never sent one.
+    pub beat_at: i64,
+    /// What an operator wants it to do: 0 nothing, 1 quiet, 2 terminate.
+    pub directive: i64,
+    /// First heartbeat; 0 when it never sent one.
+    pub first_at: i64,
+    /// What it says of itself.
+    pub info: WorkerInfo,
+}
+
+impl WorkerRow {
+    /// A worker that has just been heard of.
+    #[must_use]
+    pub fn fresh(num: i64, id: &str) -> Self {
+        Self { num, id: id.into(), phase: 0, beat_at: 0, directive: 0, first_at: 0, info: "{}".into() }
+    }
+}
+
+/// Jobs per state of a queue, indexed by [`JobState`] number.
+pub type Counts = [i64; 8];
+
+/// States that count towards a bound: not finished, not running.
+pub const WAITING: [JobState; 4] = [JobState::Available, JobState::Scheduled, JobState::Retryable, JobState::Pending];
+/// Jobs of these counts that wait.
+#[must_use]
+pub fn depth(counts: &Counts) -> u64 {
+    let waiting = WAITING.into_iter().filter_map(|state| counts.get(state as usize));
+    u64::try_from(waiting.sum::<i64>()).unwrap_or(0)
+}
+
+/// Which dead letters to list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DeadFilter {
+    /// Only this queue.
+    pub queue: Option<String>,
+    /// Only this job type.
+    pub job_type: Option<String>,
+    /// Only this type of the latest error.
+    pub error_type: Option<String>,
+    /// Discarded at or after, milliseconds.
+    pub since: Option<i64>,
+    /// Discarded before, milliseconds.
+    pub until: Option<i64>,
+    /// Page size.
+    pub limit: usize,
+    /// Rows to skip.
+    pub offset: usize,
+}
+
+/// Which jobs to list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JobFilter {
+    /// Only this queue.
+    pub queue: Option<String>,
+    /// Only this state.
+    pub state: Option<JobState>,
+    /// Only this job type, or all that start so when it ends in `*`.
+    pub job_type: Option<String>,
+    /// Accepted at or after, milliseconds.
+    pub since: Option<i64>,
+    /// Accepted before, milliseconds.
+    pub until: Option<i64>,
+    /// Order.
+    pub sort: JobSort,
+    /// Smallest first instead of largest.
+    pub ascending: bool,
+    /// Only jobs with a larger number: where a walk in the order of acceptance goes on.
+    pub after: i64,
+    /// Page size.
+    pub limit: usize,
+    /// Rows to skip.
+    pub offset: usize,
+}
+
+impl JobFilter {
+    /// `ORDER BY` of the list, in the column names that the SQL stores share.
+    pub fn order(&self) -> &'static str {
+        match (self.sort, self.ascending) {
+            // Where an available job stands in its line is no time; among others it counts from when it came there.
+            (JobSort::Scheduled, false) if self.state.is_none() => {
+                "CASE state WHEN 1 THEN enqueued_at ELSE pos END DESC, seq DESC"
+            }
+            (JobSort::Scheduled, true) if self.state.is_none() => "CASE state WHEN 1 THEN enqueued_at ELSE pos END, seq",
+            (JobSort::Created, false) => "seq DESC",
+            (JobSort::Created, true) => "seq",
+            (JobSort::Scheduled, false) => "pos DESC, seq DESC",
+            (JobSort::Scheduled, true) => "pos, seq",
+            // Stored as minus the priority.
+            (JobSort::Priority, false) => "nprio, seq",
+            (JobSort::Priority, true) => "nprio DESC, seq",
+        }
+    }
+}
+
+/// One row of the event log: all events of one commit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventBatch {
+    /// Number of the batch.
+    pub seq: i64,
+    /// Time of the commit.
+    pub at: i64,
+    /// One event a line.
+    pub lines: String,
+}
+
+/// A job that an application inserted by plain SQL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawJob {
+    /// Its id.
+    pub id: JobId,
+    /// Its type.
+    pub job_type: String,
+    /// JSON array.
+    pub args: String,
+    /// Name of its queue.
+    pub queue: String,
+    /// JSON object.
+    pub meta: Option<String>,
+    /// JSON object: the options of an enqueue request.
+    pub options: Option<String>,
+}
+
+/// What a worker says of itself in heartbeats, as JSON members; `{}` when it says nothing.
+pub type WorkerInfo = Arc<str>;
+
+/// How jobs of a list are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum JobSort {
+    /// By acceptance.
+    #[default]
+    Created,
+    /// By the time they are due, ended or became available: what their state is ordered by.
+    Scheduled,
+    /// By priority.
+    Priority,
+}
+
+/// A row for a job about to be stored.
+#[must_use]
+pub fn fresh_row(job: &NewJob, queue: i64, job_type_id: i64, state: JobState, sort_key: i64, now: Timestamp) -> JobRow {
+    JobRow {
+        seq: 0,
+        id: job.id,
+        queue,
+        job_type_id,
+        state,
+        priority: job.priority,
+        sort_key,
+        attempt: 0,
+        releases: 0,
+        max_attempts: job.retry.as_ref().map_or(DEFAULT_MAX_ATTEMPTS, |r| r.max_attempts),
+        lease: 0,
+        worker: 0,
+        lease_ms: 0,
+        lease_until: 0,
+        deadline: 0,
+        created_at: now.as_millis(),
+        enqueued_at: 0,
+        started_at: 0,
+        finished_at: 0,
+        activated_at: 0,
+        expires_at: job.expires_at.map_or(0, Timestamp::as_millis),
+        retry_delay: 0,
+        workflow: 0,
+        step: 0,
+        limit: 0,
+        parked: false,
+        flags: settings_of(job),
+    }
+}
+
+/// Which settings that few jobs have a job has: the others are never read again.
+fn settings_of(job: &NewJob) -> u32 {
+    let bits = [
+        (job.total_timeout_ms.is_some(), flag::TOTAL),
+        (job.heartbeat_timeout_ms.is_some(), flag::STALLS),
+        (job.enqueue_ttl_ms.is_some(), flag::TTL),
+        (job.result_ttl.is_some(), flag::RESULT_TTL),
+        (job.trace_id.is_some(), flag::TRACED),
+    ];
+    bits.into_iter().filter(|(has, _)| *has).fold(0, |flags, (_, bit)| flags | bit)
+}
+
+/// `max_attempts` of the default retry policy.
+const DEFAULT_MAX_ATTEMPTS: u32 = 3;
+
+/// The fixed part of a job about to be stored.
+#[must_use]
+pub fn fresh_body(job: &NewJob) -> Body {
+    Body { text: job.body.clone(), ..fresh_settings(job) }
+}
+
+/// The fixed part of a job about to be stored, without its text.
+#[must_use]
+pub fn fresh_settings(job: &NewJob) -> Body {
+    let millis = |value: Option<u64>| value.map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX));
+    Body {
+        text: String::new(),
+        retry: job.retry.as_ref().map(|policy| {
+            let mut text = String::new();
+            policy.push_json(&mut text);
+            text
+        }),
+        timeout_ms: millis(job.timeout_ms),
+        grace_ms: millis(job.grace_period_ms),
+        visibility_ms: millis(job.visibility_timeout_ms),
+    }
+}
