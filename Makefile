@@ -61,7 +61,7 @@ conformance: ## The public conformance cases on three stores: make conformance C
 	@for store in memory sqlite postgres; do python3 tests/conformance/play.py --ojs $(TARGET)/release/ojs --store $$store --cases "$(CASES)"; done
 	@python3 tests/conformance/play.py --ojs $(TARGET)/release/ojs --store sqlite --slow --cases "$(CASES)"
 
-lint: setup ## Formatting, clippy, mypy, tsc, layering: the checks without the tests
+lint: setup ## Formatting, clippy, mypy, tsc, layers, sizes, circles: the checks without the tests
 	@scripts/setup.sh node ruby
 	@python3 scripts/check.py --only lint
 

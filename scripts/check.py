@@ -119,6 +119,8 @@ def suites() -> list[Suite]:
         Suite("gen", "lint", [str(TARGET / "release" / "xtask"), "gen", "--check"], needs=("build",)),
         Suite("checks", "lint", ["python3", "tests/checks"]),
         Suite("layers", "lint", ["python3", "scripts/layers.py"]),
+        Suite("sizes", "lint", ["python3", "scripts/sizes.py"]),
+        Suite("imports", "lint", ["python3", "scripts/imports.py"]),
         Suite("references", "docs", ["python3", "scripts/references.py"]),
         Suite("dependencies", "lint", ["python3", "scripts/dependencies.py"]),
         Suite("python-build", "build", [*built, "scripts/python.sh"], needs=("build",)),

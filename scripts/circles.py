@@ -34,7 +34,7 @@ def leaves(tree: str) -> list[str]:
 
 
 def imports(name: tuple[str, ...], text: str, known: dict[tuple[str, ...], Path]) -> set[tuple[str, ...]]:
-    """The modules that a file's text names. Tests at the end of a file do not count, nor does a parent that only declares."""
+    """The modules that a file's text names. Tests at its end do not count, nor does a parent that only declares."""
     text = COMMENT.sub("", text.split("#[cfg(test)]\nmod tests")[0])
     paths = [leaf for tree in USE.findall(text) for leaf in leaves(tree)] + PATH.findall(USE.sub("", text))
     found = set()
@@ -53,10 +53,8 @@ def imports(name: tuple[str, ...], text: str, known: dict[tuple[str, ...], Path]
     return found - {name}
 
 
-def circles(source: Path) -> list[list[str]]:
-    """Groups of modules of which each reaches each other by imports, the largest first."""
-    known = modules(source)
-    graph = {name: imports(name, file.read_text(), known) for name, file in known.items()}
+def groups(graph: dict) -> list[set]:
+    """Groups of names of which each reaches each other, the largest first."""
     reach = {}
     for name in graph:
         seen, stack = set(), list(graph[name])
@@ -66,5 +64,12 @@ def circles(source: Path) -> list[list[str]]:
                 seen.add(following)
                 stack.extend(graph[following])
         reach[name] = seen
-    groups = {frozenset(other for other in graph if other in reach[name] and name in reach[other]) for name in graph}
-    return sorted((sorted("::".join(name) or "lib" for name in group) for group in groups if len(group) > 1), key=len, reverse=True)
+    found = {frozenset(other for other in graph if other in reach[name] and name in reach[other]) for name in graph}
+    return sorted((set(group) for group in found if len(group) > 1), key=len, reverse=True)
+
+
+def circles(source: Path) -> list[list[str]]:
+    """Groups of modules of which each reaches each other by imports, the largest first."""
+    known = modules(source)
+    graph = {name: imports(name, file.read_text(), known) for name, file in known.items()}
+    return [sorted("::".join(name) or "lib" for name in group) for group in groups(graph)]
