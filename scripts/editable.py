@@ -2,7 +2,8 @@
 """Installs the Python package, editable, around a native module that is built already (`python.sh` with OJS_BUILT=1).
 
 What `pip install --editable python` does, without its compilation: maturin would build this one package with other features
-than the workspace has, and so the whole core a second time. Needs maturin and pip in the interpreter that runs it.
+than the workspace has, and so the whole core a second time. Needs maturin and pip in the interpreter that runs it, which may be
+that of an application: `pip install maturin`, then `python editable.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ PACKAGE = ROOT / "python"
 def wheel(folder: Path) -> Path:
     """A wheel of the metadata and of the path to the sources."""
     os.chdir(PACKAGE)
+    # Its command lies beside the interpreter, which need not be an activated environment.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     import maturin
 
     info = folder / maturin.prepare_metadata_for_build_editable(str(folder))

@@ -10,6 +10,7 @@ with status 0. A Python block that begins with `# test_…` is run by pytest. A 
 Commands that build (`make …`, `cargo …`) are not run again here: `make test` has done so. Rust blocks are tested by rustdoc, Go programs by scripts/go.sh test.
 """
 import argparse
+import functools
 import os
 import re
 import signal
@@ -46,13 +47,27 @@ def snippets(page: Path) -> list[Snippet]:
     return found
 
 
+@functools.cache
+def sqlite_driver() -> Path:
+    """SQLite for Java, of the version that the adapters' tests have (Spring Boot names it)."""
+    version = "3.49.1.0"
+    repository = Path(os.environ.get("MAVEN_REPOSITORY", Path.home() / ".m2" / "repository"))
+    jar = repository / "org" / "xerial" / "sqlite-jdbc" / version / f"sqlite-jdbc-{version}.jar"
+    if not jar.exists():
+        artifact = f"-Dartifact=org.xerial:sqlite-jdbc:{version}"
+        subprocess.run(["mvn", "--batch-mode", "--quiet", "dependency:get", artifact, "-Dtransitive=false"], check=True)
+    return jar
+
+
 def java(code: str) -> list[str]:
     """A class with a main, or the inside of one."""
     if "static void main" not in code:
         imports = "import java.time.*; import java.util.*; import org.openjobspec.*;"
+        more = "".join(re.findall(r"^import .*;\n", code, re.MULTILINE))
+        imports, code = imports + more.replace("\n", " "), re.sub(r"^import .*;\n", "", code, flags=re.MULTILINE)
         code = f"{imports} public class Snippet {{ public static void main(String[] args) throws Exception {{\n{code}\n}} }}"
     home = subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
-    jars = os.pathsep.join(str(jar) for jar in sorted((ROOT / "java" / "target").glob("ojs-*.jar")))
+    jars = os.pathsep.join(map(str, [*sorted((ROOT / "java" / "target").glob("ojs-*.jar")), sqlite_driver()]))
     # exec: the signal must reach the program, not the shell.
     script = 'cat > Snippet.java <<<"$1"; exec "$2/bin/java" --enable-native-access=ALL-UNNAMED -cp "$3" Snippet.java'
     return ["bash", "-euc", script, "bash", code, home, jars]

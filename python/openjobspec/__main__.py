@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     server.add_argument("--store", metavar="URL", default=os.environ.get("OJS_STORE", "sqlite:ojs.db"),
                         help="sqlite:PATH, or memory: (gone when the server stops)")  # fmt: skip
     server.add_argument("--keys", metavar="FILE", default=os.environ.get("OJS_KEYS"),
-                        help="ask everybody for a key of this file (ojs keys add)")  # fmt: skip
+                        help="every request needs a key of this file (ojs keys add)")  # fmt: skip
     server.add_argument("--insecure", action="store_true", default=os.environ.get("OJS_INSECURE", "").lower() in TRUE,
                         help="listen on other addresses than loopback without keys")  # fmt: skip
     server.add_argument("--test-mode", action="store_true", help="anyone who can connect can delete all jobs")

@@ -1,5 +1,5 @@
 import type { CallHandler, DynamicModule, ExecutionContext, ModuleMetadata, NestInterceptor, OnApplicationBootstrap, OnApplicationShutdown, BeforeApplicationShutdown } from '@nestjs/common';
-import type { OJSWorker, WorkerOptions } from '@openjobspec/sdk';
+import type { JobDefaults, OJSWorker, WorkerOptions } from '@openjobspec/sdk';
 import { Outbox } from '@openjobspec/sdk/outbox';
 import type { OutboxOptions } from '@openjobspec/sdk/outbox';
 import type { Observable } from 'rxjs';
@@ -33,8 +33,11 @@ export class OjsService extends Outbox implements OnApplicationBootstrap, OnAppl
   onApplicationBootstrap(): Promise<void>;
   onApplicationShutdown(): Promise<void>;
 }
-/** Method decorator: the method handles jobs of this type (`*`: all others). It gets the `JobContext`; what it returns is the result. */
-export function OjsHandler(type: string): MethodDecorator;
+/**
+ * Method decorator: the method handles jobs of this type (`*`: all others). It gets the `JobContext`; what it returns is the result.
+ * `options` hold for all jobs of the type that this process enqueues, with `worker: false` too; what a call says itself wins.
+ */
+export function OjsHandler(type: string, options?: JobDefaults): MethodDecorator;
 /** The worker of the application; `worker` is undefined before the start, and where there are no handlers. */
 export class OjsWorkerHost implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private constructor();

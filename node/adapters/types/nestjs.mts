@@ -11,7 +11,7 @@ class Signup {
     return (await this.ojs.transaction(() => this.ojs.enqueueAfterCommit('email.welcome', [1]))).id;
   }
 
-  @OjsHandler('email.welcome')
+  @OjsHandler('email.welcome', { queue: 'mail', retry: 5, timeout: '30s' })
   async welcome(ctx: JobContext<[number]>): Promise<number> {
     return ctx.args[0];
   }
@@ -23,5 +23,7 @@ export class AppModule {}
 @Module({ imports: [OjsModule.forRootAsync({ inject: ['URL'], useFactory: (url: string) => ({ url, worker: false }) })] })
 export class Other {}
 
+// @ts-expect-error there is no such option
+OjsHandler('email.welcome', { retries: 5 });
 // @ts-expect-error a type is a text
 OjsHandler(7);

@@ -5,8 +5,11 @@ import { requestContext } from '@openjobspec/sdk/outbox';
 
 const HANDLER = 'ojs:handler';
 
-/** Method decorator: the method handles jobs of this type. It gets the `JobContext`; what it returns is the result. */
-export const OjsHandler = (type) => SetMetadata(HANDLER, type);
+/**
+ * Method decorator: the method handles jobs of this type. It gets the `JobContext`; what it returns is the result. Options hold for all
+ * jobs of the type that this process enqueues, also where its worker does not run; what a call says itself wins.
+ */
+export const OjsHandler = (type, options) => SetMetadata(HANDLER, { type, options });
 
 /** Starts a worker with the application where there are handlers, and stops it before anything that they use. */
 export class OjsWorkerHost {
@@ -24,13 +27,13 @@ export class OjsWorkerHost {
 
   /** Called by Nest. */
   async onApplicationBootstrap() {
-    if (this.#options === false) return;
     const handlers = this.#handlers();
     if (handlers.length === 0) return;
-    const worker = new OJSWorker({ client: this.#ojs.client, ...this.#options });
+    const worker = new OJSWorker({ client: this.#ojs.client, ...(this.#options || undefined) });
     worker.use('ojs-request-context', requestContext.restored);
-    for (const [type, handler] of handlers) worker.register(type, handler);
-    this.worker = await worker.start();
+    // Registered in any case: that is what sets the defaults of the types.
+    for (const [type, handler, options] of handlers) worker.register(type, handler, options);
+    if (this.#options !== false) this.worker = await worker.start();
   }
 
   /** Called by Nest: running handlers may finish, for as long as the worker's `shutdownTimeout`. */
@@ -44,11 +47,11 @@ export class OjsWorkerHost {
       const prototype = typeof metatype === 'function' ? metatype.prototype : undefined;
       if (!prototype) return [];
       const found = this.#scanner.getAllMethodNames(prototype).map((name) => [Reflect.getMetadata(HANDLER, prototype[name]), name])
-        .filter(([type]) => type !== undefined);
+        .filter(([handler]) => handler !== undefined);
       if (found.length > 0 && !wrapper.isDependencyTreeStatic()) {
         throw new OJSValidationError(`${metatype.name} has handlers of jobs and belongs to a request: a job comes without one, so make it a singleton`);
       }
-      return found.map(([type, name]) => [type, (ctx) => instance[name](ctx)]);
+      return found.map(([{ type, options }, name]) => [type, (ctx) => instance[name](ctx), options]);
     });
   }
 }

@@ -230,3 +230,23 @@ test('no worker where it is not wanted, nor without handlers; handlers of a requ
   await assert.rejects(context(t, { imports: [OjsModule.forRoot({ url })], providers: [PerRequest] }), /make it a singleton/);
   await assert.rejects(context(t, { imports: [OjsModule.forRoot({ url, tabel: 'x' })] }), /unknown setting 'tabel'/);
 });
+
+test('options of a handler hold for all jobs of its type, also where another process has the worker', async (t) => {
+  class Mails {
+    defaults() {}
+  }
+  decorated(Mails, 'defaults', OjsHandler('mail.defaults', { queue: 'mail', retry: 7, timeout: '30s' }));
+  const app = await context(t, { imports: [OjsModule.forRoot({ url: 'memory:', relay: false, worker: false })], providers: [Mails] });
+  assert.equal(app.get(OjsWorkerHost).worker, undefined);
+  const ojs = app.get(OjsService);
+  const job = await ojs.enqueue('mail.defaults', [1]);
+  assert.deepEqual([job.queue, job.maxAttempts, job.timeoutMs], ['mail', 7, 30_000]);
+  assert.equal((await ojs.enqueue('mail.defaults', [1], { queue: 'urgent' })).queue, 'urgent');
+
+  class Wrong {
+    wrong() {}
+  }
+  decorated(Wrong, 'wrong', OjsHandler('mail.wrong', { retries: 7 }));
+  await assert.rejects(context(t, { imports: [OjsModule.forRoot({ url: 'memory:', relay: false })], providers: [Wrong] }),
+    { message: /unknown option 'retries'; did you mean 'retry'/ });
+});
