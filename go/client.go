@@ -127,21 +127,6 @@ func (c *Client) through(ctx context.Context, request *JobRequest, send EnqueueF
 	return enqueueOnion(c.layers, send)(ctx, request)
 }
 
-// GetJob returns the job with this id.
-func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
-	return c.job(ctx, "GET", at("jobs", id), nil)
-}
-
-// CancelJob cancels a job that is not over. A running handler's context is cancelled.
-func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
-	return c.job(ctx, "DELETE", at("jobs", id), nil)
-}
-
-// ActivateJob releases a job that was enqueued with WithOption("pending", true).
-func (c *Client) ActivateJob(ctx context.Context, id string) (*Job, error) {
-	return c.job(ctx, "POST", at("jobs", id, "activate"), empty)
-}
-
 func (c *Client) job(ctx context.Context, method, path string, body any) (*Job, error) {
 	var answer struct{ Job *Job }
 	if err := c.ask(ctx, method, path, body, &answer); err != nil {
@@ -158,16 +143,6 @@ func (c *Client) CreateWorkflow(ctx context.Context, workflow Workflow) (*Workfl
 	return c.workflow(ctx, "POST", "/workflows", workflow)
 }
 
-// GetWorkflow tells how far a workflow is.
-func (c *Client) GetWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
-	return c.workflow(ctx, "GET", at("workflows", id), nil)
-}
-
-// CancelWorkflow cancels what has not begun.
-func (c *Client) CancelWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
-	return c.workflow(ctx, "DELETE", at("workflows", id), nil)
-}
-
 func (c *Client) workflow(ctx context.Context, method, path string, body any) (*WorkflowStatus, error) {
 	var answer struct{ Workflow *WorkflowStatus }
 	if err := c.ask(ctx, method, path, body, &answer); err != nil {
@@ -177,16 +152,6 @@ func (c *Client) workflow(ctx context.Context, method, path string, body any) (*
 		return nil, unexpected("the answer has no 'workflow'")
 	}
 	return answer.Workflow, nil
-}
-
-// Health is the server's own account of its health.
-func (c *Client) Health(ctx context.Context) (Obj, error) {
-	return c.object(ctx, "GET", "/health", nil)
-}
-
-// Manifest tells what the server is and can do.
-func (c *Client) Manifest(ctx context.Context) (Obj, error) {
-	return c.object(ctx, "GET", "/ojs/manifest", nil)
 }
 
 // Request makes any call of the protocol: the path is relative to /ojs/v1, the body is anything JSON has a form for, or nil. It returns

@@ -21,13 +21,6 @@ type QueueStats struct {
 	Raw json.RawMessage `json:"-"`
 }
 
-// ListQueues are all queues with their status.
-func (c *Client) ListQueues(ctx context.Context) ([]Obj, error) {
-	var answer struct{ Queues []Obj }
-	err := c.ask(ctx, "GET", "/queues", nil, &answer)
-	return answer.Queues, err
-}
-
 // QueueStats counts the jobs of a queue.
 func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, error) {
 	var answer struct{ Queue json.RawMessage }
@@ -42,41 +35,6 @@ func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, erro
 	err := decode(answer.Queue, &status)
 	stats.Paused = status.Status == "paused"
 	return stats, err
-}
-
-// PauseQueue hands out no job until ResumeQueue.
-func (c *Client) PauseQueue(ctx context.Context, name string) error {
-	return c.ask(ctx, "POST", at("queues", name, "pause"), empty, nil)
-}
-
-// ResumeQueue hands jobs out again, and accepts them.
-func (c *Client) ResumeQueue(ctx context.Context, name string) error {
-	return c.ask(ctx, "POST", at("queues", name, "resume"), empty, nil)
-}
-
-// DrainQueue accepts no more jobs and hands out those that are there, until ResumeQueue.
-func (c *Client) DrainQueue(ctx context.Context, name string) error {
-	return c.ask(ctx, "POST", at("queues", name, "drain"), empty, nil)
-}
-
-// CreateQueue creates a queue with settings: Obj{"concurrency": 20, "rate_limit": Obj{"limit": 100, "period": "PT1M"}}.
-func (c *Client) CreateQueue(ctx context.Context, name string, config Obj) (Obj, error) {
-	return c.object(ctx, "POST", "/queues", Obj{"name": name, "config": orEmpty(config)})
-}
-
-// GetQueue is a queue with its settings and counts.
-func (c *Client) GetQueue(ctx context.Context, name string) (Obj, error) {
-	return c.object(ctx, "GET", at("queues", name), nil)
-}
-
-// ConfigureQueue sets what is named and leaves the rest; nil gives a setting back to the template, which is the queue "_default".
-func (c *Client) ConfigureQueue(ctx context.Context, name string, config Obj) (Obj, error) {
-	return c.object(ctx, "PUT", at("queues", name, "config"), orEmpty(config))
-}
-
-// DeleteQueue deletes a queue. What happens to its jobs: "reject" (it must be empty), "discard", or "move" to the queue target.
-func (c *Client) DeleteQueue(ctx context.Context, name, strategy, target string) error {
-	return c.ask(ctx, "DELETE", query(at("queues", name), "strategy", strategy, "target_queue", target), nil, nil)
 }
 
 // purgeSlice is how many jobs one request of a purge removes: it takes a second or two, and a lost answer loses little.
@@ -99,18 +57,6 @@ func (c *Client) PurgeQueue(ctx context.Context, name string, states []JobState,
 			return purged, err
 		}
 	}
-}
-
-// ListRateLimits are the keys with limits, and what is going on with them.
-func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
-	var answer struct{ Items []Obj }
-	err := c.ask(ctx, "GET", "/rate-limits?limit=200", nil, &answer)
-	return answer.Items, err
-}
-
-// GetRateLimit is a key with its limits, and how much of them is used.
-func (c *Client) GetRateLimit(ctx context.Context, key string) (Obj, error) {
-	return c.object(ctx, "GET", at("rate-limits", key), nil)
 }
 
 // OverrideRateLimit gives a key other limits: Obj{"concurrency": 2, "expires_at": time.Now().Add(time.Hour)}. Without any limit (nil)
@@ -156,13 +102,13 @@ func (j *CronJob) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ListCronJobs are all schedules.
-func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
+// crons reads schedules, under the names that servers have for them.
+func (c *Client) crons(ctx context.Context, method, path string, body any) ([]CronJob, error) {
 	var answer struct {
 		Crons []CronJob
 		Jobs  []CronJob `json:"cron_jobs"`
 	}
-	err := c.ask(ctx, "GET", "/cron", nil, &answer)
+	err := c.ask(ctx, method, path, body, &answer)
 	if answer.Crons == nil {
 		return answer.Jobs, err
 	}
@@ -179,9 +125,4 @@ func (c *Client) RegisterCronJob(ctx context.Context, schedule CronJob) error {
 		body["overlap_policy"] = schedule.OverlapPolicy
 	}
 	return c.ask(ctx, "POST", "/cron", body, nil)
-}
-
-// UnregisterCronJob ends a schedule.
-func (c *Client) UnregisterCronJob(ctx context.Context, name string) error {
-	return c.ask(ctx, "DELETE", at("cron", name), nil, nil)
 }

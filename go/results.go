@@ -30,12 +30,6 @@ func (r *JobResult) Decode(into any) error {
 	return decode(r.Result, into)
 }
 
-// Result tells how the job ended; an error with status 408 while it has not, with 410 when its result is no longer kept.
-func (c *Client) Result(ctx context.Context, id string) (*JobResult, error) {
-	// Sent once: "not finished" (408) is an answer here.
-	return c.result(ctx, at("jobs", id, "result"), 0)
-}
-
 // WaitForResult waits for the end of the job, or of the context.
 func (c *Client) WaitForResult(ctx context.Context, id string) (*JobResult, error) {
 	for {
@@ -58,11 +52,4 @@ func (c *Client) result(ctx context.Context, path string, wait time.Duration) (*
 		return nil, err
 	}
 	return result, nil
-}
-
-// Results tells how up to 1,000 jobs ended, in order; nil for what is unknown, not done, or no longer kept.
-func (c *Client) Results(ctx context.Context, ids []string) ([]*JobResult, error) {
-	var answer struct{ Results []*JobResult }
-	err := c.ask(ctx, "POST", "/jobs/results", Obj{"ids": ids}, &answer)
-	return answer.Results, err
 }

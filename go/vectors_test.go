@@ -1,11 +1,13 @@
 package ojs_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"regexp"
 	"strconv"
@@ -46,6 +48,14 @@ func TestVectors(t *testing.T) {
 			}
 			Body any
 		}
+		Operations []struct {
+			Name, Method string
+			Arguments    any
+			Path         []string
+			Query        map[string]string
+			Body         any
+			Answer       json.RawMessage
+		}
 		Answers []struct {
 			Name   string
 			Status int
@@ -61,16 +71,20 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	must(t, json.Unmarshal(data, &vectors))
+	data, err = os.ReadFile("../tests/vectors/operations.json")
+	must(t, err)
+	must(t, json.Unmarshal(data, &vectors))
 
 	// The race detector does not see that a request and its answer are in order: they go through C.
 	var mu sync.Mutex
 	var received []byte
+	var asked string
 	status, answer := 201, []byte(`{"job":{"id":"x"}}`)
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		body, _ := io.ReadAll(request.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		received = body
+		received, asked = body, request.Method+" "+request.URL.RequestURI()
 		response.Header().Set("Content-Type", "application/openjobspec+json")
 		response.WriteHeader(status)
 		_, _ = response.Write(answer)
@@ -129,6 +143,23 @@ func TestVectors(t *testing.T) {
 			must(t, client.RegisterCronJob(t.Context(), ojs.CronJob{Name: cron.Name, Expression: cron.Expression, Timezone: cron.Timezone,
 				Job: cron.Job.step(t).(ojs.JobRequest)}))
 			same(t, sent(t), vector.Body, "body")
+		})
+	}
+	for place, vector := range vectors.Operations {
+		t.Run("operation: "+vector.Name, func(t *testing.T) {
+			mu.Lock()
+			status, answer = 200, vector.Answer
+			mu.Unlock()
+			must(t, operationCalls[place](t.Context(), client))
+			method, path, query := inParts(t, asked)
+			equal(t, method, vector.Method, "method")
+			same(t, path, vector.Path, "path")
+			same(t, query, vector.Query, "query")
+			if vector.Body == nil {
+				equal(t, len(received), 0, "bytes of the body")
+			} else {
+				same(t, sent(t), vector.Body, "body")
+			}
 		})
 	}
 	for _, vector := range vectors.Answers {
@@ -286,4 +317,62 @@ func iso(t *testing.T, text string) (length time.Duration) {
 		}
 	}
 	return length
+}
+
+// inParts takes a request apart: its method, the decoded segments of its path below /ojs/v1, and its query.
+func inParts(t *testing.T, asked string) (method string, path []string, query map[string]string) {
+	t.Helper()
+	method, target, _ := strings.Cut(asked, " ")
+	location, search, _ := strings.Cut(target, "?")
+	for segment := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(location, "/ojs/v1"), "/"), "/") {
+		name, err := url.PathUnescape(segment)
+		must(t, err)
+		path = append(path, name)
+	}
+	values, err := url.ParseQuery(search)
+	must(t, err)
+	query = map[string]string{}
+	for name := range values {
+		query[name] = values.Get(name)
+	}
+	return method, path, query
+}
+
+// operationCallsByHand are the calls of methods whose form is Go's own.
+var operationCallsByHand = map[string]func(context.Context, *ojs.Client) error{
+	"bulk_cancel": func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.BulkCancel(ctx, ojs.BulkTarget{Queue: "reports"}, ojs.BulkOptions{})
+		return err
+	},
+	"bulk_retry": func(ctx context.Context, c *ojs.Client) error {
+		target := ojs.BulkTarget{JobIDs: []string{"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"}}
+		_, err := c.BulkRetry(ctx, target, ojs.BulkOptions{Atomic: true})
+		return err
+	},
+	"bulk_delete": func(ctx context.Context, c *ojs.Client) error {
+		target := ojs.BulkTarget{Type: "email.*", States: []ojs.JobState{ojs.Completed, ojs.Cancelled}}
+		_, err := c.BulkDelete(ctx, target, ojs.BulkOptions{})
+		return err
+	},
+	"list_jobs": func(ctx context.Context, c *ojs.Client) error {
+		filter := ojs.JobFilter{Queue: "mail", Type: "email.*", States: []ojs.JobState{ojs.Available}, Page: 2, PerPage: 50}
+		_, err := c.ListJobs(ctx, filter)
+		return err
+	},
+	"queue_stats": func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.QueueStats(ctx, "mail")
+		return err
+	},
+	"purge_queue": func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.PurgeQueue(ctx, "reports", []ojs.JobState{ojs.Completed, ojs.Cancelled}, time.Hour)
+		return err
+	},
+	"override_rate_limit": func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.OverrideRateLimit(ctx, "stripe", ojs.Obj{"concurrency": 2, "expires_at": "2031-01-01T00:00:00Z"})
+		return err
+	},
+	"dead_letters": func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListDeadLetterJobs(ctx, "mail", 10, 20)
+		return err
+	},
 }

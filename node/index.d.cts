@@ -284,6 +284,7 @@ export class OJSClient {
   readonly rateLimits: RateLimits;
   readonly deadLetters: DeadLetters;
   readonly cron: Cron;
+  readonly workers: Workers;
   /** Adds enqueue middleware. */
   useEnqueue(name: string, layer: EnqueueMiddleware): this;
   useEnqueue(layer: EnqueueMiddleware): this;
@@ -293,38 +294,66 @@ export class OJSClient {
   enqueueBatch(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
   /** Sends many jobs, each with an outcome of its own: a wrong one does not keep the others out, unless `atomic`. */
   bulkEnqueue(jobs: Iterable<JobLike>, options?: { atomic?: boolean; idempotencyKey?: string } & CallOptions): Promise<BulkItem[]>;
-  /** Cancels many jobs: by ids whatever is not finished, by filter what waits unless it names other states. */
-  bulkCancel(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
-  /** Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off. */
-  bulkRetry(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
-  /** Deletes many ended jobs for ever. */
-  bulkDelete(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
-  /** How the job ended; rejects with status 408 while it has not, with 410 when its result is no longer kept. */
-  result<Result = any>(id: string, options?: CallOptions): Promise<JobResult<Result>>;
   /** Waits for the end of the job, for ever without a `timeout`; rejects with OJSTimeoutError when that is over. */
   waitForResult<Result = any>(id: string, options?: { timeout?: Duration } & CallOptions): Promise<JobResult<Result>>;
-  /** How up to 1,000 jobs ended, in order; null for what is unknown, not done, or no longer kept. */
-  results(ids: Iterable<string>, options?: CallOptions): Promise<(JobResult | null)[]>;
   /**
    * What happens, as it happens: an iterable without end. It begins where the log ends; `after` is the id of the last event that was
    * dealt with, and `''` the oldest that is kept. When the connection is lost it asks again from there: none is missed, none comes twice.
    */
   events(options?: EventsOptions): AsyncGenerator<OJSEvent, never, void>;
-  getJob(id: string, options?: CallOptions): Promise<Job>;
-  /** Jobs by filter, newest first, a page at a time. */
-  listJobs(filter?: JobFilter & CallOptions): Promise<JobPage>;
-  /** Cancels a job that is not over. */
-  cancelJob(id: string, options?: CallOptions): Promise<Job>;
-  /** Releases a job that was enqueued with `extra: { pending: true }`. */
-  activateJob(id: string, options?: CallOptions): Promise<Job>;
   /** Starts a workflow. */
   workflow(definition: Workflow | object, options?: CallOptions): Promise<WorkflowStatus>;
+  // gen:node/operations.d.j2:client (make gen; do not edit)
+  /** Cancels many jobs. By ids: every job that has not ended. By a filter: the jobs that wait, unless the filter names other states.
+   * Jobs that cannot be cancelled are skipped, and their items say why; with `atomic` one such job keeps the others from being
+   * cancelled. */
+  bulkCancel(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
+  /** Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after their pause. Jobs that
+   * cannot be retried are skipped, and their items say why; with `atomic` one such job keeps the others from being retried. */
+  bulkRetry(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
+  /** Deletes many jobs that have ended. A deleted job cannot be brought back. Jobs that cannot be deleted are skipped, and their items
+   * say why; with `atomic` one such job keeps the others from being deleted. */
+  bulkDelete(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
+  /** The job with this id. */
+  getJob(id: string, options?: CallOptions): Promise<Job>;
+  /** One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is another page while the
+   * page says that it has more. Jobs that come and go between two pages move the others. */
+  listJobs(filter?: JobFilter & CallOptions): Promise<JobPage>;
+  /** Cancels the job. A worker that runs it is told to stop. */
+  cancelJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Changes the priority of a job that waits. */
+  setPriority(id: string, priority: number, options?: CallOptions): Promise<Job>;
+  /** Makes a job available that was enqueued as pending. */
+  activateJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Runs a discarded job again, with all its attempts. A cancelled job stays cancelled. */
+  retryJob(id: string, options?: CallOptions): Promise<Job>;
+  /** How the job ended, and what its handler returned. The request is refused with status 408 while the job has not ended, and with 410
+   * when its result is no longer kept. */
+  result<Result = any>(id: string, options?: CallOptions): Promise<JobResult<Result>>;
+  /** How up to 1,000 jobs ended, in the order of the ids. Nothing stands for a job that is unknown, that has not ended, or whose result
+   * is no longer kept. */
+  results(ids: Iterable<string>, options?: CallOptions): Promise<(JobResult | null)[]>;
+  /** The state of the workflow and of its steps. */
   getWorkflow(id: string, options?: CallOptions): Promise<WorkflowStatus>;
-  /** Cancels what has not begun. */
+  /** Cancels the jobs of the workflow that have not begun. Jobs that run may finish. */
   cancelWorkflow(id: string, options?: CallOptions): Promise<WorkflowStatus>;
+  /** Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not listed. */
+  listWorkflows(options?: { state?: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
+  /** Whether the server works, with its version, its store and how long it has run. */
   health(options?: CallOptions): Promise<any>;
-  /** What the server is and can do. */
+  /** What the server is, and what it can do. */
   manifest(options?: CallOptions): Promise<any>;
+  /** Jobs by state, throughput, latency and workers of the whole server. */
+  serverStats(options?: CallOptions): Promise<any>;
+  /** Throughput and latency over time, oldest first. Periods in which nothing ran are left out. */
+  statsHistory(options?: { period?: '1m' | '5m' | '1h' | '1d'; queue?: string; since?: When; until?: When } & CallOptions): Promise<any[]>;
+  /** Whether the server is in maintenance, since when and why. */
+  maintenance(options?: CallOptions): Promise<any>;
+  /** Begins or ends maintenance. During it jobs are accepted, and none is handed out. */
+  setMaintenance(enabled: boolean, options?: { reason?: string; estimatedDuration?: Duration } & CallOptions): Promise<any>;
+  /** The settings that the server runs with. There are no secrets among them. */
+  serverConfig(options?: CallOptions): Promise<any>;
+  // gen:end
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
   request(method: string, path: string, body?: unknown, options?: CallOptions & {
     /** Milliseconds the server may hold back its answer; the call is then sent once. */
@@ -334,25 +363,6 @@ export class OJSClient {
   close(): Promise<void>;
 }
 
-/** Which jobs `listJobs()` finds. */
-export interface JobFilter {
-  queue?: string;
-  /** `email.*` is all that start so. */
-  type?: string;
-  state?: JobState;
-  /** Made at this time or later. */
-  since?: When;
-  /** Made before this time. */
-  until?: When;
-  /** `created_at` when it is left out. */
-  sort?: 'created_at' | 'scheduled_at' | 'priority';
-  /** `desc` when it is left out. */
-  order?: 'asc' | 'desc';
-  /** From 1. */
-  page?: number;
-  /** Jobs on a page. */
-  perPage?: number;
-}
 /** A page of `listJobs()`. */
 export interface JobPage {
   jobs: Job[];
@@ -364,35 +374,121 @@ export interface JobPage {
   hasMore: boolean;
 }
 
+// gen:node/operations.d.j2:parts (make gen; do not edit)
+/** Which dead letters an operation changes. What is left out does not matter. */
+export interface DeadLetterFilter {
+  /** Only jobs of this queue. */
+  queue?: string;
+  /** Only this job type; `email.*` is all types that start with `email.`. */
+  type?: string;
+  /** Only jobs whose last error is of this type. */
+  errorType?: string;
+  /** Only jobs discarded at this time or later. */
+  since?: When;
+  /** Only jobs discarded before this time. */
+  until?: When;
+}
+
+/** Which jobs a list shows. What is left out does not matter. */
+export interface JobFilter {
+  /** Only jobs of this queue. */
+  queue?: string;
+  /** Only this job type; `email.*` is all types that start with `email.`. */
+  type?: string;
+  /** Only jobs in this state. */
+  state?: JobState;
+  /** Only jobs created at this time or later. */
+  since?: When;
+  /** Only jobs created before this time. */
+  until?: When;
+  /** What the list is sorted by; `created_at` without it. */
+  sort?: 'created_at' | 'scheduled_at' | 'priority';
+  /** The direction of the sort; `desc` without it: the newest or the highest priority first. */
+  order?: 'asc' | 'desc';
+  /** The number of the page. The first page is 1. */
+  page?: number;
+  /** The most jobs on one page, 1 to 100. */
+  perPage?: number;
+}
+
+/** Queues: `client.queues`. */
 export interface Queues {
+  /** All queues with their status. */
   list(options?: CallOptions): Promise<any[]>;
-  /** Counts by state. */
+  /** How many jobs of the queue are in which state. */
   stats(name: string, options?: CallOptions): Promise<any>;
-  /** No job is handed out until resume(). */
+  /** Stops handing out jobs of the queue until `queues.resume()`. Jobs can still be enqueued. */
   pause(name: string, options?: CallOptions): Promise<any>;
+  /** Hands out jobs of the queue again, and accepts new ones. */
   resume(name: string, options?: CallOptions): Promise<any>;
-  /** Creates a queue with settings, by their names on the wire. */
+  /** Creates a queue with settings, such as `concurrency`, `max_size`, `rate_limit` and `retention`. */
   create(name: string, config?: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /** A queue with its settings and counts. */
   get(name: string, options?: CallOptions): Promise<any>;
-  /** Sets what is named and leaves the rest; null gives a setting back to the template, which is the queue `_default`. */
+  /** Changes the settings that are named and leaves the others. A setting of null goes back to the template, the queue `_default`. */
   configure(name: string, config: { [name: string]: Json }, options?: CallOptions): Promise<any>;
-  /** Deletes a queue: one that holds jobs only when they may be discarded, or moved to `targetQueue`. */
+  /** Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved. */
   delete(name: string, options?: { strategy?: 'reject' | 'discard' | 'move'; targetQueue?: string } & CallOptions): Promise<any>;
-  /** Accepts no more jobs and hands out those that are there, until resume(). */
+  /** Accepts no more jobs for the queue and hands out those that are in it, until `queues.resume()`. */
   drain(name: string, options?: CallOptions): Promise<any>;
-  /** Removes the jobs in these states for ever; `olderThan` is a time, or a length of time before now. Resolves to how many. */
+  /** Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought back. Jobs that wait
+   * are cancelled first, so that workflows go on. Active jobs are never removed. */
   purge(name: string, states: Iterable<JobState>, options?: { olderThan?: When | Duration } & CallOptions): Promise<number>;
 }
 
+/** Rate limits: `client.rateLimits`. */
 export interface RateLimits {
-  /** Keys with limits, and what is going on with them. */
+  /** The keys that have limits, with how much of each limit is used. */
   list(options?: CallOptions): Promise<any[]>;
-  /** A key with its limits, and how much of them is used. */
+  /** The limits of a key, with how much of each is used. */
   get(key: string, options?: CallOptions): Promise<any>;
-  /** Gives a key other limits until `expiresAt`: `{ concurrency: 2 }`. Without any limit (`{}`) the override ends. */
+  /** Gives a key other limits until a time, for example `concurrency` 2. Without any limit the override ends. */
   override(key: string, limits: { [name: string]: Json }, options?: { expiresAt?: When } & CallOptions): Promise<any>;
 }
+
+/** Dead letters: `client.deadLetters`. */
+export interface DeadLetters {
+  /** Jobs that failed for good and were kept, the newest first. */
+  list(options?: { queue?: string; type?: string; limit?: number; offset?: number } & CallOptions): Promise<Job[]>;
+  /** The dead letter with this id. */
+  get(id: string, options?: CallOptions): Promise<Job>;
+  /** Runs a dead letter again, with all its attempts. */
+  retry(id: string, options?: CallOptions): Promise<Job>;
+  /** Deletes a dead letter. It cannot be brought back. */
+  discard(id: string, options?: CallOptions): Promise<void>;
+  /** Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of them. */
+  retryAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
+  /** Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of them. */
+  discardAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
+  /** How many dead letters there are, by queue and by type of error, and since when. */
+  stats(options?: CallOptions): Promise<any>;
+}
+
+/** Cron: `client.cron`. */
+export interface Cron {
+  /** All cron entries. */
+  list(options?: CallOptions): Promise<any[]>;
+  /** The cron entry of this name. */
+  get(name: string, options?: CallOptions): Promise<any>;
+  /** Enables the cron entry, or disables it. A disabled entry enqueues no jobs. */
+  enable(name: string, enabled: boolean, options?: CallOptions): Promise<any>;
+  /** Deletes the cron entry. The jobs that it has enqueued stay. */
+  delete(name: string, options?: CallOptions): Promise<void>;
+}
+
+/** Workers: `client.workers`. */
+export interface Workers {
+  /** The workers that the server knows, with what each of them does. */
+  list(options?: { state?: string; page?: number; perPage?: number } & CallOptions): Promise<any[]>;
+  /** The worker with this id. */
+  get(id: string, options?: CallOptions): Promise<any>;
+  /** Tells a worker to take no more jobs (`quiet`), to stop (`terminate`), or to take jobs again (`resume`). The worker hears of it
+   * with its next heartbeat. */
+  direct(id: string, directive: 'quiet' | 'terminate' | 'resume', options?: CallOptions): Promise<any>;
+  /** Removes a worker that no longer sends heartbeats. Its jobs go back to their queues. */
+  remove(id: string, options?: CallOptions): Promise<any>;
+}
+// gen:end
 
 /** Which jobs a bulk call means: ids, or a filter. */
 export type BulkTarget = { ids: Iterable<string> } | {
@@ -468,30 +564,6 @@ export interface OJSEvent {
   [name: string]: any;
 }
 
-export interface DeadLetters {
-  /** A dead letter by its id. */
-  get(id: string, options?: CallOptions): Promise<Job>;
-  /** Runs all again that the filter finds, all of them without one; resolves to how many. */
-  retryAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
-  /** Deletes all that the filter finds, all of them without one; resolves to how many. */
-  discardAll(filter?: DeadLetterFilter & CallOptions): Promise<number>;
-  /** How many there are, by queue and type of error, and since when. */
-  stats(options?: CallOptions): Promise<any>;
-  /** Jobs that failed for good and were kept, newest first. */
-  list(options?: { queue?: string; type?: string; limit?: number; offset?: number } & CallOptions): Promise<Job[]>;
-  /** Runs it again, from attempt one. */
-  retry(id: string, options?: CallOptions): Promise<Job>;
-  discard(id: string, options?: CallOptions): Promise<void>;
-}
-
-export interface DeadLetterFilter {
-  queue?: string;
-  type?: string;
-  errorType?: string;
-  since?: When;
-  until?: When;
-}
-
 /** A schedule. Further settings go by their names on the wire. */
 export interface CronEntry {
   name: string;
@@ -505,10 +577,8 @@ export interface CronEntry {
   enabled?: boolean;
 }
 export interface Cron {
-  list(options?: CallOptions): Promise<any[]>;
   /** Enqueues `job` whenever `expression` matches; replaces a schedule of the same name. */
   register(entry: CronEntry, options?: CallOptions): Promise<any>;
-  delete(name: string, options?: CallOptions): Promise<void>;
 }
 
 /** Settings of a worker. */

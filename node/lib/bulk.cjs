@@ -7,7 +7,11 @@ const { Job } = require('./job.cjs');
 const FILTER = ['queue', 'type', 'states', 'enqueuedAfter', 'enqueuedBefore', 'priority', 'meta'];
 
 /** Which jobs a bulk call means: `{ ids }`, or a filter. */
-function target({ ids, ...filter }) {
+function target(jobs) {
+  if (jobs === null || typeof jobs !== 'object') {
+    throw new OJSValidationError("which jobs? { ids: […] }, or a filter such as { queue: 'mail' }");
+  }
+  const { ids, ...filter } = jobs;
   if (typeof filter.states === 'string') throw new OJSValidationError(`states is a list, such as ['available']; got '${filter.states}'`);
   for (const name of Object.keys(filter)) {
     if (!FILTER.includes(name)) throw new OJSValidationError(`unknown filter '${name}'; there are ${FILTER.join(', ')}`);

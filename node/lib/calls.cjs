@@ -2,7 +2,7 @@
 // What the calls of all parts of a client share: paths, and reading answers.
 const { OJSError, OJSValidationError, fromText } = require('./errors.cjs');
 const { unknownName } = require('./names.cjs');
-const { timeText } = require('./durations.cjs');
+const { durationText, timeText } = require('./durations.cjs');
 const binding = require('./native.cjs');
 const json = require('./json.cjs');
 
@@ -51,6 +51,27 @@ function query(path, parameters) {
 /** A point in time, if there is one. */
 const timeOf = (name, when) => (when === undefined || when === null ? undefined : timeText(name, when));
 
+/** A length of time, if there is one. */
+const lengthOf = (name, length) =>
+  (length === undefined || length === null ? undefined : durationText(name, length));
+
+/** A point in time, or a length of time before now, if there is one. */
+function age(name, value) {
+  return value instanceof Date || /^\d{4}-/.test(value) ? timeOf(name, value) : lengthOf(name, value);
+}
+
+/** The values of a list. */
+function many(name, values) {
+  if (typeof values === 'string') {
+    throw new OJSValidationError(`${name} is a list, such as ['completed']; got '${values}'`);
+  }
+  return values && [...values];
+}
+
+/** Cron entries, under the names that servers have for them. */
+const crons = (answer) => answer.crons ?? answer.cron_jobs ?? [];
+const cron = (answer) => answer.cron ?? answer;
+
 /** The error of one item of an answer about many. */
 const itemError = (error) => (error === undefined || error === null ? undefined : fromText(binding.itemError(json.stringify(error))));
 
@@ -67,4 +88,4 @@ class Part {
   }
 }
 
-module.exports = { Part, at, given, itemError, known, list, member, query, timeOf };
+module.exports = { Part, age, at, cron, crons, given, itemError, known, lengthOf, list, many, member, query, timeOf };

@@ -3,31 +3,29 @@
 const { randomUUID } = require('node:crypto');
 const bulk = require('./bulk.cjs');
 const results = require('./results.cjs');
-const { Part, at, known, list, member, query, timeOf } = require('./calls.cjs');
-const { DeadLetters } = require('./dead_letters.cjs');
+const { known, list, member } = require('./calls.cjs');
 const { follow } = require('./events.cjs');
 const { Job, JobRequest } = require('./job.cjs');
 const { ENQUEUE_ORDER, MiddlewareChain, compose } = require('./middleware.cjs');
-const { Queues, RateLimits } = require('./queues.cjs');
+const { Cron: CronOperations, DeadLetters, Operations, Queues, RateLimits, Workers } = require('./operations.cjs');
 const { Transport } = require('./transport.cjs');
 const { Workflow } = require('./workflow.cjs');
 const { OJSNotEnqueuedError, OJSValidationError } = require('./errors.cjs');
 
-/** Filters of listJobs(). */
-const LISTED = ['queue', 'type', 'state', 'since', 'until', 'sort', 'order', 'page', 'perPage', 'signal'];
-
-class OJSClient {
+class OJSClient extends Operations {
   #transport;
   #composed;
   #closed = false;
 
   constructor(options = {}) {
+    super();
     this.#transport = options instanceof Transport ? options : new Transport(typeof options === 'string' ? { url: options } : options);
     this.middleware = new MiddlewareChain(ENQUEUE_ORDER);
     this.queues = new Queues(this);
     this.rateLimits = new RateLimits(this);
     this.deadLetters = new DeadLetters(this);
     this.cron = new Cron(this);
+    this.workers = new Workers(this);
   }
 
   /** Adds enqueue middleware: `useEnqueue([name,] async (request, next) => next(request))`. */
@@ -63,34 +61,9 @@ class OJSClient {
     return bulk.items(await this.request('POST', '/jobs/bulk', body, options));
   }
 
-  /** Cancels many jobs: by ids whatever is not finished, by filter what waits unless it names other states. */
-  bulkCancel(target, options) {
-    return this.#bulk('cancel', target, options);
-  }
-
-  /** Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off. */
-  bulkRetry(target, options) {
-    return this.#bulk('retry', target, options);
-  }
-
-  /** Deletes many ended jobs for ever. */
-  bulkDelete(target, options) {
-    return this.#bulk('delete', target, options);
-  }
-
-  /** How the job ended; rejects with status 408 while it has not, with 410 when its result is no longer kept. */
-  result(id, options = {}) {
-    return results.result(this.request.bind(this), id, undefined, known('option', options, ['signal']).signal);
-  }
-
   /** Waits for the end of the job, for ever without a `timeout`. */
   waitForResult(id, options) {
     return results.wait(this.request.bind(this), id, options);
-  }
-
-  /** How up to 1,000 jobs ended, in order; null for what is unknown, not done, or no longer kept. */
-  results(ids, options) {
-    return results.all(this.request.bind(this), ids, options);
   }
 
   /** What happens, as it happens: an async iterable without end. Leave the loop, or abort `signal`, to end it. */
@@ -98,58 +71,9 @@ class OJSClient {
     return follow((path, wait, signal) => this.request('GET', path, undefined, { signal, wait }), options);
   }
 
-  /** The job with this id. */
-  async getJob(id, options) {
-    return Job.answered(member(await this.request('GET', at('jobs', id), undefined, options), 'job'));
-  }
-
-  /**
-   * Jobs by filter, newest first, a page at a time: `{ jobs, total, page, perPage, hasMore }`. A filter: `queue`, `type` (`email.*` is all that
-   * start so), `state`, `since` and `until` (when they were made); `sort` is `created_at`, `scheduled_at` or `priority`, `order` `asc` or `desc`.
-   */
-  async listJobs(filter = {}) {
-    const { queue, type, state, since, until, sort, order, page, perPage, ...options } = filter;
-    const path = query('/admin/jobs', { queue, type, state, since: timeOf('since', since), until: timeOf('until', until), sort, order, page,
-      per_page: perPage });
-    known('filter', options, ['signal'], LISTED);
-    const answer = await this.request('GET', path, undefined, options);
-    const { total, page: at, per_page: size, has_more: hasMore } = member(answer, 'pagination');
-    return { jobs: list(answer, 'items').map(Job.answered), total, page: at, perPage: size, hasMore };
-  }
-
-  /** Cancels a job that is not over. */
-  async cancelJob(id, options) {
-    return Job.answered(member(await this.request('DELETE', at('jobs', id), undefined, options), 'job'));
-  }
-
-  /** Releases a job that was enqueued with `extra: { pending: true }`. */
-  async activateJob(id, options) {
-    return Job.answered(member(await this.request('POST', at('jobs', id, 'activate'), {}, options), 'job'));
-  }
-
   /** Starts a workflow made by chain(), group() or batch(). */
   async workflow(definition, options) {
     return member(await this.request('POST', '/workflows', definition, options), 'workflow');
-  }
-
-  /** How far a workflow is. */
-  async getWorkflow(id, options) {
-    return member(await this.request('GET', at('workflows', id), undefined, options), 'workflow');
-  }
-
-  /** Cancels what has not begun. */
-  async cancelWorkflow(id, options) {
-    return member(await this.request('DELETE', at('workflows', id), undefined, options), 'workflow');
-  }
-
-  /** The server's own account of its health. */
-  health(options) {
-    return this.request('GET', '/health', undefined, options);
-  }
-
-  /** What the server is and can do. */
-  manifest(options) {
-    return this.request('GET', '/ojs/manifest', undefined, options);
   }
 
   /** Any call of the protocol; the promise is the decoded body of a 2xx answer. */
@@ -179,13 +103,6 @@ class OJSClient {
     return client.#transport;
   }
 
-  async #bulk(verb, target, given = {}) {
-    const { atomic = false, ...options } = known('option', given, ['atomic', 'signal']);
-    if (target === null || typeof target !== 'object') throw new OJSValidationError('which jobs? { ids: […] }, or a filter such as { queue: \'mail\' }');
-    const body = { ...bulk.target(target), atomicity: atomic ? 'atomic' : 'partial' };
-    return bulk.changes(await this.request('POST', `/jobs/bulk/${verb}`, body, options));
-  }
-
   /** The jobs that middleware lets through. */
   async #kept(jobs) {
     const kept = [];
@@ -212,13 +129,7 @@ class OJSClient {
 /** Members of a schedule. */
 const CRON = ['name', 'expression', 'timezone', 'overlapPolicy', 'overlap_policy', 'enabled', 'description', 'job'];
 
-class Cron extends Part {
-  /** All schedules. */
-  async list(options) {
-    const answer = await this.call('GET', '/cron', undefined, options);
-    return answer.crons ?? answer.cron_jobs ?? [];
-  }
-
+class Cron extends CronOperations {
   /** Enqueues `job` whenever `expression` matches; replaces a schedule of the same name. */
   async register(entry, options) {
     const { job, overlapPolicy, ...rest } = known('member of a schedule', entry, CRON);
@@ -226,11 +137,6 @@ class Cron extends Part {
     const body = { ...rest, job_template: JobRequest.of(job), ...(overlapPolicy === undefined ? {} : { overlap_policy: overlapPolicy }) };
     const answer = await this.call('POST', '/cron', body, options);
     return answer.cron ?? answer;
-  }
-
-  /** Ends a schedule. */
-  async delete(name, options) {
-    await this.call('DELETE', at('cron', name), undefined, options);
   }
 }
 

@@ -1,8 +1,9 @@
 'use strict';
-// How jobs ended.
-const { at, known, list, query } = require('./calls.cjs');
+// How jobs ended, and pages of jobs.
+const { at, known, list, member, query } = require('./calls.cjs');
 const { millis } = require('./durations.cjs');
 const { OJSError, OJSTimeoutError } = require('./errors.cjs');
+const { Job } = require('./job.cjs');
 
 /** How long the server may hold back an answer, in milliseconds. */
 const WAIT = 20_000;
@@ -33,33 +34,33 @@ class JobResult {
   }
 }
 
-// Sent once, also without waiting: "not finished" (408) is an answer here.
-const result = async (ask, id, wait, signal) => {
-  const patience = wait === undefined ? {} : { wait: true, timeout: Math.ceil(wait / 1000) };
-  return JobResult.from(await ask('GET', query(at('jobs', id, 'result'), patience), undefined, { signal, wait: wait ?? 0 }));
-};
-
 /** Waits for the end of a job. */
 async function wait(ask, id, options = {}) {
   const { timeout, signal } = known('option', options, ['timeout', 'signal']);
-  const length = millis('timeout', timeout);
-  const until = length === undefined ? Infinity : performance.now() + length;
+  const patience = millis('timeout', timeout);
+  const until = patience === undefined ? Infinity : performance.now() + patience;
   for (;;) {
     try {
-      return await result(ask, id, Math.min(Math.max(until - performance.now(), 0), WAIT), signal);
+      const length = Math.min(Math.max(until - performance.now(), 0), WAIT);
+      const path = query(at('jobs', id, 'result'), { wait: true, timeout: Math.ceil(length / 1000) });
+      return JobResult.from(await ask('GET', path, undefined, { signal, wait: length }));
     } catch (error) {
       if (error.status !== 408) throw error;
       if (performance.now() >= until) {
-        throw new OJSTimeoutError(`job ${id} has not ended within ${length} ms`, { code: 'timeout', retryable: true, cause: error });
+        const said = `job ${id} has not ended within ${patience} ms`;
+        throw new OJSTimeoutError(said, { code: 'timeout', retryable: true, cause: error });
       }
     }
   }
 }
 
-/** How many jobs ended, in order; null for what is unknown, not done, or no longer kept. */
-async function all(ask, ids, options) {
-  const answer = await ask('POST', '/jobs/results', { ids: [...ids] }, options);
-  return list(answer, 'results').map((one) => (one === null ? null : JobResult.from(one)));
+/** Results in order; null for what is unknown, not done, or no longer kept. */
+const results = (answer) => list(answer, 'results').map((one) => (one === null ? null : JobResult.from(one)));
+
+/** A page of jobs. */
+function jobPage(answer) {
+  const { total, page, per_page: perPage, has_more: hasMore } = member(answer, 'pagination');
+  return { jobs: list(answer, 'items').map(Job.answered), total, page, perPage, hasMore };
 }
 
-module.exports = { JobResult, all, result, wait };
+module.exports = { JobResult, jobPage, results, wait };

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import * as sdk from '@openjobspec/sdk';
+import { OPERATION_CALLS } from './operation_calls.mjs';
 import { CLASSES } from './support.mjs';
 
 // The package's own reader: JSON.parse would round long integers.
@@ -15,6 +16,7 @@ const { requests, refusals, workflows, crons, answers } = json.parse(readFileSyn
 let server;
 let client;
 let received;
+let asked;
 let answer;
 
 before(async () => {
@@ -22,6 +24,7 @@ before(async () => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     received = Buffer.concat(chunks).toString();
+    asked = { method: request.method, url: request.url };
     response.writeHead(answer.status, { 'content-type': 'application/openjobspec+json' }).end(JSON.stringify(answer.body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -51,6 +54,26 @@ for (const { name, options, says } of refusals) {
   test(`refusal: ${name}`, async () => {
     const given = JSON.parse(camel(JSON.stringify(options)));
     await assert.rejects(client.enqueue('email.send', [], given), (error) => error instanceof sdk.OJSValidationError && error.message.startsWith(camel(says)));
+  });
+}
+
+const file = new URL('../../tests/vectors/operations.json', import.meta.url);
+const { operations } = JSON.parse(readFileSync(file, 'utf8'));
+
+/** The method, the decoded segments of the path below /ojs/v1, and the query of a request. */
+function inParts({ method, url }) {
+  const [path, search] = url.split('?', 2);
+  const segments = path.replace('/ojs/v1', '').split('/').slice(1).map(decodeURIComponent);
+  return { method, path: segments, query: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+for (const [place, vector] of operations.entries()) {
+  const { name, arguments: given, method, path, query, body, answer: reply } = vector;
+  test(`operation: ${name} ${JSON.stringify(given)}`, async () => {
+    answer = { status: 200, body: reply };
+    await OPERATION_CALLS[place](client);
+    assert.deepEqual(inParts(asked), { method, path, query });
+    assert.deepEqual(received === '' ? null : JSON.parse(received), body);
   });
 }
 

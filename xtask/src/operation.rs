@@ -93,6 +93,9 @@ pub struct Operation {
     #[serde(default)]
     sent_once: bool,
     pub reply: Reply,
+    /// By language, where the method returns another kind of answer.
+    #[serde(default)]
+    replies: BTreeMap<String, String>,
     /// The codes of its refusals, beside those that every operation has.
     #[serde(default)]
     pub errors: Vec<String>,

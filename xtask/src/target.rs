@@ -17,6 +17,7 @@ pub struct Target {
 enum Content {
     Whole(&'static str),
     Parts(&'static [&'static str]),
+    Made(fn(&Renderer) -> Result<String, Error>),
 }
 
 const fn whole(path: &'static str, template: &'static str) -> Target {
@@ -27,11 +28,19 @@ const fn parts(path: &'static str, templates: &'static [&'static str]) -> Target
     Target { path, content: Content::Parts(templates) }
 }
 
+const fn made(path: &'static str, make: fn(&Renderer) -> Result<String, Error>) -> Target {
+    Target { path, content: Content::Made(make) }
+}
+
 /// All of them.
 pub const TARGETS: &[Target] = &[
     parts("bindings/abi/src/error.rs", &["rust/error_class.j2"]),
     parts("bindings/abi/src/frame.rs", &["rust/frame_table.j2", "rust/frame.j2"]),
     parts("bindings/c/src/error.rs", &["rust/ojs_class.j2", "rust/same_classes.j2"]),
+    made("core/engine/src/http/openapi.json", Renderer::openapi),
+    whole("core/engine/src/http/operations.rs", "rust/operation_table.j2"),
+    whole("docs/reference/operations.md", "docs/operations.md.j2"),
+    made("tests/vectors/operations.json", Renderer::vectors),
     whole("include/ojs_frame.h", "c/ojs_frame.h.j2"),
     parts("docs/languages.md", &["docs/settings.j2:client", "docs/settings.j2:worker", "docs/settings.j2:relay"]),
     parts("go/errors.go", &["go/classes.j2", "go/cancel_reasons.j2"]),
@@ -40,6 +49,8 @@ pub const TARGETS: &[Target] = &[
         &["go/job_states.j2", "go/policy.j2:RetryPolicy", "go/policy.j2:UniquePolicy", "go/option_fields.j2", "go/option_set.j2"],
     ),
     parts("go/middleware.go", &["go/enqueue_order.j2"]),
+    whole("go/operations.go", "go/operations.go.j2"),
+    whole("go/operation_calls_test.go", "go/operation_calls.go.j2"),
     parts("go/options.go", &["go/option_functions.j2"]),
     parts("go/outcome.go", &["go/outcomes.j2", "go/frame.j2"]),
     parts("go/worker.go", &["go/worker_states.j2"]),
@@ -58,6 +69,8 @@ pub const TARGETS: &[Target] = &[
             "node/cancel_reasons.d.j2",
             "node/classes.d.j2",
             "node/job_states.d.j2",
+            "node/operations.d.j2:client",
+            "node/operations.d.j2:parts",
             "node/options.d.j2",
             "node/policy.d.j2:RetryPolicy",
             "node/policy.d.j2:UniquePolicy",
@@ -69,6 +82,8 @@ pub const TARGETS: &[Target] = &[
     parts("node/lib/frame.cjs", &["node/frame.j2"]),
     parts("node/lib/job.cjs", &["node/options.j2"]),
     parts("node/lib/middleware.cjs", &["node/enqueue_order.j2"]),
+    whole("node/lib/operations.cjs", "node/operations.cjs.j2"),
+    whole("node/test/operation_calls.mjs", "node/operation_calls.mjs.j2"),
     parts("node/lib/outcome.cjs", &["node/outcomes.j2"]),
     parts("node/lib/worker.cjs", &["node/worker_states.j2"]),
     parts("python/openjobspec/_outcome.py", &["python/outcomes.j2"]),
@@ -78,15 +93,18 @@ pub const TARGETS: &[Target] = &[
     parts("python/openjobspec/errors.py", &["python/tree.j2", "python/classes.j2", "python/class_table.j2"]),
     parts("python/openjobspec/job.py", &["python/option_fields.j2"]),
     parts("python/openjobspec/middleware.py", &["python/enqueue_order.j2"]),
+    whole("python/openjobspec/operations.py", "python/operations.py.j2"),
     parts("python/openjobspec/policies.py", &["python/policy.j2:RetryPolicy", "python/policy.j2:UniquePolicy"]),
     parts("python/openjobspec/worker.py", &["python/worker_states.j2"]),
     parts("ruby/lib/ojs/context.rb", &["ruby/cancel_reasons.j2"]),
     parts("ruby/lib/ojs/errors.rb", &["ruby/tree.j2", "ruby/classes.j2"]),
     parts("ruby/lib/ojs/middleware.rb", &["ruby/enqueue_order.j2"]),
+    whole("ruby/lib/ojs/operations.rb", "ruby/operations.rb.j2"),
     parts("ruby/lib/ojs/options.rb", &["ruby/options.j2"]),
     parts("ruby/lib/ojs/outcome.rb", &["ruby/outcomes.j2"]),
     parts("ruby/lib/ojs/worker.rb", &["ruby/worker_states.j2"]),
-    parts("ruby/sig/ojs.rbs", &["ruby/classes.rbs.j2"]),
+    parts("ruby/sig/ojs.rbs", &["ruby/operations.rbs.j2", "ruby/classes.rbs.j2"]),
+    whole("ruby/test/operation_calls.rb", "ruby/operation_calls.rb.j2"),
 ];
 
 /// What a file should be, and is not.
@@ -111,13 +129,14 @@ impl Target {
         let path = root.join(self.path);
         let before = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound && matches!(self.content, Content::Whole(_)) => {
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound && !matches!(self.content, Content::Parts(_)) => {
                 String::new()
             }
             Err(cause) => return Err(Error::file(&path, cause)),
         };
         let text = match self.content {
             Content::Whole(template) => renderer.render(template)?,
+            Content::Made(make) => make(renderer)?,
             Content::Parts(templates) => self.with_parts(before.clone(), templates, renderer)?,
         };
         if text == before {

@@ -1,0 +1,185 @@
+// Made from xtask/operations by make gen; do not edit.
+
+package ojs_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+// operationCalls are the calls of the vectors in tests/vectors/operations.json, in their order. Those of methods that are written by hand
+// are in operationCallsByHand.
+var operationCalls = []func(context.Context, *ojs.Client) error{
+	operationCallsByHand["bulk_cancel"],
+	operationCallsByHand["bulk_retry"],
+	operationCallsByHand["bulk_delete"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	operationCallsByHand["list_jobs"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.CancelJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.SetPriority(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 5)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ActivateJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RetryJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.Result(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.Results(ctx, []string{"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10"})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetWorkflow(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.CancelWorkflow(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListWorkflows(ctx, "running", 0, 50)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListQueues(ctx)
+		return err
+	},
+	operationCallsByHand["queue_stats"],
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.PauseQueue(ctx, "mail")
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.ResumeQueue(ctx, "mail")
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.CreateQueue(ctx, "mail", ojs.Obj{"concurrency": 20, "rate_limit": ojs.Obj{"limit": 100, "period": "PT1M"}})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetQueue(ctx, "mail")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetQueue(ctx, "mail/eu west?ü")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ConfigureQueue(ctx, "mail", ojs.Obj{"max_size": 1000})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DeleteQueue(ctx, "mail", "move", "letters")
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DrainQueue(ctx, "mail")
+	},
+	operationCallsByHand["purge_queue"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListRateLimits(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetRateLimit(ctx, "stripe")
+		return err
+	},
+	operationCallsByHand["override_rate_limit"],
+	operationCallsByHand["dead_letters"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetDeadLetterJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RetryDeadLetterJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DiscardDeadLetterJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RetryDeadLetterJobs(ctx, ojs.DeadLetterFilter{Queue: "mail", ErrorType: "Timeout", Since: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.DiscardDeadLetterJobs(ctx, ojs.DeadLetterFilter{Type: "email.*", Until: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.DeadLetterStats(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListCronJobs(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetCronJob(ctx, "digest")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.EnableCronJob(ctx, "digest", false)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.UnregisterCronJob(ctx, "digest")
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListWorkers(ctx, "running", 1, 100)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetWorker(ctx, "mail-1")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.DirectWorker(ctx, "mail-1", "quiet")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RemoveWorker(ctx, "mail-1")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.Health(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.Manifest(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ServerStats(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.StatsHistory(ctx, "1h", "mail", time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.Maintenance(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.SetMaintenance(ctx, true, "moving the database", 30*time.Minute)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ServerConfig(ctx)
+		return err
+	},
+}

@@ -1,0 +1,271 @@
+// Made from xtask/operations by make gen; do not edit.
+
+package ojs
+
+import (
+	"context"
+	"time"
+)
+
+// GetJob: The job with this id.
+func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
+	return c.job(ctx, "GET", at("jobs", id), nil)
+}
+
+// CancelJob: Cancels the job. A worker that runs it is told to stop.
+func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
+	return c.job(ctx, "DELETE", at("jobs", id), nil)
+}
+
+// SetPriority: Changes the priority of a job that waits.
+func (c *Client) SetPriority(ctx context.Context, id string, priority int) (*Job, error) {
+	return c.job(ctx, "PATCH", at("jobs", id), Obj{"priority": priority})
+}
+
+// ActivateJob: Makes a job available that was enqueued as pending.
+func (c *Client) ActivateJob(ctx context.Context, id string) (*Job, error) {
+	return c.job(ctx, "POST", at("jobs", id, "activate"), empty)
+}
+
+// RetryJob: Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+func (c *Client) RetryJob(ctx context.Context, id string) (*Job, error) {
+	var answer *Job
+	if err := c.ask(ctx, "POST", at("admin", "jobs", id, "retry"), empty, &answer); err != nil {
+		return nil, err
+	}
+	if answer == nil || answer.ID == "" {
+		return nil, unexpected("the answer is not a job with an id")
+	}
+	return answer, nil
+}
+
+// Result: How the job ended, and what its handler returned. The request is refused with status 408 while the job has
+// not ended, and with 410 when its result is no longer kept.
+func (c *Client) Result(ctx context.Context, id string) (*JobResult, error) {
+	// Sent once: a refusal with 408 is an answer here.
+	return c.result(ctx, at("jobs", id, "result"), 0)
+}
+
+// Results: How up to 1,000 jobs ended, in the order of the ids. Nothing stands for a job that is unknown, that has not
+// ended, or whose result is no longer kept.
+func (c *Client) Results(ctx context.Context, ids []string) ([]*JobResult, error) {
+	var answer struct{ Results []*JobResult }
+	err := c.ask(ctx, "POST", at("jobs", "results"), Obj{"ids": ids}, &answer)
+	return answer.Results, err
+}
+
+// GetWorkflow: The state of the workflow and of its steps.
+func (c *Client) GetWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
+	return c.workflow(ctx, "GET", at("workflows", id), nil)
+}
+
+// CancelWorkflow: Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+func (c *Client) CancelWorkflow(ctx context.Context, id string) (*WorkflowStatus, error) {
+	return c.workflow(ctx, "DELETE", at("workflows", id), nil)
+}
+
+// ListWorkflows: Workflows without their steps, the newest first. A workflow inside another one is a step of it, and
+// not listed.
+//   - state: Only workflows in this state. One of pending, running, completed, failed, cancelled.
+//   - page: The number of the page. The first page is 1.
+//   - perPage: The most workflows on one page, 1 to 100; 20 without it.
+func (c *Client) ListWorkflows(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "workflows"), "state", state, "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
+	return answer.Items, err
+}
+
+// ListQueues: All queues with their status.
+func (c *Client) ListQueues(ctx context.Context) ([]Obj, error) {
+	var answer struct{ Queues []Obj }
+	err := c.ask(ctx, "GET", at("queues"), nil, &answer)
+	return answer.Queues, err
+}
+
+// PauseQueue: Stops handing out jobs of the queue until [Client.ResumeQueue]. Jobs can still be enqueued.
+func (c *Client) PauseQueue(ctx context.Context, name string) error {
+	return c.ask(ctx, "POST", at("queues", name, "pause"), empty, nil)
+}
+
+// ResumeQueue: Hands out jobs of the queue again, and accepts new ones.
+func (c *Client) ResumeQueue(ctx context.Context, name string) error {
+	return c.ask(ctx, "POST", at("queues", name, "resume"), empty, nil)
+}
+
+// CreateQueue: Creates a queue with settings, such as "concurrency", "max_size", "rate_limit" and "retention".
+//   - config: The settings, by their names on the wire.
+func (c *Client) CreateQueue(ctx context.Context, name string, config Obj) (Obj, error) {
+	return c.object(ctx, "POST", at("queues"), Obj{"name": name, "config": orEmpty(config)})
+}
+
+// GetQueue: A queue with its settings and counts.
+func (c *Client) GetQueue(ctx context.Context, name string) (Obj, error) {
+	return c.object(ctx, "GET", at("queues", name), nil)
+}
+
+// ConfigureQueue: Changes the settings that are named and leaves the others. A setting of null goes back to the
+// template, the queue "_default".
+//   - config: The settings, by their names on the wire.
+func (c *Client) ConfigureQueue(ctx context.Context, name string, config Obj) (Obj, error) {
+	return c.object(ctx, "PUT", at("queues", name, "config"), orEmpty(config))
+}
+
+// DeleteQueue: Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+//   - strategy: What happens to the jobs of the queue. One of reject, discard, move.
+//   - targetQueue: Where the jobs go, for the strategy "move".
+func (c *Client) DeleteQueue(ctx context.Context, name string, strategy string, targetQueue string) error {
+	return c.ask(ctx, "DELETE", query(at("queues", name), "strategy", strategy, "target_queue", targetQueue), nil, nil)
+}
+
+// DrainQueue: Accepts no more jobs for the queue and hands out those that are in it, until [Client.ResumeQueue].
+func (c *Client) DrainQueue(ctx context.Context, name string) error {
+	return c.ask(ctx, "POST", at("queues", name, "drain"), empty, nil)
+}
+
+// ListRateLimits: The keys that have limits, with how much of each limit is used.
+func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("rate-limits"), "limit", "200"), nil, &answer)
+	return answer.Items, err
+}
+
+// GetRateLimit: The limits of a key, with how much of each is used.
+func (c *Client) GetRateLimit(ctx context.Context, key string) (Obj, error) {
+	return c.object(ctx, "GET", at("rate-limits", key), nil)
+}
+
+// GetDeadLetterJob: The dead letter with this id.
+func (c *Client) GetDeadLetterJob(ctx context.Context, id string) (*Job, error) {
+	return c.job(ctx, "GET", at("dead-letter", id), nil)
+}
+
+// RetryDeadLetterJob: Runs a dead letter again, with all its attempts.
+func (c *Client) RetryDeadLetterJob(ctx context.Context, id string) (*Job, error) {
+	return c.job(ctx, "POST", at("dead-letter", id, "retry"), empty)
+}
+
+// DiscardDeadLetterJob: Deletes a dead letter. It cannot be brought back.
+func (c *Client) DiscardDeadLetterJob(ctx context.Context, id string) error {
+	return c.ask(ctx, "DELETE", at("dead-letter", id), nil, nil)
+}
+
+// RetryDeadLetterJobs: Runs all dead letters again that the filter finds, and returns how many. Without a filter it is
+// all of them.
+func (c *Client) RetryDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
+	var answer struct{ Retried int }
+	err := c.ask(ctx, "POST", at("dead-letter", "retry"), Obj{"filter": filter.members(), "confirm": true}, &answer)
+	return answer.Retried, err
+}
+
+// DiscardDeadLetterJobs: Deletes all dead letters that the filter finds, and returns how many. Without a filter it is
+// all of them.
+func (c *Client) DiscardDeadLetterJobs(ctx context.Context, filter DeadLetterFilter) (int, error) {
+	var answer struct{ Deleted int }
+	err := c.ask(ctx, "DELETE", query(at("dead-letter"), append(filter.parameters(), "confirm", "true")...), nil, &answer)
+	return answer.Deleted, err
+}
+
+// DeadLetterStats: How many dead letters there are, by queue and by type of error, and since when.
+func (c *Client) DeadLetterStats(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", at("dead-letter", "stats"), nil)
+}
+
+// ListCronJobs: All cron entries.
+func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
+	return c.crons(ctx, "GET", at("cron"), nil)
+}
+
+// GetCronJob: The cron entry of this name.
+func (c *Client) GetCronJob(ctx context.Context, name string) (*CronJob, error) {
+	var answer struct{ Cron *CronJob }
+	err := c.ask(ctx, "GET", at("cron", name), nil, &answer)
+	return answer.Cron, err
+}
+
+// EnableCronJob: Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+func (c *Client) EnableCronJob(ctx context.Context, name string, enabled bool) (*CronJob, error) {
+	var answer struct{ Cron *CronJob }
+	err := c.ask(ctx, "PATCH", at("cron", name), Obj{"enabled": enabled}, &answer)
+	return answer.Cron, err
+}
+
+// UnregisterCronJob: Deletes the cron entry. The jobs that it has enqueued stay.
+func (c *Client) UnregisterCronJob(ctx context.Context, name string) error {
+	return c.ask(ctx, "DELETE", at("cron", name), nil, nil)
+}
+
+// ListWorkers: The workers that the server knows, with what each of them does.
+//   - state: Only workers in this state.
+//   - page: The number of the page. The first page is 1.
+//   - perPage: The most workers on one page, 1 to 100; 20 without it.
+func (c *Client) ListWorkers(ctx context.Context, state string, page int, perPage int) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "workers"), "state", state, "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
+	return answer.Items, err
+}
+
+// GetWorker: The worker with this id.
+func (c *Client) GetWorker(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("admin", "workers", id), nil)
+}
+
+// DirectWorker: Tells a worker to take no more jobs ("quiet"), to stop ("terminate"), or to take jobs again
+// ("resume"). The worker hears of it with its next heartbeat.
+func (c *Client) DirectWorker(ctx context.Context, id string, directive string) (Obj, error) {
+	return c.object(ctx, "POST", at("admin", "workers", id, directive), empty)
+}
+
+// RemoveWorker: Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+func (c *Client) RemoveWorker(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "DELETE", at("admin", "workers", id), nil)
+}
+
+// Health: Whether the server works, with its version, its store and how long it has run.
+func (c *Client) Health(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", at("health"), nil)
+}
+
+// Manifest: What the server is, and what it can do.
+func (c *Client) Manifest(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", "/ojs/manifest", nil)
+}
+
+// ServerStats: Jobs by state, throughput, latency and workers of the whole server.
+func (c *Client) ServerStats(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", at("admin", "stats"), nil)
+}
+
+// StatsHistory: Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+//   - period: The length of each period; "1m" without it. One of 1m, 5m, 1h, 1d.
+//   - queue: Only this queue.
+//   - since: From this time on.
+//   - until: Up to this time.
+func (c *Client) StatsHistory(ctx context.Context, period string, queue string, since time.Time, until time.Time) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "stats", "history"), "period", period, "queue", queue, "since", moment(since), "until", moment(until)), nil, &answer)
+	return answer.Items, err
+}
+
+// Maintenance: Whether the server is in maintenance, since when and why.
+func (c *Client) Maintenance(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", at("admin", "system", "maintenance"), nil)
+}
+
+// SetMaintenance: Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+//   - reason: Why, for those who ask.
+//   - estimatedDuration: How long it will take, such as "PT30M".
+func (c *Client) SetMaintenance(ctx context.Context, enabled bool, reason string, estimatedDuration time.Duration) (Obj, error) {
+	body := Obj{"enabled": enabled}
+	if reason != "" {
+		body["reason"] = reason
+	}
+	if estimatedDuration != 0 {
+		body["estimated_duration"] = duration(estimatedDuration)
+	}
+	return c.object(ctx, "POST", at("admin", "system", "maintenance"), body)
+}
+
+// ServerConfig: The settings that the server runs with. There are no secrets among them.
+func (c *Client) ServerConfig(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", at("admin", "system", "config"), nil)
+}

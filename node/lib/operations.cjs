@@ -1,0 +1,294 @@
+'use strict';
+// Made from xtask/operations by make gen; do not edit.
+// The methods of a client that are one request each. What they send is in xtask/operations.
+const { changes, target: targetOf } = require('./bulk.cjs');
+const { Part, age, at, cron, crons, given, known, lengthOf, list, many, member, query, timeOf } = require('./calls.cjs');
+const { Job } = require('./job.cjs');
+const { JobResult, jobPage, results } = require('./results.cjs');
+
+/** The methods of the client itself; those of its parts are below. */
+class Operations {
+  /** Cancels many jobs. */
+  async bulkCancel(target, chosen = {}) {
+    const { atomic = false, ...options } = known('option', chosen, ['atomic', 'signal']);
+    return changes(await this.request('POST', at('jobs', 'bulk', 'cancel'), { ...targetOf(target), atomicity: atomic ? 'atomic' : 'partial' }, options));
+  }
+
+  /** Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after their pause. */
+  async bulkRetry(target, chosen = {}) {
+    const { atomic = false, ...options } = known('option', chosen, ['atomic', 'signal']);
+    return changes(await this.request('POST', at('jobs', 'bulk', 'retry'), { ...targetOf(target), atomicity: atomic ? 'atomic' : 'partial' }, options));
+  }
+
+  /** Deletes many jobs that have ended. A deleted job cannot be brought back. */
+  async bulkDelete(target, chosen = {}) {
+    const { atomic = false, ...options } = known('option', chosen, ['atomic', 'signal']);
+    return changes(await this.request('POST', at('jobs', 'bulk', 'delete'), { ...targetOf(target), atomicity: atomic ? 'atomic' : 'partial' }, options));
+  }
+
+  /** The job with this id. */
+  async getJob(id, options) {
+    return Job.answered(member(await this.request('GET', at('jobs', id), undefined, options), 'job'));
+  }
+
+  /** One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. */
+  async listJobs(filters = {}) {
+    const { queue, type, state, since, until, sort, order, page, perPage, ...options } = known('filter', filters, ['queue', 'type', 'state', 'since', 'until', 'sort', 'order', 'page', 'perPage', 'signal']);
+    return jobPage(await this.request('GET', query(at('admin', 'jobs'), { queue, type, state, since: timeOf('since', since), until: timeOf('until', until), sort, order, page, per_page: perPage }), undefined, options));
+  }
+
+  /** Cancels the job. A worker that runs it is told to stop. */
+  async cancelJob(id, options) {
+    return Job.answered(member(await this.request('DELETE', at('jobs', id), undefined, options), 'job'));
+  }
+
+  /** Changes the priority of a job that waits. */
+  async setPriority(id, priority, options) {
+    return Job.answered(member(await this.request('PATCH', at('jobs', id), { priority }, options), 'job'));
+  }
+
+  /** Makes a job available that was enqueued as pending. */
+  async activateJob(id, options) {
+    return Job.answered(member(await this.request('POST', at('jobs', id, 'activate'), {}, options), 'job'));
+  }
+
+  /** Runs a discarded job again, with all its attempts. A cancelled job stays cancelled. */
+  async retryJob(id, options) {
+    return Job.answered(await this.request('POST', at('admin', 'jobs', id, 'retry'), {}, options));
+  }
+
+  /** How the job ended, and what its handler returned. */
+  async result(id, options = {}) {
+    // Sent once: a refusal with 408 is an answer here.
+    const call = { ...known('option', options, ['signal']), wait: 0 };
+    return JobResult.from(await this.request('GET', at('jobs', id, 'result'), undefined, call));
+  }
+
+  /** How up to 1,000 jobs ended, in the order of the ids. */
+  async results(ids, options) {
+    return results(await this.request('POST', at('jobs', 'results'), { ids: many('ids', ids) }, options));
+  }
+
+  /** The state of the workflow and of its steps. */
+  async getWorkflow(id, options) {
+    return member(await this.request('GET', at('workflows', id), undefined, options), 'workflow');
+  }
+
+  /** Cancels the jobs of the workflow that have not begun. Jobs that run may finish. */
+  async cancelWorkflow(id, options) {
+    return member(await this.request('DELETE', at('workflows', id), undefined, options), 'workflow');
+  }
+
+  /** Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not listed. */
+  async listWorkflows(chosen = {}) {
+    const { state, page, perPage, ...options } = known('option', chosen, ['state', 'page', 'perPage', 'signal']);
+    return list(await this.request('GET', query(at('admin', 'workflows'), { state, page, per_page: perPage }), undefined, options), 'items');
+  }
+
+  /** Whether the server works, with its version, its store and how long it has run. */
+  async health(options) {
+    return this.request('GET', at('health'), undefined, options);
+  }
+
+  /** What the server is, and what it can do. */
+  async manifest(options) {
+    return this.request('GET', '/ojs/manifest', undefined, options);
+  }
+
+  /** Jobs by state, throughput, latency and workers of the whole server. */
+  async serverStats(options) {
+    return this.request('GET', at('admin', 'stats'), undefined, options);
+  }
+
+  /** Throughput and latency over time, oldest first. Periods in which nothing ran are left out. */
+  async statsHistory(chosen = {}) {
+    const { period, queue, since, until, ...options } = known('option', chosen, ['period', 'queue', 'since', 'until', 'signal']);
+    return list(await this.request('GET', query(at('admin', 'stats', 'history'), { period, queue, since: timeOf('since', since), until: timeOf('until', until) }), undefined, options), 'items');
+  }
+
+  /** Whether the server is in maintenance, since when and why. */
+  async maintenance(options) {
+    return this.request('GET', at('admin', 'system', 'maintenance'), undefined, options);
+  }
+
+  /** Begins or ends maintenance. During it jobs are accepted, and none is handed out. */
+  async setMaintenance(enabled, chosen = {}) {
+    const { reason, estimatedDuration, ...options } = known('option', chosen, ['reason', 'estimatedDuration', 'signal']);
+    return this.request('POST', at('admin', 'system', 'maintenance'), { enabled, reason, estimated_duration: lengthOf('estimatedDuration', estimatedDuration) }, options);
+  }
+
+  /** The settings that the server runs with. There are no secrets among them. */
+  async serverConfig(options) {
+    return this.request('GET', at('admin', 'system', 'config'), undefined, options);
+  }
+
+}
+
+class Queues extends Part {
+  /** All queues with their status. */
+  async list(options) {
+    return list(await this.call('GET', at('queues'), undefined, options), 'queues');
+  }
+
+  /** How many jobs of the queue are in which state. */
+  async stats(name, options) {
+    return member(await this.call('GET', at('queues', name, 'stats'), undefined, options), 'queue');
+  }
+
+  /** Stops handing out jobs of the queue until `queues.resume()`. Jobs can still be enqueued. */
+  async pause(name, options) {
+    return member(await this.call('POST', at('queues', name, 'pause'), {}, options), 'queue');
+  }
+
+  /** Hands out jobs of the queue again, and accepts new ones. */
+  async resume(name, options) {
+    return member(await this.call('POST', at('queues', name, 'resume'), {}, options), 'queue');
+  }
+
+  /** Creates a queue with settings, such as `concurrency`, `max_size`, `rate_limit` and `retention`. */
+  async create(name, config = {}, options) {
+    return this.call('POST', at('queues'), { name, config }, options);
+  }
+
+  /** A queue with its settings and counts. */
+  async get(name, options) {
+    return this.call('GET', at('queues', name), undefined, options);
+  }
+
+  /** Changes the settings that are named and leaves the others. A setting of null goes back to the template, the queue `_default`. */
+  async configure(name, config = {}, options) {
+    return this.call('PUT', at('queues', name, 'config'), config, options);
+  }
+
+  /** Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved. */
+  async delete(name, chosen = {}) {
+    const { strategy = 'reject', targetQueue, ...options } = known('option', chosen, ['strategy', 'targetQueue', 'signal']);
+    return this.call('DELETE', query(at('queues', name), { strategy, target_queue: targetQueue }), undefined, options);
+  }
+
+  /** Accepts no more jobs for the queue and hands out those that are in it, until `queues.resume()`. */
+  async drain(name, options) {
+    return this.call('POST', at('queues', name, 'drain'), {}, options);
+  }
+
+  /** Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought back. */
+  async purge(name, states, chosen = {}) {
+    const { olderThan, ...options } = known('option', chosen, ['olderThan', 'signal']);
+    const body = { states: many('states', states), older_than: age('olderThan', olderThan), confirm: true, limit: 10000 };
+    for (let found = 0; ;) {
+      const answer = await this.call('DELETE', at('admin', 'queues', name, 'jobs'), body, options);
+      found += answer.purged_count ?? 0;
+      if (!answer.has_more) return found;
+    }
+  }
+
+}
+
+class RateLimits extends Part {
+  /** The keys that have limits, with how much of each limit is used. */
+  async list(options) {
+    return list(await this.call('GET', query(at('rate-limits'), { limit: 200 }), undefined, options), 'items');
+  }
+
+  /** The limits of a key, with how much of each is used. */
+  async get(key, options) {
+    return this.call('GET', at('rate-limits', key), undefined, options);
+  }
+
+  /** Gives a key other limits until a time, for example `concurrency` 2. Without any limit the override ends. */
+  async override(key, limits, chosen = {}) {
+    const { expiresAt, ...options } = known('option', chosen, ['expiresAt', 'signal']);
+    return this.call('PUT', at('rate-limits', key), { ...limits, expires_at: timeOf('expiresAt', expiresAt) }, options);
+  }
+
+}
+
+class DeadLetters extends Part {
+  /** Jobs that failed for good and were kept, the newest first. */
+  async list(filters = {}) {
+    const { queue, type, limit, offset, ...options } = known('filter', filters, ['queue', 'type', 'limit', 'offset', 'signal']);
+    return list(await this.call('GET', query(at('dead-letter'), { queue, type, limit, offset }), undefined, options), 'jobs').map(Job.answered);
+  }
+
+  /** The dead letter with this id. */
+  async get(id, options) {
+    return Job.answered(member(await this.call('GET', at('dead-letter', id), undefined, options), 'job'));
+  }
+
+  /** Runs a dead letter again, with all its attempts. */
+  async retry(id, options) {
+    return Job.answered(member(await this.call('POST', at('dead-letter', id, 'retry'), {}, options), 'job'));
+  }
+
+  /** Deletes a dead letter. It cannot be brought back. */
+  async discard(id, options) {
+    await this.call('DELETE', at('dead-letter', id), undefined, options);
+  }
+
+  /** Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of them. */
+  async retryAll(filters = {}) {
+    const { queue, type, errorType, since, until, ...options } = known('filter', filters, ['queue', 'type', 'errorType', 'since', 'until', 'signal']);
+    return Number(member(await this.call('POST', at('dead-letter', 'retry'), { filter: given({ queue, type, error_type: errorType, since: timeOf('since', since), until: timeOf('until', until) }), confirm: true }, options), 'retried'));
+  }
+
+  /** Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of them. */
+  async discardAll(filters = {}) {
+    const { queue, type, errorType, since, until, ...options } = known('filter', filters, ['queue', 'type', 'errorType', 'since', 'until', 'signal']);
+    return Number(member(await this.call('DELETE', query(at('dead-letter'), { queue, type, error_type: errorType, since: timeOf('since', since), until: timeOf('until', until), confirm: true }), undefined, options), 'deleted'));
+  }
+
+  /** How many dead letters there are, by queue and by type of error, and since when. */
+  async stats(options) {
+    return this.call('GET', at('dead-letter', 'stats'), undefined, options);
+  }
+
+}
+
+class Cron extends Part {
+  /** All cron entries. */
+  async list(options) {
+    return crons(await this.call('GET', at('cron'), undefined, options));
+  }
+
+  /** The cron entry of this name. */
+  async get(name, options) {
+    return cron(await this.call('GET', at('cron', name), undefined, options));
+  }
+
+  /** Enables the cron entry, or disables it. A disabled entry enqueues no jobs. */
+  async enable(name, enabled, options) {
+    return cron(await this.call('PATCH', at('cron', name), { enabled }, options));
+  }
+
+  /** Deletes the cron entry. The jobs that it has enqueued stay. */
+  async delete(name, options) {
+    await this.call('DELETE', at('cron', name), undefined, options);
+  }
+
+}
+
+class Workers extends Part {
+  /** The workers that the server knows, with what each of them does. */
+  async list(chosen = {}) {
+    const { state, page, perPage, ...options } = known('option', chosen, ['state', 'page', 'perPage', 'signal']);
+    return list(await this.call('GET', query(at('admin', 'workers'), { state, page, per_page: perPage }), undefined, options), 'items');
+  }
+
+  /** The worker with this id. */
+  async get(id, options) {
+    return this.call('GET', at('admin', 'workers', id), undefined, options);
+  }
+
+  /** Tells a worker to take no more jobs (`quiet`), to stop (`terminate`), or to take jobs again (`resume`). */
+  async direct(id, directive, options) {
+    return this.call('POST', at('admin', 'workers', id, directive), {}, options);
+  }
+
+  /** Removes a worker that no longer sends heartbeats. Its jobs go back to their queues. */
+  async remove(id, options) {
+    return this.call('DELETE', at('admin', 'workers', id), undefined, options);
+  }
+
+}
+
+module.exports = { Operations, Queues, RateLimits, DeadLetters, Cron, Workers };
