@@ -40,22 +40,65 @@ func connect(url string, settings connection) (*Client, error) {
 	if settings.wrong != nil {
 		return nil, settings.wrong
 	}
-	settings.authToken = cmp.Or(settings.authToken, os.Getenv("OJS_AUTH_TOKEN"))
-	settings.caFile = cmp.Or(settings.caFile, os.Getenv("OJS_TLS_CA_FILE"))
-	if certFile, keyFile := os.Getenv("OJS_TLS_CERT_FILE"), os.Getenv("OJS_TLS_KEY_FILE"); settings.certFile == "" && certFile != "" && keyFile != "" {
-		settings.certFile, settings.keyFile = certFile, keyFile
+	said, err := readEnvironment()
+	if err != nil {
+		return nil, err
 	}
-	settings.encryptionKeys = cmp.Or(settings.encryptionKeys, os.Getenv("OJS_ENCRYPTION_KEYS"))
+	settings.authToken = cmp.Or(settings.authToken, said.AuthToken)
+	settings.caFile = cmp.Or(settings.caFile, said.CAFile)
+	if settings.certFile == "" {
+		settings.certFile, settings.keyFile = said.ClientCert[0], said.ClientCert[1]
+	}
+	settings.encryptionKeys = cmp.Or(settings.encryptionKeys, said.EncryptionKeys)
+	settings.maxResponseBytes = cmp.Or(settings.maxResponseBytes, said.MaxResponseBytes)
+	settings.proxy = cmp.Or(settings.proxy, said.Proxy)
 	if settings.transport != nil {
 		native, err := newNativeClientFor(settings.transport)
 		return newClient(native, ""), err
 	}
-	url = cmp.Or(url, os.Getenv("OJS_URL"), "http://localhost:8080")
+	url = cmp.Or(url, said.URL)
 	native, err := newNativeClient(url, settings)
 	if err != nil {
 		return nil, err
 	}
 	return newClient(native, url), nil
+}
+
+// environment is what the variables OJS_… say, by the names of settings; lengths of time are seconds.
+type environment struct {
+	URL              string    `json:"url"`
+	AuthToken        string    `json:"auth_token"`
+	CAFile           string    `json:"ca_file"`
+	ClientCert       [2]string `json:"client_cert"`
+	EncryptionKeys   string    `json:"encryption_keys"`
+	MaxResponseBytes int64     `json:"max_response_bytes"`
+	Proxy            string    `json:"proxy"`
+	Queues           []string  `json:"queues"`
+	Concurrency      int       `json:"concurrency"`
+	GracePeriod      *float64  `json:"grace_period"`
+}
+
+// readEnvironment gives the core the variables to read.
+func readEnvironment() (said environment, err error) {
+	answer, err := environmentJSON()
+	if err != nil {
+		return said, err
+	}
+	return said, json.Unmarshal(answer, &said)
+}
+
+func environmentJSON() ([]byte, error) {
+	variables := map[string]string{}
+	for _, variable := range os.Environ() {
+		if name, text, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "OJS_") {
+			variables[name] = text
+		}
+	}
+	given, err := encode(variables)
+	if err != nil {
+		return nil, err
+	}
+	return nativeEnvironment(given)
 }
 
 func newClient(native *nativeClient, url string) *Client {

@@ -110,6 +110,7 @@ func newNativeClient(url string, s connection) (*nativeClient, error) {
 	options.encryption_keys = lend.text(s.encryptionKeys)
 	options.timeout_ms, options.connect_timeout_ms = millis(s.timeout), millis(s.connectTimeout)
 	options.max_sends = C.uint32_t(s.maxSends)
+	options.max_response_bytes, options.proxy = C.uint64_t(s.maxResponseBytes), lend.text(s.proxy)
 	headers := make([]C.ojs_slice, 0, len(s.headers))
 	for _, part := range s.headers {
 		headers = append(headers, lend.text(part))
@@ -124,6 +125,13 @@ func newNativeClient(url string, s connection) (*nativeClient, error) {
 	}
 	runtime.SetFinalizer(c, (*nativeClient).free)
 	return c, nil
+}
+
+// nativeEnvironment reads variables, a JSON object, into settings.
+func nativeEnvironment(variables []byte) ([]byte, error) {
+	var buf *C.ojs_buf
+	err := takeError(C.ojs_environment(bytesOf(variables), &buf))
+	return takeBuf(buf), err
 }
 
 func millis(d time.Duration) C.uint64_t { return C.uint64_t(wireMillis(max(d, 0))) }
@@ -222,6 +230,8 @@ func newNativeWorker(c *nativeClient, s workerSettings, types []string) (*native
 	options.heartbeat_ms, options.visibility_ms = millis(s.heartbeat), millis(s.visibility)
 	options.grace_ms, options.poll_ms = millis(s.grace), millis(s.poll)
 	options.keep_on_shutdown = C.bool(s.keepOnShutdown)
+	options.flush_ms, options.unknown_types = millis(s.flush), lend.text(string(s.unknownTypes))
+	options.only_registered_types = C.bool(s.onlyRegisteredTypes)
 	w := &nativeWorker{}
 	return w, c.with(func(p *C.ojs_client) error { return takeError(C.ojs_worker_new(p, &options, &w.ptr)) })
 }

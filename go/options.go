@@ -12,6 +12,8 @@ type connection struct {
 	headers                              []string // name, value, name, value …
 	timeout, connectTimeout              time.Duration
 	maxSends                             int
+	maxResponseBytes                     int64
+	proxy                                string
 	transport                            Transport
 	wrong                                error // The first setting that cannot be.
 }
@@ -55,7 +57,10 @@ type workerSettings struct {
 	queues, labels                     []string
 	concurrency                        int
 	heartbeat, visibility, grace, poll time.Duration
+	flush                              time.Duration
 	keepOnShutdown                     bool
+	unknownTypes                       UnknownTypes
+	onlyRegisteredTypes                bool
 	logger                             *slog.Logger
 	wrong                              error // The first setting that cannot be.
 }
@@ -116,6 +121,27 @@ func WithClientCert(certFile, keyFile string) ConnectionOption {
 	return func(c *connection) { c.certFile, c.keyFile = certFile, keyFile }
 }
 
+// WithMaxResponseBytes is the most bytes of one answer; 256 MiB, or $OJS_MAX_RESPONSE_BYTES, without it. A longer one is an error.
+func WithMaxResponseBytes(n int64) ConnectionOption {
+	return func(c *connection) {
+		if n < 1 && c.wrong == nil {
+			c.wrong = invalid("WithMaxResponseBytes must be at least 1, got %d; leave it out for the default", n)
+		}
+		c.maxResponseBytes = n
+	}
+}
+
+// Proxy says through which proxy requests go. Those to a loopback address go through none.
+type Proxy string
+
+const (
+	ProxyEnvironment Proxy = "environment" // The one that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names.
+	ProxyNone        Proxy = "none"        // None: those variables are not read.
+)
+
+// WithProxy says through which proxy requests go; [ProxyEnvironment], or $OJS_PROXY, without it.
+func WithProxy(proxy Proxy) ConnectionOption { return func(c *connection) { c.proxy = string(proxy) } }
+
 type serverSettings struct {
 	keys     string
 	insecure bool
@@ -150,6 +176,34 @@ func WithGracePeriod(d time.Duration) WorkerOption {
 		// To the engine, zero means that nothing was said.
 		s.grace = max(*notNegative("WithGracePeriod", &d, &s.wrong), time.Millisecond)
 	})
+}
+
+// WithFlushTimeout is how long the outcomes of jobs may take to reach the server after the grace period; as long as the visibility timeout,
+// at most 30 seconds, without it.
+func WithFlushTimeout(d time.Duration) WorkerOption {
+	return workerOption(func(s *workerSettings) {
+		// To the engine, zero means that nothing was said.
+		s.flush = max(*notNegative("WithFlushTimeout", &d, &s.wrong), time.Millisecond)
+	})
+}
+
+// UnknownTypes says what a worker does with a job whose type has no handler.
+type UnknownTypes string
+
+const (
+	UnknownTypesFail    UnknownTypes = "fail"    // It becomes a dead letter whose reason is no_handler.
+	UnknownTypesRelease UnknownTypes = "release" // It goes back to its queue, and no attempt is counted: for queues that services share.
+)
+
+// WithUnknownTypes says what happens to a job whose type has no handler; [UnknownTypesFail] without it.
+func WithUnknownTypes(what UnknownTypes) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.unknownTypes = what })
+}
+
+// WithOnlyRegisteredTypes asks the server only for jobs of the types that have a handler; jobs of other types that come all the same are
+// given back.
+func WithOnlyRegisteredTypes(only bool) WorkerOption {
+	return workerOption(func(s *workerSettings) { s.onlyRegisteredTypes = only })
 }
 
 // WithHeartbeatInterval is the time between heartbeats; 5 seconds without it.

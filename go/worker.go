@@ -92,8 +92,12 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 	if settings.wrong != nil {
 		return nil, settings.wrong
 	}
+	said, err := readEnvironment()
+	if err != nil {
+		return nil, err
+	}
 	if settings.queues == nil {
-		settings.queues = strings.Split(cmp.Or(os.Getenv("OJS_QUEUE"), "default"), ",")
+		settings.queues = said.Queues
 	}
 	for i, name := range settings.queues {
 		settings.queues[i] = strings.TrimSpace(name)
@@ -101,22 +105,9 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 	if len(settings.queues) == 0 || slices.Contains(settings.queues, "") {
 		return nil, invalid("a worker needs queues, each with a name: %q", settings.queues)
 	}
-	if settings.concurrency == 0 {
-		number, err := strconv.Atoi(cmp.Or(os.Getenv("OJS_CONCURRENCY"), "10"))
-		if err != nil {
-			return nil, invalid("OJS_CONCURRENCY must be a number: %v", err)
-		}
-		settings.concurrency = number
-	}
-	if settings.concurrency < 1 {
-		return nil, invalid("concurrency must be at least 1, got %d", settings.concurrency)
-	}
-	if text := os.Getenv("OJS_SHUTDOWN_TIMEOUT"); settings.grace == 0 && text != "" {
-		seconds, err := strconv.ParseFloat(text, 64)
-		if err != nil || seconds < 0 {
-			return nil, invalid("OJS_SHUTDOWN_TIMEOUT must be a number of seconds, got %q", text)
-		}
-		settings.grace = max(time.Duration(seconds*float64(time.Second)), time.Millisecond)
+	settings.concurrency = cmp.Or(settings.concurrency, said.Concurrency)
+	if settings.grace == 0 && said.GracePeriod != nil {
+		settings.grace = max(time.Duration(*said.GracePeriod*float64(time.Second)), time.Millisecond)
 	}
 	return &Worker{client: client, settings: settings, handlers: map[string]HandlerFunc{}}, nil
 }

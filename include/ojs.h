@@ -196,6 +196,11 @@ typedef struct {
     // Encrypts the arguments of jobs, and decrypts them in workers: `name:key,name:key`, the current key first. A key is 64
     // hexadecimal characters, or base64 of 32 bytes.
     ojs_slice encryption_keys;
+    // Most bytes of one answer; 268,435,456. A longer one is an error.
+    uint64_t max_response_bytes;
+    // `environment` (requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names) or `none`; `environment`. Requests
+    // to a loopback address go through none.
+    ojs_slice proxy;
 } ojs_client_options;
 
 // What an asynchronous call ends in: an error, or a body; the one who is called owns it.
@@ -231,6 +236,13 @@ typedef struct {
     const ojs_slice *labels;
     // How many.
     size_t label_count;
+    // How long outcomes may take to reach the server after `grace_ms`; as long as `visibility_ms`, at most 30,000.
+    uint64_t flush_ms;
+    // What happens to a job of a type that is not among `types`: `fail` (it becomes a dead letter) or `release` (it goes back to its
+    // queue, and no attempt is counted); `fail`.
+    ojs_slice unknown_types;
+    // Ask only for jobs of `types`, of a server whose manifest names `fetch_types`; jobs of other types are given back.
+    bool only_registered_types;
 } ojs_worker_options;
 
 // A running job that should stop.
@@ -369,6 +381,13 @@ void ojs_buf_free(ojs_buf *buf);
 
 // Fills in the size and the defaults.
 void ojs_client_options_init(ojs_client_options *options);
+
+// What the variables of the environment whose names begin with `OJS_` say. `variables` is a JSON object of their texts; `out` gets a
+// JSON object by the names of settings, lengths of time in seconds, with the defaults of `url`, `queues` and `concurrency`. The
+// library reads no environment by itself.
+OJS_MUST_USE
+ojs_error *ojs_environment(ojs_slice variables,
+                           ojs_buf **out);
 
 // A client for `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. It connects with its first call.
 // `options` may be NULL.

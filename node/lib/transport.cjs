@@ -11,7 +11,8 @@ const { loop } = require('./loop.cjs');
 /** What takes the place of every connection while a test wants that; see testing.cjs. */
 const sinks = [];
 
-const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig', 'caFile', 'clientCert', 'encryptionKeys'];
+const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig', 'caFile', 'clientCert', 'encryptionKeys',
+  'maxResponseBytes', 'proxy'];
 
 /** Refuses settings that do not exist; `more` are those of the client or worker that connects. */
 function checkSettings(given, more = []) {
@@ -20,8 +21,17 @@ function checkSettings(given, more = []) {
   if (unknown) throw new OJSValidationError(unknownName('setting', unknown, [...more, ...SETTINGS, 'transport']));
 }
 
-/** `OJS_URL`, else a server on this machine. */
-const defaultUrl = () => process.env.OJS_URL || process.env.OJS_BACKEND_URL || 'http://localhost:8080';
+/** What the variables OJS_… say, by the names of the core's settings, lengths of time in seconds. The core reads them. */
+function environment() {
+  const variables = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OJS_')));
+  return JSON.parse(native(() => binding.environment(JSON.stringify(variables))));
+}
+
+/** Seconds of a length of time, for the core. */
+function seconds(name, value) {
+  const length = millis(name, value);
+  return length === undefined ? undefined : length / 1000;
+}
 
 /** Keys as the core reads them, `name:key,name:key`. */
 function keyText(keys) {
@@ -29,25 +39,22 @@ function keyText(keys) {
   return Object.entries(keys).map(([name, key]) => `${name}:${Buffer.from(key).toString('base64')}`).join(',');
 }
 
-/** The client's certificate that the environment names, if it names both files. */
-function ownCert({ OJS_TLS_CERT_FILE: cert, OJS_TLS_KEY_FILE: key } = process.env) {
-  return cert && key ? { cert, key } : undefined;
-}
-
 /** A connection of the core; nothing is opened before its first call. */
-function connect({ url = defaultUrl(), auth = process.env.OJS_AUTH_TOKEN, authToken = auth, headers = {}, timeout, connectTimeout, retryConfig,
-  maxSends = retryConfig?.maxAttempts, caFile = process.env.OJS_TLS_CA_FILE, clientCert = ownCert(), encryptionKeys = process.env.OJS_ENCRYPTION_KEYS } = {}) {
-  return native(() => new binding.Connection(String(url), {
-    auth: authToken || undefined,
-    headers: Object.entries(headers).flat().map(String),
-    timeout: millis('timeout', timeout),
-    connectTimeout: millis('connectTimeout', connectTimeout),
-    maxSends,
-    caFile: caFile || undefined,
-    certFile: clientCert?.cert,
-    keyFile: clientCert?.key,
-    encryptionKeys: keyText(encryptionKeys),
-  }));
+function connect({ url, auth, authToken = auth, headers = {}, timeout, connectTimeout, retryConfig, maxSends = retryConfig?.maxAttempts, caFile,
+  clientCert, encryptionKeys, maxResponseBytes, proxy } = {}) {
+  const said = environment();
+  return native(() => new binding.Connection(String(url ?? said.url), JSON.stringify({
+    auth_token: authToken ?? said.auth_token,
+    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    timeout: seconds('timeout', timeout),
+    connect_timeout: seconds('connectTimeout', connectTimeout),
+    max_sends: maxSends,
+    ca_file: caFile ?? said.ca_file,
+    client_cert: clientCert ? [clientCert.cert, clientCert.key] : said.client_cert,
+    encryption_keys: keyText(encryptionKeys) ?? said.encryption_keys,
+    max_response_bytes: maxResponseBytes ?? said.max_response_bytes,
+    proxy: proxy ?? said.proxy,
+  })));
 }
 
 /** Status and body of an answer, in whatever form a transport gave it. */
@@ -147,4 +154,4 @@ class TransportServer {
   }
 }
 
-module.exports = { checkSettings, Transport, TransportServer, connect, sinks };
+module.exports = { checkSettings, Transport, TransportServer, connect, environment, seconds, sinks };

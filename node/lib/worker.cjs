@@ -14,11 +14,11 @@ const { MiddlewareChain, compose } = require('./middleware.cjs');
 const outcomes = require('./outcome.cjs');
 const { onSignals } = require('./signals.cjs');
 const { Task, asTask, checkHandler, setDefaults } = require('./task.cjs');
-const { Transport, TransportServer, checkSettings } = require('./transport.cjs');
+const { Transport, TransportServer, checkSettings, environment, seconds } = require('./transport.cjs');
 
 /** Settings beside those of a connection. */
 const SETTINGS = ['client', 'queues', 'concurrency', 'pollInterval', 'heartbeatInterval', 'shutdownTimeout', 'gracePeriod', 'visibilityTimeout', 'labels',
-  'workerId', 'handleSignals', 'releaseOnShutdown'];
+  'workerId', 'handleSignals', 'releaseOnShutdown', 'flushTimeout', 'unknownTypes', 'onlyRegisteredTypes'];
 /** The most jobs taken at a time. */
 const BATCH = 256;
 /** What a process that ends gives its workers, in milliseconds. */
@@ -64,22 +64,26 @@ class OJSWorker extends EventEmitter {
   constructor(options = {}) {
     super();
     const { client, queues, concurrency, pollInterval, heartbeatInterval, shutdownTimeout, gracePeriod, visibilityTimeout = 30_000, labels = [],
-      workerId, handleSignals = false, releaseOnShutdown = true, ...connection } = typeof options === 'string' ? { url: options } : options;
+      workerId, handleSignals = false, releaseOnShutdown = true, flushTimeout, unknownTypes, onlyRegisteredTypes = false, ...connection } = typeof options === 'string' ? { url: options } : options;
     checkSettings(connection, SETTINGS);
     this.#client = client;
     this.#ownTransport = client ? undefined : new Transport(connection);
     this.#handleSignals = handleSignals;
     this.middleware = new MiddlewareChain();
+    const said = environment();
     this.#settings = {
-      queues: names(queues ?? process.env.OJS_QUEUE ?? 'default'),
-      concurrency: slots(concurrency ?? process.env.OJS_CONCURRENCY ?? 10),
-      workerId,
-      heartbeatInterval: millis('heartbeatInterval', heartbeatInterval),
-      visibilityTimeout: millis('visibilityTimeout', visibilityTimeout),
-      gracePeriod: millis('gracePeriod', gracePeriod ?? shutdownTimeout ?? seconds('OJS_SHUTDOWN_TIMEOUT')),
-      pollInterval: millis('pollInterval', pollInterval),
+      queues: names(queues ?? said.queues),
+      concurrency: slots(concurrency ?? said.concurrency),
+      worker_id: workerId,
+      heartbeat_interval: seconds('heartbeatInterval', heartbeatInterval),
+      visibility_timeout: seconds('visibilityTimeout', visibilityTimeout),
+      grace_period: seconds('gracePeriod', gracePeriod ?? shutdownTimeout) ?? said.grace_period,
+      flush_timeout: seconds('flushTimeout', flushTimeout),
+      poll_interval: seconds('pollInterval', pollInterval),
       labels: [...labels],
-      releaseOnShutdown,
+      release_on_shutdown: releaseOnShutdown,
+      unknown_types: unknownTypes,
+      only_registered_types: onlyRegisteredTypes,
     };
   }
 
@@ -135,8 +139,8 @@ class OJSWorker extends EventEmitter {
     const calls = this.calls();
     const types = [...calls.keys()].filter((type) => type !== '*');
     const weak = new WeakRef(this);
-    const core = native(() => new binding.Worker(this.#connection(), { types, fallback: calls.has('*'), ...this.#settings },
-      () => weak.deref()?.#drain()));
+    const settings = JSON.stringify({ types, fallback: calls.has('*'), ...this.#settings });
+    const core = native(() => new binding.Worker(this.#connection(), settings, () => weak.deref()?.#drain()));
     this.#native = core;
     this.#warnOfQueues();
     if (this.#handleSignals) this.#signals = onSignals(this);
@@ -378,11 +382,6 @@ function slots(concurrency) {
   const number = Number(concurrency);
   if (!Number.isInteger(number) || number < 1) throw new OJSValidationError(`concurrency must be at least 1, got ${concurrency}`);
   return number;
-}
-
-function seconds(variable) {
-  const text = process.env[variable];
-  return text ? Number(text) * 1000 : undefined;
 }
 
 module.exports = { OJSWorker };

@@ -11,7 +11,8 @@ import { CLASSES } from './support.mjs';
 
 // The package's own reader: JSON.parse would round long integers.
 const json = createRequire(import.meta.url)('../lib/json.cjs');
-const { requests, refusals, workflows, crons, answers } = json.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8'));
+const { environment } = createRequire(import.meta.url)('../lib/transport.cjs');
+const { requests, refusals, workflows, crons, answers, environments } = json.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8'));
 
 let server;
 let client;
@@ -110,5 +111,26 @@ for (const { name, status, answer: body, error: expected } of answers) {
       assert.deepEqual({ class: expected.class, code, message, retryable, status, hint, details }, expected);
       return true;
     });
+  });
+}
+
+for (const { name, variables, settings, error: expected } of environments) {
+  test(`environment: ${name}`, async () => {
+    const before = { ...process.env };
+    for (const variable of Object.keys(process.env)) if (variable.startsWith('OJS_')) delete process.env[variable];
+    Object.assign(process.env, variables);
+    try {
+      if (expected !== null) {
+        for (const make of [() => new sdk.OJSClient('memory:'), () => new sdk.OJSWorker('memory:')]) {
+          assert.throws(make, (error) => error instanceof sdk.OJSValidationError && error.message === expected);
+        }
+        return;
+      }
+      assert.deepEqual(environment(), settings);
+      assert.deepEqual(new sdk.OJSWorker('memory:').queues, settings.queues);
+    } finally {
+      for (const variable of Object.keys(variables)) delete process.env[variable];
+      Object.assign(process.env, before);
+    }
   });
 }

@@ -13,6 +13,7 @@ def pull_logs(max: int, wait_ms: int) -> tuple[list[tuple[int, str, str]], int]:
 def set_log_level(level: int) -> None: ...
 def duration_seconds(text: str) -> float: ...
 def duration_text(length: float) -> str: ...
+def environment(variables: str) -> str: ...
 def set_job_defaults(job_type: str, options: str) -> None: ...
 def time_after(delay: float) -> str: ...
 def error_of(status: int, body: bytes) -> Exception: ...
@@ -45,15 +46,7 @@ class Connection:
     def __new__(
         cls,
         url: str,
-        *,
-        auth_token: str | None = None,
-        headers: list[tuple[str, str]] = ...,
-        timeout: float | None = None,
-        connect_timeout: float | None = None,
-        max_sends: int | None = None,
-        ca_file: str | None = None,
-        client_cert: tuple[str, str] | None = None,
-        encryption_keys: str | None = None,
+        settings: str = "{}",
     ) -> Connection: ...
     @staticmethod
     def over(transport: HostTransport) -> Connection: ...
@@ -98,15 +91,7 @@ class Worker:
         event_loops: list[bool],
         *,
         fallback: int | None = None,
-        queues: list[str],
-        concurrency: int,
-        worker_id: str | None = None,
-        heartbeat_interval: float | None = None,
-        visibility_timeout: float | None = None,
-        grace_period: float | None = None,
-        poll_interval: float | None = None,
-        labels: list[str] = ...,
-        release_on_shutdown: bool = True,
+        settings: str,
     ) -> Worker: ...
     def start(self) -> None: ...
     @property

@@ -88,13 +88,24 @@ def send(transport: Any, method: str, path: str, body: Any) -> Any:
     return function(path) if body is None else function(path, body=body)
 
 
+def environment() -> dict[str, Any]:
+    """What the variables ``OJS_…`` say, by the names of settings, lengths of time in seconds; the core reads them.
+
+    Raises OJSValidationError, which names the variable, for a text that cannot be.
+    """
+    variables = {name: text for name, text in os.environ.items() if name.startswith("OJS_")}
+    said: dict[str, Any] = loads(_native.environment(dumps(variables).decode()).encode())
+    return said
+
+
 def default_url() -> str:
     """``OJS_URL``, else a server on this machine."""
-    return os.environ.get("OJS_URL") or os.environ.get("OJS_BACKEND_URL") or "http://localhost:8080"
+    return str(environment()["url"])
 
 
-#: Keyword arguments of what connects: :class:`~openjobspec.Client`, :class:`~openjobspec.Worker`.
-CONNECTION_OPTIONS = ("auth_token", "headers", "timeout", "connect_timeout", "max_sends", "ca_file", "client_cert", "encryption_keys")
+#: Keyword arguments that set up a connection: of :class:`~openjobspec.Client` and :class:`~openjobspec.Worker`.
+CONNECTION_OPTIONS = ("auth_token", "headers", "timeout", "connect_timeout", "max_sends", "ca_file", "client_cert", "encryption_keys",
+                      "max_response_bytes", "proxy")  # fmt: skip
 
 
 def unknown_option(name: str, names: Sequence[str]) -> UnknownOptionError:
@@ -104,14 +115,12 @@ def unknown_option(name: str, names: Sequence[str]) -> UnknownOptionError:
 
 def native_connection(url: str | None, options: Mapping[str, Any]) -> _native.Connection:
     """A connection of the core; nothing is opened before its first call."""
-    options = dict(options)
-    headers = options.pop("headers", None) or {}
-    token = options.pop("auth_token", None) or os.environ.get("OJS_AUTH_TOKEN")
-    options.setdefault("ca_file", os.environ.get("OJS_TLS_CA_FILE"))
-    own = (os.environ.get("OJS_TLS_CERT_FILE"), os.environ.get("OJS_TLS_KEY_FILE"))
-    options["client_cert"] = options.get("client_cert") or (own if all(own) else None)
-    options["encryption_keys"] = key_text(options.get("encryption_keys")) or os.environ.get("OJS_ENCRYPTION_KEYS")
-    return _native.Connection(url or default_url(), auth_token=token, headers=list(headers.items()), **options)
+    said = environment()
+    settings = {name: said.get(name) for name in CONNECTION_OPTIONS}
+    settings.update((name, value) for name, value in options.items() if value is not None)
+    settings["headers"] = list((settings["headers"] or {}).items())
+    settings["encryption_keys"] = key_text(settings["encryption_keys"])
+    return _native.Connection(url or said["url"], dumps(settings).decode())
 
 
 def key_text(keys: str | Mapping[str, bytes] | None) -> str | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
-import os
 import re
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Concatenate, Iterable, Mapping, ParamSpec, TypeVar, overload
+from typing import Any, Callable, Concatenate, Iterable, Literal, Mapping, ParamSpec, TypeVar, overload
 
 from . import _logs, _native
+from ._json import dumps
 from ._lanes import EventLane, Plans, run_thread
 from ._plan import Bridges, plan
 from ._portal import LoopThread, Threads, run_on
@@ -25,7 +25,7 @@ from .context import JobContext
 from .errors import ForkedError, OJSValidationError
 from .middleware import Chain
 from .task import Registration, Task, defaults_of
-from .transport import CONNECTION_OPTIONS, TransportThreads, native_connection, unknown_option
+from .transport import CONNECTION_OPTIONS, TransportThreads, environment, native_connection, unknown_option
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +38,7 @@ _LONG = 86_400.0
 _EXIT_SECONDS = 2.0
 #: Keyword arguments beside those of a connection.
 _WORKER_OPTIONS = ("queues", "concurrency", "transport", "worker_id", "poll_interval", "heartbeat_interval", "visibility_timeout_ms", "grace_period",
-                   "labels", "release_on_shutdown")
+                   "flush_timeout", "labels", "release_on_shutdown", "unknown_types", "only_registered_types")
 # gen:python/worker_states.j2 (make gen; do not edit)
 #: By number of the core.
 _STATES = ("running", "quiet", "terminate", "stopped")
@@ -67,6 +67,10 @@ class Worker:
     Every job ends in exactly one outcome: the handler's return value is the result; any exception is a failure that the
     server retries by the job's policy; :class:`~openjobspec.NonRetryableError` fails for good; :class:`~openjobspec.Snooze` runs it
     again later. Delivery is at least once, so handlers must bear running twice.
+
+    A job of a type without a handler becomes a dead letter (``unknown_types="fail"``). Where workers with other handlers share the
+    queue, ``unknown_types="release"`` gives it back uncounted, and ``only_registered_types=True`` asks the server for jobs of the
+    registered types only. Outcomes that do not reach the server are sent again for ``flush_timeout`` seconds after the grace period.
     """
 
     def __init__(
@@ -81,8 +85,11 @@ class Worker:
         heartbeat_interval: float | None = None,
         visibility_timeout_ms: int | None = 30_000,
         grace_period: float | None = None,
+        flush_timeout: float | None = None,
         labels: Iterable[str] = (),
         release_on_shutdown: bool = True,
+        unknown_types: Literal["fail", "release"] = "fail",
+        only_registered_types: bool = False,
         **connection: Any,
     ) -> None:
         for name in sorted(set(connection) - set(CONNECTION_OPTIONS)):
@@ -92,22 +99,24 @@ class Worker:
         self._connection_options = connection
         if not isinstance(url, (Client, AsyncClient)) and transport is None:
             native_connection(url, connection)  # a wrong option is reported here, not at start
+        said = environment()
         #: The queues, in order of preference.
-        self.queues = _names(queues if queues is not None else os.environ.get("OJS_QUEUE") or "default")
+        self.queues = _names(queues if queues is not None else said["queues"])
         # Of the code alone: where a task's jobs go must not depend on the process that enqueues them.
         self._home = "default" if queues is None or "default" in _names(queues) else _names(queues)[0]
         #: Handlers that run at a time.
-        self.concurrency = _slots(concurrency if concurrency is not None else os.environ.get("OJS_CONCURRENCY") or 10)
-        if grace_period is None and "OJS_SHUTDOWN_TIMEOUT" in os.environ:
-            grace_period = float(os.environ["OJS_SHUTDOWN_TIMEOUT"])
+        self.concurrency = _slots(concurrency if concurrency is not None else said["concurrency"])
         self._options: dict[str, Any] = {
             "worker_id": worker_id,
             "poll_interval": poll_interval,
             "heartbeat_interval": heartbeat_interval,
             "visibility_timeout": None if visibility_timeout_ms is None else visibility_timeout_ms / 1000,
-            "grace_period": grace_period,
+            "grace_period": said.get("grace_period") if grace_period is None else grace_period,
+            "flush_timeout": flush_timeout,
             "labels": list(labels),
             "release_on_shutdown": release_on_shutdown,
+            "unknown_types": unknown_types,
+            "only_registered_types": only_registered_types,
         }
         #: Runs around every handler. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.middleware = Chain()
@@ -346,9 +355,7 @@ class Worker:
             {job_type: lane_of[which.on_loop] for job_type, which in plans.items()},
             colours,
             fallback=None if plans.fallback is None else lane_of[plans.fallback.on_loop],
-            queues=self.queues,
-            concurrency=self.concurrency,
-            **self._options,
+            settings=dumps({"queues": self.queues, "concurrency": self.concurrency, **self._options}).decode(),
         )
         self._all_plans = plans
         self._lane_of = lane_of

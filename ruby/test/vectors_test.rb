@@ -131,4 +131,23 @@ class VectorsTest < Minitest::Test
       assert_equal expected, found
     end
   end
+
+  VECTORS.fetch("environments").each do |vector|
+    define_method("test_environment: #{vector["name"]}") do
+      before = ENV.to_h
+      before.each_key { |name| ENV.delete(name) if name.start_with?("OJS_") }
+      ENV.update(vector["variables"])
+      if vector["error"]
+        [OJS::Client, OJS::Worker].each do |maker|
+          assert_equal vector["error"], assert_raises(OJS::ValidationError) { maker.new("memory:") }.message
+        end
+      else
+        assert_equal vector["settings"], OJS.const_get(:Transport, false).environment.transform_keys(&:to_s)
+        worker = OJS::Worker.new("memory:")
+        assert_equal vector["settings"].values_at("queues", "concurrency"), [worker.queues, worker.concurrency]
+      end
+    ensure
+      ENV.replace(before)
+    end
+  end
 end

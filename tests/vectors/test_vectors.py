@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +16,7 @@ import pytest
 
 import openjobspec as ojs
 from openjobspec.errors import _CLASSES
+from openjobspec.transport import environment
 
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))
 OPERATIONS = json.loads((Path(__file__).parent / "operations.json").read_text(encoding="utf-8"))["operations"]
@@ -149,3 +151,20 @@ def test_answer(listener: Listener, client: ojs.Client, case: dict[str, Any]) ->
     found = {name: getattr(error, name) for name in ("code", "message", "retryable", "status", "hint", "details")}
     assert type(error) is _CLASSES[case["error"]["class"]]
     assert found == {name: case["error"][name] for name in found}
+
+
+@pytest.mark.parametrize("vector", VECTORS["environments"], ids=lambda vector: vector["name"])
+def test_environment(vector: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("OJS_")]:
+        monkeypatch.delenv(name)
+    for name, text in vector["variables"].items():
+        monkeypatch.setenv(name, text)
+    if vector["error"]:
+        for make in (ojs.Client, ojs.Worker):
+            with pytest.raises(ojs.OJSValidationError) as caught:
+                make("memory:")
+            assert str(caught.value) == vector["error"]
+        return
+    assert environment() == vector["settings"]
+    worker = ojs.Worker("memory:")
+    assert (worker.queues, worker.concurrency) == (vector["settings"]["queues"], vector["settings"]["concurrency"])

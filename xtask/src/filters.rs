@@ -20,6 +20,7 @@ pub fn register(environment: &mut Environment<'_>, groups: &[Group]) {
     environment.add_filter("low", low);
     environment.add_filter("bare", bare);
     environment.add_filter("wrap", wrap);
+    environment.add_filter("text_of_kind", text_of_kind);
 }
 
 /// The methods of operations: by the operation's name, the part that they are in, the short name, and names by language.
@@ -89,6 +90,19 @@ fn low(text: String) -> String {
         (Some(_), Some(second)) if second.is_uppercase() => text,
         (Some(first), _) => first.to_lowercase().chain(text.chars().skip(1)).collect(),
         _ => text,
+    }
+}
+
+/// How the text of a variable of this kind looks, for the documentation.
+fn text_of_kind(kind: String) -> &'static str {
+    match kind.as_str() {
+        "names" => "names with commas between them",
+        "count" => "a whole number of at least 1",
+        "bytes" => "a number of at least 1",
+        "length" => "seconds, or `PT25S`, or `25s`",
+        "proxy" => "`environment` or `none`",
+        "keys" => "`name:key,name:key`",
+        _ => "text",
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::frame::Frame;
 use crate::option::{self, Member, Policy, Words};
-use crate::setting::Setting;
+use crate::setting::{Setting, Variable};
 use crate::tree;
 
 /// Where it is, from the root.
@@ -27,6 +27,7 @@ pub struct Schema {
     policies: Vec<Policy>,
     options: Vec<Member>,
     pub(crate) settings: Vec<Setting>,
+    pub(crate) variables: Vec<Variable>,
     frame: Frame,
     /// The classes of a language as a picture, below the base of all.
     #[serde(skip_deserializing)]
@@ -206,7 +207,7 @@ fn distinct<'a>(kind: &str, items: impl Iterator<Item = (&'a str, u32)>) -> Resu
 mod tests {
     use super::*;
 
-    const REST: &str = "cancel_reasons = []\nworker_states = []\noutcomes = []\njob_states = []\nwords = []\npolicies = []\noptions = []\nsettings = []\nenqueue_order = { doc = '', layers = [] }\n\
+    const REST: &str = "cancel_reasons = []\nworker_states = []\noutcomes = []\njob_states = []\nwords = []\npolicies = []\noptions = []\nsettings = []\nvariables = []\nenqueue_order = { doc = '', layers = [] }\n\
          frame = { version = 1, jobs = 'OJSJ', outcomes = 'OJSO', header = [], job = [], outcome = [], flags = [] }\n";
 
     fn classes(text: &str) -> Result<Schema, Error> {

@@ -33,6 +33,31 @@ pub enum Owner {
     Relay,
 }
 
+/// A variable of the environment.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variable {
+    /// The first one that is set counts.
+    pub names: Vec<String>,
+    /// What it sets.
+    pub setting: String,
+    kind: VariableKind,
+    doc: String,
+}
+
+/// What the text of a variable means, as `Kind` in core/sdk/src/environment.rs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VariableKind {
+    Text,
+    Names,
+    Count,
+    Bytes,
+    Length,
+    Proxy,
+    Keys,
+}
+
 /// Of what kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,6 +66,8 @@ pub enum Kind {
     Texts,
     Integer,
     Boolean,
+    /// One of several words.
+    Word,
     /// A length of time.
     Length,
 }
@@ -123,25 +150,32 @@ mod tests {
         );
     }
 
-    /// Where a language reads the environment. C does not.
-    const READERS: [(&str, &[&str]); 6] = [
-        ("rust", &["core/sdk/src/config.rs", "core/sdk/src/encryption/keys.rs"]),
-        ("python", &["python/openjobspec/transport.py", "python/openjobspec/worker.py"]),
-        ("node", &["node/lib/transport.cjs", "node/lib/worker.cjs"]),
-        ("ruby", &["ruby/lib/ojs/transport.rb", "ruby/lib/ojs/worker.rb"]),
-        ("go", &["go/client.go", "go/worker.go"]),
-        ("java", &["java/src/main/java/org/openjobspec/OJSClient.java", "java/src/main/java/org/openjobspec/OJSWorker.java"]),
+    /// Where a language asks the core what the environment says. C does not.
+    const ASKS: [(&str, &str); 5] = [
+        ("python/openjobspec/transport.py", "_native.environment("),
+        ("node/lib/transport.cjs", "binding.environment("),
+        ("ruby/lib/ojs/transport.rb", "Native.environment("),
+        ("go/native.go", "C.ojs_environment("),
+        ("java/src/main/java/org/openjobspec/Environment.java", "\"ojs_environment\""),
     ];
 
     #[test]
-    fn every_language_reads_the_same_variables() {
-        let schema = Schema::read(root()).unwrap();
-        for (language, files) in READERS {
-            let text: String = files.iter().map(|file| std::fs::read_to_string(root().join(file)).unwrap()).collect();
-            for variable in schema.settings.iter().filter_map(|setting| setting.env.as_deref()).flat_map(|env| env.split(", ")) {
-                assert!(text.contains(variable), "{language} does not read {variable}");
-            }
+    fn every_language_asks_the_core_what_the_environment_says() {
+        for (file, call) in ASKS {
+            let text = std::fs::read_to_string(root().join(file)).unwrap();
+            assert!(text.contains(call), "{file} does not call {call}");
         }
+    }
+
+    #[test]
+    fn the_variables_are_those_of_the_settings() {
+        let schema = Schema::read(root()).unwrap();
+        let known: BTreeSet<&str> = schema.variables.iter().flat_map(|variable| &variable.names).map(String::as_str).collect();
+        let named = schema.settings.iter().filter_map(|setting| setting.env.as_deref()).flat_map(|env| env.split(", "));
+        let named: BTreeSet<&str> = named.collect();
+        assert!(named.is_subset(&known), "{:?}", named.difference(&known));
+        let rest: Vec<&str> = known.difference(&named).copied().collect();
+        assert_eq!(rest, ["OJS_BACKEND_URL", "OJS_SHUTDOWN_GRACE_PERIOD", "OJS_URL"], "a variable that no setting names");
     }
 
     /// `5 s`, as people write it.
@@ -159,6 +193,10 @@ mod tests {
             (Owner::Client, "timeout", text(client.timeout)),
             (Owner::Client, "connect_timeout", text(client.connect_timeout)),
             (Owner::Client, "max_sends", client.resend.max_sends.to_string()),
+            (Owner::Client, "max_response_bytes", client.max_response_bytes.to_string()),
+            (Owner::Client, "proxy", format!("{:?}", client.proxy).to_lowercase()),
+            (Owner::Worker, "unknown_types", format!("{:?}", worker.unknown_types).to_lowercase()),
+            (Owner::Worker, "only_registered_types", worker.only_registered_types.to_string()),
             (Owner::Worker, "queues", worker.queues.join(", ")),
             (Owner::Worker, "concurrency", worker.concurrency.to_string()),
             (Owner::Worker, "heartbeat_interval", text(worker.heartbeat_interval)),

@@ -42,7 +42,11 @@ pub const TARGETS: &[Target] = &[
     whole("docs/reference/operations.md", "docs/operations.md.j2"),
     made("tests/vectors/operations.json", Renderer::vectors),
     whole("include/ojs_frame.h", "c/ojs_frame.h.j2"),
-    parts("docs/languages.md", &["docs/settings.j2:client", "docs/settings.j2:worker", "docs/settings.j2:relay"]),
+    parts("core/sdk/src/environment.rs", &["rust/variables.j2"]),
+    parts(
+        "docs/languages.md",
+        &["docs/settings.j2:client", "docs/settings.j2:worker", "docs/settings.j2:relay", "docs/variables.j2"],
+    ),
     parts("go/errors.go", &["go/classes.j2", "go/cancel_reasons.j2"]),
     parts(
         "go/job.go",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use ojs::Client;
-use ojs::encryption::{Codec, Keys};
+use ojs::encryption::Codec;
 use ojs::transport::{ConnectOptions, Method, Transport, connect};
 use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
@@ -112,10 +112,7 @@ impl Connection {
 
     async fn connect(&self) -> Result<Client, AbiError> {
         match &self.target {
-            Target::Url(url, options) => {
-                let options = (**options).clone().limited_by_environment()?;
-                Ok(Client::new(connect(url, options).await.map_err(ojs::Error::from)?))
-            }
+            Target::Url(url, options) => Ok(Client::new(connect(url, (**options).clone()).await.map_err(ojs::Error::from)?)),
             Target::Transport(transport) => Ok(Client::new(Arc::clone(transport))),
         }
     }
@@ -178,15 +175,6 @@ impl Connection {
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
-}
-
-/// Keys as text, `name:key,name:key`, the current one first, as hosts take them in their settings.
-///
-/// # Errors
-/// A text that is no list of keys.
-pub fn encryption(keys: Option<&str>) -> Result<Option<Codec>, AbiError> {
-    let keys = keys.filter(|text| !text.is_empty()).map(str::parse::<Keys>).transpose()?;
-    Ok(keys.map(Codec::new))
 }
 
 fn method_of(word: &str) -> Result<Method, AbiError> {

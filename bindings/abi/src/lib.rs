@@ -19,6 +19,7 @@
 //! | [`error`], [`guard`] | errors that cross the boundary; panics become such errors |
 //! | [`outbox`] | rows for the application's connection, and the relay |
 //! | [`server`] | an OJS server inside the host process |
+//! | [`settings`] | settings of clients and workers, and what the environment says |
 //! | [`logs`] | log records on their way to the host's logger |
 //!
 //! Batches of bytes cross, not calls and not object graphs: `docs/adr` and the comments of [`dispatch`] say why.
@@ -42,6 +43,7 @@ pub mod process;
 pub mod replies;
 pub mod runtime;
 pub mod server;
+pub mod settings;
 mod sync;
 pub mod token;
 pub mod worker;

@@ -1,39 +1,10 @@
-//! What the workers of all hosts do the same way: settings, heartbeats, and the numbers that hosts know states by.
-use std::time::Duration;
-
+//! What the workers of all hosts do the same way: heartbeats, and the numbers that hosts know states by.
 use ojs::dispatch::{CancelReason, Phase};
-use ojs::worker::{Beat, WorkerHandle, WorkerOptions};
+use ojs::worker::{Beat, WorkerHandle};
 
 use crate::dispatch::HostDispatch;
 use crate::error::AbiError;
 use crate::token::JobToken;
-
-/// Lengths of time that a host may leave to the defaults.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Lengths {
-    /// Between heartbeats.
-    pub heartbeat_interval: Option<Duration>,
-    /// How long running handlers may finish after a stop.
-    pub grace_period: Option<Duration>,
-    /// The longest pause between fetches, where a server cannot wake a worker.
-    pub poll_interval: Option<Duration>,
-}
-
-impl Lengths {
-    /// The options with those that were given.
-    #[must_use]
-    pub fn set(self, mut options: WorkerOptions) -> WorkerOptions {
-        options.heartbeat_interval = self.heartbeat_interval.unwrap_or(options.heartbeat_interval);
-        options.grace_period = self.grace_period.unwrap_or(options.grace_period);
-        match self.poll_interval {
-            Some(longest) => {
-                let shortest = options.poll_interval_min.min(longest);
-                options.poll_interval(shortest, longest)
-            }
-            None => options,
-        }
-    }
-}
 
 /// Extends the lease of a job now; the answer is why its handler should stop.
 ///

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ojs::transport::ConnectOptions;
-use ojs_abi::connection::{Connection, encryption};
+use ojs_abi::connection::Connection;
 use ojs_abi::error::AbiError;
 use ojs_abi::runtime;
+use ojs_abi::settings::{ClientSettings, environment};
 use serde_json::value::RawValue;
 
 use crate::error::{enter, given, ojs_error};
@@ -46,6 +47,11 @@ pub struct ojs_client_options {
     /// Encrypts the arguments of jobs, and decrypts them in workers: `name:key,name:key`, the current key first. A key is 64
     /// hexadecimal characters, or base64 of 32 bytes.
     pub encryption_keys: ojs_slice,
+    /// Most bytes of one answer; 268,435,456. A longer one is an error.
+    pub max_response_bytes: u64,
+    /// `environment` (requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names) or `none`; `environment`. Requests
+    /// to a loopback address go through none.
+    pub proxy: ojs_slice,
 }
 
 // SAFETY: the members are numbers, slices and a pointer; there is no bool.
@@ -67,6 +73,8 @@ impl Default for ojs_client_options {
             cert_file: ojs_slice::EMPTY,
             key_file: ojs_slice::EMPTY,
             encryption_keys: ojs_slice::EMPTY,
+            max_response_bytes: 0,
+            proxy: ojs_slice::EMPTY,
         }
     }
 }
@@ -79,28 +87,39 @@ pub unsafe extern "C" fn ojs_client_options_init(options: *mut ojs_client_option
 
 fn connect_options(given: *const ojs_client_options) -> Result<ConnectOptions, AbiError> {
     let given = options(given, ojs_client_options::default(), "ojs_client_options")?;
-    let mut connect = ConnectOptions::default();
-    connect.auth_token = given.auth_token.string("auth_token")?;
     let headers = strings(given.headers, given.header_slices, "headers")?;
     let (pairs, rest) = headers.as_chunks::<2>();
     if !rest.is_empty() {
         return Err(AbiError::invalid("headers are pairs of a name and a value: header_slices is odd"));
     }
-    connect.headers = pairs.iter().map(|[name, value]| (name.clone(), value.clone())).collect();
-    if given.timeout_ms > 0 {
-        connect.timeout = Duration::from_millis(given.timeout_ms);
-    }
-    if given.connect_timeout_ms > 0 {
-        connect.connect_timeout = Duration::from_millis(given.connect_timeout_ms);
-    }
-    if given.max_sends > 0 {
-        connect.resend.max_sends = given.max_sends;
-    }
-    connect.encryption = encryption(given.encryption_keys.string("encryption_keys")?.as_deref())?;
-    connect.tls_ca_file = given.ca_file.string("ca_file")?.map(Into::into);
-    let (cert, key) = (given.cert_file.string("cert_file")?, given.key_file.string("key_file")?);
-    connect.tls_client_cert = cert.zip(key).map(|(cert, key)| (cert.into(), key.into()));
-    Ok(connect)
+    let length = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
+    let settings = ClientSettings {
+        auth_token: given.auth_token.string("auth_token")?,
+        headers: pairs.iter().map(|[name, value]| (name.clone(), value.clone())).collect(),
+        timeout: length(given.timeout_ms),
+        connect_timeout: length(given.connect_timeout_ms),
+        max_sends: (given.max_sends > 0).then_some(given.max_sends),
+        ca_file: given.ca_file.string("ca_file")?,
+        client_cert: given.cert_file.string("cert_file")?.zip(given.key_file.string("key_file")?),
+        encryption_keys: given.encryption_keys.string("encryption_keys")?,
+        max_response_bytes: (given.max_response_bytes > 0).then_some(given.max_response_bytes),
+        proxy: given.proxy.string("proxy")?,
+    };
+    settings.options()
+}
+
+/// What the variables of the environment whose names begin with `OJS_` say. `variables` is a JSON object of their texts; `out` gets a
+/// JSON object by the names of settings, lengths of time in seconds, with the defaults of `url`, `queues` and `concurrency`. The
+/// library reads no environment by itself.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_environment(variables: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_environment", || {
+        let settings = environment(variables.text("variables")?)?;
+        put_new(out, ojs_buf::new(settings.into_bytes()));
+        Ok(())
+    })
 }
 
 /// A client for `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. It connects with its first call.

@@ -1,5 +1,4 @@
 //! Workers: pull jobs, bring outcomes back.
-use std::collections::HashMap;
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
@@ -8,14 +7,15 @@ use std::time::Duration;
 use ojs::dispatch::{CancelReason, Dispatch, Phase};
 use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection;
-use ojs_abi::dispatch::{Cancels, HostDispatch, Pull, Routes};
+use ojs_abi::dispatch::{Cancels, HostDispatch, Pull};
 use ojs_abi::error::AbiError;
 use ojs_abi::frame;
 use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
 use ojs_abi::runtime;
+use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{Lengths, heartbeat};
+use ojs_abi::worker::heartbeat;
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
@@ -67,11 +67,21 @@ pub struct ojs_worker_options {
     pub labels: *const ojs_slice,
     /// How many.
     pub label_count: usize,
+    /// How long outcomes may take to reach the server after `grace_ms`; as long as `visibility_ms`, at most 30,000.
+    pub flush_ms: u64,
+    /// What happens to a job of a type that is not among `types`: `fail` (it becomes a dead letter) or `release` (it goes back to its
+    /// queue, and no attempt is counted); `fail`.
+    pub unknown_types: ojs_slice,
+    /// Ask only for jobs of `types`, of a server whose manifest names `fetch_types`; jobs of other types are given back.
+    pub only_registered_types: bool,
 }
 
 // SAFETY: the other members are numbers, slices and pointers.
 unsafe impl Options for ojs_worker_options {
-    const BOOLS: &'static [(usize, &'static str)] = &[(offset_of!(Self, keep_on_shutdown), "keep_on_shutdown")];
+    const BOOLS: &'static [(usize, &'static str)] = &[
+        (offset_of!(Self, keep_on_shutdown), "keep_on_shutdown"),
+        (offset_of!(Self, only_registered_types), "only_registered_types"),
+    ];
 }
 
 impl Default for ojs_worker_options {
@@ -91,6 +101,9 @@ impl Default for ojs_worker_options {
             keep_on_shutdown: false,
             labels: ptr::null(),
             label_count: 0,
+            flush_ms: 0,
+            unknown_types: ojs_slice::EMPTY,
+            only_registered_types: false,
         }
     }
 }
@@ -181,10 +194,9 @@ pub unsafe extern "C" fn ojs_worker_new(
     enter("ojs_worker_new", || {
         let link = Arc::clone(&given(client, "client")?.link);
         let given = self::options(options, ojs_worker_options::default(), "ojs_worker_options")?;
-        let types = strings(given.types, given.type_count, "types")?;
-        let fallback = types.is_empty().then_some(LANE);
-        let routes = Routes { types: types.into_iter().map(|name| (name, LANE)).collect::<HashMap<_, _>>(), fallback };
-        let options = worker_options(&given)?;
+        let settings = worker_settings(&given)?;
+        let routes = settings.routes(LANE);
+        let options = settings.options()?;
         let host = HostDispatch::new(&[LaneKind::EventLoop], routes, options.concurrency);
         let worker = ojs_worker { owner: Owner::current(), link, host, options, handle: OnceLock::new() };
         put_new(out, worker);
@@ -192,30 +204,27 @@ pub unsafe extern "C" fn ojs_worker_new(
     })
 }
 
-fn worker_options(given: &ojs_worker_options) -> Result<WorkerOptions, AbiError> {
-    let mut queues = strings(given.queues, given.queue_count, "queues")?;
-    if queues.is_empty() {
-        queues.push("default".to_owned());
-    }
-    let mut options = WorkerOptions::new(queues).release_on_shutdown(!given.keep_on_shutdown).labels(strings(
-        given.labels,
-        given.label_count,
-        "labels",
-    )?);
-    if let Ok(concurrency) = usize::try_from(given.concurrency)
-        && concurrency > 0
-    {
-        options.concurrency = concurrency;
-    }
-    options.worker_id = given.worker_id.string("worker_id")?;
+fn worker_settings(given: &ojs_worker_options) -> Result<WorkerSettings, AbiError> {
+    let default = WorkerOptions::default();
+    let queues = strings(given.queues, given.queue_count, "queues")?;
+    let types = strings(given.types, given.type_count, "types")?;
     let length = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
-    options.visibility_timeout = length(given.visibility_ms).or(options.visibility_timeout);
-    let lengths = Lengths {
+    Ok(WorkerSettings {
+        queues: if queues.is_empty() { default.queues } else { queues },
+        concurrency: usize::try_from(given.concurrency).ok().filter(|jobs| *jobs > 0).unwrap_or(default.concurrency),
+        worker_id: given.worker_id.string("worker_id")?,
         heartbeat_interval: length(given.heartbeat_ms),
+        visibility_timeout: length(given.visibility_ms).or(default.visibility_timeout),
         grace_period: length(given.grace_ms),
+        flush_timeout: length(given.flush_ms),
         poll_interval: length(given.poll_ms),
-    };
-    Ok(lengths.set(options))
+        labels: strings(given.labels, given.label_count, "labels")?,
+        keep_on_shutdown: given.keep_on_shutdown,
+        unknown_types: given.unknown_types.string("unknown_types")?,
+        only_registered_types: given.only_registered_types,
+        fallback: types.is_empty(),
+        types,
+    })
 }
 
 /// Connects and begins to fetch.

@@ -5,36 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
-use ojs::transport::{ConnectOptions, ResendPolicy};
-use ojs_abi::connection::{Connection as Core, encryption};
+use ojs_abi::connection::Connection as Core;
 use ojs_abi::error::AbiError;
+use ojs_abi::settings::{self, ClientSettings};
 
 use crate::gate;
 use crate::replies::{Answer, Replies};
 use crate::transport::HostTransport;
-
-/// How to connect; lengths of time are milliseconds.
-#[napi(object)]
-pub struct ConnectionOptions {
-    /// Bearer token.
-    pub auth: Option<String>,
-    /// Name, value, name, value …
-    pub headers: Option<Vec<String>>,
-    /// For a whole call.
-    pub timeout: Option<f64>,
-    /// For connecting.
-    pub connect_timeout: Option<f64>,
-    /// How often a request is sent at most.
-    pub max_sends: Option<u32>,
-    /// Certificates to trust.
-    pub ca_file: Option<String>,
-    /// Certificate of the client.
-    pub cert_file: Option<String>,
-    /// Its key.
-    pub key_file: Option<String>,
-    /// Keys that encrypt arguments: `name:key,name:key`.
-    pub encryption_keys: Option<String>,
-}
 
 /// A connection, opened by its first call.
 #[napi]
@@ -44,10 +21,10 @@ pub struct Connection {
 
 #[napi]
 impl Connection {
-    /// By URL.
+    /// By URL; the settings are JSON.
     #[napi(constructor)]
-    pub fn new(url: String, options: ConnectionOptions) -> Result<Self> {
-        gate::enter("Connection", || Ok(Self { core: Core::to_url(&url, connect_options(options)?) }))
+    pub fn new(url: String, settings: String) -> Result<Self> {
+        gate::enter("Connection", || Ok(Self { core: Core::to_url(&url, ClientSettings::read(&settings)?.options()?) }))
     }
 
     /// Over a transport written in JavaScript.
@@ -104,18 +81,10 @@ impl Drop for Connection {
     }
 }
 
-fn connect_options(given: ConnectionOptions) -> std::result::Result<ConnectOptions, AbiError> {
-    let mut options = ConnectOptions::default();
-    options.auth_token = given.auth;
-    let headers = given.headers.unwrap_or_default();
-    options.headers = headers.chunks_exact(2).filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect();
-    options.timeout = millis("timeout", given.timeout)?.unwrap_or(options.timeout);
-    options.connect_timeout = millis("connectTimeout", given.connect_timeout)?.unwrap_or(options.connect_timeout);
-    options.resend = ResendPolicy { max_sends: given.max_sends.unwrap_or(options.resend.max_sends).max(1), ..options.resend };
-    options.encryption = encryption(given.encryption_keys.as_deref())?;
-    options.tls_ca_file = given.ca_file.map(Into::into);
-    options.tls_client_cert = given.cert_file.zip(given.key_file).map(|(cert, key)| (cert.into(), key.into()));
-    Ok(options)
+/// What the variables of the environment say, both JSON.
+#[napi]
+pub fn environment(variables: String) -> Result<String> {
+    gate::enter("environment", || settings::environment(&variables))
 }
 
 /// A length of time in milliseconds.

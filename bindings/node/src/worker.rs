@@ -1,21 +1,21 @@
 //! Workers: JavaScript takes jobs from a lane and brings outcomes back, both in packed frames.
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 use ojs::dispatch::{CancelReason, Dispatch};
-use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions as Options};
+use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection as Link;
-use ojs_abi::dispatch::{HostDispatch, Pull, Routes};
+use ojs_abi::dispatch::{HostDispatch, Pull};
 use ojs_abi::error::AbiError;
 use ojs_abi::frame;
 use ojs_abi::guard::guard;
 use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::runtime;
+use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{Lengths, heartbeat, phase_number, reason_number};
+use ojs_abi::worker::{heartbeat, phase_number, reason_number};
 
 use crate::bell::Bell;
 use crate::connection::{Connection, millis};
@@ -25,60 +25,28 @@ use crate::replies::{Answer, Replies};
 /// There is one lane: JavaScript has one event loop.
 const LANE: usize = 0;
 
-/// Settings of a worker; lengths of time are milliseconds.
-#[napi(object)]
-pub struct WorkerOptions {
-    /// Job types with a handler.
-    pub types: Vec<String>,
-    /// There is a handler for every other type.
-    pub fallback: bool,
-    /// In order of preference.
-    pub queues: Vec<String>,
-    /// Handlers at a time.
-    pub concurrency: u32,
-    /// Its name on the server.
-    pub worker_id: Option<String>,
-    /// Between heartbeats.
-    pub heartbeat_interval: Option<f64>,
-    /// How long a silent worker keeps a job; none leaves it to the server.
-    pub visibility_timeout: Option<f64>,
-    /// How long running handlers may finish after a stop.
-    pub grace_period: Option<f64>,
-    /// The longest pause between fetches, where a server cannot wake a worker.
-    pub poll_interval: Option<f64>,
-    /// Told to the server.
-    pub labels: Vec<String>,
-    /// Give unfinished jobs back when it stops.
-    pub release_on_shutdown: bool,
-}
-
 /// A worker: not started, running, or over.
 #[napi]
 pub struct Worker {
     link: Arc<Link>,
     host: Arc<HostDispatch>,
-    options: Options,
+    options: WorkerOptions,
     handle: Arc<OnceLock<WorkerHandle>>,
 }
 
 #[napi]
 impl Worker {
-    /// `ring` is called when there are jobs or cancellations, and at the end.
+    /// The settings are JSON. `ring` is called when there are jobs or cancellations, and at the end.
     #[napi(constructor)]
-    pub fn new(connection: &Connection, options: WorkerOptions, ring: Function<'_, (), ()>) -> Result<Self> {
+    pub fn new(connection: &Connection, settings: String, ring: Function<'_, (), ()>) -> Result<Self> {
         let bell = Bell::new(&ring)?;
         gate::enter("Worker", || {
-            let types = options.types.iter().map(|name| (name.clone(), LANE)).collect::<HashMap<_, _>>();
-            let routes = Routes { types, fallback: options.fallback.then_some(LANE) };
-            let concurrency = usize::try_from(options.concurrency).unwrap_or(usize::MAX);
-            let host = HostDispatch::new(&[LaneKind::EventLoop], routes, concurrency);
+            let settings = WorkerSettings::read(&settings)?;
+            let routes = settings.routes(LANE);
+            let options = settings.options()?;
+            let host = HostDispatch::new(&[LaneKind::EventLoop], routes, options.concurrency);
             host.set_doorbell(LANE, Box::new(bell))?;
-            Ok(Self {
-                link: Arc::clone(&connection.core),
-                host,
-                options: worker_options(options, concurrency)?,
-                handle: Arc::default(),
-            })
+            Ok(Self { link: Arc::clone(&connection.core), host, options, handle: Arc::default() })
         })
     }
 
@@ -215,19 +183,6 @@ impl Drop for Worker {
             });
         }
     }
-}
-
-fn worker_options(given: WorkerOptions, concurrency: usize) -> std::result::Result<Options, AbiError> {
-    let mut options =
-        Options::new(given.queues).concurrency(concurrency).labels(given.labels).release_on_shutdown(given.release_on_shutdown);
-    options.worker_id = given.worker_id;
-    options.visibility_timeout = millis("visibilityTimeout", given.visibility_timeout)?;
-    let lengths = Lengths {
-        heartbeat_interval: millis("heartbeatInterval", given.heartbeat_interval)?,
-        grace_period: millis("gracePeriod", given.grace_period)?,
-        poll_interval: millis("pollInterval", given.poll_interval)?,
-    };
-    Ok(lengths.set(options))
 }
 
 fn halves(token: JobToken, why: CancelReason) -> [u32; 3] {

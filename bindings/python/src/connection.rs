@@ -3,11 +3,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ojs::transport::{ConnectOptions, ResendPolicy};
-use ojs_abi::connection::{Connection as Core, encryption};
+use ojs_abi::connection::Connection as Core;
 use ojs_abi::error::AbiError;
 use ojs_abi::outbox;
 use ojs_abi::runtime;
+use ojs_abi::settings::{self, ClientSettings};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -23,30 +23,11 @@ pub struct Connection {
 
 #[pymethods]
 impl Connection {
+    /// The settings are JSON.
     #[new]
-    #[pyo3(signature = (url, *, auth_token=None, headers=Vec::new(), timeout=None, connect_timeout=None, max_sends=None, ca_file=None, client_cert=None, encryption_keys=None))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
-    fn new(
-        py: Python<'_>,
-        url: &str,
-        auth_token: Option<String>,
-        headers: Vec<(String, String)>,
-        timeout: Option<f64>,
-        connect_timeout: Option<f64>,
-        max_sends: Option<u32>,
-        ca_file: Option<String>,
-        client_cert: Option<(String, String)>,
-        encryption_keys: Option<&str>,
-    ) -> PyResult<Self> {
-        let mut options = ConnectOptions::default();
-        options.auth_token = auth_token;
-        options.headers = headers;
-        options.timeout = length(py, "timeout", timeout)?.unwrap_or(options.timeout);
-        options.connect_timeout = length(py, "connect_timeout", connect_timeout)?.unwrap_or(options.connect_timeout);
-        options.resend = ResendPolicy { max_sends: max_sends.unwrap_or(options.resend.max_sends).max(1), ..options.resend };
-        options.tls_ca_file = ca_file.map(Into::into);
-        options.tls_client_cert = client_cert.map(|(cert, key)| (cert.into(), key.into()));
-        options.encryption = gate::attached(py, "Connection", || encryption(encryption_keys))?;
+    #[pyo3(signature = (url, settings="{}"))]
+    fn new(py: Python<'_>, url: &str, settings: &str) -> PyResult<Self> {
+        let options = gate::attached(py, "Connection", || ClientSettings::read(settings)?.options())?;
         Ok(Self { core: Core::to_url(url, options) })
     }
 
@@ -148,9 +129,11 @@ async fn send(core: &Core, method: &str, path: &str, body: Option<Bytes>, wait: 
 
 /// A time-out in seconds.
 pub fn length(py: Python<'_>, name: &str, seconds: Option<f64>) -> PyResult<Option<Duration>> {
-    let parse = |seconds: f64| {
-        Duration::try_from_secs_f64(seconds)
-            .map_err(|_| gate::exception(py, &AbiError::invalid(format!("{name} must be zero or more seconds, got {seconds}"))))
-    };
-    seconds.map(parse).transpose()
+    settings::length(name, seconds).map_err(|error| gate::exception(py, &error))
+}
+
+/// What the variables of the environment say, both JSON.
+#[pyfunction]
+pub fn environment(py: Python<'_>, variables: &str) -> PyResult<String> {
+    gate::attached(py, "environment", || settings::environment(variables))
 }

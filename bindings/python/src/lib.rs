@@ -23,6 +23,8 @@ mod native {
     #[pymodule_export]
     use super::connection::Connection;
     #[pymodule_export]
+    use super::connection::environment;
+    #[pymodule_export]
     use super::logs::{pull_logs, set_log_level};
     #[pymodule_export]
     use super::outbox::{Relay, outbox_identity, outbox_migration, outbox_stage, outbox_stage_in_engine};

@@ -12,8 +12,9 @@ use ojs_abi::error::AbiError;
 use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
 use ojs_abi::runtime;
+use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{Lengths, heartbeat, phase_number, reason_number};
+use ojs_abi::worker::{heartbeat, phase_number, reason_number};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -37,39 +38,20 @@ pub struct Worker {
 
 #[pymethods]
 impl Worker {
-    /// `types` maps job types to lanes; `event_loops[i]` tells whether lane i is an event loop or threads.
+    /// `types` maps job types to lanes; `event_loops[i]` tells whether lane i is an event loop or threads. The settings are JSON.
     #[new]
-    #[pyo3(signature = (connection, types, event_loops, *, fallback=None, queues, concurrency, worker_id=None, heartbeat_interval=None,
-                        visibility_timeout=None, grace_period=None, poll_interval=None, labels=Vec::new(), release_on_shutdown=true))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
+    #[pyo3(signature = (connection, types, event_loops, *, fallback=None, settings))]
     fn new(
         py: Python<'_>,
         connection: &Connection,
         types: HashMap<String, usize>,
         event_loops: Vec<bool>,
         fallback: Option<usize>,
-        queues: Vec<String>,
-        concurrency: usize,
-        worker_id: Option<String>,
-        heartbeat_interval: Option<f64>,
-        visibility_timeout: Option<f64>,
-        grace_period: Option<f64>,
-        poll_interval: Option<f64>,
-        labels: Vec<String>,
-        release_on_shutdown: bool,
+        settings: &str,
     ) -> PyResult<Self> {
-        let mut options =
-            WorkerOptions::new(queues).concurrency(concurrency).labels(labels).release_on_shutdown(release_on_shutdown);
-        options.worker_id = worker_id;
-        options.visibility_timeout = length(py, "visibility_timeout", visibility_timeout)?;
-        let lengths = Lengths {
-            heartbeat_interval: length(py, "heartbeat_interval", heartbeat_interval)?,
-            grace_period: length(py, "grace_period", grace_period)?,
-            poll_interval: length(py, "poll_interval", poll_interval)?,
-        };
-        let options = lengths.set(options);
+        let options = gate::attached(py, "Worker", || WorkerSettings::read(settings)?.options())?;
         let kinds: Vec<LaneKind> = event_loops.iter().map(|l| if *l { LaneKind::EventLoop } else { LaneKind::Threads }).collect();
-        let host = HostDispatch::new(&kinds, Routes { types, fallback }, concurrency);
+        let host = HostDispatch::new(&kinds, Routes { types, fallback }, options.concurrency);
         Ok(Self { owner: Owner::current(), link: Arc::clone(&connection.core), host, options, handle: OnceLock::new() })
     }
 

@@ -1,13 +1,11 @@
 //! Calls to a server or embedded engine.
 use std::sync::Arc;
-use std::time::Duration;
 
 use magnus::{Error, RString, Ruby};
-use ojs::transport::{ConnectOptions, ResendPolicy};
-use ojs_abi::connection::{Connection as Core, encryption};
-use ojs_abi::error::AbiError;
+use ojs_abi::connection::Connection as Core;
 use ojs_abi::outbox;
-use serde::Deserialize;
+pub use ojs_abi::settings::length;
+use ojs_abi::settings::{self, ClientSettings};
 
 use crate::gate;
 use crate::text;
@@ -19,38 +17,10 @@ pub struct Connection {
     pub core: Arc<Core>,
 }
 
-/// How to connect; lengths of time are seconds.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    auth_token: Option<String>,
-    #[serde(default)]
-    headers: Vec<(String, String)>,
-    timeout: Option<f64>,
-    connect_timeout: Option<f64>,
-    max_sends: Option<u32>,
-    ca_file: Option<String>,
-    client_cert: Option<(String, String)>,
-    encryption_keys: Option<String>,
-}
-
 impl Connection {
     /// By URL; the settings are JSON.
     pub fn new(ruby: &Ruby, url: String, settings: String) -> Result<Self, Error> {
-        gate::held(ruby, "Connection.new", || {
-            let given: Settings = text::settings(&settings)?;
-            let mut options = ConnectOptions::default();
-            options.auth_token = given.auth_token;
-            options.headers = given.headers;
-            options.timeout = length("timeout", given.timeout)?.unwrap_or(options.timeout);
-            options.connect_timeout = length("connect_timeout", given.connect_timeout)?.unwrap_or(options.connect_timeout);
-            options.resend =
-                ResendPolicy { max_sends: given.max_sends.unwrap_or(options.resend.max_sends).max(1), ..options.resend };
-            options.tls_ca_file = given.ca_file.map(Into::into);
-            options.tls_client_cert = given.client_cert.map(|(cert, key)| (cert.into(), key.into()));
-            options.encryption = encryption(given.encryption_keys.as_deref())?;
-            Ok(Self { core: Core::to_url(&url, options) })
-        })
+        gate::held(ruby, "Connection.new", || Ok(Self { core: Core::to_url(&url, ClientSettings::read(&settings)?.options()?) }))
     }
 
     /// Over a transport written in Ruby.
@@ -105,11 +75,7 @@ impl Drop for Connection {
     }
 }
 
-/// A length of time in seconds.
-pub fn length(name: &str, seconds: Option<f64>) -> Result<Option<Duration>, AbiError> {
-    let parse = |seconds: f64| {
-        Duration::try_from_secs_f64(seconds)
-            .map_err(|_| AbiError::invalid(format!("{name} must be zero or more seconds, got {seconds}")))
-    };
-    seconds.map(parse).transpose()
+/// What the variables of the environment say, both JSON.
+pub fn environment(ruby: &Ruby, variables: String) -> Result<String, Error> {
+    gate::held(ruby, "environment", || settings::environment(&variables))
 }

@@ -1,5 +1,4 @@
 //! Workers: Ruby threads pull jobs here and bring outcomes back.
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -7,15 +6,15 @@ use magnus::{Error, RArray, RString, Ruby};
 use ojs::dispatch::{Dispatch, Outcome};
 use ojs::worker::{WorkerDriver, WorkerHandle, WorkerOptions};
 use ojs_abi::connection::Connection as Link;
-use ojs_abi::dispatch::{Handed, HostDispatch, Pull, Routes};
+use ojs_abi::dispatch::{Handed, HostDispatch, Pull};
 use ojs_abi::error::AbiError;
 use ojs_abi::frame;
 use ojs_abi::guard::guard;
 use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
+use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{Lengths, heartbeat, phase_number, reason_number};
-use serde::Deserialize;
+use ojs_abi::worker::{heartbeat, phase_number, reason_number};
 
 use crate::connection::{Connection, length};
 use crate::{gate, text};
@@ -27,23 +26,6 @@ const COMPLETED: u8 = 0;
 const FAILED: u8 = 1;
 const RELEASED: u8 = 2;
 const SNOOZED: u8 = 3;
-
-/// Settings of a worker; lengths of time are seconds.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    types: Vec<String>,
-    fallback: bool,
-    queues: Vec<String>,
-    concurrency: usize,
-    worker_id: Option<String>,
-    heartbeat_interval: Option<f64>,
-    visibility_timeout: Option<f64>,
-    grace_period: Option<f64>,
-    poll_interval: Option<f64>,
-    labels: Vec<String>,
-    release_on_shutdown: bool,
-}
 
 /// A worker: not started, running, or over.
 #[magnus::wrap(class = "OJS::Native::Worker", free_immediately)]
@@ -59,17 +41,11 @@ impl Worker {
     /// The settings are JSON.
     pub fn new(ruby: &Ruby, connection: &Connection, settings: String) -> Result<Self, Error> {
         gate::held(ruby, "Worker.new", || {
-            let given: Settings = text::settings(&settings)?;
-            let types = given.types.iter().map(|name| (name.clone(), LANE)).collect::<HashMap<_, _>>();
-            let routes = Routes { types, fallback: given.fallback.then_some(LANE) };
-            let host = HostDispatch::new(&[LaneKind::Threads], routes, given.concurrency);
-            Ok(Self {
-                owner: Owner::current(),
-                link: Arc::clone(&connection.core),
-                host,
-                options: worker_options(given)?,
-                handle: OnceLock::new(),
-            })
+            let settings = WorkerSettings::read(&settings)?;
+            let routes = settings.routes(LANE);
+            let options = settings.options()?;
+            let host = HostDispatch::new(&[LaneKind::Threads], routes, options.concurrency);
+            Ok(Self { owner: Owner::current(), link: Arc::clone(&connection.core), host, options, handle: OnceLock::new() })
         })
     }
 
@@ -211,21 +187,6 @@ impl Drop for Worker {
             });
         }
     }
-}
-
-fn worker_options(given: Settings) -> Result<WorkerOptions, AbiError> {
-    let mut options = WorkerOptions::new(given.queues)
-        .concurrency(given.concurrency)
-        .labels(given.labels)
-        .release_on_shutdown(given.release_on_shutdown);
-    options.worker_id = given.worker_id;
-    options.visibility_timeout = length("visibility_timeout", given.visibility_timeout)?;
-    let lengths = Lengths {
-        heartbeat_interval: length("heartbeat_interval", given.heartbeat_interval)?,
-        grace_period: length("grace_period", given.grace_period)?,
-        poll_interval: length("poll_interval", given.poll_interval)?,
-    };
-    Ok(lengths.set(options))
 }
 
 /// `[token, kind, payload]`: the result as JSON or nil, a failure as JSON, nothing, or seconds.

@@ -37,6 +37,7 @@
 //! | `outbox` | jobs that are sent if the transaction commits (feature `outbox`) |
 //! | `spans` | OpenTelemetry spans around jobs (feature `opentelemetry`) |
 //! | [`encryption`] | arguments that only producers and workers can read |
+//! | [`environment`] | what the variables `OJS_…` say |
 //! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
 //! | [`dispatch`] | the seam to whoever runs handlers: other languages use it |
 //! | [`testing`] | a transport that records |
@@ -50,6 +51,7 @@ mod config;
 mod cron;
 pub mod dispatch;
 pub mod encryption;
+pub mod environment;
 mod error;
 mod job;
 mod json;

@@ -103,7 +103,8 @@ module OJS
     end
 
     def env(name, default)
-      Transport.env(name) || default
+      value = ENV.fetch(name, "")
+      value.empty? ? default : value
     end
   end
 end

@@ -13,7 +13,8 @@ module OJS
   #   end
   #   client = OJS::Client.new(transport: Mock.new)
   class Transport
-    OPTIONS = %i[auth_token headers timeout connect_timeout max_sends ca_file client_cert encryption_keys].freeze
+    OPTIONS = %i[auth_token headers timeout connect_timeout max_sends ca_file client_cert encryption_keys max_response_bytes
+                 proxy].freeze
 
     class << self
       # Active fakes, the newest last; see OJS::Testing.
@@ -21,21 +22,25 @@ module OJS
         @sinks ||= []
       end
 
+      # What the variables OJS_… say, by the names of settings, lengths of time in seconds. The core reads them.
+      def environment
+        variables = ENV.select { |name, _| name.start_with?("OJS_") }
+        Wire.load(Native.environment(Wire.dump(variables))).transform_keys(&:to_sym)
+      end
+
       # +OJS_URL+, else a server on this machine.
       def default_url
-        env("OJS_URL") || env("OJS_BACKEND_URL") || "http://localhost:8080"
+        environment.fetch(:url)
       end
 
       # A connection of the core; nothing is opened before its first call.
       def connection(url, options)
-        given = { auth_token: env("OJS_AUTH_TOKEN"), ca_file: env("OJS_TLS_CA_FILE"), encryption_keys: env("OJS_ENCRYPTION_KEYS") }
-        own = [env("OJS_TLS_CERT_FILE"), env("OJS_TLS_KEY_FILE")]
-        given[:client_cert] = own if own.all?
-        given.merge!(options.compact)
+        said = environment
+        given = said.slice(*OPTIONS).merge(options.compact)
         given[:encryption_keys] = key_text(given[:encryption_keys])
         given[:headers] = given.fetch(:headers, {}).map { |name, value| [name.to_s, value.to_s] }
         %i[timeout connect_timeout].each { |name| given[name] = Durations.seconds(name, given[name]) }
-        Native::Connection.new(url || default_url, Wire.dump(given.compact))
+        Native::Connection.new(url || said.fetch(:url), Wire.dump(given.compact))
       end
 
       # Keys as the core reads them: name:key,name:key.
@@ -49,12 +54,6 @@ module OJS
         return [status, body.nil? ? "" : body.is_a?(String) ? body : Wire.dump(body)] if status.is_a?(Integer)
 
         raise ValidationError, "a transport answers with [status, body] or { status:, body: }, got #{value.class}"
-      end
-
-      # A setting of the environment; an empty one counts as none.
-      def env(name)
-        value = ENV.fetch(name, nil)
-        value unless value.nil? || value.empty?
       end
     end
 

@@ -25,7 +25,7 @@ module OJS
     EXIT = 2.0
     # Settings beside those of a connection.
     OPTIONS = %i[queues concurrency transport worker_id poll_interval heartbeat_interval visibility_timeout grace_period labels
-                 release_on_shutdown].freeze
+                 release_on_shutdown flush_timeout unknown_types only_registered_types].freeze
     private_constant :STATES, :LONG, :EXIT, :OPTIONS
 
     # Runs around every handler, see MiddlewareChain.
@@ -37,8 +37,13 @@ module OJS
 
     # +url+ is one that a Client takes, or a Client whose connection is shared. Lengths of time are seconds or text such as "30s".
     # Further options are those of a Client.
+    #
+    # +unknown_types+ says what happens to a job whose type has no handler: <tt>:fail</tt> (it becomes a dead letter; the default) or
+    # <tt>:release</tt> (it goes back to its queue, and no attempt is counted). With +only_registered_types+ the worker asks the server
+    # for jobs of its types only. Outcomes that do not reach the server are sent again for +flush_timeout+ after the grace period.
     def initialize(url = nil, queues: nil, concurrency: nil, transport: nil, worker_id: nil, poll_interval: nil, heartbeat_interval: nil,
-                   visibility_timeout: 30, grace_period: nil, labels: [], release_on_shutdown: true, **connection)
+                   visibility_timeout: 30, grace_period: nil, flush_timeout: nil, labels: [], release_on_shutdown: true,
+                   unknown_types: nil, only_registered_types: false, **connection)
       unknown = connection.keys - Transport::OPTIONS
       raise ValidationError, Names.unknown(unknown.first, OPTIONS + Transport::OPTIONS) unless unknown.empty?
 
@@ -48,12 +53,14 @@ module OJS
       @handlers = {}
       # Queues that jobs go to by default, by type.
       @elsewhere = {}
-      @queues = names(queues || Transport.env("OJS_QUEUE") || "default")
-      @concurrency = slots(concurrency || Transport.env("OJS_CONCURRENCY") || 10)
+      said = Transport.environment
+      @queues = names(queues || said.fetch(:queues))
+      @concurrency = slots(concurrency || said.fetch(:concurrency))
       lengths = { heartbeat_interval: heartbeat_interval, visibility_timeout: visibility_timeout, poll_interval: poll_interval,
-                  grace_period: grace_period || Transport.env("OJS_SHUTDOWN_TIMEOUT")&.to_f }
+                  grace_period: grace_period || said[:grace_period], flush_timeout: flush_timeout }
       @settings = { **lengths.to_h { |name, value| [name, Durations.seconds(name, value)] }, worker_id: worker_id, labels: labels.to_a,
-                    release_on_shutdown: release_on_shutdown }
+                    release_on_shutdown: release_on_shutdown, unknown_types: unknown_types&.to_s,
+                    only_registered_types: only_registered_types }
       @lanes = []
       @ending = false
     end

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Client;
-use crate::config;
 use crate::encryption::{Codec, Encrypted, KeyProvider};
+use crate::environment::Environment;
 use crate::error::Error;
-use crate::transport::{ConnectOptions, ResendPolicy, Transport, connect};
+use crate::transport::{ConnectOptions, Proxy, ResendPolicy, Transport, connect};
 
 /// Settings of a [`Client`]: code before environment before default (protocol section 5.10). Reads `OJS_URL` (or
 /// `OJS_BACKEND_URL`), `OJS_AUTH_TOKEN`, `OJS_TLS_CA_FILE`, `OJS_TLS_CERT_FILE`, `OJS_TLS_KEY_FILE`,
@@ -32,7 +32,7 @@ pub struct ClientBuilder {
     tls_client_cert: Option<(std::path::PathBuf, std::path::PathBuf)>,
     encryption: Option<Codec>,
     max_response_bytes: Option<usize>,
-    proxy: Option<bool>,
+    proxy: Option<Proxy>,
 }
 
 impl ClientBuilder {
@@ -97,9 +97,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether requests go through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names; true. Those to a
+    /// Whether requests go through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names; [`Proxy::Environment`]. Those to a
     /// loopback address never do. Over plain HTTP a proxy sees the bearer token.
-    pub fn proxy(mut self, proxy: bool) -> Self {
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = Some(proxy);
         self
     }
@@ -126,8 +126,8 @@ impl ClientBuilder {
                 None => Client::new(transport),
             });
         }
-        let env = config::from_environment()?;
-        let base = env.connection();
+        let env = Environment::of_process()?;
+        let base = env.connection()?;
         let options = ConnectOptions {
             auth_token: self.auth_token.or(base.auth_token),
             headers: self.headers,
@@ -140,7 +140,7 @@ impl ClientBuilder {
             max_response_bytes: self.max_response_bytes.unwrap_or(base.max_response_bytes),
             proxy: self.proxy.unwrap_or(base.proxy),
         };
-        let url = self.url.or(env.url).unwrap_or_else(|| config::DEFAULT_URL.to_owned());
+        let url = self.url.unwrap_or_else(|| env.url().to_owned());
         Ok(Client::new(connect(&url, options).await?))
     }
 }

@@ -48,7 +48,7 @@ mod payload;
 mod transport;
 
 pub use codec::{Codec, CodecError, Form};
-pub(crate) use keys::VARIABLE;
+
 pub use keys::{Key, KeyProvider, Keys};
 pub use payload::Payload;
 pub use transport::Encrypted;

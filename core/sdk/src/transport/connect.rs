@@ -27,9 +27,8 @@ pub struct ConnectOptions {
     pub encryption: Option<Codec>,
     /// Most bytes of one answer; a longer one ends the connection with [`TransportErrorKind::TooLarge`].
     pub max_response_bytes: usize,
-    /// Whether requests go through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names. Those to a loopback
-    /// address never do.
-    pub proxy: bool,
+    /// Through which proxy requests go.
+    pub proxy: super::Proxy,
 }
 
 impl Default for ConnectOptions {
@@ -44,22 +43,8 @@ impl Default for ConnectOptions {
             tls_client_cert: None,
             encryption: None,
             max_response_bytes: MAX_RESPONSE_BYTES,
-            proxy: true,
+            proxy: super::Proxy::default(),
         }
-    }
-}
-
-impl ConnectOptions {
-    /// With `max_response_bytes` and `proxy` as `OJS_MAX_RESPONSE_BYTES` and `OJS_PROXY` say, for hosts that read the rest
-    /// of the environment themselves.
-    ///
-    /// # Errors
-    /// [`Error::Validation`](crate::Error::Validation) for a variable with a value that cannot be.
-    pub fn limited_by_environment(mut self) -> Result<Self, crate::Error> {
-        let said = crate::config::from_environment()?.connection();
-        self.max_response_bytes = said.max_response_bytes;
-        self.proxy = said.proxy;
-        Ok(self)
     }
 }
 

@@ -129,7 +129,7 @@ impl Transport for Http {
 impl Pool {
     fn new(base: &str, options: &ConnectOptions) -> Result<Self, TransportError> {
         let mut builder = reqwest::Client::builder();
-        if !options.proxy || is_loopback(base) {
+        if options.proxy == super::Proxy::None || is_loopback(base) {
             // A proxy on the way to this machine would get the bearer token in clear, and reach another machine.
             builder = builder.no_proxy();
         }

@@ -32,6 +32,7 @@ mod embedded;
 mod error;
 #[cfg(feature = "http")]
 mod http_client;
+mod proxy;
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP transport sends again"))]
 mod resend;
 #[cfg(feature = "http")]
@@ -43,6 +44,7 @@ pub use embedded::Embedded;
 pub use error::{TransportError, TransportErrorKind};
 #[cfg(feature = "http")]
 pub use http_client::Http;
+pub use proxy::Proxy;
 pub use resend::ResendPolicy;
 
 /// A boxed future, as object-safe async methods return it.

@@ -14,7 +14,7 @@ use super::handlers::Handlers;
 use super::options::WorkerOptions;
 use super::result::{HandlerError, HandlerResult, written};
 use crate::client::Client;
-use crate::config::{self, Settings};
+use crate::environment::Environment;
 use crate::error::Error;
 use crate::middleware::{Chain, Innermost, Middleware};
 use crate::options::defaults::{self, JobOptions};
@@ -279,25 +279,25 @@ impl WorkerBuilder {
     /// # Errors
     /// [`Error::Validation`] for a setting out of range, [`Error::Transport`] when the URL cannot be used.
     pub async fn build(self) -> Result<Worker, Error> {
-        let env = config::from_environment()?;
+        let env = Environment::of_process()?;
         let options = self.settle(&env)?;
         let transport = match self.transport {
             Some(Shown(transport)) => transport,
             None => {
-                let url = self.url.or(env.url.clone()).unwrap_or_else(|| config::DEFAULT_URL.to_owned());
-                connect(&url, self.connection.unwrap_or_else(|| env.connection())).await?
+                let connection = self.connection.map_or_else(|| env.connection(), Ok)?;
+                connect(self.url.as_deref().unwrap_or_else(|| env.url()), connection).await?
             }
         };
         Ok(Worker::new(transport, options))
     }
 
-    fn settle(&self, env: &Settings) -> Result<WorkerOptions, Error> {
+    fn settle(&self, env: &Environment) -> Result<WorkerOptions, Error> {
         let mut options = self.options.clone();
-        if let Some(queues) = self.queues.as_ref().or(env.queues.as_ref()) {
-            options.queues.clone_from(queues);
+        if let Some(queues) = self.queues.clone().or_else(|| env.queues()) {
+            options.queues = queues;
         }
-        options.concurrency = self.concurrency.or(env.concurrency).unwrap_or(options.concurrency);
-        options.grace_period = self.grace_period.or(env.grace_period).unwrap_or(options.grace_period);
+        options.concurrency = self.concurrency.or_else(|| env.concurrency()).unwrap_or(options.concurrency);
+        options.grace_period = self.grace_period.or_else(|| env.grace_period()).unwrap_or(options.grace_period);
         if options.queues.is_empty() {
             return Err(Error::validation("queues", "a worker needs at least one queue"));
         }

@@ -26,7 +26,7 @@ public final class Fake implements AutoCloseable {
 
     private static NativeClient engine() {
         return new NativeClient("memory:ojs-testing-" + ENGINES.incrementAndGet(),
-                new NativeClient.Options(0, 0, 0, null, List.of(), null, null, null, null));
+                NativeClient.Options.DEFAULT);
     }
 
     /** Takes the place of a connection. */

@@ -37,7 +37,10 @@ final class NativeClient {
 
     /** How to connect; null and 0 are the defaults. */
     record Options(int maxSends, long timeoutMs, long connectTimeoutMs, String authToken, List<String> headers, String caFile,
-                   String certFile, String keyFile, String encryptionKeys) {}
+                   String certFile, String keyFile, String encryptionKeys, long maxResponseBytes, String proxy) {
+        /** The defaults. */
+        static final Options DEFAULT = new Options(0, 0, 0, null, List.of(), null, null, null, null, 0, null);
+    }
 
     private final MemorySegment handle;
     private final String url;
@@ -56,6 +59,8 @@ final class NativeClient {
             Native.set(options, Native.CLIENT_OPTIONS, "cert_file", memory, given.certFile());
             Native.set(options, Native.CLIENT_OPTIONS, "key_file", memory, given.keyFile());
             Native.set(options, Native.CLIENT_OPTIONS, "encryption_keys", memory, given.encryptionKeys());
+            member("max_response_bytes").set(options, 0L, given.maxResponseBytes());
+            Native.set(options, Native.CLIENT_OPTIONS, "proxy", memory, given.proxy());
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment address = Native.slice(memory, url);
             Native.raise(() -> (MemorySegment) NEW.invokeExact(address, options, out));

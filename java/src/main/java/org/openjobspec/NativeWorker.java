@@ -43,7 +43,8 @@ final class NativeWorker {
 
     /** Settings; null and 0 are the defaults. */
     record Options(int concurrency, List<String> queues, List<String> types, String workerId, long heartbeatMs, long visibilityMs,
-                   long graceMs, long pollMs, boolean keepOnShutdown, List<String> labels) {}
+                   long graceMs, long flushMs, long pollMs, boolean keepOnShutdown, List<String> labels, String unknownTypes,
+                   boolean onlyRegisteredTypes) {}
 
     /** A running job that should stop. */
     record Cancellation(long token, int why) {}
@@ -66,6 +67,9 @@ final class NativeWorker {
             member("keep_on_shutdown").set(options, 0L, given.keepOnShutdown());
             member("labels").set(options, 0L, Native.slices(memory, given.labels()));
             member("label_count").set(options, 0L, (long) given.labels().size());
+            member("flush_ms").set(options, 0L, given.flushMs());
+            Native.set(options, Native.WORKER_OPTIONS, "unknown_types", memory, given.unknownTypes());
+            member("only_registered_types").set(options, 0L, given.onlyRegisteredTypes());
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment connection = client.handle();
             Native.raise(() -> (MemorySegment) NEW.invokeExact(connection, options, out));

@@ -308,29 +308,36 @@ public final class OJSClient implements AutoCloseable {
 
     /** Settings of a client. */
     public static final class Builder {
-        private String url = environment("OJS_URL", environment("OJS_BACKEND_URL", "http://localhost:8080"));
-        private String authToken = environment("OJS_AUTH_TOKEN", null);
-        private String caFile = environment("OJS_TLS_CA_FILE", null);
+        private String url;
+        private String authToken;
+        private String caFile;
         private final List<String> headers = new ArrayList<>();
         private Duration timeout;
         private Duration connectTimeout;
         private int maxSends;
-        private String certFile = environment("OJS_TLS_CERT_FILE", null);
-        private String keyFile = environment("OJS_TLS_KEY_FILE", null);
-        private String encryptionKeys = environment("OJS_ENCRYPTION_KEYS", null);
+        private String certFile;
+        private String keyFile;
+        private String encryptionKeys;
+        private long maxResponseBytes;
+        private String proxy;
         private Transport transport;
 
-        private Builder() {}
+        private Builder() {
+            Environment said = Environment.read();
+            List<String> cert = said.texts("client_cert");
+            url = said.text("url");
+            authToken = said.text("auth_token");
+            caFile = said.text("ca_file");
+            if (!cert.isEmpty()) clientCert(Path.of(cert.get(0)), Path.of(cert.get(1)));
+            encryptionKeys = said.text("encryption_keys");
+            maxResponseBytes = said.number("max_response_bytes");
+            proxy = said.text("proxy");
+        }
 
         /** Where it leads; never a password, a token or a key. */
         @Override
         public String toString() {
             return "OJSClient.Builder[" + Redacted.url(url) + "]";
-        }
-
-        private static String environment(String name, String otherwise) {
-            String value = System.getenv(name);
-            return value == null || value.isEmpty() ? otherwise : value;
         }
 
         /** Where to: see {@link OJSClient#connect(String)}; without it {@code OJS_URL}, else {@code http://localhost:8080}. */
@@ -399,6 +406,22 @@ public final class OJSClient implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Most bytes of one answer; without it {@code OJS_MAX_RESPONSE_BYTES}, else 268,435,456 (256 MiB). A longer one is an error, and what it
+         * asked for may have happened.
+         */
+        public Builder maxResponseBytes(long most) {
+            if (most < 1) throw new OJSException.Validation("maxResponseBytes must be at least 1, got " + most);
+            maxResponseBytes = most;
+            return this;
+        }
+
+        /** Through which proxy requests go; without it {@code OJS_PROXY}, else {@link Proxy#ENVIRONMENT}. */
+        public Builder proxy(Proxy which) {
+            proxy = which.word();
+            return this;
+        }
+
         /** Replaces the network, for workers and relays with this client, too. Requests come on any thread, and many at a time. */
         public Builder transport(Transport instead) {
             transport = instead;
@@ -411,7 +434,7 @@ public final class OJSClient implements AutoCloseable {
             boolean both = certFile != null && keyFile != null;
             return new OJSClient(new Connection(new NativeClient(url, new NativeClient.Options(maxSends, Durations.millis("timeout", timeout),
                     Durations.millis("connectTimeout", connectTimeout), authToken, headers, caFile, both ? certFile : null, both ? keyFile : null,
-                    encryptionKeys))));
+                    encryptionKeys, maxResponseBytes, proxy))));
         }
     }
 }

@@ -255,19 +255,27 @@ public final class OJSWorker implements AutoCloseable {
     public static final class Builder {
         private OJSClient client;
         private OJSClient.Builder connection = OJSClient.builder();
-        private List<String> queues = List.of(WorkerSettings.environment("OJS_QUEUE", "default").split("\\s*,\\s*"));
-        private int concurrency = WorkerSettings.number("OJS_CONCURRENCY", 10);
+        private List<String> queues;
+        private int concurrency;
         private Duration heartbeatInterval;
         private Duration visibilityTimeout = Duration.ofSeconds(30);
-        private Duration gracePeriod = WorkerSettings.seconds("OJS_SHUTDOWN_TIMEOUT");
+        private Duration gracePeriod;
+        private Duration flushTimeout;
         private Duration pollInterval;
         private String workerId;
         private List<String> labels = List.of();
         private boolean releaseOnShutdown = true;
+        private UnknownTypes unknownTypes = UnknownTypes.FAIL;
+        private boolean onlyRegisteredTypes;
         private boolean handleSignals;
         private Executor executor;
 
-        private Builder() {}
+        private Builder() {
+            Environment said = Environment.read();
+            queues = said.texts("queues");
+            concurrency = (int) said.number("concurrency");
+            gracePeriod = said.length("grace_period");
+        }
 
         /** Shares this client's connection. */
         public Builder client(OJSClient shared) {
@@ -330,6 +338,27 @@ public final class OJSWorker implements AutoCloseable {
             return this;
         }
 
+        /**
+         * How long the outcomes of jobs may take to reach the server after the grace period; as long as the visibility timeout, at most 30
+         * seconds.
+         */
+        public Builder flushTimeout(Duration length) {
+            flushTimeout = Durations.notNegative("flushTimeout", length);
+            return this;
+        }
+
+        /** What happens to a job whose type has no handler; {@link UnknownTypes#FAIL}. */
+        public Builder unknownTypes(UnknownTypes what) {
+            unknownTypes = what;
+            return this;
+        }
+
+        /** Asks the server only for jobs of the types that have a handler; jobs of other types that come all the same are given back. */
+        public Builder onlyRegisteredTypes(boolean only) {
+            onlyRegisteredTypes = only;
+            return this;
+        }
+
         /** The longest pause between fetches, where a server cannot wake a worker. */
         public Builder pollInterval(Duration length) {
             pollInterval = Durations.longerThanNone("pollInterval", length);
@@ -363,7 +392,8 @@ public final class OJSWorker implements AutoCloseable {
         /** The worker; it does nothing before it is started. */
         public OJSWorker build() {
             return new OJSWorker(new WorkerSettings(client, connection, queues, concurrency, executor, heartbeatInterval, visibilityTimeout,
-                    gracePeriod, pollInterval, workerId, labels, releaseOnShutdown, handleSignals));
+                    gracePeriod, flushTimeout, pollInterval, workerId, labels, releaseOnShutdown, handleSignals, unknownTypes,
+                    onlyRegisteredTypes));
         }
     }
 }

@@ -1,0 +1,14 @@
+package org.openjobspec;
+
+/** What a worker does with a job whose type has no handler. */
+public enum UnknownTypes {
+    /** The job becomes a dead letter whose reason is {@code no_handler}. */
+    FAIL,
+    /** The job goes back to its queue, and no attempt is counted: for queues that services share. */
+    RELEASE;
+
+    /** The word of the core. */
+    String word() {
+        return name().toLowerCase(java.util.Locale.ROOT);
+    }
+}
