@@ -229,6 +229,8 @@ type JobRequest struct {
 	place string // Where it is among others, "jobs[3].", for errors.
 
 	filled bool // The defaults of its type are in it.
+	// WithPriority was called, perhaps with 0. Once filled: 0 stands against a default of the type, and is sent.
+	saidPriority bool
 }
 
 // NewJob makes a request, for EnqueueBatch and workflows.
@@ -296,7 +298,7 @@ func (r JobRequest) options() map[string]any {
 	}
 	//gen:go/option_set.j2 (make gen; do not edit)
 	set(r.Queue != "" && r.Queue != "default", "queue", r.Queue)
-	set(r.Priority != 0, "priority", r.Priority)
+	set(r.Priority != 0 || r.saidPriority, "priority", r.Priority)
 	set(r.Timeout != 0, "timeout_ms", wireMillis(r.Timeout))
 	set(r.VisibilityTimeout != 0, "visibility_timeout_ms", wireMillis(r.VisibilityTimeout))
 	set(r.ResultTTL != nil, "result_ttl", wireSeconds(r.ResultTTL))

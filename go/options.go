@@ -251,7 +251,7 @@ func WithQueue(queue string) EnqueueOption {
 
 // WithPriority: −100 to 100, higher first.
 func WithPriority(n int) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.Priority = n })
+	return enqueueOption(func(r *JobRequest) { r.Priority, r.saidPriority = n, true })
 }
 
 // WithTimeout: the most one run may take.

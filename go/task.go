@@ -63,11 +63,15 @@ func (r *JobRequest) fill() {
 	r.filled = true
 	found, there := defaultsOf.Load(r.Type)
 	if !there {
+		r.saidPriority = false
 		return
 	}
 	defaults := found.(*JobRequest)
 	orElse(&r.Queue, defaults.Queue)
-	orElse(&r.Priority, defaults.Priority)
+	r.saidPriority = r.saidPriority && defaults.Priority != 0
+	if !r.saidPriority {
+		orElse(&r.Priority, defaults.Priority)
+	}
 	orElse(&r.Timeout, defaults.Timeout)
 	orElse(&r.VisibilityTimeout, defaults.VisibilityTimeout)
 	orElse(&r.ResultTTL, defaults.ResultTTL)

@@ -14,7 +14,7 @@ from .bulk import BulkItem
 from .client import RequestLike
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
 from .events import PAGE, WAIT, Event, Reader
-from .job import Job, JobRequest
+from .job import UNSAID_PRIORITY, UNSAID_QUEUE, Job, JobRequest
 from .middleware import ENQUEUE_ORDER, Chain, Once
 from .operations import AsyncOperations
 from .policies import Duration, RetryPolicy, UniquePolicy, When
@@ -77,8 +77,8 @@ class AsyncClient(AsyncOperations):
         args: Any = None,
         *,
         # gen:python/option_parameters.j2 (make gen; do not edit)
-        queue: str = "default",
-        priority: int = 0,
+        queue: str = UNSAID_QUEUE,
+        priority: int = UNSAID_PRIORITY,
         timeout_ms: int | None = None,
         visibility_timeout_ms: int | None = None,
         result_ttl: int | None = None,

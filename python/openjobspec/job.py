@@ -214,15 +214,36 @@ def wrap_args(args: Any) -> list[Any]:
     return [args]
 
 
+class _UnsaidText(str):
+    """A text that no caller has given: one that is set for the job's type takes its place."""
+
+    def __repr__(self) -> str:
+        return str.__repr__(str(self))
+
+
+class _UnsaidNumber(int):
+    """The same for a number."""
+
+    def __repr__(self) -> str:
+        return int.__repr__(int(self))
+
+
+#: The queue and the priority of a job of which neither was said. They are equal to what a caller may say.
+UNSAID_QUEUE: str = _UnsaidText("default")
+UNSAID_PRIORITY: int = _UnsaidNumber(0)
+#: Types for which :meth:`openjobspec.Worker.register` has set options in the core.
+WITH_DEFAULTS: set[str] = set()
+
+
 @dataclass(kw_only=True)
 class JobOptions:
     """What may be said about a job besides its type and arguments. None, and the queue ``default``, mean the default."""
 
     # gen:python/option_fields.j2 (make gen; do not edit)
     #: The queue.
-    queue: str = "default"
+    queue: str = UNSAID_QUEUE
     #: −100 to 100, higher first.
-    priority: int = 0
+    priority: int = UNSAID_PRIORITY
     #: The most one run may take, in milliseconds.
     timeout_ms: int | None = None
     #: How long a worker may be silent before the job is given to another, in milliseconds.
@@ -260,11 +281,12 @@ class JobOptions:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def options(self) -> dict[str, Any]:
-        """The ``options`` object: only what differs from the defaults."""
+        """The ``options`` object: only what differs from the defaults, of the job's type where it has some."""
         options: dict[str, Any] = {}
-        if self.queue != "default":
+        of_type = getattr(self, "type", None) in WITH_DEFAULTS
+        if self.queue != "default" or (of_type and not isinstance(self.queue, _UnsaidText)):
             options["queue"] = self.queue
-        if self.priority:
+        if self.priority or (of_type and not isinstance(self.priority, _UnsaidNumber)):
             options["priority"] = self.priority
         self._put_lengths(options)
         if self.retry is not None:
@@ -273,7 +295,7 @@ class JobOptions:
             options["unique"] = unique_wire(self.unique)
         if self.rate_limit is not None:
             options["rate_limit"] = dict(self.rate_limit)
-        if self.tags:
+        if self.tags or (of_type and self.tags is not None):
             if isinstance(self.tags, str):
                 raise OJSValidationError(f"tags must be a list of words, got {self.tags!r}: write [{self.tags!r}]")
             options["tags"] = list(self.tags)

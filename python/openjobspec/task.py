@@ -11,7 +11,7 @@ from ._json import dumps
 from ._signature import Signature
 from .context import JobContext
 from .errors import OJSValidationError
-from .job import Job, JobRequest
+from .job import WITH_DEFAULTS, Job, JobRequest
 from .policies import after, duration_text
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 #: Options that belong to one job, and not to all of a type.
 _OF_ONE_JOB = ("id", "delay_until", "expires_at", "meta", "schema", "extra")
-#: Types for which the core has defaults of ours.
-_shared: set[str] = set()
 
 
 class Task(Generic[P, R]):
@@ -69,10 +67,7 @@ class Task(Generic[P, R]):
 
         Raises OJSValidationError when the handler does not take these arguments.
         """
-        request = JobRequest(self.type, self._signature.arguments(args, kwargs), **{**self._options, "queue": self.queue})
-        if self.type in _shared and request.queue == "default":
-            request.extra = {"queue": "default", **request.extra}  # said aloud: the type may have another
-        return request
+        return JobRequest(self.type, self._signature.arguments(args, kwargs), **{**self._options, "queue": self.queue})
 
     @property
     def queue(self) -> str:
@@ -114,7 +109,7 @@ def defaults_of(job_type: str, options: Mapping[str, Any]) -> dict[str, Any]:
     if options.get("delay") is not None:
         after("delay", options["delay"])
         wire["delay"] = duration_text(options["delay"])  # counts from each enqueue
-    if wire or job_type in _shared:
+    if wire or job_type in WITH_DEFAULTS:
         _native.set_job_defaults(job_type, dumps(wire).decode())
-        _shared.add(job_type)
+        WITH_DEFAULTS.add(job_type)
     return dict(options)

@@ -95,6 +95,16 @@ def test_defaults_of_a_type_and_options_of_a_call(client: ojs.Client, make_worke
     assert "tasks.wrong" not in worker.job_types
 
 
+def test_what_a_call_says_wins_over_a_default_also_where_it_is_what_every_job_has(client: ojs.Client, make_worker: Any) -> None:
+    make_worker().register("tasks.said", lambda ctx: None, queue="mail", priority=7, tags=["x"])
+    shown = lambda job: (job.queue, job.priority, job.tags or [])  # noqa: E731
+    assert shown(client.enqueue("tasks.said")) == ("mail", 7, ["x"])
+    assert shown(client.enqueue("tasks.said", queue="default", priority=0, tags=[])) == ("default", 0, [])
+    said = ojs.JobRequest("tasks.said", priority=0)
+    assert shown(client.enqueue_batch([said])[0]) == ("mail", 0, ["x"])
+    assert (repr(ojs.JobRequest("tasks.said").priority), ojs.JobRequest("tasks.said").queue) == ("0", "default")
+
+
 def test_defaults_hold_for_the_string_form_of_batches_and_outboxes_too(client: ojs.Client, make_worker: Any, tmp_path: Path) -> None:
     worker: ojs.Worker = make_worker(queues=["mail"])
     task = worker.register("tasks.shared", lambda ctx: None, queue="mail", retry=7, delay="1h", rate_limit={"key": "k", "concurrency": 2})

@@ -84,6 +84,9 @@ class OptionsTest < Minitest::Test
     client = memory
     OJS::Worker.new(client).register("defaults.ruby", queue: "mail", retry: { max_attempts: 9 }, timeout: 45, tags: ["default"]) {}
     seen = ->(job) { [job.queue, job.max_attempts, job["timeout_ms"], job.tags] }
+    OJS::Worker.new(client).register("defaults.zero", queue: "mail", priority: 7) {}
+    zero = client.enqueue("defaults.zero", [], priority: 0, queue: "default")
+    assert_equal [7, 0, "default"], [client.enqueue("defaults.zero").priority, zero.priority, zero.queue]
     all = ["mail", 9, 45_000, ["default"]]
     assert_equal all, seen.call(client.enqueue("defaults.ruby"))
     assert_equal all, seen.call(client.enqueue_batch(["defaults.ruby"]).first)

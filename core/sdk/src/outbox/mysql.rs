@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, Params, SslOpts};
+use ojs_model::redact::SecretUrl;
 use tokio::sync::Mutex;
 
 use super::database::{Database, DatabaseError, Rows, Statement, Value};
@@ -58,6 +59,11 @@ impl MysqlOutbox {
     /// assert!(MysqlOutbox::new("mysql://app@db/").is_err());
     /// ```
     pub fn new(url: &str) -> Result<Self, DatabaseError> {
+        // The driver's text quotes what it could not read, which may be a part of the password.
+        Self::read(url).map_err(|DatabaseError(message)| DatabaseError(SecretUrl::from(url).scrub(&message)))
+    }
+
+    fn read(url: &str) -> Result<Self, DatabaseError> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let base = base.strip_prefix("mariadb://").map_or_else(|| base.to_owned(), |rest| format!("mysql://{rest}"));
         let (mut ssl, mut root, mut rest) = (SslMode::Preferred, None, Vec::new());
@@ -229,6 +235,23 @@ mod tests {
             ("oracle://db/x", "no MySQL URL"),
         ] {
             assert!(MysqlOutbox::new(url).unwrap_err().to_string().contains(word), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_in_no_message_about_its_url() {
+        for url in [
+            "mysql://app:planted?hunter2=x@db/shop",
+            "mysql://app:planted?ssl-mode=hunter2@db/shop",
+            "mysql://app:planted/hunter2@db/shop",
+            "mysql://app:planted#hunter2@db/shop",
+            "mysql://app:planted:hunter2@db/",
+            "mysql://app:planted-hunter2@db:port/shop",
+            "mysql://app:planted-hunter2@db/shop?nonsense=1",
+            "mysql://app:planted-hunter2@db",
+        ] {
+            let message = MysqlOutbox::new(url).map(|outbox| format!("{outbox:?}")).unwrap_or_else(|error| error.to_string());
+            assert!(!message.contains("planted") && !message.contains("hunter2"), "{url}: {message}");
         }
     }
 }
