@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The vectors that all languages share: what the variables of the environment say. Not in parallel: the environment is the process's.
+// The vectors that all languages share: what the variables of the environment say. Not in parallel: the environment
+// is the process's.
 func TestEnvironmentVectors(t *testing.T) {
 	data, err := os.ReadFile("../tests/vectors/vectors.json")
 	if err != nil {
@@ -54,8 +55,8 @@ func TestEnvironmentVectors(t *testing.T) {
 			if err != nil || json.Unmarshal(answer, &found) != nil || !reflect.DeepEqual(found, vector.Settings) {
 				t.Fatalf("%v %s is not %v", err, answer, vector.Settings)
 			}
-			if queues, number := vector.Settings["queues"], vector.Settings["concurrency"]; len(worker.settings.queues) != len(queues.([]any)) ||
-				float64(worker.settings.concurrency) != number {
+			queues, number := vector.Settings["queues"].([]any), vector.Settings["concurrency"]
+			if len(worker.settings.queues) != len(queues) || float64(worker.settings.concurrency) != number {
 				t.Fatalf("a worker of %v with %d", worker.settings.queues, worker.settings.concurrency)
 			}
 		})

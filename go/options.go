@@ -121,7 +121,8 @@ func WithClientCert(certFile, keyFile string) ConnectionOption {
 	return func(c *connection) { c.certFile, c.keyFile = certFile, keyFile }
 }
 
-// WithMaxResponseBytes is the most bytes of one answer; 256 MiB, or $OJS_MAX_RESPONSE_BYTES, without it. A longer one is an error.
+// WithMaxResponseBytes is the most bytes of one answer; 256 MiB, or $OJS_MAX_RESPONSE_BYTES, without it. A longer one
+// is an error.
 func WithMaxResponseBytes(n int64) ConnectionOption {
 	return func(c *connection) {
 		if n < 1 && c.wrong == nil {
@@ -178,8 +179,8 @@ func WithGracePeriod(d time.Duration) WorkerOption {
 	})
 }
 
-// WithFlushTimeout is how long the outcomes of jobs may take to reach the server after the grace period; as long as the visibility timeout,
-// at most 30 seconds, without it.
+// WithFlushTimeout is how long the outcomes of jobs may take to reach the server after the grace period; as long as
+// the visibility timeout, at most 30 seconds, without it.
 func WithFlushTimeout(d time.Duration) WorkerOption {
 	return workerOption(func(s *workerSettings) {
 		// To the engine, zero means that nothing was said.
@@ -192,7 +193,7 @@ type UnknownTypes string
 
 const (
 	UnknownTypesFail    UnknownTypes = "fail"    // It becomes a dead letter whose reason is no_handler.
-	UnknownTypesRelease UnknownTypes = "release" // It goes back to its queue, and no attempt is counted: for queues that services share.
+	UnknownTypesRelease UnknownTypes = "release" // It goes back to its queue, and no attempt is counted.
 )
 
 // WithUnknownTypes says what happens to a job whose type has no handler; [UnknownTypesFail] without it.
@@ -200,8 +201,8 @@ func WithUnknownTypes(what UnknownTypes) WorkerOption {
 	return workerOption(func(s *workerSettings) { s.unknownTypes = what })
 }
 
-// WithOnlyRegisteredTypes asks the server only for jobs of the types that have a handler; jobs of other types that come all the same are
-// given back.
+// WithOnlyRegisteredTypes asks the server only for jobs of the types that have a handler; jobs of other types that
+// come all the same are given back.
 func WithOnlyRegisteredTypes(only bool) WorkerOption {
 	return workerOption(func(s *workerSettings) { s.onlyRegisteredTypes = only })
 }

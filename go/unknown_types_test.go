@@ -34,7 +34,8 @@ func TestWrongSettingsOfConnections(t *testing.T) {
 		"WithMaxResponseBytes must be at least 1, got 0": ojs.WithMaxResponseBytes(0),
 		"'environment' or 'none'":                        ojs.WithProxy("http://proxy"),
 	} {
-		if _, err := ojs.NewClient("http://localhost:1", option); !errors.Is(err, ojs.ErrValidation) || !strings.Contains(err.Error(), text) {
+		_, err := ojs.NewClient("http://localhost:1", option)
+		if !errors.Is(err, ojs.ErrValidation) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v does not say %q", err, text)
 		}
 	}

@@ -271,11 +271,15 @@ export interface ConnectionOptions {
    * base64). The first key is the one for new jobs. Without it `OJS_ENCRYPTION_KEYS`.
    */
   encryptionKeys?: Record<string, Uint8Array> | string;
-  /** Most bytes of one answer; without it `OJS_MAX_RESPONSE_BYTES`, else 268,435,456 (256 MiB). A longer one is an error. */
+  /**
+   * Most bytes of one answer; without it `OJS_MAX_RESPONSE_BYTES`, else 268,435,456 (256 MiB). A longer one is an
+   * error.
+   */
   maxResponseBytes?: number;
   /**
-   * `environment`: requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names; `none`: those variables are not read. Without it
-   * `OJS_PROXY`, else `environment`. Requests to a loopback address go through none.
+   * `environment`: requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names; `none`: those
+   * variables are not read. Without it `OJS_PROXY`, else `environment`. Requests to a loopback address go through
+   * none.
    */
   proxy?: 'environment' | 'none';
   /** Replaces the network. */
@@ -607,7 +611,8 @@ export interface WorkerOptions extends ConnectionOptions {
   /** The same. */
   gracePeriod?: Duration;
   /**
-   * How long the outcomes of jobs may take to reach the server after the grace period; as long as `visibilityTimeout`, at most 30 seconds.
+   * How long the outcomes of jobs may take to reach the server after the grace period; as long as
+   * `visibilityTimeout`, at most 30 seconds.
    */
   flushTimeout?: Duration;
   /** Its name on the server. */
@@ -618,11 +623,14 @@ export interface WorkerOptions extends ConnectionOptions {
   /** Give unfinished jobs back when it stops; true. */
   releaseOnShutdown?: boolean;
   /**
-   * What happens to a job whose type has no handler: `fail` makes it a dead letter whose reason is no_handler; `release` gives it back to its
-   * queue, and no attempt is counted. `fail` without it.
+   * What happens to a job whose type has no handler: `fail` makes it a dead letter whose reason is no_handler;
+   * `release` gives it back to its queue, and no attempt is counted. `fail` without it.
    */
   unknownTypes?: 'fail' | 'release';
-  /** Asks the server only for jobs of the types that have a handler; jobs of other types that come all the same are given back. False. */
+  /**
+   * Asks the server only for jobs of the types that have a handler; jobs of other types that come all the same are
+   * given back. False.
+   */
   onlyRegisteredTypes?: boolean;
 }
 

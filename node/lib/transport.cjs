@@ -11,8 +11,8 @@ const { loop } = require('./loop.cjs');
 /** What takes the place of every connection while a test wants that; see testing.cjs. */
 const sinks = [];
 
-const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig', 'caFile', 'clientCert', 'encryptionKeys',
-  'maxResponseBytes', 'proxy'];
+const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig',
+  'caFile', 'clientCert', 'encryptionKeys', 'maxResponseBytes', 'proxy'];
 
 /** Refuses settings that do not exist; `more` are those of the client or worker that connects. */
 function checkSettings(given, more = []) {
@@ -21,7 +21,9 @@ function checkSettings(given, more = []) {
   if (unknown) throw new OJSValidationError(unknownName('setting', unknown, [...more, ...SETTINGS, 'transport']));
 }
 
-/** What the variables OJS_… say, by the names of the core's settings, lengths of time in seconds. The core reads them. */
+/**
+ * What the variables OJS_… say, by the names of the core's settings, lengths of time in seconds. The core reads them.
+ */
 function environment() {
   const variables = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OJS_')));
   return JSON.parse(native(() => binding.environment(JSON.stringify(variables))));
@@ -40,8 +42,8 @@ function keyText(keys) {
 }
 
 /** A connection of the core; nothing is opened before its first call. */
-function connect({ url, auth, authToken = auth, headers = {}, timeout, connectTimeout, retryConfig, maxSends = retryConfig?.maxAttempts, caFile,
-  clientCert, encryptionKeys, maxResponseBytes, proxy } = {}) {
+function connect({ url, auth, authToken = auth, headers = {}, timeout, connectTimeout, retryConfig,
+  maxSends = retryConfig?.maxAttempts, caFile, clientCert, encryptionKeys, maxResponseBytes, proxy } = {}) {
   const said = environment();
   return native(() => new binding.Connection(String(url ?? said.url), JSON.stringify({
     auth_token: authToken ?? said.auth_token,

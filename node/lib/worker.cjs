@@ -64,7 +64,8 @@ class OJSWorker extends EventEmitter {
   constructor(options = {}) {
     super();
     const { client, queues, concurrency, pollInterval, heartbeatInterval, shutdownTimeout, gracePeriod, visibilityTimeout = 30_000, labels = [],
-      workerId, handleSignals = false, releaseOnShutdown = true, flushTimeout, unknownTypes, onlyRegisteredTypes = false, ...connection } = typeof options === 'string' ? { url: options } : options;
+      workerId, handleSignals = false, releaseOnShutdown = true, flushTimeout, unknownTypes,
+      onlyRegisteredTypes = false, ...connection } = typeof options === 'string' ? { url: options } : options;
     checkSettings(connection, SETTINGS);
     this.#client = client;
     this.#ownTransport = client ? undefined : new Transport(connection);

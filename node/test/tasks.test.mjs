@@ -65,7 +65,8 @@ onEveryConnection('tasks', (make) => {
     assert.deepEqual(seen(await client.enqueue(type, [], { queue: 'default', retry: 2, timeoutMs: 1000, tags: ['own'] })), ['default', 2, 1000, ['own']]);
     assert.equal((await client.enqueue('without.defaults')).queue, 'default');
     makeWorker().register(`${type}.zero`, () => 1, { queue, priority: 7 });
-    const [seven, zero] = [await client.enqueue(`${type}.zero`), await client.enqueue(`${type}.zero`, [], { priority: 0, queue: 'default' })];
+    const seven = await client.enqueue(`${type}.zero`);
+    const zero = await client.enqueue(`${type}.zero`, [], { priority: 0, queue: 'default' });
     assert.deepEqual([seven.priority, seven.queue, zero.priority, zero.queue], [7, queue, 0, 'default']);
     makeWorker().register(`${type}.once`, () => 1, { unique: true });
     await client.enqueue(`${type}.once`);

@@ -1,11 +1,14 @@
-// Jobs whose type has no handler: a dead letter, given back, or never asked for; and settings of a connection that the core checks.
+// Jobs whose type has no handler: a dead letter, given back, or never asked for; and settings of a connection that
+// the core checks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OJSClient, OJSValidationError, OJSWorker } from '@openjobspec/sdk';
 import { inState, onEveryConnection } from './support.mjs';
 
 onEveryConnection('unknown types', (make) => {
-  for (const [settings, state] of [[{}, 'discarded'], [{ unknownTypes: 'release' }, 'retryable'], [{ onlyRegisteredTypes: true }, 'available']]) {
+  for (const [settings, state] of [
+    [{}, 'discarded'], [{ unknownTypes: 'release' }, 'retryable'], [{ onlyRegisteredTypes: true }, 'available'],
+  ]) {
     test(`${JSON.stringify(settings)}: a job of an unknown type is ${state}`, async (t) => {
       const { client, enqueue, makeWorker } = await make(t);
       await makeWorker({ own: () => undefined }, settings).start();
@@ -23,7 +26,8 @@ test('wrong settings are refused by the core', async () => {
     [{ maxResponseBytes: 'many' }, /max_response_bytes must be a number of bytes/],
     [{ proxy: 'http://proxy' }, /'environment' or 'none'/],
   ]) {
-    assert.throws(() => new OJSClient({ url: 'http://localhost:1', ...settings }), (error) => error instanceof OJSValidationError && message.test(error.message));
+    const make = () => new OJSClient({ url: 'http://localhost:1', ...settings });
+    assert.throws(make, (error) => error instanceof OJSValidationError && message.test(error.message));
   }
   const worker = new OJSWorker({ url: 'memory:', unknownTypes: 'ignore' }).register('own', () => undefined);
   await assert.rejects(worker.start(), /'fail' or 'release'/);

@@ -12,7 +12,8 @@ import { CLASSES } from './support.mjs';
 // The package's own reader: JSON.parse would round long integers.
 const json = createRequire(import.meta.url)('../lib/json.cjs');
 const { environment } = createRequire(import.meta.url)('../lib/transport.cjs');
-const { requests, refusals, workflows, crons, answers, environments } = json.parse(readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8'));
+const vectors = readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8');
+const { requests, refusals, workflows, crons, answers, environments } = json.parse(vectors);
 
 let server;
 let client;

@@ -67,8 +67,9 @@ class Client(Operations):
         for name in unknown:
             raise unknown_option(name, ("transport", *CONNECTION_OPTIONS))
         options = {"auth_token": auth_token, "headers": headers, "timeout": timeout, "connect_timeout": connect_timeout,
-                   "max_sends": max_sends, "ca_file": ca_file, "client_cert": client_cert, "encryption_keys": encryption_keys,
-                   "max_response_bytes": max_response_bytes, "proxy": proxy}  # fmt: skip
+                   "max_sends": max_sends, "ca_file": ca_file, "client_cert": client_cert,
+                   "encryption_keys": encryption_keys, "max_response_bytes": max_response_bytes,
+                   "proxy": proxy}  # fmt: skip
         self._transport = SyncTransport(None if transport is not None else native_connection(url, options), transport, url)
         #: Runs around every enqueue. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.enqueue_middleware = Chain(ENQUEUE_ORDER)

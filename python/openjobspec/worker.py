@@ -68,9 +68,10 @@ class Worker:
     server retries by the job's policy; :class:`~openjobspec.NonRetryableError` fails for good; :class:`~openjobspec.Snooze` runs it
     again later. Delivery is at least once, so handlers must bear running twice.
 
-    A job of a type without a handler becomes a dead letter (``unknown_types="fail"``). Where workers with other handlers share the
-    queue, ``unknown_types="release"`` gives it back uncounted, and ``only_registered_types=True`` asks the server for jobs of the
-    registered types only. Outcomes that do not reach the server are sent again for ``flush_timeout`` seconds after the grace period.
+    A job of a type without a handler becomes a dead letter (``unknown_types="fail"``). Where workers with other
+    handlers share the queue, ``unknown_types="release"`` gives it back uncounted, and ``only_registered_types=True``
+    asks the server for jobs of the registered types only. Outcomes that do not reach the server are sent again for
+    ``flush_timeout`` seconds after the grace period.
     """
 
     def __init__(

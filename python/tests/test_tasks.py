@@ -95,7 +95,7 @@ def test_defaults_of_a_type_and_options_of_a_call(client: ojs.Client, make_worke
     assert "tasks.wrong" not in worker.job_types
 
 
-def test_what_a_call_says_wins_over_a_default_also_where_it_is_what_every_job_has(client: ojs.Client, make_worker: Any) -> None:
+def test_what_a_call_says_wins_over_a_default_of_the_type(client: ojs.Client, make_worker: Any) -> None:
     make_worker().register("tasks.said", lambda ctx: None, queue="mail", priority=7, tags=["x"])
     shown = lambda job: (job.queue, job.priority, job.tags or [])  # noqa: E731
     assert shown(client.enqueue("tasks.said")) == ("mail", 7, ["x"])

@@ -1,4 +1,4 @@
-"""Jobs whose type has no handler: a dead letter, given back, or never asked for; and settings of a connection that the core checks."""
+"""Jobs whose type has no handler: a dead letter, given back, or never asked for; settings that the core checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-//! Settings of clients and workers as hosts give them: JSON objects by the names of `xtask/schema.toml`, lengths of time in seconds.
+//! Settings of clients and workers as hosts give them: JSON objects by the names of `xtask/schema.toml`, lengths of
+//! time in seconds.
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ use serde_json::{Map, Value};
 use crate::dispatch::Routes;
 use crate::error::AbiError;
 
-/// What the variables of the environment whose names begin with `OJS_` say: a JSON object of their texts becomes one of settings.
+/// What the variables of the environment whose names begin with `OJS_` say: a JSON object of their texts becomes one
+/// of settings.
 ///
 /// # Errors
 /// A variable whose text cannot be; the message names it.

@@ -49,8 +49,8 @@ pub struct ojs_client_options {
     pub encryption_keys: ojs_slice,
     /// Most bytes of one answer; 268,435,456. A longer one is an error.
     pub max_response_bytes: u64,
-    /// `environment` (requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names) or `none`; `environment`. Requests
-    /// to a loopback address go through none.
+    /// `environment` (requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names) or `none`;
+    /// `environment`. Requests to a loopback address go through none.
     pub proxy: ojs_slice,
 }
 
@@ -108,9 +108,9 @@ fn connect_options(given: *const ojs_client_options) -> Result<ConnectOptions, A
     settings.options()
 }
 
-/// What the variables of the environment whose names begin with `OJS_` say. `variables` is a JSON object of their texts; `out` gets a
-/// JSON object by the names of settings, lengths of time in seconds, with the defaults of `url`, `queues` and `concurrency`. The
-/// library reads no environment by itself.
+/// What the variables of the environment whose names begin with `OJS_` say. `variables` is a JSON object of their
+/// texts; `out` gets a JSON object by the names of settings, lengths of time in seconds, with the defaults of `url`,
+/// `queues` and `concurrency`. The library reads no environment by itself.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_environment(variables: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {

@@ -69,10 +69,11 @@ pub struct ojs_worker_options {
     pub label_count: usize,
     /// How long outcomes may take to reach the server after `grace_ms`; as long as `visibility_ms`, at most 30,000.
     pub flush_ms: u64,
-    /// What happens to a job of a type that is not among `types`: `fail` (it becomes a dead letter) or `release` (it goes back to its
-    /// queue, and no attempt is counted); `fail`.
+    /// What happens to a job of a type that is not among `types`: `fail` (it becomes a dead letter) or `release` (it
+    /// goes back to its queue, and no attempt is counted); `fail`.
     pub unknown_types: ojs_slice,
-    /// Ask only for jobs of `types`, of a server whose manifest names `fetch_types`; jobs of other types are given back.
+    /// Ask only for jobs of `types`, of a server whose manifest names `fetch_types`; jobs of other types are given
+    /// back.
     pub only_registered_types: bool,
 }
 

@@ -38,7 +38,8 @@ pub struct Worker {
 
 #[pymethods]
 impl Worker {
-    /// `types` maps job types to lanes; `event_loops[i]` tells whether lane i is an event loop or threads. The settings are JSON.
+    /// `types` maps job types to lanes; `event_loops[i]` tells whether lane i is an event loop or threads. The
+    /// settings are JSON.
     #[new]
     #[pyo3(signature = (connection, types, event_loops, *, fallback=None, settings))]
     fn new(

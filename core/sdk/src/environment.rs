@@ -1,5 +1,5 @@
-//! The variables of the environment whose names begin with `OJS_`, read once here for every language (protocol section 5.10): their names,
-//! types and units are those of `xtask/schema.toml`.
+//! The variables of the environment whose names begin with `OJS_`, read once here for every language (protocol
+//! section 5.10): their names, types and units are those of `xtask/schema.toml`.
 use std::collections::BTreeMap;
 
 use ojs_model::duration::IsoDuration;
@@ -59,7 +59,8 @@ const VARIABLES: &[Variable] = &[
 ];
 // gen:end
 
-/// What the environment says, by the names of settings. An empty variable says nothing: that is how shells and container files say it.
+/// What the environment says, by the names of settings. An empty variable says nothing: that is how shells and
+/// container files say it.
 ///
 /// ```
 /// use ojs::environment::Environment;
@@ -117,8 +118,8 @@ impl Environment {
         self.text("url").unwrap_or(DEFAULT_URL)
     }
 
-    /// All that is said, by the names of settings, with the defaults of `url`, `queues` and `concurrency`, which every host has to know.
-    /// Lengths of time are seconds.
+    /// All that is said, by the names of settings, with the defaults of `url`, `queues` and `concurrency`, which
+    /// every host has to know. Lengths of time are seconds.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let worker = WorkerOptions::default();

@@ -21,8 +21,8 @@ module OJS
     def initialize(url = nil, transport: nil, auth_token: nil, headers: nil, timeout: nil, connect_timeout: nil, max_sends: nil,
                    ca_file: nil, client_cert: nil, encryption_keys: nil, max_response_bytes: nil, proxy: nil)
       options = { auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout, max_sends: max_sends,
-                  ca_file: ca_file, client_cert: client_cert, encryption_keys: encryption_keys, max_response_bytes: max_response_bytes,
-                  proxy: proxy&.to_s }.compact
+                  ca_file: ca_file, client_cert: client_cert, encryption_keys: encryption_keys,
+                  max_response_bytes: max_response_bytes, proxy: proxy&.to_s }.compact
       @transport = Transport.new(url, transport, options)
       @middleware = MiddlewareChain.new(MiddlewareChain::ENQUEUE_ORDER)
     end

@@ -3,8 +3,8 @@
 module OJS
   # What OJS.configure sets: the options of Client, by name, and how jobs join transactions.
   class Configuration
-    attr_accessor :url, :auth_token, :headers, :timeout, :connect_timeout, :max_sends, :ca_file, :client_cert, :transport, :encryption_keys,
-                  :max_response_bytes, :proxy
+    attr_accessor :url, :auth_token, :headers, :timeout, :connect_timeout, :max_sends, :ca_file, :client_cert,
+                  :transport, :encryption_keys, :max_response_bytes, :proxy
 
     # Whose transactions jobs join: +:active_record+ (gem ojs-adapter-activerecord), or an object of your own; none by default.
     attr_accessor :adapter
@@ -46,8 +46,8 @@ module OJS
     # A client with these settings.
     def client
       Client.new(url, transport: transport, auth_token: auth_token, headers: headers, timeout: timeout, connect_timeout: connect_timeout,
-                      max_sends: max_sends, ca_file: ca_file, client_cert: client_cert, encryption_keys: encryption_keys,
-                      max_response_bytes: max_response_bytes, proxy: proxy)
+                      max_sends: max_sends, ca_file: ca_file, client_cert: client_cert,
+                      encryption_keys: encryption_keys, max_response_bytes: max_response_bytes, proxy: proxy)
     end
 
     # Options for a Relay.

@@ -13,8 +13,8 @@ module OJS
   #   end
   #   client = OJS::Client.new(transport: Mock.new)
   class Transport
-    OPTIONS = %i[auth_token headers timeout connect_timeout max_sends ca_file client_cert encryption_keys max_response_bytes
-                 proxy].freeze
+    OPTIONS = %i[auth_token headers timeout connect_timeout max_sends ca_file client_cert encryption_keys
+                 max_response_bytes proxy].freeze
 
     class << self
       # Active fakes, the newest last; see OJS::Testing.

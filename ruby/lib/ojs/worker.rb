@@ -38,9 +38,12 @@ module OJS
     # +url+ is one that a Client takes, or a Client whose connection is shared. Lengths of time are seconds or text such as "30s".
     # Further options are those of a Client.
     #
-    # +unknown_types+ says what happens to a job whose type has no handler: <tt>:fail</tt> (it becomes a dead letter; the default) or
-    # <tt>:release</tt> (it goes back to its queue, and no attempt is counted). With +only_registered_types+ the worker asks the server
-    # for jobs of its types only. Outcomes that do not reach the server are sent again for +flush_timeout+ after the grace period.
+    # +unknown_types+ says what happens to a job whose type has no handler: <tt>:fail</tt> (it becomes a dead letter;
+    # the default) or
+    # <tt>:release</tt> (it goes back to its queue, and no attempt is counted). With +only_registered_types+ the
+    # worker asks the server for jobs of its types only. Outcomes that do not reach the server are sent again for
+    # +flush_timeout+ after the
+    # grace period.
     def initialize(url = nil, queues: nil, concurrency: nil, transport: nil, worker_id: nil, poll_interval: nil, heartbeat_interval: nil,
                    visibility_timeout: 30, grace_period: nil, flush_timeout: nil, labels: [], release_on_shutdown: true,
                    unknown_types: nil, only_registered_types: false, **connection)

@@ -97,8 +97,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether requests go through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names; [`Proxy::Environment`]. Those to a
-    /// loopback address never do. Over plain HTTP a proxy sees the bearer token.
+    /// Whether requests go through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names;
+    /// [`Proxy::Environment`]. Those to a loopback address never do. Over plain HTTP a proxy sees the bearer token.
     pub fn proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = Some(proxy);
         self

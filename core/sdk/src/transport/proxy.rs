@@ -6,7 +6,8 @@ use crate::error::Error;
 /// Through which proxy requests go. Those to a loopback address go through none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Proxy {
-    /// The one that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names, for hosts that `NO_PROXY` does not name. As text `environment`.
+    /// The one that `HTTP_PROXY`, `HTTPS_PROXY` or `ALL_PROXY` names, for hosts that `NO_PROXY` does not name. As
+    /// text `environment`.
     #[default]
     Environment,
     /// None: those variables are not read. As text `none`.

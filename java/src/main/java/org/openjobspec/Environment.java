@@ -49,6 +49,7 @@ record Environment(Map<?, ?> settings) {
 
     /** One that is a length of time; null without it. */
     Duration length(String setting) {
-        return settings.get(setting) instanceof Number seconds ? Duration.ofNanos((long) (seconds.doubleValue() * 1e9)) : null;
+        if (!(settings.get(setting) instanceof Number seconds)) return null;
+        return Duration.ofNanos((long) (seconds.doubleValue() * 1e9));
     }
 }

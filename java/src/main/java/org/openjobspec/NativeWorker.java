@@ -43,8 +43,8 @@ final class NativeWorker {
 
     /** Settings; null and 0 are the defaults. */
     record Options(int concurrency, List<String> queues, List<String> types, String workerId, long heartbeatMs, long visibilityMs,
-                   long graceMs, long flushMs, long pollMs, boolean keepOnShutdown, List<String> labels, String unknownTypes,
-                   boolean onlyRegisteredTypes) {}
+                   long graceMs, long flushMs, long pollMs, boolean keepOnShutdown, List<String> labels,
+                   String unknownTypes, boolean onlyRegisteredTypes) {}
 
     /** A running job that should stop. */
     record Cancellation(long token, int why) {}

@@ -407,8 +407,8 @@ public final class OJSClient implements AutoCloseable {
         }
 
         /**
-         * Most bytes of one answer; without it {@code OJS_MAX_RESPONSE_BYTES}, else 268,435,456 (256 MiB). A longer one is an error, and what it
-         * asked for may have happened.
+         * Most bytes of one answer; without it {@code OJS_MAX_RESPONSE_BYTES}, else 268,435,456 (256 MiB). A longer
+         * one is an error, and what it asked for may have happened.
          */
         public Builder maxResponseBytes(long most) {
             if (most < 1) throw new OJSException.Validation("maxResponseBytes must be at least 1, got " + most);

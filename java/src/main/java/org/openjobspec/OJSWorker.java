@@ -339,8 +339,8 @@ public final class OJSWorker implements AutoCloseable {
         }
 
         /**
-         * How long the outcomes of jobs may take to reach the server after the grace period; as long as the visibility timeout, at most 30
-         * seconds.
+         * How long the outcomes of jobs may take to reach the server after the grace period; as long as the
+         * visibility timeout, at most 30 seconds.
          */
         public Builder flushTimeout(Duration length) {
             flushTimeout = Durations.notNegative("flushTimeout", length);
@@ -353,7 +353,10 @@ public final class OJSWorker implements AutoCloseable {
             return this;
         }
 
-        /** Asks the server only for jobs of the types that have a handler; jobs of other types that come all the same are given back. */
+        /**
+         * Asks the server only for jobs of the types that have a handler; jobs of other types that come all the same
+         * are given back.
+         */
         public Builder onlyRegisteredTypes(boolean only) {
             onlyRegisteredTypes = only;
             return this;
@@ -392,8 +395,8 @@ public final class OJSWorker implements AutoCloseable {
         /** The worker; it does nothing before it is started. */
         public OJSWorker build() {
             return new OJSWorker(new WorkerSettings(client, connection, queues, concurrency, executor, heartbeatInterval, visibilityTimeout,
-                    gracePeriod, flushTimeout, pollInterval, workerId, labels, releaseOnShutdown, handleSignals, unknownTypes,
-                    onlyRegisteredTypes));
+                    gracePeriod, flushTimeout, pollInterval, workerId, labels, releaseOnShutdown, handleSignals,
+                    unknownTypes, onlyRegisteredTypes));
         }
     }
 }

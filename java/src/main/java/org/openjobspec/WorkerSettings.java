@@ -6,8 +6,9 @@ import java.util.concurrent.Executor;
 
 /** What a worker was built with. Null is the default. */
 record WorkerSettings(OJSClient client, OJSClient.Builder connection, List<String> queues, int concurrency, Executor executor,
-                      Duration heartbeatInterval, Duration visibilityTimeout, Duration gracePeriod, Duration flushTimeout,
-                      Duration pollInterval, String workerId, List<String> labels, boolean releaseOnShutdown, boolean handleSignals,
+                      Duration heartbeatInterval, Duration visibilityTimeout, Duration gracePeriod,
+                      Duration flushTimeout, Duration pollInterval, String workerId, List<String> labels,
+                      boolean releaseOnShutdown, boolean handleSignals,
                       UnknownTypes unknownTypes, boolean onlyRegisteredTypes) {
 
     /** The form of the core. Without types it runs all. */
@@ -15,7 +16,8 @@ record WorkerSettings(OJSClient client, OJSClient.Builder connection, List<Strin
         return new NativeWorker.Options(concurrency, queues, types, workerId, Durations.millis("heartbeatInterval", heartbeatInterval),
                 Durations.millis("visibilityTimeout", visibilityTimeout),
                 evenNone("gracePeriod", gracePeriod), evenNone("flushTimeout", flushTimeout),
-                Durations.millis("pollInterval", pollInterval), !releaseOnShutdown, labels, unknownTypes.word(), onlyRegisteredTypes);
+                Durations.millis("pollInterval", pollInterval), !releaseOnShutdown, labels, unknownTypes.word(),
+                onlyRegisteredTypes);
     }
 
     /** To the engine, zero means that nothing was said. */

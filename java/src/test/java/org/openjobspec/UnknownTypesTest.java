@@ -11,7 +11,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.openjobspec.Support.Bench;
 import org.openjobspec.Support.Kind;
 
-/** Jobs whose type has no handler: a dead letter, given back, or never asked for; and settings of a connection that are checked. */
+/**
+ * Jobs whose type has no handler: a dead letter, given back, or never asked for; and settings of a connection that
+ * are checked.
+ */
 class UnknownTypesTest {
     private static void becomes(Kind kind, String state, UnaryOperator<OJSWorker.Builder> settings) {
         try (Bench bench = new Bench(kind)) {

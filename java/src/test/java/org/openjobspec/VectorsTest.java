@@ -72,16 +72,19 @@ class VectorsTest {
     /** A JVM cannot change its environment: the variables are given to what reads them. */
     @TestFactory
     Stream<DynamicTest> environments() {
-        return Members.list(vectors, "environments").stream().map(Members::of).map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
-            Map<String, String> variables = new HashMap<>();
-            Members.of(vector.get("variables")).forEach((name, value) -> variables.put(name, (String) value));
-            if (vector.get("error") != null) {
-                OJSException.Validation wrong = assertThrows(OJSException.Validation.class, () -> Environment.of(variables));
-                assertEquals(vector.get("error"), wrong.getMessage());
-                return;
-            }
-            assertEquals(plain(vector.get("settings")), plain(Environment.of(variables).settings()));
-        }));
+        Stream<Map<String, Object>> all = Members.list(vectors, "environments").stream().map(Members::of);
+        return all.map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> environment(vector)));
+    }
+
+    private static void environment(Map<String, Object> vector) {
+        Map<String, String> variables = new HashMap<>();
+        Members.of(vector.get("variables")).forEach((name, value) -> variables.put(name, (String) value));
+        if (vector.get("error") != null) {
+            var wrong = assertThrows(OJSException.Validation.class, () -> Environment.of(variables));
+            assertEquals(vector.get("error"), wrong.getMessage());
+            return;
+        }
+        assertEquals(plain(vector.get("settings")), plain(Environment.of(variables).settings()));
     }
 
     @TestFactory
