@@ -9,7 +9,7 @@
 // 3. Text is UTF-8 with a length, without a final zero; the pointer may be NULL when the length is 0. JSON goes in and out as text.
 // 4. Structures of options begin with their size: let the _init function fill them, then change members.
 // 5. Functions that take a `const` object may be called from any thread at any time, also at the same time. Freeing is for the one
-//    who is sure that the object is not used any more.
+//    who is sure that nobody uses the object any more.
 // 6. Callbacks run on threads of the library. They must return, and must not unwind or longjmp out.
 // 7. Nothing is started before the first call that needs it. The library handles no signals (its own threads block SIGPIPE), writes
 //    nothing to the terminal, and reads no environment but OJS_FAULT_PANIC, by which tests make it panic. After a fork, connections over HTTP work on in the child; workers, servers and embedded engines do not.
@@ -198,8 +198,8 @@ typedef struct {
     ojs_slice encryption_keys;
     // Most bytes of one answer; 268,435,456. A longer one is an error.
     uint64_t max_response_bytes;
-    // `environment` (requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names) or `none`; `environment`. Requests
-    // to a loopback address go through none.
+    // `environment` (requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names) or `none`;
+    // `environment`. Requests to a loopback address go through none.
     ojs_slice proxy;
 } ojs_client_options;
 
@@ -238,10 +238,11 @@ typedef struct {
     size_t label_count;
     // How long outcomes may take to reach the server after `grace_ms`; as long as `visibility_ms`, at most 30,000.
     uint64_t flush_ms;
-    // What happens to a job of a type that is not among `types`: `fail` (it becomes a dead letter) or `release` (it goes back to its
-    // queue, and no attempt is counted); `fail`.
+    // What happens to a job of a type that is not among `types`: `fail` (it becomes a dead letter) or `release` (it
+    // goes back to its queue, and no attempt is counted); `fail`.
     ojs_slice unknown_types;
-    // Ask only for jobs of `types`, of a server whose manifest names `fetch_types`; jobs of other types are given back.
+    // Ask only for jobs of `types`, of a server whose manifest names `fetch_types`; jobs of other types are given
+    // back.
     bool only_registered_types;
 } ojs_worker_options;
 
@@ -294,7 +295,7 @@ typedef struct {
     ojs_slice store;
     // `127.0.0.1:8080`; the default takes a free port.
     ojs_slice listen;
-    // A file of keys, which `ojs keys add` writes: every request needs one. Without a file none does.
+    // A file of keys, which `ojs keys add` writes: everybody is asked for one. Empty asks nobody.
     ojs_slice keys;
 } ojs_server_options;
 
@@ -316,7 +317,7 @@ typedef struct {
     uint32_t size;
     // Most rows in one request; 1,000.
     uint32_t batch_size;
-    // How often it looks when it is not woken, in milliseconds; 1000.
+    // How often it looks when nobody wakes it, in milliseconds; 1000.
     uint64_t poll_interval_ms;
     // How long rows are kept after they were sent, in milliseconds; 24 hours.
     uint64_t retention_ms;
@@ -382,12 +383,10 @@ void ojs_buf_free(ojs_buf *buf);
 // Fills in the size and the defaults.
 void ojs_client_options_init(ojs_client_options *options);
 
-// What the variables of the environment whose names begin with `OJS_` say. `variables` is a JSON object of their texts; `out` gets a
-// JSON object by the names of settings, lengths of time in seconds, with the defaults of `url`, `queues` and `concurrency`. The
-// library reads no environment by itself.
-OJS_MUST_USE
-ojs_error *ojs_environment(ojs_slice variables,
-                           ojs_buf **out);
+// What the variables of the environment whose names begin with `OJS_` say. `variables` is a JSON object of their
+// texts; `out` gets a JSON object by the names of settings, lengths of time in seconds, with the defaults of `url`,
+// `queues` and `concurrency`. The library reads no environment by itself.
+OJS_MUST_USE ojs_error *ojs_environment(ojs_slice variables, ojs_buf **out);
 
 // A client for `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. It connects with its first call.
 // `options` may be NULL.
