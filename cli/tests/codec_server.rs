@@ -99,3 +99,45 @@ async fn arguments_are_shown_to_those_who_may_see_them() {
     assert!(said.contains("caller=\"ada\"") && said.contains("k-1") && said.contains("access refused"), "{said}");
     assert!(!said.contains("4111") && !said.contains("WyI0MTExIl0"), "never what was in it: {said}");
 }
+
+/// As a page in a browser sends it, or a program.
+async fn ask(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut wire = Wire::connect(address).await.unwrap();
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    wire.send(format!("{method} {path} HTTP/1.1\r\n{headers}Content-Length: 0\r\n\r\n").into_bytes()).await.unwrap();
+    wire.answer().await.unwrap()
+}
+
+#[tokio::test]
+async fn pages_from_elsewhere_are_kept_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("viewers.json");
+    let ada = token(&file, "ada", "operator").await;
+    let (_child, address) = start(&file).await;
+    let bearer = format!("Bearer {ada}");
+    let (local, rebound) = (("Host", "127.0.0.1:8089"), ("Host", "evil.example"));
+    let evil = ("Origin", "https://evil.example");
+    for (method, path, headers, status) in [
+        ("POST", "/codec/decode", vec![local, evil], 403),
+        ("POST", "/codec/decode", vec![local, ("Sec-Fetch-Site", "cross-site")], 403),
+        ("GET", "/codec/keys", vec![rebound], 403),
+        ("OPTIONS", "/codec/decode", vec![rebound, ("Origin", "http://evil.example")], 403),
+        // A program without a token, and the dashboard that was named: asked for a token, as ever.
+        ("POST", "/codec/decode", vec![local], 401),
+        (
+            "POST",
+            "/codec/decode",
+            vec![local, ("Origin", "https://dashboard.example.com"), ("Sec-Fetch-Site", "cross-site")],
+            401,
+        ),
+        ("GET", "/codec/keys", vec![rebound, evil, ("Authorization", bearer.as_str())], 200),
+        ("GET", "/health", vec![rebound], 200),
+    ] {
+        let answer = ask(address, method, path, &headers).await;
+        assert_eq!(answer.status, status, "{method} {path} {headers:?}");
+        if status == 403 {
+            assert!(answer.json()["error"].is_string());
+            assert_eq!(answer.header("access-control-allow-origin"), None);
+        }
+    }
+}

@@ -7,14 +7,15 @@ use std::time::Duration;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::header::{ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, ORIGIN, VARY};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use clap::Args;
 use ojs::encryption::{Codec, Keys, Payload};
-use ojs_engine::Listener;
-use ojs_engine::access::{Access, Permission};
+use ojs_engine::access::{Access, Holder, Permission};
+use ojs_engine::{Hosts, Listener};
+use ojs_model::OjsError;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -55,6 +56,9 @@ pub struct CodecServer {
     /// A dashboard in a browser that may ask, by its origin; may be repeated.
     #[arg(long = "origin", value_name = "URL", env = "OJS_CODEC_ORIGINS", value_delimiter = ',')]
     origins: Vec<String>,
+    /// A name that this server answers to, besides addresses and names of the local network; `*` for all. May be repeated.
+    #[arg(long = "allow-host", value_name = "NAME", env = "OJS_ALLOW_HOSTS", value_delimiter = ',')]
+    hosts: Vec<String>,
     /// error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", env = "OJS_LOG_LEVEL", default_value = "info")]
     log_level: String,
@@ -70,9 +74,14 @@ struct Shared {
     keys: Keys,
     access: Arc<Access>,
     origins: Vec<String>,
+    hosts: Hosts,
 }
 
-/// Who asks.
+/// Who asks, looked up once for each request.
+#[derive(Clone)]
+struct Shown(Result<Holder, OjsError>);
+
+/// Who asks, and may.
 #[derive(Clone)]
 struct Caller(String);
 
@@ -91,7 +100,8 @@ pub async fn run(args: CodecServer) -> Result<(), Failure> {
     let access = Arc::new(Access::open(&args.keys)?);
     watch_keys(Arc::clone(&access))?;
     let signals = Signals::install()?;
-    let shared = Shared { codec: Codec::new(keys.clone()), keys, access, origins: args.origins };
+    let hosts = Hosts::new(&args.hosts);
+    let shared = Shared { codec: Codec::new(keys.clone()), keys, access, origins: args.origins, hosts };
     let listener = Listener::bind(&args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
     let listener = listener.with_limits((&args.limits).into());
     let address = listener.local_addr();
@@ -107,7 +117,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/codec/encode", post(encode))
         .route("/codec/decode", post(decode))
         .route("/codec/keys", get(names))
-        .layer(from_fn_with_state(Arc::clone(&shared), authenticate));
+        .layer(from_fn(authenticate));
     guarded
         .route("/health", get(|| async { Json(json!({"status": "ok"})) }))
         .layer(from_fn_with_state(Arc::clone(&shared), browsers))
@@ -120,10 +130,8 @@ fn refusal(status: StatusCode, why: impl std::fmt::Display) -> Response {
 }
 
 /// Refuses who has no token, before the body is read.
-async fn authenticate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    let header = request.headers().get(AUTHORIZATION).and_then(|header| header.to_str().ok());
-    let bearer = header.and_then(|header| header.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-    match shared.access.check(bearer.map(|(_, token)| token.trim()), Permission::Inspect) {
+async fn authenticate(Extension(Shown(shown)): Extension<Shown>, request: Request, next: Next) -> Response {
+    match shown.and_then(|holder| holder.check(Permission::Inspect).map(|()| holder.name().to_owned())) {
         Ok(name) => {
             let (mut parts, body) = request.into_parts();
             parts.extensions.insert(Caller(name));
@@ -140,11 +148,27 @@ async fn authenticate(State(shared): State<Arc<Shared>>, request: Request, next:
     }
 }
 
-/// Lets the named dashboards ask from a browser, which asks first whether it may.
-async fn browsers(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+/// Whose token a request shows.
+fn holder(shared: &Shared, headers: &HeaderMap) -> Result<Holder, OjsError> {
+    let header = headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok());
+    let bearer = header.and_then(|header| header.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    shared.access.holder(bearer.map(|(_, token)| token.trim()))
+}
+
+/// Lets the named dashboards ask from a browser, which asks first whether it may, and refuses pages from elsewhere. As with the server, who
+/// has a token is no such page, and the health may be asked under any name.
+async fn browsers(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
     let origin = request.headers().get(ORIGIN).and_then(|origin| origin.to_str().ok());
     let allowed =
         origin.filter(|origin| shared.origins.iter().any(|known| known == origin)).and_then(|o| HeaderValue::from_str(o).ok());
+    let shown = holder(&shared, request.headers());
+    if allowed.is_none() && shown.is_err() && request.uri().path() != "/health" {
+        if let Err(error) = shared.hosts.check(request.method(), request.uri(), request.headers()) {
+            tracing::warn!(path = request.uri().path(), reason = %error.message, "a page of a browser was refused");
+            return refusal(StatusCode::FORBIDDEN, error.message);
+        }
+    }
+    request.extensions_mut().insert(Shown(shown));
     let mut response = if request.method() == Method::OPTIONS { StatusCode::OK.into_response() } else { next.run(request).await };
     if let Some(origin) = allowed {
         let headers: &mut HeaderMap = response.headers_mut();

@@ -7,6 +7,7 @@ mod check;
 mod fields;
 mod hints;
 mod reader;
+mod signature;
 
 use crate::error::{ErrorCode, OjsError};
 use crate::limits::MAX_ENVELOPE_BYTES;
@@ -19,6 +20,7 @@ use check::too_large;
 pub use check::{check_delay_ms, check_lease_ms, check_name, check_queue, check_type};
 use fields::{Field, Members, Place};
 use reader::Reader;
+pub use signature::{sign_request, signature};
 
 /// The member of a job that names the key which enqueued it; the server writes it.
 pub const ENQUEUED_BY: &str = "enqueued_by";

@@ -31,6 +31,7 @@ pub mod limits;
 pub mod rate_limit;
 pub mod redact;
 pub mod retry;
+pub mod spelling;
 pub mod state;
 pub mod time;
 pub mod trace;

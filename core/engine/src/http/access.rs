@@ -329,19 +329,11 @@ impl Access {
         &self.path
     }
 
-    /// Whether a key has no role but `producer`.
-    #[must_use]
-    pub fn only_produces(&self, name: &str) -> bool {
-        let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner));
-        let found = keys.iter().find(|key| key.name == name);
-        found.is_some_and(|key| key.roles.iter().all(|role| *role == Role::Producer))
-    }
-
-    /// The name of the key, when it allows what is needed.
+    /// Looks up the key that a request shows.
     ///
     /// # Errors
-    /// 401 without a valid key, 403 when its roles do not suffice.
-    pub fn check(&self, bearer: Option<&str>, needs: Permission) -> Result<String, OjsError> {
+    /// 401 without a valid key.
+    pub fn holder(&self, bearer: Option<&str>) -> Result<Holder, OjsError> {
         let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner));
         let Some(secret) = bearer else {
             let message = "This server asks for a key: Authorization: Bearer KEY.";
@@ -352,15 +344,43 @@ impl Access {
         let sum = sum(secret);
         // All are compared, each in full: the time tells nothing.
         let found = keys.iter().fold(None, |found, key| if same(&key.sha256, &sum) { Some(key) } else { found });
-        let Some(key) = found else {
-            return Err(OjsError::new(ErrorCode::Unauthenticated, "This key is not known here; it may have been revoked."));
-        };
-        if key.roles.iter().any(|role| role.allows(needs)) {
-            return Ok(key.name.clone());
+        let unknown = || OjsError::new(ErrorCode::Unauthenticated, "This key is not known here; it may have been revoked.");
+        let key = found.ok_or_else(unknown)?;
+        Ok(Holder { name: key.name.as_str().into(), roles: key.roles.as_slice().into() })
+    }
+}
+
+/// A key that is in force: its name and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    name: Arc<str>,
+    roles: Arc<[Role]>,
+}
+
+impl Holder {
+    /// The name of the key.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the key has no role but `producer`: of jobs that another key enqueued it sees little.
+    #[must_use]
+    pub fn only_produces(&self) -> bool {
+        self.roles.iter().all(|role| *role == Role::Producer)
+    }
+
+    /// Checks that the key allows what is needed.
+    ///
+    /// # Errors
+    /// 403 when its roles do not suffice.
+    pub fn check(&self, needs: Permission) -> Result<(), OjsError> {
+        if self.roles.iter().any(|role| role.allows(needs)) {
+            return Ok(());
         }
-        let roles = key.roles.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let message = format!("Key '{}' ({}) does not allow this: {} is needed.", key.name, roles.join(", "), needs.scope());
-        let details = serde_json::json!({"key": key.name, "roles": roles, "required_scope": needs.scope()});
+        let roles = self.roles.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let message = format!("Key '{}' ({}) does not allow this: {} is needed.", self.name, roles.join(", "), needs.scope());
+        let details = serde_json::json!({"key": &*self.name, "roles": roles, "required_scope": needs.scope()});
         Err(OjsError::new(ErrorCode::PermissionDenied, message).with_details(details))
     }
 }
@@ -383,6 +403,11 @@ fn same(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn check(access: &Access, bearer: Option<&str>, needs: Permission) -> Result<String, OjsError> {
+        let holder = access.holder(bearer)?;
+        holder.check(needs).map(|()| holder.name().to_owned())
+    }
 
     fn made(roles: &[Role]) -> (tempfile::TempDir, Access, String) {
         let directory = tempfile::tempdir().unwrap();
@@ -407,10 +432,10 @@ mod tests {
     #[test]
     fn a_key_is_checked_and_can_be_revoked() {
         let (_directory, access, secret) = made(&[Role::Producer, Role::Worker]);
-        assert_eq!(access.check(Some(&secret), Permission::Work).as_deref(), Ok("k"));
-        assert_eq!(access.check(None, Permission::Work).unwrap_err().status, 401);
-        assert_eq!(access.check(Some("ojs_wrong"), Permission::Work).unwrap_err().status, 401);
-        let denied = access.check(Some(&secret), Permission::Operate).unwrap_err();
+        assert_eq!(check(&access, Some(&secret), Permission::Work).as_deref(), Ok("k"));
+        assert_eq!(check(&access, None, Permission::Work).unwrap_err().status, 401);
+        assert_eq!(check(&access, Some("ojs_wrong"), Permission::Work).unwrap_err().status, 401);
+        let denied = check(&access, Some(&secret), Permission::Operate).unwrap_err();
         assert_eq!((denied.status, denied.code.as_ref()), (403, "permission_denied"));
         assert!(denied.message.contains("ojs:admin:write"), "{denied}");
         let mut file = KeyFile::read(access.path()).unwrap();
@@ -419,7 +444,7 @@ mod tests {
         assert!(file.revoke("k").is_err());
         file.write(access.path()).unwrap();
         assert_eq!(access.reload().unwrap(), 0);
-        assert_eq!(access.check(Some(&secret), Permission::Work).unwrap_err().status, 401);
+        assert_eq!(check(&access, Some(&secret), Permission::Work).unwrap_err().status, 401);
     }
 
     #[test]
@@ -467,7 +492,7 @@ mod tests {
         );
         std::fs::write(access.path(), "{").unwrap();
         assert!(access.reload().is_err());
-        assert!(access.check(Some(&secret), Permission::Administer).is_ok());
+        assert!(check(&access, Some(&secret), Permission::Administer).is_ok());
         assert!(Access::open("/nowhere/keys.json").unwrap_err().to_string().contains("ojs keys add"));
     }
 }

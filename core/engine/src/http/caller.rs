@@ -3,11 +3,14 @@ use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use ojs_model::envelope::{sign_request, signature};
+use ojs_model::workflow::NewWorkflow;
 use ojs_model::{ErrorCode, JobId, NewJob, OjsError};
 use serde_json::json;
 
 use crate::engine::Engine;
-use crate::http::guard::{Caller, OwnJobsOnly};
+use crate::features::workflows::records::WorkflowView;
+use crate::http::guard::Caller;
 use crate::http::reply::{Failure, unexpected};
 use crate::kernel::command::{Query, Reply};
 use crate::kernel::job::JobView;
@@ -26,8 +29,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Asker {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let key = parts.extensions.get::<Caller>().map(|caller| caller.0.clone());
-        Ok(Self { key, own_only: parts.extensions.get::<OwnJobsOnly>().is_some() })
+        let holder = parts.extensions.get::<Caller>().map(|Caller(holder)| holder);
+        Ok(Self {
+            key: holder.map(|holder| holder.name().to_owned()),
+            own_only: holder.is_some_and(crate::http::access::Holder::only_produces),
+        })
     }
 }
 
@@ -37,6 +43,22 @@ impl Asker {
         if let Some(key) = &self.key {
             job.sign(key, self.own_only);
         }
+    }
+
+    /// Notes in a workflow who creates it: its jobs are enqueued in that name.
+    pub fn sign_workflow(&self, new: &mut NewWorkflow) {
+        new.sign(self.key.as_deref(), self.own_only);
+    }
+
+    /// Notes in the template of a cron entry who registers it.
+    pub fn sign_template(&self, template: &str) -> String {
+        sign_request(template, self.key.as_deref(), self.own_only)
+    }
+
+    /// Whether another key created the workflow and this one may not see what came out of its jobs.
+    pub fn is_stranger_to_workflow(&self, view: &WorkflowView) -> bool {
+        let owner = || view.steps.iter().find_map(|step| signature(&step.row.request));
+        self.own_only && owner().is_some_and(|(owner, _)| self.key.as_deref() != Some(owner.as_str()))
     }
 
     /// Whether another key enqueued the job and this one may not see it whole.

@@ -8,28 +8,27 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use ojs_model::OjsError;
 
-use crate::http::access::{Access, Permission};
+use crate::http::access::{Access, Holder, Permission};
 use crate::http::client_limit::{Guest, Peer};
 use crate::http::hosts::Hosts;
 use crate::http::reply::Failure;
 
-/// The name of the key that a request came with, for handlers: `Option<Extension<Caller>>`, none where no keys are asked for.
+/// The key that a request shows, looked up once for all that stands in front of its handler.
 #[derive(Debug, Clone)]
-pub struct Caller(pub String);
+struct Shown(Result<Holder, OjsError>);
 
-/// The key of the request has no role but `producer`: what other keys enqueued is not its business.
-#[derive(Debug, Clone, Copy)]
-pub struct OwnJobsOnly;
+/// The key that a request came with and that its route accepts; none where no keys are asked for.
+#[derive(Debug, Clone)]
+pub struct Caller(pub Holder);
 
 /// Refuses with 401 or 403, before the body is read.
 pub async fn guard(State((access, needs)): State<(Arc<Access>, Permission)>, mut request: Request, next: Next) -> Response {
-    match access.check(bearer(request.headers()), needs) {
-        Ok(name) => {
-            if access.only_produces(&name) {
-                request.extensions_mut().insert(OwnJobsOnly);
-            }
-            request.extensions_mut().insert(Caller(name));
+    let allowed = holder(&mut request, &access).and_then(|holder| holder.check(needs).map(|()| holder));
+    match allowed {
+        Ok(holder) => {
+            request.extensions_mut().insert(Caller(holder));
             next.run(request).await
         }
         Err(error) => {
@@ -41,7 +40,17 @@ pub async fn guard(State((access, needs)): State<(Arc<Access>, Permission)>, mut
     }
 }
 
-/// The key that a request shows.
+/// Whose key a request shows.
+fn holder(request: &mut Request, access: &Access) -> Result<Holder, OjsError> {
+    if let Some(Shown(known)) = request.extensions().get() {
+        return known.clone();
+    }
+    let found = access.holder(bearer(request.headers()));
+    request.extensions_mut().insert(Shown(found.clone()));
+    found
+}
+
+/// The secret in the `Authorization` header.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, secret) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(secret.trim())
@@ -57,8 +66,8 @@ pub struct Fence {
 }
 
 /// Refuses with 403 what a page from elsewhere has a browser send.
-pub async fn fence(State(fence): State<Fence>, request: Request, next: Next) -> Response {
-    let has_key = fence.access.as_ref().is_some_and(|access| access.check(bearer(request.headers()), Permission::Open).is_ok());
+pub async fn fence(State(fence): State<Fence>, mut request: Request, next: Next) -> Response {
+    let has_key = fence.access.as_ref().is_some_and(|access| holder(&mut request, access).is_ok());
     if has_key {
         return next.run(request).await;
     }
@@ -81,6 +90,6 @@ impl<S: Sync> FromRequestParts<S> for Guest {
 
 /// Whose places a request takes.
 pub fn guest(extensions: &axum::http::Extensions) -> Guest {
-    let key = extensions.get::<Caller>().map(|Caller(name)| name.as_str().into());
+    let key = extensions.get::<Caller>().map(|Caller(holder)| holder.name().into());
     Guest { peer: extensions.get::<Peer>().copied(), key }
 }

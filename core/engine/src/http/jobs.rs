@@ -2,7 +2,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use ojs_model::json::{push_bare, push_member, push_text, push_time};
@@ -14,33 +13,26 @@ use serde_json::value::RawValue;
 
 use crate::engine::Engine;
 use crate::error::Refusal;
+use crate::http::call::Call;
 use crate::http::caller::Asker;
-use crate::http::client_limit::Guest;
 use crate::http::page::pressure;
 use crate::http::reply::{Failure, Json, unexpected};
-use crate::http::request::{client_request_id, job_id, parse, read_body};
+use crate::http::request::job_id;
 use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::job::JobView;
 use crate::kernel::placed::{Placed, Pressure};
 use crate::kernel::{owner, render};
 
-pub async fn enqueue(
-    State(engine): State<Engine>,
-    asker: Asker,
-    guest: Guest,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json, Failure> {
-    let body = read_body(&headers, body).await?;
-    let mut job = NewJob::parse_from(envelope::check_body(&body)?, engine.now(), client_request_id(&headers))?;
-    asker.sign(&mut job);
+pub async fn enqueue(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
+    let mut job = NewJob::parse_from(envelope::check_body(&call.body)?, engine.now(), call.request_id())?;
+    call.asker.sign(&mut job);
     if engine.options().test_mode {
         reject_for_test(&job)?;
     }
     let id = job.id;
     let warnings = std::mem::take(&mut job.warnings);
-    let patience = block_timeout(&headers)?;
-    let _seat = engine.slot(&guest, patience)?;
+    let patience = block_timeout(&call.headers)?;
+    let _seat = call.slot(&engine, patience)?;
     let placed = store(&engine, vec![Arc::new(job)], patience).await?;
     let deduplicated = placed.iter().any(|placed| placed.deduplicated);
     let mut out = String::with_capacity(512);
@@ -63,15 +55,8 @@ struct Batch<'a> {
     jobs: Option<Vec<&'a RawValue>>,
 }
 
-pub async fn enqueue_batch(
-    State(engine): State<Engine>,
-    asker: Asker,
-    guest: Guest,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json, Failure> {
-    let body = read_body(&headers, body).await?;
-    let jobs = parse_batch(&body, engine.now(), client_request_id(&headers), &asker)?;
+pub async fn enqueue_batch(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
+    let jobs = parse_batch(&call, engine.now())?;
     if engine.options().test_mode {
         jobs.iter().try_for_each(|job| reject_for_test(job))?;
     }
@@ -80,8 +65,8 @@ pub async fn enqueue_batch(
         .flat_map(|(index, job)| job.warnings.iter().map(move |warning| format!("jobs[{index}].{warning}")))
         .take(MAX_WARNINGS)
         .collect();
-    let patience = block_timeout(&headers)?;
-    let _seat = engine.slot(&guest, patience)?;
+    let patience = block_timeout(&call.headers)?;
+    let _seat = call.slot(&engine, patience)?;
     let placed = store(&engine, jobs, patience).await?;
     let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":");
@@ -102,8 +87,8 @@ fn push_warnings(out: &mut String, warnings: &[String]) {
     }
 }
 
-fn parse_batch(body: &[u8], now: Timestamp, request_id: Option<&str>, asker: &Asker) -> Result<Vec<Arc<NewJob>>, OjsError> {
-    let batch: Batch<'_> = parse(body)?;
+fn parse_batch(call: &Call, now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError> {
+    let batch: Batch<'_> = call.parse()?;
     let jobs = batch.jobs.filter(|jobs| !jobs.is_empty());
     let jobs = jobs.ok_or_else(|| OjsError::invalid_field("jobs", "jobs is required: an array of at least one job."))?;
     if jobs.len() > MAX_BATCH_JOBS {
@@ -111,8 +96,8 @@ fn parse_batch(body: &[u8], now: Timestamp, request_id: Option<&str>, asker: &As
         return Err(OjsError::new(ErrorCode::BatchSizeExceeded, message).with_details(json!({"max_batch_size": MAX_BATCH_JOBS})));
     }
     let parsed = jobs.iter().enumerate().map(|(index, raw)| {
-        let signed = NewJob::parse_from(raw.get(), now, request_id).map(|mut job| {
-            asker.sign(&mut job);
+        let signed = NewJob::parse_from(raw.get(), now, call.request_id()).map(|mut job| {
+            call.asker.sign(&mut job);
             Arc::new(job)
         });
         signed.map_err(|mut error| {
@@ -211,15 +196,9 @@ struct Change {
 }
 
 /// `PATCH /jobs/{id} {"priority":n}`: while the job waits for its turn.
-pub async fn patch(
-    State(engine): State<Engine>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json, Failure> {
+pub async fn patch(State(engine): State<Engine>, Path(id): Path<String>, call: Call) -> Result<Json, Failure> {
     let id = job_id("job", &id)?;
-    let body = read_body(&headers, body).await?;
-    let change: Change = parse(&body)?;
+    let change: Change = call.parse()?;
     let wanted = change.priority.as_ref().and_then(serde_json::Value::as_i64).filter(|n| PRIORITY_RANGE.contains(n));
     let priority = wanted.and_then(|n| i32::try_from(n).ok()).ok_or_else(|| {
         OjsError::invalid_field("priority", "priority is required: an integer from -100 to 100. Nothing else can be changed.")

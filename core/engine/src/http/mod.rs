@@ -2,6 +2,7 @@
 pub mod access;
 pub(crate) mod activity;
 pub(crate) mod aliases;
+pub(crate) mod call;
 pub(crate) mod caller;
 pub(crate) mod client_limit;
 pub(crate) mod events;

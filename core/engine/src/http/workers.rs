@@ -3,9 +3,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use bytes::Bytes;
 use ojs_model::json::{push_bare, push_member, push_text, push_time};
 use ojs_model::limits::{MAX_BATCH_JOBS, MAX_FETCH_COUNT, MAX_FETCH_QUEUES, MAX_FETCH_TYPES, MAX_RESULT_BYTES};
@@ -15,10 +13,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::http::caller::Asker;
-use crate::http::client_limit::Guest;
+use crate::http::call::Call;
 use crate::http::reply::{Failure, Json, unexpected};
-use crate::http::request::{job_id, parse, read_body};
+use crate::http::request::job_id;
 use crate::kernel::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::render;
@@ -114,24 +111,17 @@ fn check_count(field: &str, count: usize, most: usize) -> Result<(), OjsError> {
         .with_details(json!({"field": field, "max_batch_size": most})))
 }
 
-pub async fn fetch(
-    State(engine): State<Engine>,
-    asker: Asker,
-    guest: Guest,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json, Failure> {
-    let body = read_body(&headers, body).await?;
-    let request: ClaimBody<'_> = parse(&body)?;
+pub async fn fetch(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
+    let request: ClaimBody<'_> = call.parse()?;
     if request.queues.is_empty() {
         return Err(OjsError::invalid_field("queues", "queues is required: an array of at least one queue name.").into());
     }
     if request.count == Some(0) {
         return Err(OjsError::invalid_field("count", "count must be at least 1.").into());
     }
-    let claim = Claim { key: asker.key, ..request.claim(1)? };
+    let claim = Claim { key: call.asker.key.clone(), ..request.claim(1)? };
     let wait = request.wait();
-    let _seat = engine.slot(&guest, wait)?;
+    let _seat = call.slot(&engine, wait)?;
     let (_, jobs) = engine.exchange(Vec::new(), Some(claim), wait).await?;
     let mut out = String::from("{");
     push_jobs(&mut out, &jobs);
@@ -143,16 +133,9 @@ pub async fn fetch(
     Ok(Json::ok(out))
 }
 
-pub async fn exchange(
-    State(engine): State<Engine>,
-    asker: Asker,
-    guest: Guest,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json, Failure> {
-    let body = read_body(&headers, body).await?;
-    let request: ClaimBody<'_> = parse(&body)?;
-    let claim = Claim { key: asker.key, ..request.claim(0)? };
+pub async fn exchange(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
+    let request: ClaimBody<'_> = call.parse()?;
+    let claim = Claim { key: call.asker.key.clone(), ..request.claim(0)? };
     let claim = (claim.count > 0 && !claim.queues.is_empty()).then_some(claim);
     let wait = request.wait();
     // An outcome that cannot be read is answered in its place; the others are written all the same.
@@ -169,7 +152,7 @@ pub async fn exchange(
     }
     let ids: Vec<String> = request.outcomes.iter().map(|o| o.job_id.clone().unwrap_or_default().into_owned()).collect();
     // Outcomes are written even when there is no place to wait.
-    let (_seat, wait) = match engine.slot(&guest, wait) {
+    let (_seat, wait) = match call.slot(&engine, wait) {
         Err(_) if !reports.is_empty() => (None, Duration::ZERO),
         slot => (slot?, wait),
     };
@@ -255,16 +238,14 @@ impl OutcomeBody<'_> {
     }
 }
 
-pub async fn ack(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
-    let body = read_body(&headers, body).await?;
-    let mut request: OutcomeBody<'_> = parse(&body)?;
+pub async fn ack(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
+    let mut request: OutcomeBody<'_> = call.parse()?;
     (request.error, request.requeue) = (None, false);
     settle(&engine, request.report(None, true)?).await
 }
 
-pub async fn nack(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
-    let body = read_body(&headers, body).await?;
-    let request: OutcomeBody<'_> = parse(&body)?;
+pub async fn nack(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
+    let request: OutcomeBody<'_> = call.parse()?;
     if request.error.is_none() && !request.requeue {
         let message = "error is required: an object with code and message.";
         return Err(OjsError::invalid_field("error", message).into());
@@ -394,9 +375,8 @@ impl BeatBody<'_> {
     }
 }
 
-pub async fn heartbeat(State(engine): State<Engine>, asker: Asker, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
-    let body = read_body(&headers, body).await?;
-    let request: BeatBody<'_> = parse(&body)?;
+pub async fn heartbeat(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
+    let request: BeatBody<'_> = call.parse()?;
     let worker = request.worker_id.as_deref().filter(|id| !id.is_empty());
     let worker = worker.ok_or_else(|| OjsError::invalid_field("worker_id", "worker_id is required: a non-empty string."))?;
     envelope::check_name("worker_id", worker)?;
@@ -416,7 +396,7 @@ pub async fn heartbeat(State(engine): State<Engine>, asker: Asker, headers: Head
         visibility_ms: request.visibility_timeout_ms,
         test_directives: engine.options().test_mode,
         info: request.about.info(),
-        key: asker.key,
+        key: call.asker.key.clone(),
     };
     match engine.execute(Command::Heartbeat(beat)).await? {
         Reply::Beat { extended, cancelled, directive } => {

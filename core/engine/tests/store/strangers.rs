@@ -13,6 +13,7 @@ use crate::support::Bench;
 on_every_store!(
     a_producer_sees_little_of_jobs_of_other_keys,
     a_producer_neither_replaces_nor_reads_through_uniqueness,
+    jobs_of_workflows_and_cron_entries_belong_to_the_key_that_made_them,
     the_id_of_a_worker_belongs_to_its_key_while_it_is_alive,
 );
 
@@ -98,6 +99,44 @@ async fn a_producer_neither_replaces_nor_reads_through_uniqueness(b: Bench) {
     }
     assert_eq!(server.ask("shop", "GET", &format!("/jobs/{id}"), Value::Null).await.1["job"]["state"], "available");
     assert_eq!(server.ask("shop", "POST", "/jobs", unique("replace")).await.0, 201, "its own it may replace");
+}
+
+async fn jobs_of_workflows_and_cron_entries_belong_to_the_key_that_made_them(b: Bench) {
+    let server = guarded(&b);
+    let mut step = secret_job(json!({"queue": "q", "unique": {"keys": ["type"], "on_conflict": "reject"}}));
+    let inner = json!({"type": "chain", "steps": [step.clone()]});
+    step["type"] = json!("last");
+    let flow = json!({"type": "chain", "steps": [inner, step]});
+    let (status, made) = server.ask("shop", "POST", "/workflows", flow).await;
+    assert_eq!(status, 201, "{made}");
+    let workflow = format!("/workflows/{}", made["workflow"]["id"].as_str().unwrap());
+    for kind in ["t", "last"] {
+        let held = b.claim(1).await.remove(0);
+        assert!(held.body.text.contains(r#""enqueued_by":"shop""#), "{}", held.body.text);
+        let id = held.row.id.to_string();
+        let job = format!("/jobs/{id}");
+        assert_eq!(server.ask("shop", "GET", &job, Value::Null).await.1["job"]["args"], json!(["secret"]));
+        let outline = json!({"id": id, "type": kind, "queue": "q", "state": "active"});
+        assert_eq!(server.ask("blog", "GET", &job, Value::Null).await.1, json!({"job": outline}));
+        let mut replacing = secret_job(json!({"queue": "q", "unique": {"keys": ["type"], "on_conflict": "replace"}}));
+        replacing["type"] = json!(kind);
+        assert_eq!(server.ask("blog", "POST", "/jobs", replacing).await.0, 409, "{kind}");
+        b.settle(held.row.id, Some(held.row.lease), ojs_engine::command::Outcome::Ack(Some("\"out\"".into()))).await.unwrap();
+    }
+    let whole = server.ask("shop", "GET", &workflow, Value::Null).await.1.to_string();
+    assert!(whole.contains("out"), "{whole}");
+    let (status, seen) = server.ask("blog", "GET", &workflow, Value::Null).await;
+    assert_eq!((status, seen["workflow"]["state"].as_str()), (200, Some("completed")));
+    assert!(!seen.to_string().contains("out") && seen["workflow"].as_object().unwrap().len() == 3, "{seen}");
+
+    let entry = json!({"name": "tick", "expression": "* * * * *", "job_template": secret_job(json!({"queue": "q"}))});
+    let (status, made) = server.ask("boss", "POST", "/cron", entry).await;
+    assert_eq!(status, 201, "{made}");
+    b.advance(std::time::Duration::from_secs(60)).await;
+    let held = b.claim(1).await.remove(0);
+    assert!(held.body.text.contains(r#""enqueued_by":"boss""#), "{}", held.body.text);
+    let (_, seen) = server.ask("blog", "GET", &format!("/jobs/{}", held.row.id), Value::Null).await;
+    assert!(!seen.to_string().contains("secret"), "{seen}");
 }
 
 async fn the_id_of_a_worker_belongs_to_its_key_while_it_is_alive(b: Bench) {

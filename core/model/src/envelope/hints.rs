@@ -1,6 +1,8 @@
 //! Options that have no meaning: kept, as extensions may give them one, and told to the client, as most are misspelt.
 use std::borrow::Cow;
 
+use crate::spelling::{self, plain};
+
 /// The options that exist, and `meta` under both its names.
 const KNOWN: &[&str] = &[
     "queue",
@@ -43,8 +45,6 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("dedupe", "unique"),
     ("jobtimeout", "timeout"),
 ];
-/// Largest number of letters that may differ.
-const FAR: usize = 3;
 /// Warnings that one job gets.
 const MOST: usize = 10;
 
@@ -62,39 +62,8 @@ fn warning(name: &str) -> String {
 }
 
 fn nearest(name: &str) -> Option<&'static str> {
-    // Names that are no longer than a name could be: the comparison is quadratic.
-    if name.len() > 40 {
-        return None;
-    }
-    let plain = plain(name);
-    let other = OTHERWISE.iter().find(|(foreign, _)| *foreign == plain).map(|(_, known)| *known);
-    let (far, known) = KNOWN.iter().map(|known| (distance(&plain, &self::plain(known)), *known)).min()?;
-    other.or((far <= FAR && far * 2 <= known.len()).then_some(known))
-}
-
-/// Letters only: `maxAttempts` and `max_attempts` are the same.
-fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// Letters to add, drop or change.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = i;
-        let mut left = i + 1;
-        for (y, cell) in b.iter().zip(row.iter_mut().skip(1)) {
-            let changed = corner + usize::from(x != *y);
-            corner = *cell;
-            left = changed.min(left + 1).min(corner + 1);
-            *cell = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
+    let other = OTHERWISE.iter().find(|(foreign, _)| plain(foreign) == plain(name)).map(|(_, known)| *known);
+    other.or_else(|| spelling::nearest(name, KNOWN.iter().copied()))
 }
 
 #[cfg(test)]
@@ -115,6 +84,5 @@ mod tests {
         ] {
             assert_eq!(nearest(name), known, "{name}");
         }
-        assert_eq!(distance("kitten", "sitting"), 3);
     }
 }

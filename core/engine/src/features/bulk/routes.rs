@@ -207,7 +207,7 @@ fn key_of(
     if given.is_empty() || given.chars().count() > MAX_KEY_CHARS {
         return Err(fault("is empty or too long"));
     }
-    let caller = from.as_ref().map(|Extension(Caller(name))| name.as_str());
+    let caller = from.as_ref().map(|Extension(Caller(holder))| holder.name());
     Ok(Some(IdempotencyKey::new(operation, caller, &given, Sha256::digest(body).into())))
 }
 

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::Engine;
 use crate::features::crons::records::{CronRow, Overlap};
+use crate::http::caller::Asker;
 use crate::http::page::pagination;
 use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{Params, parse, read_body};
@@ -132,9 +133,10 @@ fn check_name(name: &str) -> Result<(), OjsError> {
     ))
 }
 
-pub async fn put(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn put(State(engine): State<Engine>, asker: Asker, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
-    let row = parse::<CronBody<'_>>(&body)?.row(engine.now())?;
+    let mut row = parse::<CronBody<'_>>(&body)?.row(engine.now())?;
+    row.template = asker.sign_template(&row.template);
     let location = format!("/ojs/v1/cron/{}", row.name);
     match engine.execute(Command::PutCron(Box::new(row))).await? {
         Reply::Cron(row, true) => Ok(Json::ok(wrapped(&row))),

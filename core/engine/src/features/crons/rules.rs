@@ -108,7 +108,7 @@ impl Transaction<'_> {
     /// Enqueues a job from the template.
     fn fire(&mut self, row: &mut CronRow, due: Timestamp, replaces: bool) -> Result<(), StoreError> {
         let request = stamped(row, due);
-        let mut job = match NewJob::parse(&request, self.now) {
+        let mut job = match NewJob::parse_signed(&request, self.now) {
             Ok(job) => job,
             Err(error) => {
                 tracing::error!(cron = row.name, %error, "the template of a cron entry is no longer valid");

@@ -11,13 +11,15 @@ use serde_json::value::RawValue;
 
 use crate::engine::Engine;
 use crate::features::workflows::records::{StepState, StepView, WorkflowState, WorkflowView};
+use crate::http::caller::Asker;
 use crate::http::reply::{Failure, Json, unexpected};
 use crate::http::request::{job_id, read_body};
 use crate::kernel::command::{Command, Query, Reply};
 
-pub async fn create(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
+pub async fn create(State(engine): State<Engine>, asker: Asker, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
-    let new = NewWorkflow::parse(envelope::check_body(&body)?, engine.now())?;
+    let mut new = NewWorkflow::parse(envelope::check_body(&body)?, engine.now())?;
+    asker.sign_workflow(&mut new);
     let location = format!("/ojs/v1/workflows/{}", new.id);
     match engine.execute(Command::CreateWorkflow(Arc::new(new))).await? {
         Reply::Workflow(view) => Ok(Json::created(wrapped(&view), Some(location))),
@@ -25,8 +27,9 @@ pub async fn create(State(engine): State<Engine>, headers: HeaderMap, body: Body
     }
 }
 
-pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
+pub async fn get(State(engine): State<Engine>, asker: Asker, Path(id): Path<String>) -> Result<Json, Failure> {
     match engine.query(Query::Workflow(job_id("workflow", &id)?)).await? {
+        Reply::Workflow(view) if asker.is_stranger_to_workflow(&view) => Ok(Json::ok(outline(&view))),
         Reply::Workflow(view) => Ok(Json::ok(wrapped(&view))),
         other => Err(unexpected(&other).into()),
     }
@@ -37,6 +40,16 @@ pub async fn cancel(State(engine): State<Engine>, Path(id): Path<String>) -> Res
         Reply::Workflow(view) => Ok(Json::ok(wrapped(&view))),
         other => Err(unexpected(&other).into()),
     }
+}
+
+/// What everybody who knows the id may see.
+fn outline(view: &WorkflowView) -> String {
+    let mut out = String::from("{\"workflow\":{");
+    push_text(&mut out, "id", &view.row.id.to_string());
+    push_text(&mut out, "type", view.row.shape.as_str());
+    push_text(&mut out, "state", view.row.state.as_str());
+    out.push_str("}}");
+    out
 }
 
 /// `{"workflow": {…}}` in the union of the documented forms (protocol section 8.3).

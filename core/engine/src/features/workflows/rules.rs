@@ -123,7 +123,7 @@ impl Transaction<'_> {
     }
 
     fn enqueue_step(&mut self, flow: &WorkflowRow, step: &StepRow, results: &str) -> Stored<Result<JobId, OjsError>> {
-        let mut job = match NewJob::parse(&step.request, self.now) {
+        let mut job = match NewJob::parse_signed(&step.request, self.now) {
             Ok(job) => job,
             Err(error) => return Ok(Err(error)),
         };
