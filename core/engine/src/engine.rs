@@ -104,8 +104,9 @@ impl Engine {
         let (ledger, node) = opened??;
         let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
         let waiting = Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
-        let inner =
-            Inner { store: Arc::new(ledger), wakeups, metrics, streams, waiting, options, node, opened, opened_at, closing };
+        let store: Arc<dyn Store> = Arc::new(ledger);
+        let store = options.between.map_or(Arc::clone(&store), |between| between(store));
+        let inner = Inner { store, wakeups, metrics, streams, waiting, options, node, opened, opened_at, closing };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -341,7 +342,7 @@ type Exchanged = Result<(Results, Vec<JobView>, Option<Timestamp>), Refusal>;
 fn exchanged(reply: Result<Reply, Refusal>) -> Exchanged {
     match reply? {
         Reply::Exchanged { results, jobs, retry_at } => Ok((results, jobs, retry_at)),
-        other => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+        other => Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
     }
 }
 

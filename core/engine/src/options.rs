@@ -8,6 +8,7 @@ use std::time::Duration;
 use ojs_model::redact::{self, SecretUrl};
 
 use crate::kernel::clock::{Clock, SystemClock};
+use crate::store::seam::Store;
 
 /// Where jobs are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,6 +145,9 @@ pub struct EngineOptions {
     pub codec_server_url: Option<String>,
     /// Source of time.
     pub clock: Arc<dyn Clock>,
+    /// What stands between the engine and its store: tests that watch every command.
+    #[doc(hidden)]
+    pub between: Option<fn(Arc<dyn Store>) -> Arc<dyn Store>>,
 }
 
 impl EngineOptions {
@@ -157,6 +161,7 @@ impl EngineOptions {
             retention: Retention::default(),
             codec_server_url: None,
             clock: Arc::new(SystemClock),
+            between: None,
         }
     }
 }

@@ -187,7 +187,7 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
 
 /// A reply of another kind than the command's: a fault of ours.
 pub fn unexpected(reply: &Reply) -> Refusal {
-    StoreError::Failed(format!("unexpected answer {reply:?}")).into()
+    StoreError::Failed(format!("an answer of another kind: {}", reply.kind())).into()
 }
 
 /// The status of a refusal, whatever an unknown code says.

@@ -341,6 +341,14 @@ pub enum Reply {
     Done,
 }
 
+impl Reply {
+    /// Which one it is, without what it holds: for logs and faults, which never show a job.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        format!("{self:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
+    }
+}
+
 /// An accepted outcome.
 #[derive(Debug, Clone)]
 pub struct Finished {

@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::features::job_types::passes::Passes;
 use crate::features::statistics::records::Named;
 use crate::kernel::aside::Aside;
+use crate::kernel::part::Refused;
 use crate::kernel::{event, lease};
 use crate::store::tables::Tables;
 
@@ -25,6 +26,8 @@ pub struct Counters {
     pub exceeded: u64,
     /// The events of that transaction, if they are to be logged.
     pub told: Vec<event::Event>,
+    /// What tries of the running group have found to be refused.
+    pub(crate) refused: Refused,
     /// What maintenance leaves out.
     pub aside: Aside,
 }
@@ -37,6 +40,11 @@ impl Counters {
     pub fn reserve(&mut self, tables: &mut dyn Tables) -> Result<(), StoreError> {
         self.leases = tables.reserve_leases()?;
         Ok(())
+    }
+
+    /// A transaction that reserved lease tokens may not have been written: the next claim reserves others.
+    pub fn forget_leases(&mut self) {
+        self.leases = self.leases.end..self.leases.end;
     }
 
     /// Forgets what a transaction that did not end has left here.

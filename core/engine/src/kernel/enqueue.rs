@@ -64,10 +64,7 @@ impl Transaction<'_> {
         }
         let all: Vec<&NewJob> = jobs.iter().map(Arc::as_ref).collect();
         if let Some(index) = self.tables.insert_all(&all, &mut rows)? {
-            // All or none: take back what this command stored. Nobody has seen it, the transaction is open.
-            for row in rows.iter().take(index) {
-                self.tables.delete(row)?;
-            }
+            // All or none: those before it go with the refusal.
             return match all.get(index) {
                 Some(job) => Err(self.duplicate(job, index, jobs.len())?.into()),
                 None => Err(StoreError::Failed(format!("no job {index} in a batch of {}", jobs.len())).into()),

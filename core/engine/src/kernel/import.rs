@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use crate::error::{Applied, Refusal};
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::flag;
+use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::RawJob;
 
@@ -33,7 +34,7 @@ impl Transaction<'_> {
         for raw in self.tables.raw_jobs(SLICE, &self.queues_aside())? {
             self.takes_queue(&raw.queue.as_str().into());
             let placed = match self.request(&raw, true) {
-                Ok(job) => self.import_job(&job),
+                Ok(job) => self.part(Part::Inserted(raw.id), |transaction| transaction.import_job(&job)),
                 Err(error) => Err(error.into()),
             };
             match placed {

@@ -19,6 +19,7 @@ pub mod log;
 pub(crate) mod maintenance;
 pub(crate) mod outcome;
 pub(crate) mod owner;
+pub(crate) mod part;
 pub mod placed;
 pub(crate) mod query;
 pub(crate) mod render;

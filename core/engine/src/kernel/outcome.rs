@@ -15,6 +15,7 @@ use crate::features::admin::records::STALE_AFTER_MS;
 use crate::kernel::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::lease;
+use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::quiet_signal;
 use crate::store::rows::WorkerRow;
@@ -29,8 +30,8 @@ impl Transaction<'_> {
             self.check_key(&worker, Some(key))?;
         }
         let mut results = Vec::with_capacity(outcomes.len());
-        for report in outcomes {
-            results.push(match self.settle(report) {
+        for (place, report) in outcomes.iter().enumerate() {
+            results.push(match self.part(Part::Outcome(self.command, place), |transaction| transaction.settle(report)) {
                 Ok(finished) => Ok(finished),
                 Err(Refusal::Ojs(error)) => Err(*error),
                 Err(fault) => return Err(fault),

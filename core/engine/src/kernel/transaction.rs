@@ -8,7 +8,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt};
 use ojs_model::{JobId, OjsError, Timestamp};
 
-use crate::error::{Applied, StoreError};
+use crate::error::{Applied, Refusal, StoreError};
 use crate::features::limits::gate::Gate;
 use crate::features::statistics::rules::named;
 use crate::kernel::command::{Command, Reply};
@@ -16,6 +16,7 @@ use crate::kernel::counters::Counters;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::job_log;
 use crate::kernel::journal::Journal;
+use crate::kernel::part::Part;
 use crate::kernel::view::view;
 use crate::store::rows::Counts;
 use crate::store::tables::Tables;
@@ -45,6 +46,8 @@ pub struct Transaction<'a> {
     pub(crate) done: Vec<JobId>,
     /// Trace ids of jobs that have one, by number of the job.
     pub(crate) traces: HashMap<i64, String>,
+    /// Place of the running command in its group.
+    pub(crate) command: usize,
 }
 
 impl<'a> Transaction<'a> {
@@ -64,7 +67,24 @@ impl<'a> Transaction<'a> {
             retry_at: None,
             done: Vec::new(),
             traces: HashMap::new(),
+            command: 0,
         }
+    }
+
+    /// Carries out the commands of a group, in order.
+    ///
+    /// # Errors
+    /// When the store fails, and when the group must be applied again: see [`Part`].
+    pub fn apply_all(&mut self, commands: &[&Command]) -> Result<Vec<Applied<Reply>>, StoreError> {
+        let mut replies = Vec::with_capacity(commands.len());
+        for (place, command) in commands.iter().enumerate() {
+            self.command = place;
+            replies.push(match self.part(Part::Command(place), |transaction| transaction.apply(command)) {
+                Err(Refusal::Store(fault)) => return Err(fault),
+                reply => reply,
+            });
+        }
+        Ok(replies)
     }
 
     /// Carries out one command, and moves on the workflows whose steps it ended.

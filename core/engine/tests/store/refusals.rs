@@ -7,6 +7,7 @@ use ojs_engine::command::{Command, Query, Reply};
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
 use ojs_engine::rows::{JobFilter, QueueRow};
+use ojs_engine::store::seam::Store;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use serde_json::json;
 
@@ -17,7 +18,7 @@ on_every_store!(a_refused_command_changes_nothing);
 
 /// What a client can find out about a store, events aside: those say that something was refused.
 #[derive(Debug, PartialEq)]
-struct Digest {
+pub struct Digest {
     queues: Vec<QueueRow>,
     counts: Vec<[i64; 8]>,
     jobs: Vec<JobView>,
@@ -26,23 +27,26 @@ struct Digest {
     workers: usize,
 }
 
-async fn query(b: &Bench, query: Query) -> Reply {
-    b.engine.store().query(query).await.unwrap()
+async fn digest(b: &Bench) -> Digest {
+    digest_of(&**b.engine.store(), b.now()).await
 }
 
-async fn digest(b: &Bench) -> Digest {
-    let Reply::Queues(queues) = query(b, Query::Queues).await else { panic!("no queues") };
+/// What can be found out about a store at a time.
+pub async fn digest_of(store: &dyn Store, now: i64) -> Digest {
+    let query = async |query| store.query(query).await.unwrap();
+    let Reply::Queues(queues) = query(Query::Queues).await else { panic!("no queues") };
     let mut counts = Vec::new();
     for queue in &queues {
-        counts.push(b.counts(&queue.name).await);
+        let Reply::Queue(_, of) = query(Query::Queue(queue.name.to_string())).await else { panic!("no counts") };
+        counts.push(of);
     }
     let filter = JobFilter { limit: 1000, ascending: true, ..JobFilter::default() };
-    let Reply::Admin(reply) = query(b, Query::Admin(AdminQuery::Jobs(filter))).await else { panic!("no jobs") };
+    let Reply::Admin(reply) = query(Query::Admin(AdminQuery::Jobs(filter))).await else { panic!("no jobs") };
     let AdminReply::Jobs { jobs, .. } = *reply else { panic!("no jobs") };
-    let at = Timestamp::from_millis(b.now());
-    let limits = format!("{:?}", query(b, Query::Limits { key: None, limit: 100, offset: 0, at }).await);
-    let crons = format!("{:?}", query(b, Query::Crons).await);
-    let Reply::Admin(reply) = query(b, Query::Admin(AdminQuery::Workers)).await else { panic!("no workers") };
+    let at = Timestamp::from_millis(now);
+    let limits = format!("{:?}", query(Query::Limits { key: None, limit: 100, offset: 0, at }).await);
+    let crons = format!("{:?}", query(Query::Crons).await);
+    let Reply::Admin(reply) = query(Query::Admin(AdminQuery::Workers)).await else { panic!("no workers") };
     let AdminReply::Workers(workers) = *reply else { panic!("no workers") };
     Digest { queues, counts, jobs, limits, crons, workers: workers.len() }
 }

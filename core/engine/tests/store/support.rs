@@ -33,6 +33,9 @@ macro_rules! on_every_store {
         mod sqlite {
             $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::sqlite().await).await } )*
         }
+        mod checked {
+            $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::checked().await).await } )*
+        }
         mod postgres {
             $( #[tokio::test] async fn $name() { super::$name($crate::support::Bench::postgres().await).await } )*
         }
@@ -46,6 +49,15 @@ impl Bench {
 
     pub async fn sqlite() -> Self {
         Self::open(|dir| format!("sqlite:{}", dir.path().join("jobs.db").display())).await
+    }
+
+    /// A file behind a store that fails on what refused commands leave behind.
+    pub async fn checked() -> Self {
+        let dir = TempDir::new().unwrap();
+        let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
+        let url = format!("sqlite:{}", dir.path().join("jobs.db").display());
+        let options = EngineOptions { between: Some(crate::checked::Checked::between), ..options(&url, Arc::clone(&clock) as _) };
+        Self { engine: Engine::open(options).await.unwrap(), clock, dir, database: None }
     }
 
     /// A database of its own on a real server.

@@ -16,6 +16,7 @@ use crate::features::bulk::records::{Action, Batch, BulkCommand, BulkFilter, Bul
 use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
 use crate::kernel::command::Reply;
 use crate::kernel::job::{JobRow, flag};
+use crate::kernel::part::Part;
 use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::JobFilter;
@@ -63,9 +64,9 @@ impl Transaction<'_> {
 
     fn enqueue_each(&mut self, batch: &Batch) -> Applied<Results> {
         let mut results = Vec::with_capacity(batch.jobs.len());
-        for job in &batch.jobs {
+        for (place, job) in batch.jobs.iter().enumerate() {
             results.push(match job {
-                Ok(job) => self.enqueue_some(slice::from_ref(job))?.map(|mut placed| placed.pop()).and_then(|placed| {
+                Ok(job) => self.enqueue_some(place, slice::from_ref(job))?.map(|mut placed| placed.pop()).and_then(|placed| {
                     placed.ok_or_else(|| OjsError::new(ErrorCode::InternalError, "The job was stored and not found again."))
                 }),
                 Err(error) => Err(error.clone()),
@@ -77,7 +78,7 @@ impl Transaction<'_> {
     fn enqueue_all_or_none(&mut self, batch: &Batch) -> Applied<Results> {
         let jobs: Vec<Arc<NewJob>> = batch.jobs.iter().flatten().cloned().collect();
         if jobs.len() == batch.jobs.len() {
-            return Ok(match self.enqueue_some(&jobs)? {
+            return Ok(match self.enqueue_some(0, &jobs)? {
                 Ok(placed) => placed.into_iter().map(Ok).collect(),
                 Err(error) => {
                     // Where the fault lies with one of them, the error says which.
@@ -92,10 +93,10 @@ impl Transaction<'_> {
     }
 
     /// Stores jobs, all or none; a refusal is the inner error.
-    fn enqueue_some(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Result<Vec<Placed>, OjsError>> {
-        match self.enqueue(jobs) {
+    fn enqueue_some(&mut self, place: usize, jobs: &[Arc<NewJob>]) -> Applied<Result<Vec<Placed>, OjsError>> {
+        match self.part(Part::Job(self.command, place), |transaction| transaction.enqueue(jobs)) {
             Ok(Reply::Enqueued(placed)) => Ok(Ok(placed)),
-            Ok(other) => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+            Ok(other) => Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
             Err(Refusal::Ojs(error)) => Ok(Err(*error)),
             Err(fault) => Err(fault),
         }

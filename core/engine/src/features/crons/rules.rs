@@ -11,6 +11,7 @@ use crate::kernel::command::Reply;
 use crate::kernel::emit::job_type_of;
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::JobRow;
+use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 
 /// Most jobs that wait for an earlier one to end: a job that never ends must not pile up work for years.
@@ -120,7 +121,7 @@ impl Transaction<'_> {
             // The job that it replaces has just been cancelled for it.
             job.unique = None;
         }
-        match self.place_step(&job, Link::default()) {
+        match self.part(Part::Cron(row.name.as_str().into()), |transaction| transaction.place_step(&job, Link::default())) {
             Ok(()) => {}
             Err(Refusal::Ojs(error)) => {
                 tracing::info!(cron = row.name, %error, "a cron run was not enqueued");

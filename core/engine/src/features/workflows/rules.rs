@@ -8,6 +8,7 @@ use crate::features::workflows::records::{StepRow, StepState, StepView, Workflow
 use crate::kernel::command::Reply;
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::{JobRow, flag};
+use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 use crate::store::tables::Tables;
 
@@ -132,7 +133,7 @@ impl Transaction<'_> {
         json::push_bare(&mut job.body, "workflow_step", step.index);
         json::push_member(&mut job.body, "parent_results", results);
         let link = Link { workflow: flow.num, step: step.index };
-        match self.place_step(&job, link) {
+        match self.part(Part::Step(flow.id, step.index), |transaction| transaction.place_step(&job, link)) {
             Ok(()) => Ok(Ok(job.id)),
             Err(Refusal::Ojs(error)) => Ok(Err(*error)),
             Err(Refusal::Store(fault)) => Err(fault),

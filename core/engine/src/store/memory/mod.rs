@@ -149,6 +149,10 @@ impl Tables for MemoryTables {
         self.undo_all();
     }
 
+    fn changes(&self) -> u64 {
+        self.undo.len()
+    }
+
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
         for (index, (job, row)) in jobs.iter().zip(rows).enumerate() {
             if self.ids.contains_key(&row.id) {

@@ -46,6 +46,11 @@ impl Undo {
         self.0.push(step);
     }
 
+    /// Changes noted so far.
+    pub(super) fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
     /// The changes stay.
     pub(super) fn forget(&mut self) {
         self.0.clear();

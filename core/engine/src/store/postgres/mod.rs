@@ -113,6 +113,8 @@ pub struct PostgresTables {
     now: Timestamp,
     /// After a conflict: nothing is taken for granted in the next transaction.
     careful: bool,
+    /// Rows that statements of their own have changed; those of the unit of work are counted there.
+    changes: u64,
 }
 
 impl PostgresTables {
@@ -132,6 +134,7 @@ impl PostgresTables {
             durable: true,
             now: Timestamp::from_millis(0),
             careful: false,
+            changes: 0,
         })
     }
 }
@@ -210,6 +213,10 @@ impl Tables for PostgresTables {
         {
             tracing::debug!(%fault, "rollback");
         }
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes + self.unit_of_work.changes()
     }
 
     fn is_shared(&self) -> bool {

@@ -70,11 +70,17 @@ impl PostgresTables {
 
     pub(super) fn query(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<Vec<Row>> {
         let mut answers = self.ask(&[Ask::new(sql, params)])?;
-        Ok(answers.pop().map(|answer| answer.rows).unwrap_or_default())
+        let answer = answers.pop().unwrap_or_default();
+        if ["INSERT", "UPDATE", "DELETE"].iter().any(|verb| sql.starts_with(verb)) {
+            self.changes += answer.changed;
+        }
+        Ok(answer.rows)
     }
 
     pub(super) fn execute(&mut self, sql: &'static str, params: &[&dyn Param]) -> Result<u64> {
-        Ok(self.ask(&[Ask::new(sql, params)])?.pop().map_or(0, |answer| answer.changed))
+        let changed = self.ask(&[Ask::new(sql, params)])?.pop().map_or(0, |answer| answer.changed);
+        self.changes += changed;
+        Ok(changed)
     }
 
     /// Holds a name until the end of the transaction: who comes second sees what the first has stored under it.

@@ -70,9 +70,16 @@ pub struct UnitOfWork {
     filed: HashMap<i64, i64>,
     /// Batches of claims that are over with this transaction, in order, and not yet written.
     pub ended: Vec<i64>,
+    /// Changes so far.
+    changes: u64,
 }
 
 impl UnitOfWork {
+    /// How many changes there have been, written already or not.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// A row that was read; what this transaction did to it before stands.
     pub fn track(&mut self, row: JobRow) -> JobRow {
         self.ids.insert(row.id, row.seq);
@@ -104,6 +111,7 @@ impl UnitOfWork {
 
     /// A job that will be inserted.
     pub fn create(&mut self, job: &NewJob, row: &JobRow) {
+        self.changes += 1;
         self.absent.remove(&row.id);
         self.ids.insert(row.id, row.seq);
         self.rows.insert(row.seq, Tracked { stored: None, now: row.clone(), written: true });
@@ -114,6 +122,7 @@ impl UnitOfWork {
     }
 
     pub fn update(&mut self, before: &JobRow, after: &JobRow) {
+        self.changes += 1;
         let tracked = self.rows.entry(after.seq).or_insert_with(|| Tracked {
             stored: Some(before.clone()),
             now: before.clone(),
@@ -128,6 +137,7 @@ impl UnitOfWork {
     }
 
     pub fn delete(&mut self, row: &JobRow) {
+        self.changes += 1;
         let tracked = self.rows.remove(&row.seq);
         self.ids.remove(&row.id);
         self.absent.insert(row.id);
@@ -149,10 +159,12 @@ impl UnitOfWork {
     }
 
     pub fn set_history(&mut self, seq: i64, history: &History) {
+        self.changes += 1;
         self.histories.insert(seq, history.clone());
     }
 
     pub fn add_counts(&mut self, queue: i64, delta: &Counts) {
+        self.changes += 1;
         for (state, delta) in delta.iter().enumerate().filter(|(_, delta)| **delta != 0) {
             *self.counts.entry((queue, state)).or_default() += delta;
         }
@@ -166,10 +178,12 @@ impl UnitOfWork {
     }
 
     pub fn append_events(&mut self, at: i64, lines: &str, count: usize) {
+        self.changes += 1;
         self.events.push((at, i64::try_from(count).unwrap_or(i64::MAX), lines.to_owned()));
     }
 
     pub fn save_worker(&mut self, worker: &WorkerRow) {
+        self.changes += 1;
         self.workers.insert(Arc::clone(&worker.id), worker.clone());
         self.saved_workers.insert(worker.num, worker.clone());
     }

@@ -241,6 +241,10 @@ impl Tables for SqliteTables {
         }
     }
 
+    fn changes(&self) -> u64 {
+        self.connection.total_changes()
+    }
+
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
         // Looked up once for the batch, not once per job.
         let mut insert_job = self.statement(include_str!("sql/insert_job.sql"))?;

@@ -37,6 +37,8 @@ const PEEK: Duration = Duration::from_millis(20);
 const IDLE: Duration = Duration::from_secs(3600);
 /// How often a group is applied again when other writers were faster.
 const MAX_TRIES: usize = 8;
+/// Parts of one command that may be refused after they have written something: more than a command has.
+const MAX_REFUSED: usize = 10_000;
 /// How many slices a whole sweep takes beside something that is left out, and stays due.
 const MAX_SLICES: usize = 20;
 /// How long maintenance waits after a panic.
@@ -158,6 +160,7 @@ impl WriterThread {
         self.metrics.panicked();
         self.metrics.store_failed();
         self.counters.forget();
+        self.counters.forget_leases();
         // A sweep that panics again and again must not keep commands from their turn.
         self.next_tick = Instant::now() + AFTER_PANIC;
         self.tables.rollback();
@@ -238,7 +241,7 @@ impl WriterThread {
                     let message = format!("The outcome of job {job} was not written: {what}.");
                     all.push(Err(OjsError::new(ErrorCode::BackendError, message)));
                 }
-                Ok(other) => return Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+                Ok(other) => return Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
                 // Those already written are known by their tokens when they are sent again.
                 Err(Refusal::Store(fault)) if !all.is_empty() => return Err(StoreError::Unknown(fault.to_string()).into()),
                 Err(refusal) => return Err(refusal),
@@ -250,6 +253,7 @@ impl WriterThread {
             Some(Err(refusal)) if all.is_empty() => return Err(refusal),
             Some(other) => {
                 // The outcomes are written, and the caller must hear of it; it will ask for jobs again.
+                let other = other.map(|reply| reply.kind());
                 tracing::error!(?other, "a claim failed behind the outcomes of its exchange");
                 (Vec::new(), None)
             }
@@ -273,23 +277,30 @@ impl WriterThread {
         }
     }
 
-    /// Applies a group, again while other writers are faster: nothing of a failed try remains.
+    /// Applies a group: all of it in one transaction.
     fn apply_group(&mut self, commands: &[&Command]) -> Result<Vec<Result<Reply, Refusal>>, StoreError> {
         let durable = commands.iter().any(|command| command.is_durable());
+        self.attempts(durable, commands, MAX_TRIES, |transaction| transaction.apply_all(commands))
+    }
+
+    /// Makes a transaction, again while other writers are faster, and again without the parts that were refused after they had written
+    /// something: nothing of a failed try remains.
+    fn attempts<T>(
+        &mut self,
+        durable: bool,
+        commands: &[&Command],
+        most: usize,
+        mut work: impl FnMut(&mut Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.counters.refused.clear();
+        // Beyond so many it is faster to give each command a transaction of its own.
+        let most_refused = if commands.len() > 1 { MAX_TRIES } else { MAX_REFUSED };
         let mut tries = 0;
         loop {
-            let applied = self.transaction(durable, commands, |transaction| {
-                let mut replies = Vec::with_capacity(commands.len());
-                for command in commands {
-                    replies.push(match transaction.apply(command) {
-                        Err(Refusal::Store(fault)) => return Err(fault),
-                        reply => reply,
-                    });
-                }
-                Ok(replies)
-            });
-            match applied {
-                Err(StoreError::Conflict(what)) if tries < MAX_TRIES => {
+            let known = self.counters.refused.len();
+            match self.transaction(durable, commands, &mut work) {
+                Err(StoreError::Conflict(_)) if self.counters.refused.len() > known && known < most_refused => {}
+                Err(StoreError::Conflict(what)) if tries < most => {
                     tracing::debug!(%what, tries, "a group is applied again");
                     tries += 1;
                 }
@@ -305,6 +316,7 @@ impl WriterThread {
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.committing = false;
+        let leases = self.counters.leases.clone();
         self.tables.begin(durable)?;
         if let Err(fault) = self.tables.prepare(commands) {
             self.tables.rollback();
@@ -317,6 +329,9 @@ impl WriterThread {
             Ok((value, done, ready)) => {
                 self.committing = true;
                 if let Err(fault) = self.tables.commit() {
+                    if self.counters.leases.end != leases.end {
+                        self.counters.forget_leases();
+                    }
                     return Err(self.undone(fault));
                 }
                 self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
@@ -329,13 +344,18 @@ impl WriterThread {
                 self.wakeups.committed();
                 Ok(value)
             }
-            Err(fault) => Err(self.undone(fault)),
+            Err(fault) => {
+                // Nothing of it was handed out.
+                self.counters.leases = leases;
+                Err(self.undone(fault))
+            }
         }
     }
 
     /// Undoes the transaction; faults count, what another try or request settles does not.
     fn undone(&mut self, fault: StoreError) -> StoreError {
         self.tables.rollback();
+        self.counters.forget();
         if !matches!(fault, StoreError::Conflict(_) | StoreError::Unstorable(_)) {
             self.metrics.store_failed();
         }
@@ -433,18 +453,20 @@ impl WriterThread {
 
     /// One slice of maintenance, when anything is due; says whether there was.
     fn sweep_slice(&mut self) -> Result<bool, StoreError> {
-        let Some(mut sweeper) = self.sweeper.clone() else { return Ok(false) };
+        let Some(sweeper) = self.sweeper.clone() else { return Ok(false) };
         let now = self.tables.now(self.clock.as_ref());
         self.swept_at = now;
         if !self.is_due(&sweeper, now)? {
             return Ok(false);
         }
-        let swept = self.transaction(false, &[], |transaction| {
+        let mut next = sweeper.clone();
+        let swept = self.attempts(false, &[], 0, |transaction| {
             // Fenced: nobody else maintains until this transaction has ended, and we only while our term lasts.
             if !transaction.tables.lead()? {
                 return Ok(false);
             }
-            match sweeper.sweep(transaction) {
+            next = sweeper.clone();
+            match next.sweep(transaction) {
                 Err(Refusal::Store(fault)) => Err(fault),
                 Err(Refusal::Ojs(_)) | Ok(()) => Ok(true),
             }
@@ -455,7 +477,7 @@ impl WriterThread {
         };
         self.counters.aside.done(now.as_millis());
         // Only a committed sweep moves on.
-        self.sweeper = Some(sweeper);
+        self.sweeper = Some(next);
         Ok(swept)
     }
 }

@@ -1,0 +1,65 @@
+//! A store in front of the real one that fails on everything that a refused command has left behind: the suite runs on it as on the others.
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::error::{Refusal, StoreError};
+use ojs_engine::store::seam::{Checkup, Store};
+
+use crate::refusals::digest_of;
+use crate::support::START;
+
+/// Commands one after the other, so that what changes between two looks is the command's doing.
+pub struct Checked {
+    store: Arc<dyn Store>,
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Checked {
+    pub fn between(store: Arc<dyn Store>) -> Arc<dyn Store> {
+        Arc::new(Self { store, turn: tokio::sync::Mutex::default() })
+    }
+}
+
+impl Store for Checked {
+    fn execute(&self, command: Command) -> BoxFuture<'_, Result<Reply, Refusal>> {
+        Box::pin(async move {
+            let _turn = self.turn.lock().await;
+            let what = format!("{command:?}");
+            let before = digest_of(&*self.store, START).await;
+            let answer = self.store.execute(command).await;
+            if let Err(Refusal::Ojs(error)) = &answer {
+                let after = digest_of(&*self.store, START).await;
+                assert_eq!(after, before, "{what} was refused ({error}) and has left something behind");
+            }
+            answer
+        })
+    }
+
+    fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, Refusal>> {
+        self.store.query(query)
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>> {
+        Box::pin(async move {
+            let _turn = self.turn.lock().await;
+            self.store.sweep().await
+        })
+    }
+
+    fn probe(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.probe()
+    }
+
+    fn checkup(&self) -> Option<Arc<Checkup>> {
+        self.store.checkup()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.store.close()
+    }
+
+    fn name(&self) -> &'static str {
+        self.store.name()
+    }
+}
