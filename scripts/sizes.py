@@ -27,7 +27,6 @@ EXCEPTIONS = {
     "core/engine/src/features/queue_config/records.rs": 600,
     "core/engine/src/metrics/mod.rs": 525,
     "core/engine/src/store/sqlite/mod.rs": 575,
-    "core/engine/src/store/writer/thread.rs": 525,
     "core/sdk/src/encryption/codec.rs": 525,
     "core/sdk/tests/embedded.rs": 525,
     "node/index.d.cts": 700,

@@ -155,8 +155,8 @@ fn holder(shared: &Shared, headers: &HeaderMap) -> Result<Holder, OjsError> {
     shared.access.holder(bearer.map(|(_, token)| token.trim()))
 }
 
-/// Lets the named dashboards ask from a browser, which asks first whether it may, and refuses pages from elsewhere. As with the server, who
-/// has a token is no such page, and the health may be asked under any name.
+/// Lets the named dashboards ask from a browser, which asks first whether it may, and refuses pages from elsewhere. As
+/// with the server, a caller with a token is no such page, and the health may be asked under any name.
 async fn browsers(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
     let origin = request.headers().get(ORIGIN).and_then(|origin| origin.to_str().ok());
     let allowed =

@@ -45,7 +45,7 @@ fn openers(body: &[u8]) -> usize {
     body.iter().filter(|b| **b | 0x20 == b'{').count()
 }
 
-/// Whether there may be a number with an exponent, or a long one. Ids and other texts with a digit before an `e` are no reason.
+/// Whether there may be a number with an exponent, or a long one. Ids with a digit before an `e` do not count.
 fn may_have_odd_numbers(body: &[u8]) -> bool {
     // Without an early exit this loop is vectorised.
     let exponent = body.iter().zip(body.iter().skip(1)).fold(false, |found, (digit, e)| found | is_exponent(*digit, *e));

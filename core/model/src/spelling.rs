@@ -3,8 +3,8 @@
 /// Longest word that is compared: a longer one is no slip, and the comparison is quadratic.
 const LONGEST: usize = 64;
 
-/// The known name that is nearest to a word, when at most half of its letters differ. Only letters and digits count, in either case:
-/// `maxAttempts` and `max_attempts` are the same.
+/// The known name that is nearest to a word, when at most half of its letters differ. Only letters and digits count, in
+/// either case: `maxAttempts` and `max_attempts` are the same.
 ///
 /// ```
 /// use ojs_model::spelling::nearest;

@@ -54,7 +54,7 @@ impl Engine {
     pub(crate) async fn log_span(&self, at: Option<ojs_model::Timestamp>) -> Result<Span, Refusal> {
         match self.query(Query::Log(at)).await? {
             Reply::Log(span) => Ok(span),
-            other => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+            other => Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
         }
     }
 
@@ -62,7 +62,7 @@ impl Engine {
     pub(crate) async fn read_log(&self, filter: EventFilter) -> Result<(Vec<Event>, Place, bool), Refusal> {
         match self.query(Query::Events(filter)).await? {
             Reply::Events { events, cursor, has_more } => Ok((events, Place::parse(&cursor).unwrap_or_default(), has_more)),
-            other => Err(StoreError::Failed(format!("unexpected answer {other:?}")).into()),
+            other => Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
         }
     }
 }

@@ -87,6 +87,26 @@ impl<'a> Transaction<'a> {
         Ok(replies)
     }
 
+    /// Carries out a part that may be refused on its own.
+    ///
+    /// # Errors
+    /// What the part is refused with; [`StoreError::Conflict`] when it had written something before: then the
+    /// transaction must be undone and applied again.
+    pub(crate) fn part<T>(&mut self, part: Part, work: impl FnOnce(&mut Self) -> Applied<T>) -> Applied<T> {
+        if let Some(error) = self.counters.refused.why(&part) {
+            return Err(error.clone().into());
+        }
+        let before = self.tables.changes();
+        match work(self) {
+            Err(Refusal::Ojs(error)) if self.tables.changes() != before => {
+                tracing::debug!(?part, %error, "refused after a write: all is applied again without it");
+                self.counters.refused.note(part, *error);
+                Err(StoreError::Conflict("a refused command had written something".into()).into())
+            }
+            done => done,
+        }
+    }
+
     /// Carries out one command, and moves on the workflows whose steps it ended.
     pub fn apply(&mut self, command: &Command) -> Applied<Reply> {
         let reply = self.carry_out(command)?;

@@ -74,7 +74,7 @@ pub trait Tables:
     fn commit(&mut self) -> Result<()>;
     /// Undoes the changes since `begin`.
     fn rollback(&mut self);
-    /// A number that grows with every change of the open transaction: whether a refused command has written something is told by it.
+    /// A number that grows with every change of the open transaction: it tells whether a refused command has written.
     fn changes(&self) -> u64;
 
     /// Stores jobs and sets the `seq` of their rows, up to the first whose id exists: its index is returned.

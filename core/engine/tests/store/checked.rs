@@ -1,4 +1,5 @@
-//! A store in front of the real one that fails on everything that a refused command has left behind: the suite runs on it as on the others.
+//! A store in front of the real one that fails on everything that a refused command has left behind: the suite runs on
+//! it as on the others.
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;

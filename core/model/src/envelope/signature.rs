@@ -1,7 +1,7 @@
 //! Which key asked for jobs that the server enqueues later: steps of workflows, runs of cron entries.
 //!
-//! The name stands in the stored request as [`ENQUEUED_BY`]: a text, or an array of one text for a key that has no business with jobs of
-//! other keys. What a client sends under that name is taken out before the request is stored.
+//! The name stands in the stored request as [`ENQUEUED_BY`]: a text, or an array of one text for a key that may see its
+//! own jobs only. What a client sends under that name is taken out before the request is stored.
 use super::{ENQUEUED_BY, NewJob};
 use crate::json::{members, push_member, push_string, string};
 use crate::workflow::{NewWorkflow, Work};

@@ -71,13 +71,11 @@ use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, Ra
 use crate::store::tables::Tables;
 use connection::Db;
 use names::Names;
+pub use node::Node;
 use params::{Param, uuid};
 use rows::{get, read_body, read_history};
-pub use target::{Notes, Target as PostgresTarget};
+pub use target::{Notes, Target, Target as PostgresTarget};
 use unit_of_work::UnitOfWork;
-
-pub use node::Node;
-pub use target::Target;
 
 /// Lease tokens reserved at a time. 2^29 ranges of this size stay below 2^53, the largest integer of JavaScript.
 const LEASE_RANGE: i64 = 1 << 24;
@@ -113,7 +111,7 @@ pub struct PostgresTables {
     now: Timestamp,
     /// After a conflict: nothing is taken for granted in the next transaction.
     careful: bool,
-    /// Rows that statements of their own have changed; those of the unit of work are counted there.
+    /// Rows changed by statements; the unit of work counts its own.
     changes: u64,
 }
 
@@ -224,13 +222,11 @@ impl Tables for PostgresTables {
     }
 
     fn lead(&mut self) -> Result<bool> {
-        let name = self.node.name.clone();
-        Ok(!self.query(sql!("lead"), &[&name])?.is_empty())
+        Ok(!self.query(sql!("lead"), &[&self.node.name.clone()])?.is_empty())
     }
 
     fn resign(&mut self) -> Result<()> {
-        let name = self.node.name.clone();
-        self.execute(sql!("resign"), &[&name]).map(drop)
+        self.execute(sql!("resign"), &[&self.node.name.clone()]).map(drop)
     }
 
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {

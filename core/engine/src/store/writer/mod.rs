@@ -2,6 +2,7 @@
 //!
 //! Requests put commands into a channel; the writer thread takes what has gathered there, applies it in one transaction, commits, then
 //! answers all of them. While it waits for the disk the next group gathers: no timer, and throughput grows with load.
+mod apart;
 mod reader;
 mod thread;
 

@@ -4,9 +4,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use ojs_model::{ErrorCode, OjsError, Timestamp};
+use ojs_model::Timestamp;
 use tokio::sync::oneshot;
 
+use super::apart::is_divisible;
 use super::{Answer, Inbox, Message, Shared, caught};
 use crate::error::{Refusal, StoreError};
 use crate::kernel::clock::Clock;
@@ -150,7 +151,11 @@ impl WriterThread {
 
     /// Runs work that uses the tables. A panic in it is a bug of ours and a fault like any other: what was open is undone, those who
     /// asked are told, and the thread goes on.
-    fn guarded<T>(&mut self, what: &str, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(super) fn guarded<T>(
+        &mut self,
+        what: &str,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         self.committing = false;
         let panic = match caught(|| work(self)) {
             Ok(outcome) => return outcome,
@@ -227,47 +232,6 @@ impl WriterThread {
         }
     }
 
-    /// Writes the outcomes of an exchange each in a transaction of its own, then claims: one job that cannot be read must not take the
-    /// outcomes of the others with it.
-    fn exchange_apart(&mut self, command: Command) -> Result<Reply, Refusal> {
-        let Command::Exchange { outcomes, claim } = command else { return self.apply_alone(&command) };
-        let mut all = Vec::with_capacity(outcomes.len());
-        for report in outcomes {
-            let job = report.job;
-            match self.apply_alone(&Command::Exchange { outcomes: vec![report], claim: None }) {
-                Ok(Reply::Exchanged { results, .. }) => all.extend(results),
-                Err(Refusal::Store(StoreError::Failed(what))) => {
-                    tracing::error!(%job, %what, "an outcome was not written");
-                    let message = format!("The outcome of job {job} was not written: {what}.");
-                    all.push(Err(OjsError::new(ErrorCode::BackendError, message)));
-                }
-                Ok(other) => return Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
-                // Those already written are known by their tokens when they are sent again.
-                Err(Refusal::Store(fault)) if !all.is_empty() => return Err(StoreError::Unknown(fault.to_string()).into()),
-                Err(refusal) => return Err(refusal),
-            }
-        }
-        let claimed = claim.map(|claim| self.apply_alone(&Command::Exchange { outcomes: Vec::new(), claim: Some(claim) }));
-        let (jobs, retry_at) = match claimed {
-            Some(Ok(Reply::Exchanged { jobs, retry_at, .. })) => (jobs, retry_at),
-            Some(Err(refusal)) if all.is_empty() => return Err(refusal),
-            Some(other) => {
-                // The outcomes are written, and the caller must hear of it; it will ask for jobs again.
-                let other = other.map(|reply| reply.kind());
-                tracing::error!(?other, "a claim failed behind the outcomes of its exchange");
-                (Vec::new(), None)
-            }
-            None => (Vec::new(), None),
-        };
-        Ok(Reply::Exchanged { results: all, jobs, retry_at })
-    }
-
-    fn apply_alone(&mut self, command: &Command) -> Result<Reply, Refusal> {
-        let replies = self.guarded("a command", |this| this.apply_group(&[command]))?;
-        let none = || Err(StoreError::Failed("a command without an answer".into()).into());
-        replies.into_iter().next().unwrap_or_else(none)
-    }
-
     /// Whether a group's commands would fare no better one by one: the database is away, or may have done them already.
     fn is_hopeless(&self, fault: &StoreError) -> bool {
         match fault {
@@ -278,13 +242,13 @@ impl WriterThread {
     }
 
     /// Applies a group: all of it in one transaction.
-    fn apply_group(&mut self, commands: &[&Command]) -> Result<Vec<Result<Reply, Refusal>>, StoreError> {
+    pub(super) fn apply_group(&mut self, commands: &[&Command]) -> Result<Vec<Result<Reply, Refusal>>, StoreError> {
         let durable = commands.iter().any(|command| command.is_durable());
         self.attempts(durable, commands, MAX_TRIES, |transaction| transaction.apply_all(commands))
     }
 
-    /// Makes a transaction, again while other writers are faster, and again without the parts that were refused after they had written
-    /// something: nothing of a failed try remains.
+    /// Makes a transaction, again while other writers are faster, and again without the parts that were refused after
+    /// they had written something: nothing of a failed try remains.
     fn attempts<T>(
         &mut self,
         durable: bool,
@@ -480,15 +444,6 @@ impl WriterThread {
         self.sweeper = Some(next);
         Ok(swept)
     }
-}
-
-/// Whether a group is an exchange of several parts, which need not fail together.
-fn is_divisible(group: &[(Command, Answer)]) -> bool {
-    let parts = |command: &Command| match command {
-        Command::Exchange { outcomes, claim } => outcomes.len() + usize::from(claim.is_some()),
-        _ => 1,
-    };
-    group.iter().all(|(command, _)| parts(command) > 1)
 }
 
 /// What ends the gathering of a group besides its size.
