@@ -7,6 +7,7 @@ use ojs_model::{JobId, NewJob, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Refusal, StoreError};
+use crate::features;
 use crate::features::queue_config::records::Overflow;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
@@ -100,11 +101,11 @@ impl Engine {
         // Opening reads and may recover a file: not on a runtime thread.
         let closing = CancellationToken::new();
         let stop = closing.clone();
-        let opened = tokio::task::spawn_blocking(move || open_ledger(&url, &prepared, waker, stop, figures)).await;
-        let (ledger, node) = opened??;
+        let opened = tokio::task::spawn_blocking(move || open_store(&url, &prepared, waker, stop, figures)).await;
+        let (store, node) = opened??;
         let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
         let waiting = Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
-        let store: Arc<dyn Store> = Arc::new(ledger);
+        let store: Arc<dyn Store> = Arc::new(store);
         let store = options.between.map_or(Arc::clone(&store), |between| between(store));
         let inner = Inner { store, wakeups, metrics, streams, waiting, options, node, opened, opened_at, closing };
         Ok(Self { inner: Arc::new(inner) })
@@ -346,7 +347,7 @@ fn exchanged(reply: Result<Reply, Refusal>) -> Exchanged {
     }
 }
 
-fn open_ledger(
+fn open_store(
     url: &StoreUrl,
     options: &EngineOptions,
     wakeups: Arc<Wakeups>,
@@ -360,14 +361,15 @@ fn open_ledger(
     let refused = |fault| OpenError::Store { store: url.to_string(), fault, remedy };
     let (connections, node) = connect(url, &wakeups, stop).map_err(refused)?;
     let parts = WriterParts {
+        features: features::ALL,
         connections,
         clock: Arc::clone(&options.clock),
         sweeper: Sweeper::new(options.worker_timeout, options.retention),
         wakeups,
         metrics,
     };
-    let ledger = GroupCommitStore::start(parts).map_err(refused)?;
-    Ok((ledger, node))
+    let store = GroupCommitStore::start(parts).map_err(refused)?;
+    Ok((store, node))
 }
 
 /// Opens the connections of a store.

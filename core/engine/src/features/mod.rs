@@ -8,5 +8,20 @@ pub mod job_types;
 pub mod limits;
 pub mod queue_config;
 pub mod results;
+pub(crate) mod state;
 pub mod statistics;
 pub mod workflows;
+
+use crate::kernel::hooks::Feature;
+
+/// The features that take part in transactions, in the order in which their hooks are called.
+pub(crate) const ALL: &[Feature] = &[
+    queue_config::FEATURE,
+    limits::FEATURE,
+    workflows::FEATURE,
+    crons::FEATURE,
+    job_types::FEATURE,
+    idempotency::FEATURE,
+    statistics::FEATURE,
+    dead_letters::FEATURE,
+];

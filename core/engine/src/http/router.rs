@@ -16,8 +16,8 @@ use crate::http::guard::{self, Fence};
 use crate::http::hosts::Hosts;
 use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
-use crate::http::routes::Route;
-use crate::http::{health, manifest, metrics, routes};
+use crate::http::routes::{self, Route};
+use crate::http::{health, manifest, metrics};
 use crate::kernel::command::Command;
 
 impl Engine {

@@ -4,6 +4,7 @@ use ojs_model::state::Trigger;
 
 use crate::error::StoreError;
 use crate::kernel::command::Claim;
+use crate::kernel::hooks::call;
 use crate::kernel::job::{Body, JobRow, JobView, flag};
 use crate::kernel::settings::DEFAULT_TIMEOUT_MS;
 use crate::kernel::transaction::Transaction;
@@ -27,7 +28,7 @@ impl Transaction<'_> {
             }
             None => 0,
         };
-        self.open_due_limits(false)?;
+        call!(self, before_claim);
         let mut jobs = Vec::new();
         let job_type_ids = if claim.types.is_empty() { None } else { Some(self.tables.find_job_type_ids(&claim.types)?) };
         if job_type_ids.as_ref().is_some_and(Vec::is_empty) {
@@ -46,11 +47,8 @@ impl Transaction<'_> {
             // The other queues of the claim have nothing: the worker hears why this one gives nothing.
             return Err(fault);
         }
-        if jobs.is_empty()
-            && let Some(at) = self.tables.next_opening()?
-        {
-            // A fetch that waits looks again when time opens a key.
-            self.look_again(at);
+        if jobs.is_empty() {
+            call!(self, on_empty_claim);
         }
         Ok(jobs)
     }
@@ -82,7 +80,7 @@ impl Transaction<'_> {
             for (row, body) in ready {
                 if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
                     self.expire(&row)?;
-                } else if row.limit == 0 || self.may_start(&row)? {
+                } else if self.may_claim(&row)? {
                     jobs.push(self.lease(row, body, worker, claim)?);
                 }
             }
@@ -101,6 +99,16 @@ impl Transaction<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether no feature holds back a job at the head of its line.
+    fn may_claim(&mut self, row: &JobRow) -> Result<bool, StoreError> {
+        for may_claim in self.counters.features.iter().filter_map(|feature| feature.may_claim) {
+            if !may_claim(self, row)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Jobs that may be active in a queue beside those that are. A queue without a limit is not even counted.
@@ -130,9 +138,6 @@ impl Transaction<'_> {
         row.started_at = now;
         row.lease_ms = asked.unwrap_or(if body.visibility_ms > 0 { body.visibility_ms } else { DEFAULT_TIMEOUT_MS });
         self.set_deadlines(&mut row, &body);
-        if row.limit != 0 {
-            self.take_slot(row.limit)?;
-        }
         let row = self.transition(&before, row, Trigger::Fetch, JobState::Active)?;
         let mut extra = format!("\"attempt\":{}", row.attempt);
         ojs_model::json::push_text(&mut extra, "worker_id", claim.worker.as_deref().unwrap_or_default());

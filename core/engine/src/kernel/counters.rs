@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::features::job_types::passes::Passes;
 use crate::features::statistics::records::Named;
 use crate::kernel::aside::Aside;
+use crate::kernel::hooks::Feature;
 use crate::kernel::part::Refused;
 use crate::kernel::{event, lease};
 use crate::store::tables::Tables;
@@ -15,6 +16,8 @@ use crate::store::tables::Tables;
 /// Hands out lease tokens and tickets: numbers that only grow.
 #[derive(Debug, Default, Clone)]
 pub struct Counters {
+    /// What takes part in transactions beside the kernel.
+    pub(crate) features: &'static [Feature],
     pub(crate) leases: std::ops::Range<i64>,
     /// Shared by the writers of a process: who comes later stands later in line.
     pub(crate) last_ticket: Arc<AtomicI64>,
@@ -36,6 +39,12 @@ pub struct Counters {
 pub const TICKETS_PER_MILLI: i64 = 1 << 20;
 
 impl Counters {
+    /// For transactions in which these features take part.
+    #[must_use]
+    pub fn with(features: &'static [Feature]) -> Self {
+        Self { features, ..Self::default() }
+    }
+
     /// Takes a new range of lease tokens.
     pub fn reserve(&mut self, tables: &mut dyn Tables) -> Result<(), StoreError> {
         self.leases = tables.reserve_leases()?;

@@ -9,7 +9,9 @@ use serde_json::json;
 
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::Rate;
+use crate::kernel::admission::Admission;
 use crate::kernel::command::Reply;
+use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, JobView, flag};
 use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
@@ -36,17 +38,11 @@ enum Unique {
 
 impl Transaction<'_> {
     pub(crate) fn enqueue(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
-        let admission = self.admit(jobs)?;
-        let mut placed = self.store_all(admission.filled.as_deref().unwrap_or(jobs), admission.makes_more)?;
-        self.drop_victims(admission.victims)?;
-        for placed in placed.iter_mut().filter(|placed| placed.job.row.limit != 0) {
-            placed.key = self.key_state(placed.job.row.limit)?;
-        }
-        for (queue, pressure) in admission.pressure {
-            for placed in placed.iter_mut().filter(|placed| placed.job.queue == queue) {
-                placed.pressure = Some(pressure);
-            }
-        }
+        let mut admission = Admission::default();
+        call!(self, admit, jobs, &mut admission);
+        let filled = admission.filled.take();
+        let mut placed = self.store_all(filled.as_deref().unwrap_or(jobs), admission.makes_more)?;
+        call!(self, after_enqueue, &mut admission, &mut placed);
         Ok(Reply::Enqueued(placed))
     }
 
@@ -150,9 +146,6 @@ impl Transaction<'_> {
         match self.place(job, link)? {
             Some(placed) => {
                 self.announce(&placed.job.row, job)?;
-                if placed.job.row.state.is_terminal() {
-                    self.ended.push_back(placed.job.row);
-                }
                 Ok(())
             }
             None => Err(self.duplicate(job, 0, 1)?.into()),
@@ -246,13 +239,11 @@ impl Transaction<'_> {
         };
         let mut row = fresh_row(job, queue.num, job_type_id, state, sort_key, self.now);
         (row.workflow, row.step) = (link.workflow, link.step);
-        if let Some(policy) = &job.rate_limit {
-            row.limit = self.key_of(policy)?;
-        }
+        call!(self, on_enqueue, job, &mut row);
         match state {
             JobState::Available => {
                 row.enqueued_at = now;
-                self.join_line(&mut row)?;
+                call!(self, on_available, &mut row);
             }
             JobState::Discarded => {
                 (row.finished_at, row.expires_at) = (now, 0);
@@ -265,6 +256,9 @@ impl Transaction<'_> {
 
     fn announce(&mut self, row: &JobRow, job: &NewJob) -> Result<(), StoreError> {
         self.count(row.queue, row.state, 1);
+        for on_stored in self.counters.features.iter().filter_map(|feature| feature.on_stored) {
+            on_stored(self, row);
+        }
         self.journal.tally.accepted(row);
         if let Some(trace) = &job.trace_id {
             self.traces.insert(row.seq, trace.clone());

@@ -8,10 +8,10 @@ use ojs_model::state::Trigger;
 use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
 
 use crate::error::{Applied, StoreError};
-use crate::features::idempotency::records::KEEP_MS;
 use crate::features::queue_config::records::QueueConfig;
 use crate::features::results::records::{expiry, holds_result};
 use crate::kernel::aside::{SLICE, Subject};
+use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::transaction::Transaction;
 use crate::options::Retention;
@@ -62,17 +62,16 @@ impl Sweeper {
         if !maintenance && transaction.enters("jobs whose time has come") {
             transaction.promote()?;
         }
-        if transaction.enters("rate limits") {
-            transaction.open_due_limits(true)?;
-        }
         if transaction.enters("jobs whose lease has run out") {
             transaction.judge_overdue()?;
         }
         if transaction.enters("jobs that have expired") {
             transaction.end_expired()?;
         }
-        if !maintenance && transaction.enters("cron entries") {
-            transaction.fire_crons()?;
+        for sweep in transaction.counters.features.iter().filter_map(|feature| feature.sweep) {
+            if (!maintenance || sweep.in_maintenance) && transaction.enters(sweep.part) {
+                (sweep.run)(transaction)?;
+            }
         }
         if transaction.enters("workers that are silent") {
             transaction.delete_workers(self.silent_since(transaction.now))?;
@@ -81,7 +80,7 @@ impl Sweeper {
             self.next_prune = next_prune(now);
             self.prune_after = Some(0);
         }
-        transaction.advance_workflows()?;
+        call!(transaction, after_command);
         if let Some(after) = self.prune_after
             && transaction.enters("what is past its retention")
         {
@@ -157,10 +156,11 @@ impl Transaction<'_> {
         if after == 0 {
             self.tables.prune_events(before(keep.events), keep.max_events)?;
             self.tables.prune_workers()?;
-            self.tables.forget_answers(now.saturating_sub(KEEP_MS))?;
-            self.roll_stats()?;
-            self.tables.prune_workflows(before(keep.finished), SLICE)?;
-            if self.prune_dead_letters(keep)? {
+            let mut more = false;
+            for prune in self.counters.features.iter().filter_map(|feature| feature.prune) {
+                more |= prune(self, keep)?;
+            }
+            if more {
                 return Ok(Some(0));
             }
         }

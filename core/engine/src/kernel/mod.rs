@@ -1,4 +1,5 @@
 //! The rules of the job engine, written once over tables: transactions, transitions, events.
+pub(crate) mod admission;
 pub(crate) mod aside;
 pub(crate) mod claim;
 pub mod clock;
@@ -9,6 +10,7 @@ pub(crate) mod ending;
 pub(crate) mod enqueue;
 pub(crate) mod event;
 pub(crate) mod event_log;
+pub(crate) mod hooks;
 pub(crate) mod import;
 pub mod job;
 pub(crate) mod job_log;

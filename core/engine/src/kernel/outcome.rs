@@ -13,6 +13,7 @@ use crate::error::{Applied, Refusal, StoreError};
 use crate::features::admin::records as admin;
 use crate::features::admin::records::STALE_AFTER_MS;
 use crate::kernel::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
+use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::lease;
 use crate::kernel::part::Part;
@@ -38,8 +39,6 @@ impl Transaction<'_> {
             });
         }
         self.retry_at = None;
-        // What these outcomes freed is there for this claim.
-        self.open_limits()?;
         let jobs = match claim {
             Some(claim) => self.claim(claim)?,
             None => Vec::new(),
@@ -117,7 +116,7 @@ impl Transaction<'_> {
         let policy = self.policy(before)?;
         self.remember(&mut row, error)?;
         self.emit_failure(&row, error)?;
-        self.hold_key(before, error)?;
+        call!(self, on_failure, before, error);
         match policy.judge(error, row.charged(), row.charged(), rand::random()) {
             Verdict::Retry(delay) => {
                 row.sort_key = self.now.plus(delay).as_millis();

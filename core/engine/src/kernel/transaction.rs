@@ -2,17 +2,17 @@
 //!
 //! A [`Transaction`] is one transaction of the store. It collects events, count changes and wake-ups while commands run, and writes the first
 //! two before the commit.
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use ojs_model::{JobId, OjsError, Timestamp};
 
 use crate::error::{Applied, Refusal, StoreError};
-use crate::features::limits::gate::Gate;
+use crate::features::state::State;
 use crate::features::statistics::rules::named;
 use crate::kernel::command::{Command, Reply};
 use crate::kernel::counters::Counters;
+use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::job_log;
 use crate::kernel::journal::Journal;
@@ -32,12 +32,8 @@ pub struct Transaction<'a> {
     pub(crate) counts: HashMap<i64, Counts>,
     /// Jobs that became available, by queue number.
     pub(crate) ready: HashMap<i64, usize>,
-    /// Steps of workflows that ended in this command.
-    pub(crate) ended: VecDeque<JobRow>,
-    /// Keys as this transaction found them.
-    pub(crate) gates: HashMap<i64, Gate>,
-    /// Keys that have room again, and the job that made it.
-    pub(crate) released: Vec<(i64, Option<JobId>)>,
+    /// What features keep until the end of the transaction.
+    pub(crate) features: State,
     /// Signals of queues that have room again.
     pub(crate) signals: Vec<Arc<str>>,
     /// When a claim that a rate held back may find more.
@@ -60,9 +56,7 @@ impl<'a> Transaction<'a> {
             journal: Journal::default(),
             counts: HashMap::new(),
             ready: HashMap::new(),
-            ended: VecDeque::new(),
-            gates: HashMap::new(),
-            released: Vec::new(),
+            features: State::default(),
             signals: Vec::new(),
             retry_at: None,
             done: Vec::new(),
@@ -107,10 +101,10 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Carries out one command, and moves on the workflows whose steps it ended.
+    /// Carries out one command, and what features do after it.
     pub fn apply(&mut self, command: &Command) -> Applied<Reply> {
         let reply = self.carry_out(command)?;
-        self.advance_workflows()?;
+        call!(self, after_command);
         Ok(reply)
     }
 
@@ -147,6 +141,10 @@ impl<'a> Transaction<'a> {
                 self.tables.reset()?;
                 self.journal = Journal::default();
                 self.counts.clear();
+                self.features = State::default();
+                for reset in self.counters.features.iter().filter_map(|feature| feature.reset) {
+                    reset(self);
+                }
                 Ok(Reply::Done)
             }
         }
@@ -159,8 +157,7 @@ impl<'a> Transaction<'a> {
 
     /// Writes events and counts; the caller commits next. Returns names of queues with new jobs, and how many; signals of room among them.
     pub fn finish(mut self) -> Result<Vec<(Arc<str>, usize)>, StoreError> {
-        self.open_limits()?;
-        self.emit_relief()?;
+        call!(&mut self, before_commit);
         for (queue, delta) in &self.counts {
             self.tables.add_counts(*queue, delta)?;
         }

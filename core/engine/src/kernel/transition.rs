@@ -3,6 +3,7 @@ use ojs_model::JobState;
 use ojs_model::state::Trigger;
 
 use crate::error::StoreError;
+use crate::kernel::hooks::call;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 
@@ -20,16 +21,13 @@ impl Transaction<'_> {
         }
         after.state = to;
         after.parked &= to == JobState::Available;
-        self.note_key(before, to);
+        call!(self, on_transition, before, &after);
         self.journal.moved(self.now, Some(before.state), &after);
         self.tables.update(before, &after)?;
         self.count(before.queue, before.state, -1);
         self.count(after.queue, to, 1);
         if to.is_terminal() {
             self.done.push(after.id);
-            if after.workflow != 0 {
-                self.ended.push_back(after.clone());
-            }
         }
         if to == JobState::Available {
             *self.ready.entry(after.queue).or_default() += 1;
@@ -43,7 +41,8 @@ impl Transaction<'_> {
         after.enqueued_at = self.now.as_millis();
         after.worker = 0;
         self.set_end_of_waiting(&mut after)?;
-        self.join_line(&mut after)?;
+        after.parked = false;
+        call!(self, on_available, &mut after);
         let row = self.transition(before, after, trigger, JobState::Available)?;
         self.emit("job.enqueued", &row, "")?;
         Ok(row)

@@ -3,3 +3,9 @@ pub(crate) mod operator_routes;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature =
+    Feature { prune: Some(|transaction, keep| transaction.prune_dead_letters(keep)), ..Feature::NONE };

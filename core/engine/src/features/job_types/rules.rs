@@ -57,6 +57,11 @@ impl Transaction<'_> {
         Ok(deep.found)
     }
 
+    /// Forgets how far claims have come.
+    pub(crate) fn forget_passes(&mut self) {
+        self.passes().clear();
+    }
+
     /// Of all writers of the process: the next claim for the same types may come to another one.
     fn passes(&self) -> MutexGuard<'_, Passes> {
         // Each value is whole after every statement.

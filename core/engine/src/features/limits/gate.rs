@@ -1,7 +1,18 @@
 //! A key with limits as one transaction sees it.
+use foldhash::HashMap;
+use ojs_model::JobId;
 use ojs_model::rate_limit::Limits;
 
 use crate::features::limits::records::LimitRow;
+
+/// The keys that a transaction has touched.
+#[derive(Debug, Default)]
+pub(crate) struct Gates {
+    /// As the transaction found them, and what it has done since.
+    pub(super) known: HashMap<i64, Gate>,
+    /// Keys that have room again, and the job that made it.
+    pub(super) released: Vec<(i64, Option<JobId>)>,
+}
 
 /// A key as this transaction found it, and what the transaction has done since.
 #[derive(Debug, Clone)]

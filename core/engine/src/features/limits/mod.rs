@@ -4,3 +4,24 @@ pub(crate) mod metrics;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
+
+use crate::kernel::hooks::{Feature, Sweep};
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature = Feature {
+    on_enqueue: Some(|transaction, job, row| transaction.join_key(job, row)),
+    after_enqueue: Some(|transaction, _, placed| transaction.show_keys(placed)),
+    on_available: Some(|transaction, row| transaction.join_line(row)),
+    before_claim: Some(|transaction| {
+        // What outcomes of the same request have freed is there for its claim.
+        transaction.open_limits()?;
+        transaction.open_due_limits(false)
+    }),
+    may_claim: Some(|transaction, row| Ok(row.limit == 0 || transaction.may_start(row)?)),
+    on_empty_claim: Some(|transaction| transaction.wait_for_opening()),
+    on_transition: Some(|transaction, before, after| transaction.note_key(before, after.state)),
+    on_failure: Some(|transaction, job, error| transaction.hold_key(job, error)),
+    before_commit: Some(|transaction| transaction.open_limits()),
+    sweep: Some(Sweep { part: "rate limits", in_maintenance: true, run: |transaction| Ok(transaction.open_due_limits(true)?) }),
+    ..Feature::NONE
+};

@@ -4,14 +4,14 @@
 //! at most as many jobs of a key as the key has room for, and a better one that arrives later.
 use ojs_model::rate_limit::{Limits, OnLimit, RateLimit, RetryPriority, Window};
 use ojs_model::state::Trigger;
-use ojs_model::{JobError, JobId, JobState, OjsError, Timestamp};
+use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
 use crate::features::limits::gate::Gate;
 use crate::features::limits::records::{LimitRow, LimitView, Standing, StoredLimits};
 use crate::kernel::command::Reply;
 use crate::kernel::job::JobRow;
-use crate::kernel::placed::KeyState;
+use crate::kernel::placed::{KeyState, Placed};
 use crate::kernel::transaction::Transaction;
 use crate::store::tables::Tables;
 
@@ -69,7 +69,7 @@ impl Transaction<'_> {
 
     /// The outer error is one of the store, the inner one says that the limits of the key cannot be read.
     fn readable_gate(&mut self, num: i64) -> Result<Result<Gate, StoreError>, StoreError> {
-        if let Some(gate) = self.gates.get(&num) {
+        if let Some(gate) = self.features.limits.known.get(&num) {
             return Ok(Ok(gate.clone()));
         }
         let row = self.tables.limit(num)?;
@@ -77,12 +77,20 @@ impl Transaction<'_> {
             return Ok(Err(fault));
         }
         let gate = look(self.tables, row, self.now.as_millis())?;
-        self.gates.insert(num, gate.clone());
+        self.features.limits.known.insert(num, gate.clone());
         Ok(Ok(gate))
     }
 
+    /// Notes the key of a job that is about to be stored.
+    pub(crate) fn join_key(&mut self, job: &NewJob, row: &mut JobRow) -> Result<(), StoreError> {
+        if let Some(policy) = &job.rate_limit {
+            row.limit = self.key_of(policy)?;
+        }
+        Ok(())
+    }
+
     /// The number of a job's key. A policy that names a limit sets the limits of the key; one that names none joins it.
-    pub(crate) fn key_of(&mut self, policy: &RateLimit) -> Result<i64, StoreError> {
+    fn key_of(&mut self, policy: &RateLimit) -> Result<i64, StoreError> {
         let mut row = match self.tables.find_limit(&policy.tenant, &policy.key)? {
             Some(row) => row,
             None => self.tables.add_limit(&policy.tenant, &policy.key)?,
@@ -91,14 +99,14 @@ impl Transaction<'_> {
             row = self.tables.limit(row.num)?;
             row.limits = policy.limits.into();
             self.tables.save_limit(&row)?;
-            self.gates.remove(&row.num);
+            self.features.limits.known.remove(&row.num);
             self.open_limit(row.num, None)?;
         }
         Ok(row.num)
     }
 
     /// What an enqueue is told about the key of its job.
-    pub(crate) fn key_state(&mut self, num: i64) -> Result<Option<KeyState>, StoreError> {
+    fn key_state(&mut self, num: i64) -> Result<Option<KeyState>, StoreError> {
         let gate = self.gate(num)?;
         let Some(limit) = gate.limits.rate.map(|w| w.limit).or(gate.limits.throttle.map(|w| w.limit)).or(gate.limits.concurrency)
         else {
@@ -108,9 +116,24 @@ impl Transaction<'_> {
         Ok(Some(KeyState { limit, remaining: u64::try_from(gate.free).unwrap_or(0).min(limit), reset }))
     }
 
+    /// Says to each job of an enqueue what its key has left.
+    pub(crate) fn show_keys(&mut self, placed: &mut [Placed]) -> Result<(), StoreError> {
+        for placed in placed.iter_mut().filter(|placed| placed.job.row.limit != 0) {
+            placed.key = self.key_state(placed.job.row.limit)?;
+        }
+        Ok(())
+    }
+
+    /// A fetch that waits looks again when time opens a key.
+    pub(crate) fn wait_for_opening(&mut self) -> Result<(), StoreError> {
+        if let Some(at) = self.tables.next_opening()? {
+            self.look_again(at);
+        }
+        Ok(())
+    }
+
     /// A job of a key joins the line of its queue, parked when the line holds as many of the key as may start.
     pub(crate) fn join_line(&mut self, row: &mut JobRow) -> Result<(), StoreError> {
-        row.parked = false;
         if row.limit == 0 {
             return Ok(());
         }
@@ -133,16 +156,27 @@ impl Transaction<'_> {
     }
 
     /// Keeps count of what a change of state does to the job's key.
-    pub(crate) fn note_key(&mut self, before: &JobRow, to: JobState) {
+    pub(crate) fn note_key(&mut self, before: &JobRow, to: JobState) -> Result<(), StoreError> {
         if before.limit == 0 {
-            return;
+            return Ok(());
+        }
+        if to == JobState::Active {
+            self.take_slot(before.limit)?;
         }
         if before.state == JobState::Active {
-            self.gates.remove(&before.limit);
-            self.released.push((before.limit, Some(before.id)));
+            self.features.limits.known.remove(&before.limit);
+            self.features.limits.released.push((before.limit, Some(before.id)));
         } else if before.state == JobState::Available && !before.parked && to != JobState::Active {
             // A place in the line is free, though no slot.
-            self.released.push((before.limit, None));
+            self.free_place(before);
+        }
+        Ok(())
+    }
+
+    /// A job has left the line of its queue without starting: another one of its key may stand there.
+    pub(crate) fn free_place(&mut self, row: &JobRow) {
+        if row.limit != 0 {
+            self.features.limits.released.push((row.limit, None));
         }
     }
 
@@ -185,7 +219,7 @@ impl Transaction<'_> {
     }
 
     /// A job of a key starts: takes a slot, and a place in the log when starts are limited.
-    pub(crate) fn take_slot(&mut self, num: i64) -> Result<(), StoreError> {
+    fn take_slot(&mut self, num: i64) -> Result<(), StoreError> {
         let now = self.now.as_millis();
         let mut gate = self.gate(num)?;
         gate.free = gate.free.saturating_sub(1);
@@ -208,7 +242,7 @@ impl Transaction<'_> {
             self.tables.save_limit(&gate.row)?;
         }
         let full = gate.free <= 0;
-        self.gates.insert(num, gate.clone());
+        self.features.limits.known.insert(num, gate.clone());
         if full && !self.tables.parked_queues(num)?.is_empty() {
             self.emit_exceeded(&gate);
         }
@@ -237,14 +271,14 @@ impl Transaction<'_> {
         if at > 0 && (gate.row.open_at == 0 || gate.row.open_at > at) {
             let row = LimitRow { open_at: at, ..gate.row.clone() };
             self.tables.save_limit(&row)?;
-            self.gates.insert(num, Gate { row, ..gate });
+            self.features.limits.known.insert(num, Gate { row, ..gate });
         }
         Ok(())
     }
 
     /// Lets jobs come out whose keys have room again: since the last call of this transaction, or by time.
     pub(crate) fn open_limits(&mut self) -> Result<(), StoreError> {
-        while let Some((num, job)) = self.released.pop() {
+        while let Some((num, job)) = self.features.limits.released.pop() {
             self.open_limit(num, job)?;
         }
         Ok(())
@@ -260,7 +294,7 @@ impl Transaction<'_> {
                 if !goes_on {
                     continue;
                 }
-                self.gates.remove(&row.num);
+                self.features.limits.known.remove(&row.num);
                 self.open_limit(row.num, None)?;
             }
         }
@@ -291,7 +325,7 @@ impl Transaction<'_> {
             gate.row.open_at = open_at;
             self.tables.save_limit(&gate.row)?;
         }
-        self.gates.insert(num, gate);
+        self.features.limits.known.insert(num, gate);
         Ok(())
     }
 
@@ -302,7 +336,7 @@ impl Transaction<'_> {
         row.held_until = until.as_millis().max(row.held_until);
         row.open_at = row.held_until;
         self.tables.save_limit(&row)?;
-        self.gates.remove(&row.num);
+        self.features.limits.known.remove(&row.num);
         let mut extra = String::new();
         ojs_model::json::push_text(&mut extra, "key", &row.key);
         ojs_model::json::push_time(&mut extra, "until", until);
@@ -319,14 +353,14 @@ impl Transaction<'_> {
         row.override_limits = limits.map_or(StoredLimits::None, StoredLimits::Set);
         row.override_until = if limits.is_some() { until.as_millis() } else { 0 };
         self.tables.save_limit(&row)?;
-        self.gates.remove(&row.num);
+        self.features.limits.known.remove(&row.num);
         self.open_limit(row.num, None)?;
         // The end of an override changes the limits once more, whoever waits.
         let mut row = self.tables.limit(row.num)?;
         if row.override_until > 0 && (row.open_at == 0 || row.open_at > row.override_until) {
             row.open_at = row.override_until;
             self.tables.save_limit(&row)?;
-            self.gates.remove(&row.num);
+            self.features.limits.known.remove(&row.num);
         }
         let view = view(self.tables, row, self.now)?;
         Ok(Reply::Limits(vec![view], 1))
@@ -341,7 +375,7 @@ impl Transaction<'_> {
         ojs_model::json::push_bare(&mut extra, "current", gate.used);
         self.journal.other("rate_limit.exceeded", self.now, &gate.row.key, &extra);
         self.journal.tally.exceeded += 1;
-        if let Some(kept) = self.gates.get_mut(&gate.row.num) {
+        if let Some(kept) = self.features.limits.known.get_mut(&gate.row.num) {
             kept.told = true;
         }
     }

@@ -7,25 +7,13 @@ use serde_json::json;
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::{Overflow, QueueConfig, WARNING_THRESHOLD};
 use crate::features::queue_config::rules::filled;
+use crate::kernel::admission::Admission;
 use crate::kernel::command::Reply;
 use crate::kernel::job::JobRow;
-use crate::kernel::placed::Pressure;
+use crate::kernel::placed::{Placed, Pressure};
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::room_signal;
 use crate::store::rows::{Counts, QueuePhase, QueueRow, WAITING, depth};
-
-/// What a queue said.
-#[derive(Debug, Default)]
-pub(crate) struct Admission {
-    /// The jobs with defaults of their queues, when any has some.
-    pub filled: Option<Vec<Arc<NewJob>>>,
-    /// Jobs that make room, once the new ones are stored.
-    pub victims: Vec<JobRow>,
-    /// How full the queues are then, by name.
-    pub pressure: Vec<(Arc<str>, Pressure)>,
-    /// Storing the jobs makes a queue or a job type, or changes a limit: what is refused after that must be found before it.
-    pub makes_more: bool,
-}
 
 /// What one queue is asked to take.
 struct Demand<'j> {
@@ -43,8 +31,7 @@ struct Load {
 
 impl Transaction<'_> {
     /// Asks the queues of some jobs; refuses all when one cannot be taken. A queue without settings costs a look at a map.
-    pub(crate) fn admit(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Admission> {
-        let mut admission = Admission::default();
+    pub(crate) fn admit(&mut self, jobs: &[Arc<NewJob>], admission: &mut Admission) -> Applied<()> {
         let mut demands: Vec<Demand<'_>> = Vec::new();
         let mut current: Option<QueueRow> = None;
         let mut job_type = "";
@@ -76,12 +63,23 @@ impl Transaction<'_> {
             current = Some(queue);
         }
         for demand in &demands {
-            self.judge_demand(demand, &mut admission)?;
+            self.judge_demand(demand, admission)?;
         }
         for demand in demands {
-            self.emit_warning(&demand, &admission);
+            self.emit_warning(&demand, admission);
         }
-        Ok(admission)
+        Ok(())
+    }
+
+    /// Makes room by discarding victims, and says how full the queues are.
+    pub(crate) fn after_admission(&mut self, admission: &mut Admission, placed: &mut [Placed]) -> Result<(), StoreError> {
+        self.drop_victims(std::mem::take(&mut admission.victims))?;
+        for (queue, pressure) in std::mem::take(&mut admission.pressure) {
+            for placed in placed.iter_mut().filter(|placed| placed.job.queue == queue) {
+                placed.pressure = Some(pressure);
+            }
+        }
+        Ok(())
     }
 
     /// Whether a job adds to what waits: one that duplicates or replaces a waiting job does not.

@@ -5,3 +5,13 @@ pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
 pub mod tables;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature = Feature {
+    admit: Some(|transaction, jobs, admission| transaction.admit(jobs, admission)),
+    after_enqueue: Some(|transaction, admission, placed| transaction.after_admission(admission, placed)),
+    before_commit: Some(|transaction| transaction.emit_relief()),
+    ..Feature::NONE
+};

@@ -151,9 +151,7 @@ impl Transaction<'_> {
     fn move_job(&mut self, before: &JobRow, queue: i64) -> Result<(), StoreError> {
         let row = JobRow { queue, ..before.clone() };
         self.tables.update(before, &row)?;
-        if row.limit != 0 {
-            self.released.push((row.limit, None));
-        }
+        self.free_place(&row);
         self.count(before.queue, before.state, -1);
         self.count(queue, row.state, 1);
         if row.state == JobState::Available {

@@ -2,3 +2,14 @@
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature = Feature {
+    prune: Some(|transaction, _| {
+        transaction.roll_stats()?;
+        Ok(false)
+    }),
+    ..Feature::NONE
+};

@@ -5,11 +5,13 @@ use ojs_model::{ErrorCode, JobId, JobState, NewJob, OjsError, json};
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::workflows::records::{StepRow, StepState, StepView, WorkflowRow, WorkflowState, WorkflowView};
+use crate::kernel::aside::SLICE;
 use crate::kernel::command::Reply;
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
+use crate::options::Retention;
 use crate::store::tables::Tables;
 
 type Stored<T> = Result<T, StoreError>;
@@ -156,9 +158,23 @@ impl Transaction<'_> {
         Ok(format!("[{}]", chosen.join(",")))
     }
 
+    /// Removes a slice of the workflows that ended long ago.
+    pub(crate) fn prune_workflows(&mut self, keep: &Retention) -> Applied<bool> {
+        let period = i64::try_from(keep.finished.as_millis()).unwrap_or(i64::MAX);
+        self.tables.prune_workflows(self.now.as_millis().saturating_sub(period), SLICE)?;
+        Ok(false)
+    }
+
+    /// A job has ended: its workflow moves on after the command.
+    pub(crate) fn note_end(&mut self, row: &JobRow) {
+        if row.workflow != 0 && row.state.is_terminal() {
+            self.features.workflows.jobs.push_back(row.clone());
+        }
+    }
+
     /// Moves on the workflows whose jobs have ended in this command.
     pub(crate) fn advance_workflows(&mut self) -> Stored<()> {
-        while let Some(row) = self.ended.pop_front() {
+        while let Some(row) = self.features.workflows.jobs.pop_front() {
             let Some(mut step) = self.tables.step(row.workflow, row.step)? else { continue };
             // A replayed dead letter ends a second time: its workflow has gone on without it.
             if step.state != StepState::Started {

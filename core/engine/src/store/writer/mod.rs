@@ -18,6 +18,7 @@ use crate::error::{Refusal, StoreError};
 use crate::kernel::clock::Clock;
 use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::counters::Counters;
+use crate::kernel::hooks::Feature;
 use crate::kernel::maintenance::Sweeper;
 use crate::kernel::wake::Wakeups;
 use crate::metrics::Metrics;
@@ -56,8 +57,10 @@ pub struct Connections {
     pub checkup: Option<Arc<Checkup>>,
 }
 
-/// What a ledger is made of.
+/// What a store is made of.
 pub struct WriterParts {
+    /// What takes part in transactions beside the kernel.
+    pub features: &'static [Feature],
     /// The store's connections.
     pub connections: Connections,
     /// Source of time.
@@ -70,7 +73,7 @@ pub struct WriterParts {
     pub metrics: Arc<Metrics>,
 }
 
-/// What the threads of a ledger share.
+/// What the threads of a store share.
 struct Shared {
     clock: Arc<dyn Clock>,
     wakeups: Arc<Wakeups>,
@@ -120,9 +123,9 @@ impl GroupCommitStore {
     /// # Errors
     /// When the store cannot reserve lease tokens, or the operating system refuses a thread.
     pub fn start(parts: WriterParts) -> Result<Self, StoreError> {
-        let WriterParts { connections, clock, sweeper, wakeups, metrics } = parts;
+        let WriterParts { features, connections, clock, sweeper, wakeups, metrics } = parts;
         let Connections { writers, maintenance, readers, name, checkup } = connections;
-        let counters = Counters::default();
+        let counters = Counters::with(features);
         let has_maintenance = maintenance.is_some();
         let member = |mut tables: Box<dyn Tables>, sweeps: bool| -> Result<Job, StoreError> {
             let mut counters = counters.clone();
