@@ -26,7 +26,8 @@ OURS = {*ALLOWED, "ojs-adapter-axum", "ojs-cli", "ojs-python", "ojs-node", "ojs-
 
 ENGINE = ROOT / "core" / "engine" / "src"
 # The most modules of the engine that may import each other in a circle.
-# Three: the hooks of features are functions over a transaction, and a transaction knows the list of features through its counters.
+# Three: the hooks of features are functions over a transaction, and a transaction finds the list of features in
+# its counters.
 LARGEST_CIRCLE = 3
 # What a feature offers to other features; everything else in its folder is its own.
 OFFERED = {"records", "tables", "answer", "routes", "filter"}

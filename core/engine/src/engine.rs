@@ -128,7 +128,7 @@ impl Engine {
         self.inner.closing.cancel();
     }
 
-    /// Resolves when the engine no longer lets anybody wait.
+    /// Resolves when the engine no longer lets requests wait.
     pub(crate) async fn closed(&self) {
         self.inner.closing.cancelled().await;
     }
@@ -259,7 +259,7 @@ impl Engine {
                 // It is called for jobs that others take as well: a busy queue must not make it look without end.
                 tokio::time::sleep(PICKY_PAUSE).await;
             }
-            // A queue that hands out at a rate says when it has more; nobody else will.
+            // A queue with a rate says when it has more jobs; no other event does.
             let pause = retry_at.map_or(MAX_WAIT, |at| Duration::from_millis(at.millis_since(self.now())).max(MIN_PAUSE));
             tokio::select! {
                 () = registration.woken() => {}
@@ -310,7 +310,7 @@ fn blocked_on(reply: &Result<Reply, Refusal>) -> Option<String> {
     details.get("queue").and_then(serde_json::Value::as_str).filter(|_| blocks).map(str::to_owned)
 }
 
-/// Claimed jobs on their way to a caller who may have hung up: what nobody takes is given back.
+/// Claimed jobs on their way to a caller who may have hung up: jobs that the caller does not take are given back.
 struct Handout {
     engine: Engine,
     jobs: Vec<JobView>,

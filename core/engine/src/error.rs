@@ -7,7 +7,7 @@ pub enum StoreError {
     /// The store cannot take writes now: disk full, locked by another process for too long.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// The store was lost while it committed: whether anything was done is not known, so nobody but the caller may try again.
+    /// The store was lost while it committed: whether anything was done is not known, so only the caller may try again.
     #[error("the store was lost during the commit: {0}")]
     Unknown(String),
     /// The store answered with an error.

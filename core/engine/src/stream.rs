@@ -1,7 +1,7 @@
-//! Live events: one follower of the log serves everybody who listens.
+//! Live events: one follower of the log serves all listeners.
 //!
 //! The follower sleeps until a commit; then it reads what is new, once, and puts it into the buffer of each listener it
-//! concerns. It ends with the last listener, so an engine nobody listens to does nothing of this.
+//! concerns. It ends with the last listener, so an engine without listeners does none of this.
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -203,7 +203,7 @@ impl KeyFile {
         let new = beside(path, &format!(".{}.new", hexadecimal(&bits)));
         let put = write_new(&new, &text).and_then(|()| std::fs::rename(&new, path)).and_then(|()| sync_folder(path));
         put.map_err(|error| {
-            // The error is what counts; a file that is left behind harms nobody.
+            // The error is what counts; a file that is left behind does no harm.
             let _ = std::fs::remove_file(&new);
             failed(error)
         })

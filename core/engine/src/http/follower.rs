@@ -67,7 +67,7 @@ impl Engine {
     }
 }
 
-/// Reads the log as it grows, until nobody listens or the engine closes.
+/// Reads the log as it grows, until no listener is left or the engine closes.
 async fn follow(engine: Engine) {
     loop {
         let mut more = true;

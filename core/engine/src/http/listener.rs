@@ -146,7 +146,7 @@ impl Listener {
 }
 
 async fn serve(stream: TcpStream, peer: Peer, router: axum::Router, stop: CancellationToken, limits: Arc<Limits>) {
-    // Answers are small and somebody waits for each.
+    // Answers are small, and a client waits for each.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "set_nodelay");
     }

@@ -77,7 +77,7 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
     let started = Instant::now();
     let incoming = Incoming::of(&request);
     let method = request.method().clone();
-    // The pattern, not the path: ids are no label.
+    // The pattern, not the path: a label must not contain ids.
     let route = request.extensions().get::<MatchedPath>().cloned();
     let response = match incoming.check().and_then(|()| refuse_when_stopping(&engine, request.uri().path())) {
         Ok(()) => next.run(request).await,
@@ -101,7 +101,7 @@ fn refuse_when_stopping(engine: &Engine, path: &str) -> Result<(), OjsError> {
     Err(error.with_hint("Send it again: to another server, or to this one when it is back."))
 }
 
-/// Methods of the protocol; whatever else somebody may invent is one.
+/// Methods of the protocol; all other methods are counted together as `other`.
 fn known(method: &Method) -> &'static str {
     [&Method::GET, &Method::POST, &Method::PUT, &Method::PATCH, &Method::DELETE]
         .into_iter()

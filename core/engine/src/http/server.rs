@@ -51,7 +51,7 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Asks everybody for a key.
+    /// Asks every caller for a key.
     #[must_use]
     pub fn with_access(mut self, access: Arc<Access>) -> Self {
         self.access = Some(access);

@@ -54,7 +54,7 @@ struct Ended;
 impl Session {
     /// Runs until the client goes, the job ends, or the server stops.
     pub async fn run(self, mut frames: Frames) {
-        // Either way there is nobody to tell.
+        // In both cases there is no listener left.
         let _ = self.serve(&mut frames).await;
     }
 

@@ -188,7 +188,7 @@ async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
     Ok(answer(streamed(body)))
 }
 
-/// Says why nobody may listen now.
+/// Says why no further listener is accepted now.
 pub fn refuse(full: Full) -> OjsError {
     match full {
         Full::Client => OjsError::new(ErrorCode::RateLimited, "This client has too many event streams open.")
@@ -264,7 +264,7 @@ async fn begin(engine: &Engine, wish: &Wish, subscription: &Subscription) -> Res
     Ok((frames, Some(oldest)))
 }
 
-/// What somebody hears who comes after the end: the last transition.
+/// What a listener gets that comes after the end of the job: the last transition.
 fn last_transition(frames: &mut Frames, view: &JobView, subscription: &Subscription, now: Timestamp) {
     let row = &view.row;
     let from = match row.state {

@@ -87,7 +87,7 @@ pub enum Command {
     DeleteQueue(String),
     /// Give a key other limits for a while; `None` ends that.
     OverrideLimit {
-        /// Whose key; empty for everybody's.
+        /// The tenant of the key; empty for a key without a tenant.
         tenant: String,
         /// The key.
         key: String,

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ojs_model::JobId;
 use tokio::sync::watch;
 
-/// Jobs whose end somebody waits for.
+/// Jobs for whose end requests wait.
 #[derive(Debug, Default)]
 pub struct Endings {
     jobs: Mutex<HashMap<JobId, watch::Sender<()>>>,
     waiting: AtomicUsize,
 }
 
-/// Somebody who waits; forgotten when dropped.
+/// One request that waits; forgotten when dropped.
 #[derive(Debug)]
 pub struct Ending {
     endings: Arc<Endings>,
@@ -22,7 +22,7 @@ pub struct Ending {
 }
 
 impl Endings {
-    /// Registers somebody for the end of a job.
+    /// Registers a request that waits for the end of a job.
     #[must_use]
     pub fn watch(self: &Arc<Self>, job: JobId) -> Ending {
         let told = self.lock().entry(job).or_insert_with(|| watch::Sender::new(())).subscribe();
@@ -48,7 +48,7 @@ impl Endings {
         }
     }
 
-    /// Whether anybody waits.
+    /// Whether any request waits.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0

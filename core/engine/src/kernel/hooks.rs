@@ -1,5 +1,5 @@
-//! Where features take part in a transaction. A feature is registered in one line of `features::ALL`; the kernel calls its hooks and
-//! names no feature.
+//! Where features take part in a transaction. A feature is registered in one line of `features::ALL`; the kernel calls
+//! its hooks and names no feature.
 //!
 //! Hooks are called in the order of the list. A hook that a feature does not have costs one branch.
 use std::sync::Arc;

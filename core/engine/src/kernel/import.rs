@@ -75,7 +75,8 @@ impl Transaction<'_> {
         self.place_step(job, Link::default())
     }
 
-    /// The application's transaction has committed, so nobody is there to hear of the error: the job is a dead letter that says what was wrong.
+    /// The application's transaction has committed, so the error cannot be returned to it: the job becomes a dead
+    /// letter whose error says what was wrong.
     fn import_refused(&mut self, raw: &RawJob, refusal: &OjsError) -> Applied<()> {
         let job = self.request(raw, false)?;
         self.place_step(&job, Link::default())?;

@@ -17,7 +17,7 @@ use crate::kernel::event::Event;
 /// Target of the records, for filters such as `info,ojs::jobs=off`.
 pub const TARGET: &str = "ojs::jobs";
 
-/// Whether anybody reads such records.
+/// Whether these records are written anywhere.
 pub fn is_on() -> bool {
     tracing::enabled!(target: TARGET, Level::ERROR)
 }

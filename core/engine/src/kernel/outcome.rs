@@ -246,7 +246,8 @@ impl Transaction<'_> {
         }
         worker.beat_at = self.now.as_millis();
         if worker.phase >= 2 && beat.phase == 0 {
-            // Nobody comes back from there: this is a new process under the old name, and the order was for the old one.
+            // A worker that was told to terminate does not run again: this is a new process under the same id, and the
+            // directive was for the old one.
             worker.directive = 0;
         }
         if worker.phase != 0 && beat.phase == 0 {
@@ -254,7 +255,7 @@ impl Transaction<'_> {
             self.call_all_waiters()?;
         }
         if beat.phase != 0 {
-            // Its fetch that waits is answered now, so that nobody has to break it off and lose what it may bring.
+            // Its waiting fetch is answered now: otherwise the worker would break it off and lose the jobs in it.
             self.signals.push(quiet_signal(&beat.worker).into());
         }
         worker.phase = beat.phase;

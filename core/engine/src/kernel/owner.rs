@@ -5,7 +5,8 @@ use crate::kernel::job::JobView;
 use crate::kernel::placed::Placed;
 use crate::kernel::render;
 
-/// Whether the text of a job names another key as the one that enqueued it. Jobs without a name are everybody's, as before there were names.
+/// Whether the text of a job names another key as the one that enqueued it. A job that names no key belongs to every
+/// key: older versions did not write the name.
 pub fn is_foreign(key: Option<&str>, body: &str) -> bool {
     let whole = format!("{{{body}}}");
     let owner = members(&whole).ok().and_then(|members| {
@@ -15,7 +16,7 @@ pub fn is_foreign(key: Option<&str>, body: &str) -> bool {
     owner.is_some_and(|owner| key != Some(owner.as_str()))
 }
 
-/// Appends what everybody who knows the id may see.
+/// Appends what every key that knows the id may see.
 pub fn outline(out: &mut String, view: &JobView) {
     let whole = format!("{{{}}}", view.body.text);
     out.push('{');

@@ -150,7 +150,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Jobs that ended in this transaction: whoever waits for their results is told after the commit.
+    /// Jobs that ended in this transaction. Requests that wait for their results are answered after the commit.
     pub fn take_done(&mut self) -> Vec<JobId> {
         std::mem::take(&mut self.done)
     }

@@ -13,11 +13,11 @@ use crate::kernel::ending::Endings;
 /// The signal of a queue that has room again. No queue has a name with a colon.
 const ROOM: &str = "room:";
 
-/// How the names of signals begin that a worker takes no more jobs. No queue can be called that.
+/// Prefix of a signal that a worker takes no more jobs. A queue name cannot contain a colon.
 pub const QUIET: &str = "quiet:";
 
-/// Name of the signal that a worker takes no more jobs. Signals travel in a list that commas and equals signs divide; that two workers
-/// share a signal does no harm.
+/// Name of the signal that a worker takes no more jobs. Signals are sent in a list with commas and equals signs between
+/// them, so both are replaced in the name. Two workers may share a signal: it only makes a fetch look again.
 pub(crate) fn quiet_signal(worker: &str) -> String {
     format!("{QUIET}{}", worker.replace([',', '='], "_"))
 }
@@ -40,7 +40,7 @@ pub struct Wakeups {
     /// Those who wait for the end of a job.
     pub endings: Arc<Endings>,
     committed: Notify,
-    /// Whether somebody follows the event log.
+    /// Whether the event log is being followed.
     followed: AtomicBool,
     /// An application has inserted jobs by plain SQL.
     inserted: AtomicBool,
@@ -53,7 +53,7 @@ struct Waiter {
     notify: Notify,
     /// How many jobs it takes at most; 0 when it may want none of them: then it is called beside the others.
     want: usize,
-    /// Called and not yet looked: the next jobs call somebody else.
+    /// Called and not yet looked: the next jobs call another fetch.
     called: AtomicBool,
 }
 
@@ -138,7 +138,7 @@ impl Wakeups {
         self.committed.notified().await;
     }
 
-    /// Says whether somebody follows the event log.
+    /// Sets whether the event log is being followed.
     pub fn follow(&self, followed: bool) {
         self.followed.store(followed, Ordering::SeqCst);
     }
@@ -153,7 +153,7 @@ impl Wakeups {
         self.inserted.swap(false, Ordering::SeqCst)
     }
 
-    /// Whether somebody follows the event log.
+    /// Whether the event log is being followed.
     #[must_use]
     pub fn is_followed(&self) -> bool {
         self.followed.load(Ordering::SeqCst)
@@ -169,7 +169,7 @@ impl Wakeups {
         }
     }
 
-    /// Whether anybody waits for anything.
+    /// Whether any fetch waits.
     #[must_use]
     pub fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0 || self.endings.is_watched()
@@ -206,7 +206,7 @@ impl Drop for Registration {
             self.wakeups.picky.fetch_sub(1, Ordering::SeqCst);
             return;
         }
-        // Called but gone before it looked (timed out, hung up): somebody else takes the call.
+        // Called but gone before it looked (timed out, hung up): another fetch takes the call.
         if self.waiter.called.load(Ordering::SeqCst) {
             for queue in &self.queues {
                 self.wakeups.heard(queue, self.waiter.want);

@@ -207,7 +207,8 @@ impl JobFilter {
     /// `ORDER BY` of the list, in the column names that the SQL stores share.
     pub fn order(&self) -> &'static str {
         match (self.sort, self.ascending) {
-            // Where an available job stands in its line is no time; among others it counts from when it came there.
+            // The sort key of an available job is a place in line, not a time. In a list of all states the time of its
+            // enqueue is used instead.
             (JobSort::Scheduled, false) if self.state.is_none() => {
                 "CASE state WHEN 1 THEN enqueued_at ELSE pos END DESC, seq DESC"
             }

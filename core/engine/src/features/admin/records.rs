@@ -19,7 +19,7 @@ pub struct Maintenance {
     pub reason: String,
     /// Since when, milliseconds.
     pub since: i64,
-    /// When it is expected to end; 0 when nobody said.
+    /// When it is expected to end; 0 when it is not known.
     pub until: i64,
 }
 

@@ -34,7 +34,7 @@ impl Transaction<'_> {
         let now = self.now.as_millis();
         let day_ago = now.saturating_sub(KEEP_MINUTES);
         let minutes = self.tables.take_stats(MINUTE, day_ago - day_ago.rem_euclid(HOUR), ROLLED)?;
-        // A number that no other process has: its hours are written by nobody else.
+        // A number that no other process has: no other process writes its hours.
         let node = self.counters.leases.end;
         let mut hours = sum_up(minutes, node);
         if let (Some(first), Some(last)) = (hours.first().map(|row| row.at), hours.last().map(|row| row.at)) {

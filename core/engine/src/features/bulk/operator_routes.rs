@@ -83,7 +83,7 @@ pub async fn purge(
     let (dry_run, limit) = (request.dry_run, request.limit);
     confirmed(request.confirm || dry_run)?;
     let filter: BulkFilter = request.filter(queue.clone(), engine.now())?;
-    // 404 for a queue that nobody ever used: its name is misspelt.
+    // 404 for a queue that was never used: its name is probably misspelt.
     match ask(&engine, AdminQuery::Queue(queue.clone())).await? {
         AdminReply::Queue(..) => {}
         other => return Err(astray(&other)),

@@ -19,7 +19,7 @@ pub enum Action {
     Retry,
     /// Ended jobs are removed.
     Delete,
-    /// Jobs that nobody works on are removed: what still waited is cancelled first, and its workflow moves on.
+    /// Removes jobs that are not active. A waiting job is cancelled first, and its workflow moves on.
     Purge,
 }
 

@@ -12,7 +12,8 @@ use crate::store::rows::{Counts, QueueRow, depth};
 /// Keys that are told one by one. Each costs the store a few look-ups.
 pub const MAX_KEYS: usize = 100;
 
-/// How full bounded queues are, and what goes on with the first keys. The partitions of a key are one: tenants are no label.
+/// How full bounded queues are, and the active and waiting jobs of the first keys. The partitions of a key are added
+/// up: a label must not contain tenants.
 pub(crate) fn write(
     encoder: &mut DescriptorEncoder<'_>,
     queues: &[(QueueRow, Counts)],

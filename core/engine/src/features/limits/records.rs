@@ -20,7 +20,7 @@ use crate::kernel::job::JobRow;
 pub struct LimitRow {
     /// Its number.
     pub num: i64,
-    /// Whose it is; empty for everybody's.
+    /// Its tenant; empty for a key without a tenant.
     pub tenant: Arc<str>,
     /// The key.
     pub key: Arc<str>,

@@ -25,7 +25,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     Ok(Json::ok(json!({"items": items, "pagination": pagination(total, limit, offset)}).to_string()))
 }
 
-/// `GET /rate-limits/{key}?tenant=`: the key that is everybody's first, each tenant's under `partitions`.
+/// `GET /rate-limits/{key}?tenant=`: the key without a tenant first, those of tenants under `partitions`.
 pub async fn get(State(engine): State<Engine>, Path(key): Path<String>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let wanted = Query::Limits { key: Some(key.clone()), limit: MAX_PAGE, offset: 0, at: engine.now() };

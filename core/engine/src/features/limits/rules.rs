@@ -19,7 +19,7 @@ use crate::store::tables::Tables;
 const SLICE: usize = 500;
 /// How far a preferred job moves in its queue's line: beyond any ticket of a job that is not.
 const AHEAD: i64 = 1 << 61;
-/// When a rescheduled job comes back whose key has no slot: nobody knows when one frees.
+/// When a rescheduled job comes back whose key has no slot: it is not known when one becomes free.
 const RETRY_SLOT_MS: i64 = 1_000;
 
 fn signed(n: u64) -> i64 {
@@ -355,7 +355,7 @@ impl Transaction<'_> {
         self.tables.save_limit(&row)?;
         self.features.limits.known.remove(&row.num);
         self.open_limit(row.num, None)?;
-        // The end of an override changes the limits once more, whoever waits.
+        // The end of an override changes the limits once more, so the key is looked at again then.
         let mut row = self.tables.limit(row.num)?;
         if row.override_until > 0 && (row.open_at == 0 || row.open_at > row.override_until) {
             row.open_at = row.override_until;

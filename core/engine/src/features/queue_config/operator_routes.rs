@@ -46,7 +46,7 @@ pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Resu
     Ok(Json::ok(Value::from(object).to_string()))
 }
 
-/// The settings in force. Those that the admin document names are always there, `null` when nobody has set them.
+/// The settings in force. Those that the admin document names are always there, `null` when they are not set.
 fn configuration(queue: &QueueRow) -> Result<Value, StoreError> {
     let settings = queue.settings()?;
     let config = settings.as_ref().map(|settings| &settings.config);

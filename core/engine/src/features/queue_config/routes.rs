@@ -132,7 +132,7 @@ pub async fn delete(
     Ok(Json::ok(json!({"deleted": true, "name": name, "strategy": strategy, moved: emptied}).to_string()))
 }
 
-/// Takes out all that waits, in slices, so that a large queue does not hold up everybody else.
+/// Takes out all that waits, in slices, so that a large queue does not delay other requests.
 async fn empty(engine: &Engine, name: &str, target: Option<String>, counts: &Counts) -> Result<usize, Failure> {
     let active = counts.get(ojs_model::JobState::Active as usize).copied().unwrap_or(0);
     if active > 0 {
