@@ -13,6 +13,7 @@ pub mod statistics;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
+use crate::store::record::{Record, Table};
 
 /// The features that take part in transactions, in the order in which their hooks are called.
 pub(crate) const ALL: &[Feature] = &[
@@ -24,4 +25,16 @@ pub(crate) const ALL: &[Feature] = &[
     idempotency::FEATURE,
     statistics::FEATURE,
     dead_letters::FEATURE,
+];
+
+/// All declared tables: they are made when a store is opened, and emptied when it is reset.
+pub const TABLES: &[&Table] = &[
+    admin::records::MaintenanceRow::TABLE,
+    crons::records::CronRow::TABLE,
+    idempotency::records::Remembered::TABLE,
+    limits::records::LimitRow::TABLE,
+    limits::records::StartRow::TABLE,
+    statistics::records::StatRow::TABLE,
+    workflows::records::StepRow::TABLE,
+    workflows::records::WorkflowRow::TABLE,
 ];

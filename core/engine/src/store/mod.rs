@@ -1,6 +1,7 @@
 //! Keeps jobs: the seam, group commit, and three stores.
 pub(crate) mod memory;
 pub(crate) mod postgres;
+pub mod record;
 pub mod rows;
 pub mod schema;
 pub mod seam;

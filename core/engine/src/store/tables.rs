@@ -6,12 +6,12 @@ use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::error::Result;
-use crate::features::admin::records::AdminTables;
+use crate::features::admin::records::{AdminTables, MaintenanceTables};
 use crate::features::crons::records::CronTables;
 use crate::features::dead_letters::records::DeadTables;
 use crate::features::idempotency::records::AnswerTables;
 use crate::features::job_types::records::TypeTables;
-use crate::features::limits::records::LimitTables;
+use crate::features::limits::records::{KeyTables, LimitTables};
 use crate::features::queue_config::tables::QueueTables;
 use crate::features::results::records::ResultTables;
 use crate::features::statistics::records::StatTables;
@@ -20,6 +20,7 @@ use crate::kernel::clock::Clock;
 use crate::kernel::command::Command;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::kernel::log::LogTables;
+use crate::store::record::RecordTables;
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, RawJob, WorkerRow};
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
@@ -28,9 +29,12 @@ pub trait Tables:
     + AnswerTables
     + CronTables
     + DeadTables
+    + KeyTables
     + LimitTables
     + LogTables
+    + MaintenanceTables
     + QueueTables
+    + RecordTables
     + ResultTables
     + StatTables
     + TypeTables

@@ -5,6 +5,7 @@ use crate::features::statistics::records::{StatFilter, StatRow};
 use crate::features::workflows::records::{WorkflowFilter, WorkflowRow};
 use crate::kernel::event::{Event, EventFilter};
 use crate::kernel::job::JobView;
+use crate::store::record::{RecordTables, Records, record};
 use crate::store::rows::{Counts, JobFilter, QueueRow, WorkerInfo, WorkerRow};
 
 /// Most jobs counted one by one for the total of a filtered list: bounds what one look at a list costs.
@@ -22,6 +23,50 @@ pub struct Maintenance {
     /// When it is expected to end; 0 when it is not known.
     pub until: i64,
 }
+
+record! {
+    /// [`Maintenance`] as stores keep it: one record, or none.
+    #[derive(Debug, Clone)]
+    pub struct MaintenanceRow in "maintenance" {
+        key ("one");
+        remember Everything;
+        /// Always true.
+        pub one: bool,
+        /// Why.
+        pub reason: String,
+        /// Since when.
+        pub since: i64,
+        /// When it is expected to end.
+        pub until: i64,
+    }
+}
+
+/// Maintenance.
+pub trait MaintenanceTables: RecordTables {
+    /// The current maintenance. Asked by every claim: connections keep it in memory.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn maintenance(&mut self) -> Result<Option<Maintenance>> {
+        let row: Option<MaintenanceRow> = Records::of(self.as_records()).get(&true)?;
+        Ok(row.map(|row| Maintenance { reason: row.reason, since: row.since, until: row.until }))
+    }
+
+    /// Begins or ends maintenance.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()> {
+        match maintenance.cloned() {
+            Some(Maintenance { reason, since, until }) => {
+                Records::of(self.as_records()).put(&MaintenanceRow { one: true, reason, since, until })
+            }
+            None => Records::<MaintenanceRow>::of(self.as_records()).delete(&true),
+        }
+    }
+}
+
+impl<T: RecordTables + ?Sized> MaintenanceTables for T {}
 
 /// An operator's order.
 #[derive(Debug, Clone)]
@@ -122,10 +167,6 @@ pub trait AdminTables {
     fn workers(&mut self) -> Result<Vec<(WorkerRow, usize)>>;
     /// How many workers hold jobs of each queue.
     fn busy_workers(&mut self) -> Result<Vec<(i64, i64)>>;
-    /// The current maintenance. Asked by every claim: to be kept in memory.
-    fn maintenance(&mut self) -> Result<Option<Maintenance>>;
-    /// Begins or ends maintenance.
-    fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()>;
 }
 
 /// The member of what is kept of a worker that names the key it beats with. Workers cannot say it of themselves: only names of theirs are kept.

@@ -103,8 +103,8 @@ impl Transaction<'_> {
     }
 
     fn keep_answer(&mut self, key: &IdempotencyKey, status: u16, body: &str) -> Result<(), StoreError> {
-        let answer = Remembered { digest: key.digest.to_vec(), status, body: body.to_owned(), at: self.now.as_millis() };
-        self.tables.remember(&key.name, &answer)
+        let (name, digest, at) = (key.name.clone(), key.digest.to_vec(), self.now.as_millis());
+        self.tables.remember(&Remembered { name, digest, status, body: body.to_owned(), at })
     }
 
     fn change_many(&mut self, order: &Order) -> Applied<Reply> {

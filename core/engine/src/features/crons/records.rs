@@ -2,6 +2,7 @@
 use ojs_model::JobId;
 
 use crate::error::Result;
+use crate::store::record::{Read, RecordTables, Records, Scan, numbered_field, record};
 
 /// What happens when an entry is due and its last job has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,47 +49,88 @@ impl Overlap {
     }
 }
 
-/// A cron entry. Times are milliseconds since the epoch; 0 is "never".
-#[derive(Debug, Clone, PartialEq)]
-pub struct CronRow {
-    /// Its name: unique.
-    pub name: String,
-    /// When it fires.
-    pub expression: String,
-    /// On which wall clock: an IANA name.
-    pub timezone: String,
-    /// What happens when the last job has not ended.
-    pub overlap: Overlap,
-    /// Whether it fires at all.
-    pub enabled: bool,
-    /// For people.
-    pub description: Option<String>,
-    /// Enqueue request of its jobs.
-    pub template: String,
-    /// First registration.
-    pub created_at: i64,
-    /// Next time; 0 when disabled or when there is none.
-    pub next_at: i64,
-    /// Latest time it fired.
-    pub last_at: i64,
-    /// Jobs created.
-    pub run_count: i64,
-    /// Latest job.
-    pub last_job: Option<JobId>,
-    /// Jobs that wait for the latest one to end ([`Overlap::Enqueue`]).
-    pub waiting: i64,
+numbered_field! { Overlap }
+
+record! {
+    /// A cron entry. Times are milliseconds since the epoch; 0 is "never".
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct CronRow in "crons" {
+        key ("name");
+        index NEXT = "crons_next" ("next_at") positive;
+        index WAITING = "crons_waiting" ("waiting") positive;
+        /// Its name: unique.
+        pub name: String,
+        /// When it fires.
+        pub expression: String,
+        /// On which wall clock: an IANA name.
+        pub timezone: String,
+        /// What happens when the last job has not ended.
+        pub overlap: Overlap,
+        /// Whether it fires at all.
+        pub enabled: bool,
+        /// For people.
+        pub description: Option<String>,
+        /// Enqueue request of its jobs.
+        pub template: String,
+        /// First registration.
+        pub created_at: i64,
+        /// Next time; 0 when disabled or when there is none.
+        pub next_at: i64,
+        /// Latest time it fired.
+        pub last_at: i64,
+        /// Jobs created.
+        pub run_count: i64,
+        /// Latest job.
+        pub last_job: Option<JobId>,
+        /// Jobs that wait for the latest one to end ([`Overlap::Enqueue`]).
+        pub waiting: i64,
+    }
 }
 
-/// Rows of cron entries. Part of [`Tables`](crate::store::tables::Tables).
-pub trait CronTables {
-    /// One entry.
-    fn cron(&mut self, name: &str) -> Result<Option<CronRow>>;
+/// Cron entries.
+pub trait CronTables: RecordTables {
+    /// One entry. A transaction that writes holds it until its end, or its name where there is none.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn cron(&mut self, name: &str) -> Result<Option<CronRow>> {
+        Records::of(self.as_records()).find(CronRow::KEY, &name, Read::Reserved)
+    }
+
     /// All entries by name.
-    fn crons(&mut self) -> Result<Vec<CronRow>>;
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn crons(&mut self) -> Result<Vec<CronRow>> {
+        Records::of(self.as_records()).scan(&Scan::over(CronRow::KEY))
+    }
+
     /// Writes an entry, new or known.
-    fn put_cron(&mut self, row: &CronRow) -> Result<()>;
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn put_cron(&mut self, row: &CronRow) -> Result<()> {
+        Records::of(self.as_records()).put(row)
+    }
+
     /// Deletes an entry.
-    fn delete_cron(&mut self, name: &str) -> Result<()>;
-    /// Entries that are due, or that have jobs waiting for another that has ended.
-    fn due_crons(&mut self, now: i64) -> Result<Vec<CronRow>>;
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn delete_cron(&mut self, name: &str) -> Result<()> {
+        Records::<CronRow>::of(self.as_records()).delete(&name)
+    }
+
+    /// Entries that are due, and those that have jobs waiting for another one to end.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn due_crons(&mut self, now: i64) -> Result<Vec<CronRow>> {
+        let mut due: Vec<CronRow> = Records::of(self.as_records()).scan(&Scan::over(CronRow::NEXT).to(&now).hold(Read::Held))?;
+        let waiting: Vec<CronRow> = Records::of(self.as_records()).scan(&Scan::over(CronRow::WAITING).hold(Read::Held))?;
+        due.extend(waiting.into_iter().filter(|row| row.next_at <= 0 || row.next_at > now));
+        Ok(due)
+    }
 }
+
+impl<T: RecordTables + ?Sized> CronTables for T {}

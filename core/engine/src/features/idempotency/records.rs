@@ -1,5 +1,6 @@
 //! Idempotency keys: the answer that a request got is given again to the same request (bulk operations, section 10).
 use crate::error::Result;
+use crate::store::record::{Change, Read, RecordTables, Records, Scan, record};
 
 /// How long an answer is kept: the day that the document asks for.
 pub const KEEP_MS: i64 = 24 * 3_600_000;
@@ -28,25 +29,51 @@ impl IdempotencyKey {
     }
 }
 
-/// An answer as it was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remembered {
-    /// SHA-256 of the request that it answered.
-    pub digest: Vec<u8>,
-    /// Status code.
-    pub status: u16,
-    /// The body.
-    pub body: String,
-    /// When, milliseconds.
-    pub at: i64,
+record! {
+    /// An answer as it was given.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Remembered in "answers" {
+        key ("name");
+        index AT = "answers_at" ("at");
+        /// The key that the answer is kept under: see [`IdempotencyKey::name`].
+        pub name: String,
+        /// SHA-256 of the request that it answered.
+        pub digest: Vec<u8>,
+        /// Status code.
+        pub status: u16,
+        /// The body.
+        pub body: String,
+        /// When, milliseconds.
+        pub at: i64,
+    }
 }
 
 /// Answers by key.
-pub trait AnswerTables {
-    /// The answer under a key. A transaction that writes holds the key until its end: who asks second finds what the first stored.
-    fn answer_under(&mut self, name: &str) -> Result<Option<Remembered>>;
+pub trait AnswerTables: RecordTables {
+    /// The answer under a key. A transaction that writes holds the key until its end: the second that asks finds what
+    /// the first stored.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn answer_under(&mut self, name: &str) -> Result<Option<Remembered>> {
+        Records::of(self.as_records()).find(Remembered::KEY, &name, Read::Reserved)
+    }
+
     /// Keeps an answer, instead of an older one under the same key.
-    fn remember(&mut self, name: &str, answer: &Remembered) -> Result<()>;
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn remember(&mut self, answer: &Remembered) -> Result<()> {
+        Records::of(self.as_records()).put(answer)
+    }
+
     /// Forgets answers given before.
-    fn forget_answers(&mut self, before: i64) -> Result<()>;
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn forget_answers(&mut self, before: i64) -> Result<()> {
+        Records::<Remembered>::of(self.as_records()).change(&[Change::Remove(Scan::over(Remembered::AT).below(&before))])
+    }
 }
+
+impl<T: RecordTables + ?Sized> AnswerTables for T {}

@@ -14,30 +14,38 @@ use serde_json::{Map, Value};
 
 use crate::error::{Result, StoreError};
 use crate::kernel::job::JobRow;
+use crate::store::record::{Cell, Change, Field, Kind, Read, Record as _, RecordTables, Records, Scan, record};
 
-/// A key as stores keep it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LimitRow {
-    /// Its number.
-    pub num: i64,
-    /// Its tenant; empty for a key without a tenant.
-    pub tenant: Arc<str>,
-    /// The key.
-    pub key: Arc<str>,
-    /// Limits that jobs named.
-    pub limits: StoredLimits,
-    /// Limits that an operator set for a while.
-    pub override_limits: StoredLimits,
-    /// End of the override.
-    pub override_until: i64,
-    /// Starts under a rate or throttle so far: numbers the entries of the log.
-    pub starts: i64,
-    /// Latest of them.
-    pub last_at: i64,
-    /// Nothing starts before then: a worker said so.
-    pub held_until: i64,
-    /// When time alone lets the next job start; 0 when none waits for that.
-    pub open_at: i64,
+record! {
+    /// A key as stores keep it.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct LimitRow in "limits" {
+        numbered ("num");
+        fixed ("tenant", "key");
+        remember Emptiness;
+        unique NAME = "limits_name" ("key", "tenant");
+        index OPEN = "limits_open" ("open_at") positive;
+        /// Its number.
+        pub num: i64,
+        /// Its tenant; empty for a key without a tenant.
+        pub tenant: Arc<str>,
+        /// The key.
+        pub key: Arc<str>,
+        /// Limits that jobs named.
+        pub limits: StoredLimits as "policy" = "",
+        /// Limits that an operator set for a while.
+        pub override_limits: StoredLimits as "override" = "",
+        /// End of the override.
+        pub override_until: i64 = 0,
+        /// Starts under a rate or throttle so far: numbers the entries of the log.
+        pub starts: i64 = 0,
+        /// Latest of them.
+        pub last_at: i64 = 0,
+        /// Nothing starts before then: a worker said so.
+        pub held_until: i64 = 0,
+        /// When time alone lets the next job start; 0 when none waits for that.
+        pub open_at: i64 = 0,
+    }
 }
 
 impl LimitRow {
@@ -156,22 +164,8 @@ pub struct Standing {
     pub sort_key: i64,
 }
 
-/// Rows that keys need beside [`Tables`](crate::store::tables::Tables). All see what their own transaction has changed.
+/// Jobs of keys. All see what their own transaction has changed.
 pub trait LimitTables {
-    /// The key of a number, held until the end of the transaction.
-    fn limit(&mut self, num: i64) -> Result<LimitRow>;
-    /// The key of a name, to learn its number; who changes it reads it again with [`limit`](Self::limit).
-    fn find_limit(&mut self, tenant: &str, key: &str) -> Result<Option<LimitRow>>;
-    /// Stores a key; another writer may have done so before.
-    fn add_limit(&mut self, tenant: &str, key: &str) -> Result<LimitRow>;
-    /// Writes everything of a key but its name.
-    fn save_limit(&mut self, row: &LimitRow) -> Result<()>;
-    /// A page of keys by name, and how many there are in all. With `key`, only those of that name.
-    fn limits(&mut self, key: Option<&str>, limit: usize, offset: usize) -> Result<(Vec<LimitRow>, usize)>;
-    /// Keys that time has opened.
-    fn opened(&mut self, now: i64, limit: usize) -> Result<Vec<LimitRow>>;
-    /// When time opens the next key. Asked for at every claim, so it must cost nothing where there are no keys.
-    fn next_opening(&mut self) -> Result<Option<i64>>;
     /// Active jobs of a key.
     fn running(&mut self, num: i64) -> Result<i64>;
     /// Available jobs of a key, parked or not.
@@ -182,10 +176,108 @@ pub trait LimitTables {
     fn parked(&mut self, num: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>>;
     /// Queues with parked jobs of a key.
     fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>>;
-    /// Enters a start into the log and forgets those numbered below `keep_from`.
-    fn add_start(&mut self, num: i64, number: i64, at: i64, keep_from: i64) -> Result<()>;
-    /// Starts after a time.
-    fn starts_after(&mut self, num: i64, after: i64) -> Result<i64>;
-    /// The time of a start; `None` when it is forgotten.
-    fn start_at(&mut self, num: i64, number: i64) -> Result<Option<i64>>;
 }
+
+record! {
+    /// A start of a job under a rate or a throttle.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct StartRow in "limit_starts" {
+        key ("limited", "number");
+        index AT = "limit_starts_at" ("limited", "at");
+        /// Number of the key.
+        pub limited: i64,
+        /// Number of the start within the key.
+        pub number: i64,
+        /// When, milliseconds.
+        pub at: i64,
+    }
+}
+
+impl Field for StoredLimits {
+    const KIND: Kind = Kind::Text;
+
+    fn cell(&self) -> Cell<'_> {
+        Cell::Text(self.text().into())
+    }
+
+    fn read(cell: Cell<'_>) -> Option<Self> {
+        match cell {
+            Cell::Text(text) => Some(Self::read(&text)),
+            _ => None,
+        }
+    }
+}
+
+/// Keys and their starts. A store that cannot be read or written is the error of all.
+#[allow(clippy::missing_errors_doc, reason = "all have the same errors, and the line above names them")]
+pub trait KeyTables: RecordTables {
+    /// The key of a number, held until the end of the transaction.
+    fn limit(&mut self, num: i64) -> Result<LimitRow> {
+        let found = Records::of(self.as_records()).find(LimitRow::KEY, &num, Read::Held)?;
+        found.ok_or_else(|| StoreError::Failed(format!("no key with number {num}")))
+    }
+
+    /// The key of a name, to learn its number; before it is changed it is read again with [`limit`](Self::limit).
+    fn find_limit(&mut self, tenant: &str, key: &str) -> Result<Option<LimitRow>> {
+        Records::of(self.as_records()).find(LimitRow::NAME, &(key, tenant), Read::Plain)
+    }
+
+    /// Stores a key; another writer may have done so before.
+    fn add_limit(&mut self, tenant: &str, key: &str) -> Result<LimitRow> {
+        let fresh = LimitRow::fresh(0, tenant, key);
+        match Records::of(self.as_records()).insert(&fresh)? {
+            Some(num) => Ok(LimitRow { num, ..fresh }),
+            None => {
+                let known = self.find_limit(tenant, key)?;
+                known.ok_or_else(|| StoreError::Conflict(format!("another writer is storing the key '{key}'")))
+            }
+        }
+    }
+
+    /// Writes everything of a key but its name.
+    fn save_limit(&mut self, row: &LimitRow) -> Result<()> {
+        Records::of(self.as_records()).put(row)
+    }
+
+    /// A page of keys by name, and how many there are in all. With `key`, only those of that name.
+    fn limits(&mut self, key: Option<&str>, limit: usize, offset: usize) -> Result<(Vec<LimitRow>, usize)> {
+        let mut all = Scan::over(LimitRow::NAME);
+        if let Some(key) = &key {
+            all = all.under(key);
+        }
+        let mut records = Records::of(self.as_records());
+        Ok((records.scan(&all.clone().limit(limit).skip(offset))?, records.count(&all)?))
+    }
+
+    /// Keys that time has opened.
+    fn opened(&mut self, now: i64, limit: usize) -> Result<Vec<LimitRow>> {
+        Records::of(self.as_records()).scan(&Scan::over(LimitRow::OPEN).to(&now).limit(limit).hold(Read::HeldIfFree))
+    }
+
+    /// When time opens the next key. Asked for at every claim; it costs nothing where there are no keys.
+    fn next_opening(&mut self) -> Result<Option<i64>> {
+        let first: Option<LimitRow> = Records::of(self.as_records()).first(Scan::over(LimitRow::OPEN))?;
+        Ok(first.map(|row| row.open_at))
+    }
+
+    /// Enters a start into the log and forgets those numbered below `keep_from`.
+    fn add_start(&mut self, num: i64, number: i64, at: i64, keep_from: i64) -> Result<()> {
+        let start = StartRow { limited: num, number, at };
+        let old = Scan::over(StartRow::KEY).under(&num).below(&keep_from);
+        Records::<StartRow>::of(self.as_records()).change(&[Change::Put(start.cells()), Change::Remove(old)])
+    }
+
+    /// Starts after a time.
+    fn starts_after(&mut self, num: i64, after: i64) -> Result<i64> {
+        let starts = Records::<StartRow>::of(self.as_records()).count(&Scan::over(StartRow::AT).under(&num).above(&after))?;
+        Ok(i64::try_from(starts).unwrap_or(i64::MAX))
+    }
+
+    /// The time of a start; `None` when it is forgotten.
+    fn start_at(&mut self, num: i64, number: i64) -> Result<Option<i64>> {
+        let start: Option<StartRow> = Records::of(self.as_records()).get(&(num, number))?;
+        Ok(start.map(|start| start.at))
+    }
+}
+
+impl<T: RecordTables + ?Sized> KeyTables for T {}

@@ -2,6 +2,7 @@
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
+mod spread;
 
 use crate::kernel::hooks::Feature;
 

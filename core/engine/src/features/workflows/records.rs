@@ -2,6 +2,9 @@
 use ojs_model::workflow::Shape;
 use ojs_model::{JobId, JobState};
 
+use crate::error::Result;
+use crate::store::record::{Change, Read, RecordTables, Records, Scan, numbered_field, record};
+
 /// Where a workflow is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -67,66 +70,78 @@ macro_rules! words {
 words!(WorkflowState: Waiting "pending", Running "running", Completed "completed", Failed "failed", Cancelled "cancelled");
 words!(StepState: Waiting "waiting", Started "pending", Completed "completed", Failed "failed", Cancelled "cancelled");
 
-/// A workflow. Times are milliseconds since the epoch; 0 is "never".
-#[derive(Debug, Clone, PartialEq)]
-pub struct WorkflowRow {
-    /// Number within the store.
-    pub num: i64,
-    /// Its id.
-    pub id: JobId,
-    /// How its steps hang together.
-    pub shape: Shape,
-    /// For people.
-    pub name: Option<String>,
-    /// Where it is.
-    pub state: WorkflowState,
-    /// Steps in all, callbacks not counted.
-    pub total: i64,
-    /// Steps that succeeded.
-    pub completed: i64,
-    /// Steps that ended, well or not.
-    pub ended: i64,
-    /// Callbacks under way.
-    pub callbacks_left: i64,
-    /// A callback failed.
-    pub callback_failed: bool,
-    /// Number of the workflow whose step this is; 0 for none.
-    pub parent: i64,
-    /// Index of that step.
-    pub parent_step: i64,
-    /// Results that its first steps get, as a JSON array.
-    pub inherited: String,
-    /// Creation.
-    pub created_at: i64,
-    /// Start of the first step.
-    pub started_at: i64,
-    /// End.
-    pub finished_at: i64,
+numbered_field! { WorkflowState, StepState }
+
+record! {
+    /// A workflow. Times are milliseconds since the epoch; 0 is "never".
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct WorkflowRow in "workflows" {
+        numbered ("num");
+        fixed ("id", "shape", "name", "total", "parent", "parent_step", "created_at");
+        unique ID = "workflows_id" ("id");
+        index ENDED = "workflows_ended" ("finished_at") positive;
+        /// Number within the store.
+        pub num: i64,
+        /// Its id.
+        pub id: JobId,
+        /// How its steps hang together.
+        pub shape: Shape,
+        /// For people.
+        pub name: Option<String>,
+        /// Where it is.
+        pub state: WorkflowState,
+        /// Steps in all, callbacks not counted.
+        pub total: i64,
+        /// Steps that succeeded.
+        pub completed: i64,
+        /// Steps that ended, well or not.
+        pub ended: i64,
+        /// Callbacks under way.
+        pub callbacks_left: i64,
+        /// A callback failed.
+        pub callback_failed: bool,
+        /// Number of the workflow whose step this is; 0 for none.
+        pub parent: i64,
+        /// Index of that step.
+        pub parent_step: i64,
+        /// Results that its first steps get, as a JSON array.
+        pub inherited: String,
+        /// Creation.
+        pub created_at: i64,
+        /// Start of the first step.
+        pub started_at: i64,
+        /// End.
+        pub finished_at: i64,
+    }
 }
 
-/// A step, or a callback of a batch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StepRow {
-    /// Number of its workflow.
-    pub workflow: i64,
-    /// Place among the steps; callbacks are −1, −2, −3 in the order of their kinds.
-    pub index: i64,
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// Where it is.
-    pub state: StepState,
-    /// Enqueue request of its job; empty for a workflow.
-    pub request: String,
-    /// Number of its workflow; 0 for a job.
-    pub child: i64,
-    /// Its job, once started.
-    pub job: Option<JobId>,
-    /// Indexes of the steps it waits for, as a JSON array.
-    pub after: String,
-    /// Result as JSON; `{"error":…}` after a failure; empty before the end.
-    pub result: String,
-    /// End.
-    pub finished_at: i64,
+record! {
+    /// A step, or a callback of a batch.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct StepRow in "steps" {
+        key ("workflow", "idx");
+        fixed ("name", "request", "child", "after");
+        /// Number of its workflow.
+        pub workflow: i64,
+        /// Place among the steps; callbacks are −1, −2, −3 in the order of their kinds.
+        pub index: i64 as "idx",
+        /// Its name, if it has one.
+        pub name: Option<String>,
+        /// Where it is.
+        pub state: StepState,
+        /// Enqueue request of its job; empty for a workflow.
+        pub request: String,
+        /// Number of its workflow; 0 for a job.
+        pub child: i64,
+        /// Its job, once started.
+        pub job: Option<JobId>,
+        /// Indexes of the steps it waits for, as a JSON array.
+        pub after: String,
+        /// Result as JSON; `{"error":…}` after a failure; empty before the end.
+        pub result: String,
+        /// End.
+        pub finished_at: i64,
+    }
 }
 
 impl StepRow {
@@ -166,24 +181,64 @@ pub struct WorkflowFilter {
     pub offset: usize,
 }
 
-/// Rows of workflows. Part of [`Tables`](crate::store::tables::Tables).
-pub trait WorkflowTables {
+/// Workflows and their steps. A store that cannot be read or written is the error of all.
+#[allow(clippy::missing_errors_doc, reason = "all have the same errors, and the line above names them")]
+pub trait WorkflowTables: RecordTables {
     /// Stores a workflow and sets its number; false when the id exists.
-    fn insert_workflow(&mut self, row: &mut WorkflowRow) -> crate::error::Result<bool>;
-    /// The workflow of an id.
-    fn workflow(&mut self, id: JobId) -> crate::error::Result<Option<WorkflowRow>>;
-    /// The workflow of a number.
-    fn workflow_by_num(&mut self, num: i64) -> crate::error::Result<Option<WorkflowRow>>;
+    fn insert_workflow(&mut self, row: &mut WorkflowRow) -> Result<bool> {
+        let number = Records::of(self.as_records()).insert(row)?;
+        row.num = number.unwrap_or(row.num);
+        Ok(number.is_some())
+    }
+
+    /// The workflow of an id. A transaction that writes holds it until its end: two steps that end at once are
+    /// counted one after the other.
+    fn workflow(&mut self, id: JobId) -> Result<Option<WorkflowRow>> {
+        Records::of(self.as_records()).find(WorkflowRow::ID, &id, Read::Held)
+    }
+
+    /// The workflow of a number, held in the same way.
+    fn workflow_by_num(&mut self, num: i64) -> Result<Option<WorkflowRow>> {
+        Records::of(self.as_records()).find(WorkflowRow::KEY, &num, Read::Held)
+    }
+
     /// Writes a workflow.
-    fn update_workflow(&mut self, row: &WorkflowRow) -> crate::error::Result<()>;
+    fn update_workflow(&mut self, row: &WorkflowRow) -> Result<()> {
+        Records::of(self.as_records()).put(row)
+    }
+
     /// Writes a step, new or known.
-    fn put_step(&mut self, row: &StepRow) -> crate::error::Result<()>;
+    fn put_step(&mut self, row: &StepRow) -> Result<()> {
+        Records::of(self.as_records()).put(row)
+    }
+
     /// One step.
-    fn step(&mut self, workflow: i64, index: i64) -> crate::error::Result<Option<StepRow>>;
+    fn step(&mut self, workflow: i64, index: i64) -> Result<Option<StepRow>> {
+        Records::of(self.as_records()).get(&(workflow, index))
+    }
+
     /// Steps with an index of at least `from`, in order.
-    fn steps(&mut self, workflow: i64, from: i64) -> crate::error::Result<Vec<StepRow>>;
+    fn steps(&mut self, workflow: i64, from: i64) -> Result<Vec<StepRow>> {
+        Records::of(self.as_records()).scan(&Scan::over(StepRow::KEY).under(&workflow).from(&from))
+    }
+
     /// A page of workflows that are not part of another one, the newest first, and one more row when there are more.
-    fn list_workflows(&mut self, filter: &WorkflowFilter) -> crate::error::Result<Vec<WorkflowRow>>;
-    /// Deletes workflows that ended before a time, at most `limit`.
-    fn prune_workflows(&mut self, before: i64, limit: usize) -> crate::error::Result<()>;
+    fn list_workflows(&mut self, filter: &WorkflowFilter) -> Result<Vec<WorkflowRow>> {
+        let newest = Scan::over(WorkflowRow::KEY).descending().limit(filter.limit + 1).skip(filter.offset);
+        let mut wanted = newest.only("parent", &0_i64);
+        if let Some(state) = &filter.state {
+            wanted = wanted.only("state", state);
+        }
+        Records::of(self.as_records()).scan(&wanted)
+    }
+
+    /// Deletes workflows that ended before a time, at most `limit`, with their steps.
+    fn prune_workflows(&mut self, before: i64, limit: usize) -> Result<()> {
+        let ended: Vec<WorkflowRow> =
+            Records::of(self.as_records()).take(&Scan::over(WorkflowRow::ENDED).below(&before).limit(limit))?;
+        let steps = ended.iter().map(|flow| Change::Remove(Scan::over(StepRow::KEY).under(&flow.num)));
+        Records::<StepRow>::of(self.as_records()).change(&steps.collect::<Vec<_>>())
+    }
 }
+
+impl<T: RecordTables + ?Sized> WorkflowTables for T {}

@@ -5,7 +5,7 @@ use ojs_model::JobState;
 
 use super::MemoryTables;
 use crate::error::Result;
-use crate::features::admin::records::{AdminTables, Maintenance};
+use crate::features::admin::records::AdminTables;
 use crate::kernel::counters::TICKETS_PER_MILLI;
 use crate::kernel::job::JobRow;
 use crate::store::rows::{Counts, JobFilter, JobSort, WorkerRow};
@@ -87,15 +87,5 @@ impl AdminTables for MemoryTables {
             *busy.entry(queue).or_default() += 1;
         }
         Ok(busy.into_iter().collect())
-    }
-
-    fn maintenance(&mut self) -> Result<Option<Maintenance>> {
-        Ok(self.maintenance.clone())
-    }
-
-    fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()> {
-        let before = std::mem::replace(&mut self.maintenance, maintenance.cloned());
-        self.undo_by(move |tables| tables.maintenance = before);
-        Ok(())
     }
 }

@@ -1,16 +1,13 @@
 //! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
 mod admin;
-mod crons;
 mod dead_letters;
-mod idempotency;
 mod job_types;
 mod limits;
 mod log;
 mod queues;
+mod records;
 mod results;
-mod stats;
 mod undo;
-mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,12 +18,9 @@ use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::error::{Result, StoreError};
-use crate::features::admin::records::Maintenance;
-use crate::features::crons::records::{CronRow, CronTables};
-use crate::features::idempotency::records::Remembered;
-use crate::features::statistics::records::StatRow;
-use crate::features::workflows::records::{StepRow, WorkflowRow};
+use crate::features::crons::records::CronRow;
 use crate::kernel::job::{Body, History, JobRow, flag};
+use crate::store::record::Shelf;
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, WorkerRow, fresh_body};
 use crate::store::tables::Tables;
 use undo::{Step, Undo};
@@ -70,16 +64,9 @@ pub struct MemoryTables {
     events: Vec<(EventBatch, usize)>,
     last_event: i64,
     next_lease: i64,
-    workflows: BTreeMap<i64, WorkflowRow>,
-    workflow_ids: HashMap<JobId, i64>,
-    steps: BTreeMap<(i64, i64), StepRow>,
     keys: limits::Keys,
-    crons: BTreeMap<String, CronRow>,
-    maintenance: Option<Maintenance>,
-    /// By span, time, queue, node.
-    stats: BTreeMap<(i64, i64, i64, i64), StatRow>,
-    /// By idempotency key.
-    answers: HashMap<String, Remembered>,
+    /// Records of declared tables, by name of the table.
+    records: HashMap<&'static str, Shelf>,
     /// How to undo the open transaction.
     undo: Undo,
 }
@@ -119,6 +106,12 @@ impl MemoryTables {
 
     fn stored(&mut self, seq: i64) -> Result<&mut Stored> {
         self.jobs.get_mut(&seq).ok_or_else(|| StoreError::Failed(format!("no job with number {seq}")))
+    }
+
+    /// Whether the latest job of a cron entry has not ended.
+    fn goes_on(&self, cron: &CronRow) -> bool {
+        let job = cron.last_job.and_then(|id| self.ids.get(&id)).and_then(|seq| self.jobs.get(seq));
+        job.is_some_and(|stored| !stored.row.state.is_terminal())
     }
 
     fn job_type_of(&self, num: i64) -> Option<&Arc<str>> {
@@ -217,8 +210,10 @@ impl Tables for MemoryTables {
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
         let passed = |index: &BTreeSet<(i64, i64)>| index.first().is_some_and(|(at, _)| *at <= now);
         let silent = self.workers.values().any(|worker| worker.beat_at > 0 && worker.beat_at <= silent_since);
-        let opening = self.keys.next_opening().is_some_and(|at| at <= now);
-        let firing = !self.due_crons(now)?.is_empty() || opening;
+        let tables: &mut dyn Tables = self;
+        let opening = tables.next_opening()?.is_some_and(|at| at <= now);
+        let crons = tables.due_crons(now)?;
+        let firing = opening || crons.iter().any(|cron| cron.next_at > 0 && cron.next_at <= now || !self.goes_on(cron));
         Ok(firing || passed(&self.due) || passed(&self.leases) || passed(&self.expiring) || silent)
     }
 

@@ -9,7 +9,7 @@ use super::names::read_worker;
 use super::rows::{get, read_job};
 use super::{PostgresTables, limit};
 use crate::error::Result;
-use crate::features::admin::records::{AdminTables, Maintenance};
+use crate::features::admin::records::AdminTables;
 use crate::kernel::counters::TICKETS_PER_MILLI;
 use crate::kernel::job::JobRow;
 use crate::store::rows::{Counts, JobFilter, WorkerRow};
@@ -80,27 +80,5 @@ impl AdminTables for PostgresTables {
 
     fn busy_workers(&mut self) -> Result<Vec<(i64, i64)>> {
         self.query(sql!("busy_workers"), &[])?.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
-    }
-
-    fn maintenance(&mut self) -> Result<Option<Maintenance>> {
-        if let Some(known) = &self.names.maintenance {
-            return Ok(known.clone());
-        }
-        let rows = self.query(sql!("maintenance"), &[])?;
-        let read =
-            |row| -> Result<Maintenance> { Ok(Maintenance { reason: get(row, 0)?, since: get(row, 1)?, until: get(row, 2)? }) };
-        let found = rows.first().map(read).transpose()?;
-        self.names.maintenance = Some(found.clone());
-        Ok(found)
-    }
-
-    fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()> {
-        match maintenance {
-            Some(m) => self.execute(sql!("set_maintenance"), &[&m.reason, &m.since, &m.until])?,
-            None => self.execute(sql!("end_maintenance"), &[])?,
-        };
-        self.names.maintenance = Some(maintenance.cloned());
-        // Every node hands out from the next transaction on as it is told here.
-        self.new_epoch()
     }
 }

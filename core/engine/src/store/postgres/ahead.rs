@@ -11,7 +11,9 @@ use super::params::uuid;
 use super::rows::{JOB_COLUMNS, read_body, read_job};
 use super::{PostgresTables, limit};
 use crate::error::Result;
+use crate::features::limits::records::LimitRow;
 use crate::kernel::command::Command;
+use crate::store::record::Record as _;
 
 impl PostgresTables {
     /// Reads in one exchange what the commands of a group will ask for.
@@ -126,7 +128,7 @@ impl PostgresTables {
         }
         let lines = self.node.lines();
         // The jobs of a key must start in their order, and keys that open put jobs back into their old places.
-        let start = |queue| if self.names.keyed == Some(false) { lines.start(queue) } else { BEGINNING };
+        let start = |queue| if self.is_known_empty(LimitRow::TABLE) { lines.start(queue) } else { BEGINNING };
         wanted.into_iter().map(|(queue, count)| (queue, count, start(queue))).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! The schema and its versions. A migration keeps nodes of the version before right, so that they go on while it is applied.
 use super::connection::{Ask, Db};
+use super::declared;
 use super::rows::get;
 use crate::error::{Result, StoreError};
 
@@ -39,35 +40,42 @@ pub fn current(db: &mut Db) -> Result<i64> {
 /// When a statement fails; the version before stands then.
 pub fn migrate(db: &mut Db) -> Result<i64> {
     let had = current(db)?;
-    if had >= newest() {
-        return Ok(had);
-    }
     for (index, statements) in (1_i64..).zip(MIGRATIONS) {
         if index > had {
             apply(db, index, statements)?;
         }
     }
+    if had <= newest() && !declared::lacking(db)?.is_empty() {
+        under_lock(db, "the declared tables", |db| {
+            // Another node may have been faster.
+            declared::lacking(db)?.iter().try_for_each(|statement| db.run(statement))
+        })?;
+    }
     Ok(had)
 }
 
-fn apply(db: &mut Db, version: i64, statements: &str) -> Result<()> {
-    // Another node may have been faster: looked at again under the lock.
+/// Runs statements in a transaction that no other node migrates beside.
+fn under_lock(db: &mut Db, what: &str, work: impl FnOnce(&mut Db) -> Result<()>) -> Result<()> {
     let open = format!(
         "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({LOCK}); \
          CREATE TABLE IF NOT EXISTS ojs_schema (version bigint PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
     );
-    let outcome = db.run(&open).and_then(|()| {
+    match db.run(&open).and_then(|()| work(db)) {
+        Ok(()) => db.run("COMMIT"),
+        Err(fault) => {
+            let _ = db.run("ROLLBACK");
+            Err(StoreError::Failed(format!("{what} failed: {fault}")))
+        }
+    }
+}
+
+fn apply(db: &mut Db, version: i64, statements: &str) -> Result<()> {
+    under_lock(db, &format!("migration {version}"), |db| {
+        // Another node may have been faster.
         if current(db)? >= version {
             return Ok(());
         }
         db.run(statements)?;
         db.run(&format!("INSERT INTO ojs_schema (version) VALUES ({version})"))
-    });
-    match outcome {
-        Ok(()) => db.run("COMMIT"),
-        Err(fault) => {
-            let _ = db.run("ROLLBACK");
-            Err(StoreError::Failed(format!("migration {version} failed: {fault}")))
-        }
-    }
+    })
 }

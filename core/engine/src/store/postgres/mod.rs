@@ -31,10 +31,9 @@ mod admin;
 mod ahead;
 pub mod checkup;
 mod connection;
-mod crons;
 mod dead_letters;
+mod declared;
 mod held;
-mod idempotency;
 mod job_types;
 mod limits;
 mod line;
@@ -47,23 +46,23 @@ mod node;
 mod params;
 mod queues;
 mod raw;
+mod records;
 mod results;
 mod rows;
-mod stats;
 mod target;
 mod tls;
 mod transaction;
 mod unit_of_work;
-mod workflows;
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
 
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::error::{Result, StoreError};
+use crate::features::TABLES;
 use crate::kernel::clock::Clock;
 use crate::kernel::command::Command;
 use crate::kernel::job::{Body, History, JobRow};
@@ -494,7 +493,11 @@ impl Tables for PostgresTables {
         self.names.forget();
         self.node.leased().clear();
         self.node.lines().forget();
+        static DECLARED: LazyLock<String> = LazyLock::new(|| {
+            format!("TRUNCATE {}", TABLES.iter().map(|t| format!("ojs_{}", t.name)).collect::<Vec<_>>().join(", "))
+        });
         self.execute(sql!("reset"), &[])?;
+        self.execute(&DECLARED, &[])?;
         self.new_epoch()
     }
 }

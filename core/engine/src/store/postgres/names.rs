@@ -8,8 +8,8 @@ use tokio_postgres::Row;
 use super::PostgresTables;
 use super::rows::get;
 use crate::error::{Result, StoreError};
-use crate::features::admin::records::Maintenance;
 use crate::features::queue_config::records::StoredSettings;
+use crate::store::record::Shelf;
 use crate::store::rows::{QueuePhase, QueueRow, WorkerRow};
 
 /// What a connection has learnt, trusted for one epoch.
@@ -20,10 +20,8 @@ pub struct Names {
     pub job_type_ids: HashMap<Arc<str>, i64>,
     pub job_type_names: HashMap<i64, Arc<str>>,
     pub worker_nums: HashMap<i64, Arc<str>>,
-    /// Whether there is any key with limits; `None` when it has not been read yet.
-    pub keyed: Option<bool>,
-    /// `None` when it has not been read yet.
-    pub maintenance: Option<Option<Maintenance>>,
+    /// What is kept in memory of declared tables, by name of the table.
+    pub remembered: HashMap<&'static str, Shelf>,
     /// Epoch of the settings.
     pub epoch: i64,
 }

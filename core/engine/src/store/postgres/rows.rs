@@ -19,10 +19,6 @@ pub fn job_id(row: &Row, column: usize) -> Result<JobId> {
     Ok(JobId::from_bytes(*get::<Uuid>(row, column)?.as_bytes()))
 }
 
-pub fn optional_id(row: &Row, column: usize) -> Result<Option<JobId>> {
-    Ok(get::<Option<Uuid>>(row, column)?.map(|id| JobId::from_bytes(*id.as_bytes())))
-}
-
 /// A small number that stands for one of a few words.
 pub fn word<T>(row: &Row, column: usize, read: impl Fn(u8) -> Option<T>) -> Result<T> {
     let number: i16 = get(row, column)?;

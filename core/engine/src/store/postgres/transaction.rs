@@ -2,7 +2,6 @@
 use std::sync::atomic::Ordering;
 
 use ojs_model::Timestamp;
-use sha2::{Digest, Sha256};
 use tokio_postgres::Row;
 
 use super::connection::{Answer, Ask};
@@ -81,13 +80,6 @@ impl PostgresTables {
         let changed = self.ask(&[Ask::new(sql, params)])?.pop().map_or(0, |answer| answer.changed);
         self.changes += changed;
         Ok(changed)
-    }
-
-    /// Holds a name until the end of the transaction: who comes second sees what the first has stored under it.
-    pub(super) fn hold_name(&mut self, name: &str) -> Result<()> {
-        let hash = Sha256::digest(name.as_bytes());
-        let lock = hash.iter().take(8).fold(0_i64, |lock, byte| lock << 8 | i64::from(*byte));
-        self.query(sql!("lock_key"), &[&lock]).map(drop)
     }
 
     /// Writes what has gathered, so that a query sees it.

@@ -4,12 +4,12 @@
 //! indexes, so a list of one of these states never reads the others. Lists of completed jobs and of all states run backwards from the
 //! newest job and stop when the page is full.
 use ojs_model::JobState;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::SqliteTables;
 use super::rows::read_worker;
 use crate::error::Result;
-use crate::features::admin::records::{AdminTables, Maintenance};
+use crate::features::admin::records::AdminTables;
 use crate::kernel::counters::TICKETS_PER_MILLI;
 use crate::kernel::job::JobRow;
 use crate::store::rows::{Counts, JobFilter, JobSort, WorkerRow};
@@ -103,24 +103,5 @@ impl AdminTables for SqliteTables {
         let mut statement = self.statement(include_str!("sql/busy_workers.sql"))?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-
-    fn maintenance(&mut self) -> Result<Option<Maintenance>> {
-        if let Some(known) = &self.maintenance {
-            return Ok(known.clone());
-        }
-        let read = |row: &rusqlite::Row<'_>| Ok(Maintenance { reason: row.get(0)?, since: row.get(1)?, until: row.get(2)? });
-        let found = self.statement(include_str!("sql/maintenance.sql"))?.query_row([], read).optional()?;
-        self.maintenance = Some(found.clone());
-        Ok(found)
-    }
-
-    fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()> {
-        match maintenance {
-            Some(m) => self.execute(include_str!("sql/set_maintenance.sql"), params![m.reason, m.since, m.until])?,
-            None => self.execute(include_str!("sql/end_maintenance.sql"), [])?,
-        };
-        self.maintenance = Some(maintenance.cloned());
-        Ok(())
     }
 }

@@ -3,19 +3,17 @@
 //! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
 mod admin;
 pub mod checkup;
-mod crons;
 mod dead_letters;
-mod idempotency;
+mod declared;
 mod job_types;
 mod limits;
 mod log;
 mod log_file;
 pub mod migration;
 mod queues;
+mod records;
 mod results;
 mod rows;
-mod stats;
-mod workflows;
 
 use std::ops::Range;
 use std::path::Path;
@@ -29,9 +27,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 use crate::error::{Result, StoreError};
-use crate::features::admin::records::Maintenance;
+use crate::features::TABLES;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::options::Durability;
+use crate::store::record::Shelf;
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, WorkerRow};
 use crate::store::tables::Tables;
 use log_file::LogFile;
@@ -64,10 +63,8 @@ pub struct SqliteTables {
     job_type_ids: HashMap<Arc<str>, i64>,
     kind_nums: HashMap<i64, Arc<str>>,
     workers: HashMap<Arc<str>, WorkerRow>,
-    /// When time opens the next key; `None` when it has not been read yet.
-    opening: Option<Option<i64>>,
-    /// `None` when it has not been read yet.
-    maintenance: Option<Option<Maintenance>>,
+    /// What is kept in memory of declared tables, by name of the table.
+    remembered: HashMap<&'static str, Shelf>,
     /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
     active: HashMap<JobId, JobRow>,
 }
@@ -102,6 +99,7 @@ impl SqliteTables {
         let log = LogFile::watch(&mut connection, path)?;
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         migration::migrate(&transaction)?;
+        declared::complete(&transaction)?;
         transaction.commit()?;
         Self::from_connection(connection, Some(log), durability)
     }
@@ -147,8 +145,7 @@ impl SqliteTables {
             job_type_ids: HashMap::new(),
             kind_nums: HashMap::new(),
             workers: HashMap::new(),
-            maintenance: None,
-            opening: None,
+            remembered: HashMap::new(),
             active: HashMap::new(),
         })
     }
@@ -178,8 +175,7 @@ impl SqliteTables {
         self.job_type_ids.clear();
         self.kind_nums.clear();
         self.workers.clear();
-        self.maintenance = None;
-        self.opening = None;
+        self.remembered.clear();
         self.active.clear();
     }
 
@@ -530,25 +526,11 @@ impl Tables for SqliteTables {
 
     fn reset(&mut self) -> Result<()> {
         self.forget_names();
-        for table in [
-            "jobs",
-            "bodies",
-            "histories",
-            "queues",
-            "counts",
-            "kinds",
-            "workers",
-            "events",
-            "workflows",
-            "steps",
-            "crons",
-            "limits",
-            "limit_starts",
-            "maintenance",
-            "stats",
-            "answers",
-        ] {
+        for table in ["jobs", "bodies", "histories", "queues", "counts", "kinds", "workers", "events"] {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
+        }
+        for table in TABLES {
+            self.connection.execute_batch(&format!("DELETE FROM {}", table.name))?;
         }
         Ok(())
     }

@@ -1,1 +1,0 @@
-SELECT digest, status, body, at FROM ojs_answers WHERE name = $1

@@ -1,1 +1,0 @@
-DELETE FROM ojs_crons WHERE name = $1

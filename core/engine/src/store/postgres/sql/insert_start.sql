@@ -1,1 +1,0 @@
-INSERT INTO ojs_limit_starts (limited, number, at) VALUES ($1, $2, $3)

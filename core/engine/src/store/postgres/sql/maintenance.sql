@@ -1,1 +1,0 @@
-SELECT reason, since, until FROM ojs_maintenance

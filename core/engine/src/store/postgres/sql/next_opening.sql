@@ -1,1 +1,0 @@
-SELECT min(open_at) FROM ojs_limits WHERE open_at > 0

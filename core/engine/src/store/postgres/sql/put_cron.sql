@@ -1,3 +1,0 @@
-INSERT INTO ojs_crons (name, expression, timezone, overlap, enabled, description, template, created_at, next_at, last_at, run_count, last_job, waiting)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-ON CONFLICT (name) DO UPDATE SET expression = excluded.expression, timezone = excluded.timezone, overlap = excluded.overlap, enabled = excluded.enabled, description = excluded.description, template = excluded.template, created_at = excluded.created_at, next_at = excluded.next_at, last_at = excluded.last_at, run_count = excluded.run_count, last_job = excluded.last_job, waiting = excluded.waiting

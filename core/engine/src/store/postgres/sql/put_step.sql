@@ -1,3 +1,0 @@
-INSERT INTO ojs_steps (workflow, idx, name, state, request, child, job, after, result, finished_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-ON CONFLICT (workflow, idx) DO UPDATE SET name = excluded.name, state = excluded.state, request = excluded.request, child = excluded.child, job = excluded.job, after = excluded.after, result = excluded.result, finished_at = excluded.finished_at

@@ -1,1 +1,0 @@
-SELECT at FROM ojs_limit_starts WHERE limited = $1 AND number = $2

@@ -1,1 +1,0 @@
-SELECT digest, status, body, at FROM answers WHERE name = ?1

@@ -1,1 +1,0 @@
-DELETE FROM crons WHERE name = ?1

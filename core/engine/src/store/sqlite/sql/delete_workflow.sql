@@ -1,1 +1,0 @@
-DELETE FROM workflows WHERE num = ?1

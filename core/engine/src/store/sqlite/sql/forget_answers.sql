@@ -1,1 +1,0 @@
-DELETE FROM answers WHERE at < ?1

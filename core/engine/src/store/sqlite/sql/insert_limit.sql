@@ -1,1 +1,0 @@
-INSERT INTO limits (tenant, key) VALUES (?1, ?2)

@@ -1,1 +1,0 @@
-SELECT num, tenant, key, policy, override, override_until, starts, last_at, held_until, open_at FROM limits WHERE num = ?1

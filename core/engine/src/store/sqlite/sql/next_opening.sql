@@ -1,1 +1,0 @@
-SELECT min(open_at) FROM limits WHERE open_at > 0

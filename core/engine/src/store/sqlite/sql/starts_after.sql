@@ -1,1 +1,0 @@
-SELECT count(*) FROM limit_starts WHERE limited = ?1 AND at > ?2

@@ -1,2 +1,0 @@
-SELECT at, span, queue, node, enqueued, completed, failed, discarded, run, wait FROM stats WHERE span IN (60000, 3600000) AND at >= ?1 AND at < ?2
-AND (?3 IS NULL OR queue = ?3)
