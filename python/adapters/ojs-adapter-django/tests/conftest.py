@@ -49,7 +49,7 @@ def sent(server: openjobspec.Client) -> Callable[..., list[Any]]:
 def _fetch(queue: str) -> Any:
     from openjobspec import _operations as ops
 
-    return ops.Call("POST", "/workers/fetch", {"queues": [queue], "count": 100, "worker_id": "test"}, ops._jobs)
+    return ops.Call("POST", "/workers/fetch", {"queues": [queue], "count": 100, "worker_id": "test"}, ops.jobs)
 
 
 @pytest.fixture

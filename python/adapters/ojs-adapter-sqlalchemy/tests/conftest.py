@@ -80,7 +80,7 @@ def ojs(ojs_server: str, database: str, engine: Engine) -> Iterator[OjsOutbox]:
 def sent(ojs_server: str) -> Iterator[Callable[..., list[Any]]]:
     """Waits until so many jobs are on the server; returns them in order."""
     client = openjobspec.Client(ojs_server)
-    fetch = ops.Call("POST", "/workers/fetch", {"queues": ["default"], "count": 100, "worker_id": "test"}, ops._jobs)
+    fetch = ops.Call("POST", "/workers/fetch", {"queues": ["default"], "count": 100, "worker_id": "test"}, ops.jobs)
 
     def jobs(count: int) -> list[Any]:
         found: list[Any] = []
