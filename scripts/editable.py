@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Installs the Python package, editable, around a native module that is built already (`python.sh` with OJS_BUILT=1).
 
-What `pip install --editable python` does, without its compilation: maturin would build this one package with other features
-than the workspace has, and so the whole core a second time. Needs maturin and pip in the interpreter that runs it, which may be
-that of an application: `pip install maturin`, then `python editable.py`.
+What `pip install --editable python` does, without its compilation: maturin would build this one package with other
+features than the workspace has, and so the whole core a second time. Needs maturin and pip in the interpreter that runs
+it, which may be that of an application: `pip install maturin`, then `python editable.py`.
 """
 
 from __future__ import annotations

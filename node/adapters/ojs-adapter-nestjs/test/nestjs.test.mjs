@@ -236,7 +236,8 @@ test('options of a handler hold for all jobs of its type, also where another pro
     defaults() {}
   }
   decorated(Mails, 'defaults', OjsHandler('mail.defaults', { queue: 'mail', retry: 7, timeout: '30s' }));
-  const app = await context(t, { imports: [OjsModule.forRoot({ url: 'memory:', relay: false, worker: false })], providers: [Mails] });
+  const module = OjsModule.forRoot({ url: 'memory:', relay: false, worker: false });
+  const app = await context(t, { imports: [module], providers: [Mails] });
   assert.equal(app.get(OjsWorkerHost).worker, undefined);
   const ojs = app.get(OjsService);
   const job = await ojs.enqueue('mail.defaults', [1]);
@@ -247,6 +248,7 @@ test('options of a handler hold for all jobs of its type, also where another pro
     wrong() {}
   }
   decorated(Wrong, 'wrong', OjsHandler('mail.wrong', { retries: 7 }));
-  await assert.rejects(context(t, { imports: [OjsModule.forRoot({ url: 'memory:', relay: false })], providers: [Wrong] }),
+  const other = OjsModule.forRoot({ url: 'memory:', relay: false });
+  await assert.rejects(context(t, { imports: [other], providers: [Wrong] }),
     { message: /unknown option 'retries'; did you mean 'retry'/ });
 });
