@@ -40,12 +40,8 @@ go: setup ## Build the C library into the Go package in go/ (scripts/go.sh pack 
 	@scripts/setup.sh go
 	@scripts/go.sh
 
-demo: python ## See it work: real jobs, retries, a dead letter and its replay; then jobs that cross languages
-	@.venv/bin/python examples/demo/demo.py
-	@scripts/setup.sh node ruby java go
-	@cargo build --locked --release -p ojs-node -p ojs-c -p ojs-ruby
-	@OJS_BUILT=1 $(MAKE) --no-print-directory node ruby java go
-	@.venv/bin/python examples/demo/languages.py
+demo: setup ## See it work: real jobs, retries, a dead letter and its replay; then jobs that cross languages
+	@scripts/demo.sh
 
 test: setup ## Everything: lints, all suites, conformance, documentation
 	@scripts/setup.sh postgresql mariadb pgbouncer faketime c node ruby rails java go

@@ -116,6 +116,10 @@ def suites() -> list[Suite]:
         Suite("build", "build", cargo + ["build", *release, "--workspace", "--all-targets"], places=2, minutes=50),
         Suite("clippy", "lint", cargo + ["clippy", *release, "--workspace", "--all-targets", "--", "-D", "warnings"],
               needs=("build",), minutes=40),
+        # What scripts/demo.sh builds first: without the features that the others are built with.
+        Suite("first-build", "lint",
+              cargo + ["check", "--locked", "--profile", "demo", "-p", "ojs-python", "--no-default-features"],
+              after=("build", "clippy"), minutes=40),
         Suite("gen", "lint", [str(TARGET / "release" / "xtask"), "gen", "--check"], needs=("build",)),
         Suite("checks", "lint", ["python3", "tests/checks"]),
         Suite("layers", "lint", ["python3", "scripts/layers.py"]),

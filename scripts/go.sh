@@ -25,7 +25,8 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
 mkdir -p "go/include" "go/lib/$platform"
 cp include/ojs.h include/ojs_frame.h go/include/
 # Without debug records: they are two thirds of it, and every program that links it pays for reading them.
-if ! [ "go/lib/$platform/libojs.a" -nt "$target/$profile/libojs_c.a" ]; then
+# The stamp says which profile the library is of: an older one of another profile takes its place all the same.
+if ! [ "go/lib/$platform/libojs.a" -nt "$target/$profile/libojs_c.a" ] || [ "$(cat "go/lib/$platform/.profile" 2>/dev/null)" != "$profile" ]; then
   cp "$target/$profile/libojs_c.a" "go/lib/$platform/.new.a"
   strip -S "go/lib/$platform/.new.a"
   # A program may link a SQLite of its own (github.com/mattn/go-sqlite3): ours has other names. macOS has no objcopy.
@@ -35,6 +36,7 @@ if ! [ "go/lib/$platform/libojs.a" -nt "$target/$profile/libojs_c.a" ]; then
     rm "go/lib/$platform/.names"
   fi
   mv "go/lib/$platform/.new.a" "go/lib/$platform/libojs.a"
+  echo "$profile" >"go/lib/$platform/.profile"
 fi
 
 # Counts what go test -v and go_module.py say; the names of what passed are for scripts/parity.py.

@@ -3,13 +3,16 @@
 # After it: cd node && npm test
 #
 #     node.sh [debug]     with debug, the debug profile
+#
+# PROFILE=debug takes the debug profile, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$HOME/.cargo/bin:$PATH"
 
-profile=${1:-release}
+profile=${1:-${PROFILE:-release}}
+case $profile in debug) flags=() ;; *) flags=(--profile "$profile") ;; esac
 # OJS_BUILT: the whole workspace has been built a moment ago; this package alone has other features and would be compiled anew.
-[ -n "${OJS_BUILT:-}" ] || cargo build --locked -p ojs-node $([ "$profile" = debug ] || echo --release)
+[ -n "${OJS_BUILT:-}" ] || cargo build --locked -p ojs-node "${flags[@]}"
 case $(uname -s) in
   Darwin) library=libojs_node.dylib ;;
   *)      library=libojs_node.so ;;

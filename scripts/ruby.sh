@@ -24,10 +24,12 @@ case $(uname -s) in
 esac
 place=ruby/lib/ojs/$(ruby -e 'print RbConfig::CONFIG["ruby_version"][/\A\d+\.\d+/]')
 mkdir -p "$place"
-if [ "$target/$profile/$library" -nt "$place/ojs_ruby.$extension" ]; then
+# The stamp says which profile the library is of: an older one of another profile takes its place all the same.
+if [ "$target/$profile/$library" -nt "$place/ojs_ruby.$extension" ] || [ "$(cat "$place/.profile" 2>/dev/null)" != "$profile" ]; then
   # A new file, not new content in the old one: a process may have that one loaded. Without the debug information, which is most of it.
   strip -S -o "$place/.new" "$target/$profile/$library" 2>/dev/null || cp "$target/$profile/$library" "$place/.new"
   mv "$place/.new" "$place/ojs_ruby.$extension"
+  echo "$profile" >"$place/.profile"
 fi
 ruby -Iruby/lib -rojs -e 'puts "ojs #{OJS::VERSION} for Ruby #{RUBY_VERSION} on #{RUBY_PLATFORM}"'
 

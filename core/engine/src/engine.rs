@@ -2,6 +2,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "postgres")]
 use ojs_model::redact::SecretUrl;
 use ojs_model::{JobId, NewJob, Timestamp};
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,9 @@ use crate::kernel::wake::{Wakeups, quiet_signal, room_signal};
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
 use crate::store::memory::MemoryTables;
-use crate::store::postgres::{Node, PostgresTables, Role};
+use crate::store::postgres::Node;
+#[cfg(feature = "postgres")]
+use crate::store::postgres::{PostgresTables, Role};
 use crate::store::seam::{Finding, Store};
 use crate::store::sqlite::SqliteTables;
 use crate::store::tables::Tables;
@@ -28,8 +31,10 @@ use crate::stream::Streams;
 /// Longest wait for jobs that a request may ask for: below the idle time-outs of common proxies.
 pub const MAX_WAIT: Duration = Duration::from_secs(60);
 /// Connections that write: while one waits for the commit of its group, the next group gathers at another.
+#[cfg(feature = "postgres")]
 const POSTGRES_WRITERS: usize = 6;
 /// Connections that only read.
+#[cfg(feature = "postgres")]
 const POSTGRES_READERS: usize = 2;
 /// Shortest pause between two looks of a fetch that names job types.
 const PICKY_PAUSE: Duration = Duration::from_millis(20);
@@ -391,6 +396,12 @@ fn connect(
             let checkup = unclean.then(|| crate::store::sqlite::checkup::start(path));
             Ok((Connections { writers, maintenance: None, readers, name: "sqlite", checkup }, None))
         }
+        #[cfg(not(feature = "postgres"))]
+        StoreUrl::Postgres { .. } => {
+            drop((Arc::clone(wakeups), stop));
+            Err(crate::store::postgres::absent())
+        }
+        #[cfg(feature = "postgres")]
         StoreUrl::Postgres { url, direct } => {
             let node = Node::open(url.expose())?;
             node.listen(direct.as_ref().map(SecretUrl::expose), Arc::clone(wakeups), stop)?;

@@ -19,8 +19,10 @@
 //! | [`error`] | errors and results that all of these share |
 //! | `engine`, `options`, `stream`, `metrics` | [`Engine`] opens a store, waits for jobs, closes; its options; those who follow the event log; figures for Prometheus |
 #![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "what only the store in PostgreSQL asks for"))]
 
 /// Connections to PostgreSQL by the rules of `--store`: for programs that keep other tables there.
+#[cfg(feature = "postgres")]
 pub mod database {
     pub use crate::store::postgres::{Notes, PostgresTarget};
 }

@@ -1,5 +1,9 @@
 //! Keeps jobs: the seam, group commit, and three stores.
 pub(crate) mod memory;
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
+#[cfg(not(feature = "postgres"))]
+#[path = "postgres_absent.rs"]
 pub(crate) mod postgres;
 pub mod record;
 pub mod rows;

@@ -85,7 +85,11 @@ impl Store {
         #[cfg(not(feature = "outbox-postgres"))]
         {
             let scheme = url.split(':').next().unwrap_or_default();
-            Err(DatabaseError(format!("{}: this build does not read databases of {scheme}: URLs", table.name())))
+            Err(DatabaseError(format!(
+                "{}: this build does not read databases of {scheme}: URLs, for which it needs the Cargo features `outbox-postgres` and \
+                 `outbox-mysql`. `make python` builds the Python package with them",
+                table.name()
+            )))
         }
     }
 

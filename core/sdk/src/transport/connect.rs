@@ -51,6 +51,37 @@ impl Default for ConnectOptions {
 /// 256 MiB: many times the largest batch that a server takes, and less than the memory of a small machine.
 const MAX_RESPONSE_BYTES: usize = 256 << 20;
 
+/// The features that decide what can be connected to.
+struct Features {
+    http: bool,
+    embedded: bool,
+    postgres: bool,
+}
+
+/// Those of this build.
+const BUILT: Features =
+    Features { http: cfg!(feature = "http"), embedded: cfg!(feature = "embedded"), postgres: cfg!(feature = "postgres") };
+
+impl Features {
+    /// The feature that a URL needs and that is not there.
+    fn lacking(&self, scheme: &str) -> Option<&'static str> {
+        match scheme {
+            "http" | "https" if !self.http => Some("http"),
+            "sqlite" | "memory" | "postgres" | "postgresql" if !self.embedded => Some("embedded"),
+            "postgres" | "postgresql" if !self.postgres => Some("postgres"),
+            _ => None,
+        }
+    }
+}
+
+/// How a build gets the feature.
+fn without(feature: &str) -> String {
+    format!(
+        "this build was made without the Cargo feature `{feature}`. `make python` builds the Python package with it (the first build of \
+         `make demo` leaves it out), a program in Rust names it: cargo add ojs --features {feature}"
+    )
+}
+
 /// What this build connects to.
 const SCHEMES: &str = if cfg!(feature = "embedded") {
     "http://, https://, sqlite:FILE, postgres://HOST/DATABASE or memory:"
@@ -77,10 +108,29 @@ async fn open(url: &str, options: ConnectOptions) -> Result<Arc<dyn Transport>, 
         #[cfg(feature = "http")]
         "http" | "https" => Ok(Arc::new(super::Http::new(url, options)?)),
         #[cfg(feature = "embedded")]
-        "sqlite" | "postgres" | "postgresql" | "memory" => Ok(Arc::new(super::Embedded::open(url).await?)),
+        "sqlite" | "postgres" | "postgresql" | "memory" if BUILT.lacking(scheme).is_none() => {
+            Ok(Arc::new(super::Embedded::open(url).await?))
+        }
         _ => {
             let shown = ojs_model::redact::url(url);
-            Err(TransportError::new(TransportErrorKind::Config, format!("cannot connect to '{shown}': use {SCHEMES}")))
+            let what = BUILT.lacking(scheme).map_or_else(|| format!("use {SCHEMES}"), without);
+            Err(TransportError::new(TransportErrorKind::Config, format!("cannot connect to '{shown}': {what}")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_a_feature_names_it_and_how_to_build_with_it() {
+        let first_build = Features { http: false, embedded: true, postgres: false };
+        assert_eq!(first_build.lacking("https"), Some("http"));
+        assert_eq!(first_build.lacking("postgresql"), Some("postgres"));
+        assert_eq!((first_build.lacking("sqlite"), first_build.lacking("oracle")), (None, None));
+        assert_eq!(Features { http: true, embedded: false, postgres: true }.lacking("memory"), Some("embedded"));
+        let message = without("postgres");
+        assert!(message.contains("feature `postgres`") && message.contains("`make python`"), "{message}");
     }
 }
