@@ -47,8 +47,11 @@ pub fn run(plan: &Plan, parts: &[Part], theirs: &Version, file: &PathBuf) -> Res
             println!("{}", comparison.latest());
             comparison.save(file)
         }) {
+            if parts.len() == 1 {
+                return Err(error);
+            }
             eprintln!("ojs-bench: {}: {error}", part.name());
-            failed.get_or_insert(format!("{} was not measured: {error}", part.name()));
+            failed.get_or_insert(format!("{} was not measured: the message is above", part.name()));
         }
     }
     println!("Every turn: {}", file.display());
