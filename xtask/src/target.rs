@@ -62,6 +62,8 @@ pub const TARGETS: &[Target] = &[
     parts("java/src/main/java/org/openjobspec/Frames.java", &["java/frame.j2"]),
     parts("java/src/main/java/org/openjobspec/JobOptions.java", &["java/options.j2"]),
     parts("java/src/main/java/org/openjobspec/MiddlewareChain.java", &["java/enqueue_order.j2"]),
+    whole("java/src/main/java/org/openjobspec/Operations.java", "java/Operations.java.j2"),
+    whole("java/src/test/java/org/openjobspec/OperationCalls.java", "java/OperationCalls.java.j2"),
     parts("java/src/main/java/org/openjobspec/OJSException.java", &["java/classes.j2"]),
     parts("java/src/main/java/org/openjobspec/OJSWorker.java", &["java/worker_states.j2"]),
     parts("java/src/main/java/org/openjobspec/Outcome.java", &["java/outcomes.j2"]),

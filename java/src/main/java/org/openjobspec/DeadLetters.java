@@ -6,11 +6,9 @@ import java.util.List;
 import java.util.Map;
 
 /** Jobs that failed for good and were kept: {@link OJSClient#deadLetters()}. */
-public final class DeadLetters {
-    private final OJSClient client;
-
+public final class DeadLetters extends Operations.OfDeadLetters {
     DeadLetters(OJSClient client) {
-        this.client = client;
+        super(client);
     }
 
     /**
@@ -55,21 +53,6 @@ public final class DeadLetters {
         return client.run(Operation.jobs("GET", Operation.query("/dead-letter", parameters), null));
     }
 
-    /** One of them. */
-    public Job get(String id) {
-        return client.run(Operation.job("GET", Operation.at("dead-letter", id), null));
-    }
-
-    /** Runs it again, from attempt one. */
-    public Job retry(String id) {
-        return client.run(Operation.job("POST", Operation.at("dead-letter", id, "retry"), Map.of()));
-    }
-
-    /** Deletes it. */
-    public void discard(String id) {
-        client.run(Operation.nothing("DELETE", Operation.at("dead-letter", id)));
-    }
-
     /** Runs all again that the filter finds; returns how many. */
     public int retryAll(Filter filter) {
         return client.run(Operation.number("POST", "/dead-letter/retry", Map.of("filter", filter.wire(), "confirm", true), "retried"));
@@ -80,10 +63,5 @@ public final class DeadLetters {
         Map<String, Object> parameters = new LinkedHashMap<>(filter.wire());
         parameters.put("confirm", "true");
         return client.run(Operation.number("DELETE", Operation.query("/dead-letter", parameters), null, "deleted"));
-    }
-
-    /** How many there are, by queue and type of error, and since when. */
-    public Map<String, Object> stats() {
-        return client.run(Operation.whole("GET", "/dead-letter/stats", null));
     }
 }

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
  * }
  * }
  */
-public final class OJSClient implements AutoCloseable {
+public final class OJSClient extends Operations.OfClient implements AutoCloseable {
     private final Connection connection;
     private final MiddlewareChain<EnqueueMiddleware> middleware = new MiddlewareChain<>(MiddlewareChain.ENQUEUE_ORDER);
     private volatile List<EnqueueMiddleware> layers;
@@ -120,11 +120,6 @@ public final class OJSClient implements AutoCloseable {
 
     // --- jobs ---
 
-    /** The job with this id. Throws {@link OJSException.NotFound}. */
-    public Job getJob(String id) {
-        return run(Operation.getJob(id));
-    }
-
     /** The newest jobs, as many as the server gives in one answer. */
     public JobPage listJobs() {
         return listJobs(JobFilter.ALL);
@@ -138,31 +133,11 @@ public final class OJSClient implements AutoCloseable {
         return run(filter.operation());
     }
 
-    /** Cancels a job that is not over. */
-    public Job cancelJob(String id) {
-        return run(Operation.cancelJob(id));
-    }
-
-    /** Releases a job that was enqueued with {@code option("pending", true)}. */
-    public Job activateJob(String id) {
-        return run(Operation.job("POST", Operation.at("jobs", id, "activate"), Map.of()));
-    }
-
     // --- workflows ---
 
     /** Starts a workflow made by {@link Workflow#chain}, {@link Workflow#group} or {@link Workflow#batch}. */
     public WorkflowStatus workflow(Workflow definition) {
         return run(Operation.workflow(definition));
-    }
-
-    /** How far a workflow is. */
-    public WorkflowStatus getWorkflow(String id) {
-        return run(Operation.workflow("GET", Operation.at("workflows", id), null));
-    }
-
-    /** Cancels what has not begun. */
-    public WorkflowStatus cancelWorkflow(String id) {
-        return run(Operation.workflow("DELETE", Operation.at("workflows", id), null));
     }
 
     /** Starts a workflow described in the words of the wire. */
@@ -195,6 +170,11 @@ public final class OJSClient implements AutoCloseable {
     /** Limits of keys. */
     public RateLimits rateLimits() {
         return new RateLimits(this);
+    }
+
+    /** Workers: what they do, and directives to them. */
+    public Workers workers() {
+        return new Workers(this);
     }
 
     /** How a job ended. Throws {@link OJSException.Api} with the status 408 when it has not. */
@@ -259,16 +239,6 @@ public final class OJSClient implements AutoCloseable {
 
     // --- server ---
 
-    /** The server's own account of its health. */
-    public Map<String, Object> health() {
-        return run(Operation.whole("GET", "/health", null));
-    }
-
-    /** What the server is and can do. */
-    public Map<String, Object> manifest() {
-        return run(Operation.whole("GET", "/ojs/manifest", null));
-    }
-
     /**
      * Any call of the protocol: {@code path} is relative to {@code /ojs/v1} (or is {@code /ojs/manifest}), {@code body} a value that
      * {@link Json} writes, or null. What comes back is the body of a 2xx answer, or null when it has none.
@@ -296,6 +266,7 @@ public final class OJSClient implements AutoCloseable {
         return connection;
     }
 
+    @Override
     <T> T run(Operation<T> operation) {
         return operation.answer(connection.call(operation.method(), operation.path(), operation.bytes(), operation.patience()));
     }

@@ -62,6 +62,11 @@ record Operation<T>(String method, String path, Object body, Function<Object, T>
         return of(method, path, body, JOB);
     }
 
+    /** A job that is the answer itself. */
+    static Operation<Job> bareJob(String method, String path, Object body) {
+        return of(method, path, body, answer -> received(answer));
+    }
+
     static Operation<List<Job>> jobs(String method, String path, Object body) {
         return list(method, path, body, "jobs", Operation::received);
     }
@@ -129,6 +134,26 @@ record Operation<T>(String method, String path, Object body, Function<Object, T>
             throw new OJSException.Validation("a path under /" + kind + " needs an id or a name as text, such as job.id(); got " + (name == null ? "null" : "''"));
         }
         return "/" + kind + "/" + escape(name) + (more.length == 0 ? "" : "/" + String.join("/", more));
+    }
+
+    /** A path whose names in braces are replaced in order: each name is one segment, whatever it holds. */
+    static String place(String template, String... names) {
+        StringBuilder path = new StringBuilder();
+        String rest = template;
+        for (String name : names) {
+            int at = rest.indexOf('{');
+            String kind = template.substring(1, template.indexOf("/{"));
+            path.append(rest, 0, at - 1).append(at(kind, name).substring(kind.length() + 1));
+            rest = rest.substring(rest.indexOf('}') + 1);
+        }
+        return path + rest;
+    }
+
+    /** The members of a map, and those of another. */
+    static Map<String, Object> with(Map<String, ?> members, Map<String, Object> more) {
+        Map<String, Object> all = new LinkedHashMap<>(members);
+        all.putAll(more);
+        return all;
     }
 
     /** A path with those parameters that are not null. */

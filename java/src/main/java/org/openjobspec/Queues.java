@@ -6,58 +6,12 @@ import java.util.List;
 import java.util.Map;
 
 /** Queues: {@link OJSClient#queues()}. What comes back is what the server says, by the names on the wire. */
-public final class Queues {
+public final class Queues extends Operations.OfQueues {
     /** Jobs that one request of a purge removes: it takes a second or two, and a lost answer loses little. */
     private static final int PURGE_SLICE = 10_000;
 
-    private final OJSClient client;
-
     Queues(OJSClient client) {
-        this.client = client;
-    }
-
-    private Map<String, Object> act(String name, String verb) {
-        return client.run(Operation.member("POST", Operation.at("queues", name, verb), Map.of(), "queue"));
-    }
-
-    /** All queues with their status. */
-    public List<Map<String, Object>> list() {
-        return client.run(Operation.list("GET", "/queues", null, "queues", Members::of));
-    }
-
-    /** Counts by state. */
-    public Map<String, Object> stats(String name) {
-        return client.run(Operation.member("GET", Operation.at("queues", name, "stats"), null, "queue"));
-    }
-
-    /** No job is handed out until {@link #resume}. */
-    public Map<String, Object> pause(String name) {
-        return act(name, "pause");
-    }
-
-    /** Hands jobs out again. */
-    public Map<String, Object> resume(String name) {
-        return act(name, "resume");
-    }
-
-    /** Accepts no more jobs and hands out those that are there, until {@link #resume}. */
-    public Map<String, Object> drain(String name) {
-        return client.run(Operation.whole("POST", Operation.at("queues", name, "drain"), Map.of()));
-    }
-
-    /** Creates a queue with settings: {@code Map.of("concurrency", 20)}. */
-    public Map<String, Object> create(String name, Map<String, ?> config) {
-        return client.run(Operation.whole("POST", "/queues", Operation.members("name", name, "config", config)));
-    }
-
-    /** A queue with its settings and counts. */
-    public Map<String, Object> get(String name) {
-        return client.run(Operation.whole("GET", Operation.at("queues", name), null));
-    }
-
-    /** Sets what is named and leaves the rest; null gives a setting back to the template, which is the queue {@code _default}. */
-    public Map<String, Object> configure(String name, Map<String, ?> config) {
-        return client.run(Operation.whole("PUT", Operation.at("queues", name, "config"), config));
+        super(client);
     }
 
     /** Deletes an empty queue. */

@@ -8,9 +8,11 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.HashMap;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,6 +32,7 @@ class VectorsTest {
     private static HttpServer server;
     private static OJSClient client;
     private static volatile byte[] received;
+    private static volatile String asked;
     private static volatile Transport.Answer answer;
     private static Map<String, Object> vectors;
 
@@ -39,6 +43,7 @@ class VectorsTest {
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext("/", exchange -> {
             received = exchange.getRequestBody().readAllBytes();
+            asked = exchange.getRequestMethod() + " " + exchange.getRequestURI();
             exchange.getResponseHeaders().set("content-type", "application/openjobspec+json");
             exchange.sendResponseHeaders(answer.status(), answer.body().length == 0 ? -1 : answer.body().length);
             try (var out = exchange.getResponseBody()) {
@@ -95,6 +100,63 @@ class VectorsTest {
             var error = assertThrows(OJSException.Validation.class, () -> client.enqueue(request));
             assertTrue(error.getMessage().contains(Members.text(vector, "says")), error.getMessage());
         }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> operations() throws IOException {
+        byte[] text = Files.readAllBytes(Support.ROOT.resolve("tests/vectors/operations.json"));
+        List<Object> vectors = Members.list(Members.of(Json.parse(text)), "operations");
+        return IntStream.range(0, vectors.size()).mapToObj(place -> {
+            Map<String, Object> vector = Members.of(vectors.get(place));
+            return DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
+                answer = new Transport.Answer(200, Json.bytes(vector.get("answer")));
+                OperationCalls.ALL.get(place).accept(client);
+                for (var part : inParts(asked).entrySet()) {
+                    assertEquals(plain(vector.get(part.getKey())), plain(part.getValue()), part.getKey());
+                }
+                assertEquals(plain(vector.get("body")), plain(received.length == 0 ? null : Json.parse(received)));
+            });
+        });
+    }
+
+    /** The method, the decoded segments of the path below /ojs/v1, and the query of a request. */
+    private static Map<String, Object> inParts(String asked) {
+        String[] line = asked.split(" ");
+        String[] target = line[1].split("\\?", 2);
+        Map<String, Object> query = new HashMap<>();
+        for (String pair : target.length < 2 ? new String[0] : target[1].split("&")) {
+            String[] member = pair.split("=", 2);
+            query.put(member[0], URLDecoder.decode(member[1], StandardCharsets.UTF_8));
+        }
+        String path = target[0].startsWith("/ojs/v1") ? target[0].substring("/ojs/v1".length()) : target[0];
+        List<String> segments = Stream.of(path.substring(1).split("/"))
+                .map(name -> URLDecoder.decode(name, StandardCharsets.UTF_8)).toList();
+        return Map.of("method", line[0], "path", segments, "query", query);
+    }
+
+    /** The calls of operations whose methods have a form that is Java's own. */
+    static void byHand(String operation, OJSClient client) {
+        String id = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f";
+        Instant time = Instant.parse("2031-01-01T00:00:00Z");
+        List<String> ended = List.of("completed", "cancelled");
+        switch (operation) {
+            case "bulk_cancel" -> client.bulk().cancel(Bulk.Target.where(Bulk.Filter.ofQueue("reports")));
+            case "bulk_retry" -> client.bulk().change("retry", Bulk.Target.ids(List.of(id)), true);
+            case "bulk_delete" -> client.bulk().delete(Bulk.Target.where(
+                    new Bulk.Filter(null, "email.*", ended, null, null, null, null)));
+            case "list_jobs" -> client.listJobs(JobFilter.ALL.withQueue("mail").withType("email.*")
+                    .withStates("available").withPage(2).withPerPage(50));
+            case "result" -> client.result(id);
+            case "results" -> client.results(List.of(id, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10"));
+            case "delete_queue" -> client.queues().deleteAndMove("mail", "letters");
+            case "purge_queue" -> client.queues().purge("reports", ended, Duration.ofHours(1));
+            case "dead_letters" -> client.deadLetters().list(DeadLetters.Filter.ofQueue("mail"), 10, 20);
+            case "retry_dead_letters" -> client.deadLetters().retryAll(
+                    new DeadLetters.Filter("mail", null, "Timeout", time, null));
+            case "discard_dead_letters" -> client.deadLetters().discardAll(
+                    new DeadLetters.Filter(null, "email.*", null, null, time));
+            default -> throw new AssertionError("no call by hand of " + operation);
+        }
     }
 
     @TestFactory

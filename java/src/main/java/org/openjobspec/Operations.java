@@ -1,0 +1,436 @@
+// Made from xtask/operations by make gen; do not edit.
+package org.openjobspec;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/** The methods of a client that are one request each. What they send is in xtask/operations. */
+final class Operations {
+    private Operations() {}
+
+    private static String text(Instant time) {
+        return time == null ? null : time.toString();
+    }
+
+    private static String text(Duration length) {
+        return length == null ? null : Durations.text(length);
+    }
+
+    /** The methods of the client itself. */
+    abstract static class OfClient {
+        abstract <T> T run(Operation<T> operation);
+
+        /**
+         * The job with this id.
+         *
+         * @param id the job's id
+         */
+        public Job getJob(String id) {
+            return run(Operation.job("GET", Operation.place("/jobs/{id}", id), null));
+        }
+
+        /**
+         * Cancels the job. A worker that runs it is told to stop.
+         *
+         * @param id the job's id
+         */
+        public Job cancelJob(String id) {
+            return run(Operation.job("DELETE", Operation.place("/jobs/{id}", id), null));
+        }
+
+        /**
+         * Changes the priority of a job that waits.
+         *
+         * @param id the job's id
+         * @param priority the new priority. Higher runs earlier
+         */
+        public Job setPriority(String id, int priority) {
+            return run(Operation.job("PATCH", Operation.place("/jobs/{id}", id), Operation.members("priority", priority)));
+        }
+
+        /**
+         * Makes a job available that was enqueued as pending.
+         *
+         * @param id the job's id
+         */
+        public Job activateJob(String id) {
+            return run(Operation.job("POST", Operation.place("/jobs/{id}/activate", id), Map.of()));
+        }
+
+        /**
+         * Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+         *
+         * @param id the job's id
+         */
+        public Job retryJob(String id) {
+            return run(Operation.bareJob("POST", Operation.place("/admin/jobs/{id}/retry", id), Map.of()));
+        }
+
+        /**
+         * The state of the workflow and of its steps.
+         *
+         * @param id the workflow's id
+         */
+        public WorkflowStatus getWorkflow(String id) {
+            return run(Operation.workflow("GET", Operation.place("/workflows/{id}", id), null));
+        }
+
+        /**
+         * Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+         *
+         * @param id the workflow's id
+         */
+        public WorkflowStatus cancelWorkflow(String id) {
+            return run(Operation.workflow("DELETE", Operation.place("/workflows/{id}", id), null));
+        }
+
+        /**
+         * Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not
+         * listed.
+         *
+         * @param state only workflows in this state; null: not said; one of pending, running, completed, failed,
+         *     cancelled
+         * @param page the number of the page. The first page is 1; null: not said
+         * @param perPage the most workflows on one page, 1 to 100; 20 without it; null: not said
+         */
+        public List<Map<String, Object>> listWorkflows(String state, Integer page, Integer perPage) {
+            return run(Operation.list("GET", Operation.query("/admin/workflows", Operation.members("state", state, "page", page, "per_page", perPage)), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> listWorkflows() {
+            return listWorkflows(null, null, null);
+        }
+
+        /**
+         * Whether the server works, with its version, its store and how long it has run.
+         */
+        public Map<String, Object> health() {
+            return run(Operation.whole("GET", "/health", null));
+        }
+
+        /**
+         * What the server is, and what it can do.
+         */
+        public Map<String, Object> manifest() {
+            return run(Operation.whole("GET", "/ojs/manifest", null));
+        }
+
+        /**
+         * Jobs by state, throughput, latency and workers of the whole server.
+         */
+        public Map<String, Object> serverStats() {
+            return run(Operation.whole("GET", "/admin/stats", null));
+        }
+
+        /**
+         * Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+         *
+         * @param period the length of each period; {@code 1m} without it; null: not said; one of 1m, 5m, 1h, 1d
+         * @param queue only this queue; null: not said
+         * @param since from this time on; null: not said
+         * @param until up to this time; null: not said
+         */
+        public List<Map<String, Object>> statsHistory(String period, String queue, Instant since, Instant until) {
+            return run(Operation.list("GET", Operation.query("/admin/stats/history", Operation.members("period", period, "queue", queue, "since", text(since), "until", text(until))), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> statsHistory() {
+            return statsHistory(null, null, null, null);
+        }
+
+        /**
+         * Whether the server is in maintenance, since when and why.
+         */
+        public Map<String, Object> maintenance() {
+            return run(Operation.whole("GET", "/admin/system/maintenance", null));
+        }
+
+        /**
+         * Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+         *
+         * @param enabled whether the server is in maintenance
+         * @param reason why, for those who ask; null: not said
+         * @param estimatedDuration how long it will take, such as {@code PT30M}; null: not said
+         */
+        public Map<String, Object> setMaintenance(boolean enabled, String reason, Duration estimatedDuration) {
+            return run(Operation.whole("POST", "/admin/system/maintenance", Operation.members("enabled", enabled, "reason", reason, "estimated_duration", text(estimatedDuration))));
+        }
+
+        /** The same without what may be left out. */
+        public Map<String, Object> setMaintenance(boolean enabled) {
+            return setMaintenance(enabled, null, null);
+        }
+
+        /**
+         * The settings that the server runs with. There are no secrets among them.
+         */
+        public Map<String, Object> serverConfig() {
+            return run(Operation.whole("GET", "/admin/system/config", null));
+        }
+    }
+
+    /** The methods of {@link Queues}. */
+    abstract static class OfQueues {
+        final OJSClient client;
+
+        OfQueues(OJSClient client) {
+            this.client = client;
+        }
+
+        /**
+         * All queues with their status.
+         */
+        public List<Map<String, Object>> list() {
+            return client.run(Operation.list("GET", "/queues", null, "queues", Members::of));
+        }
+
+        /**
+         * How many jobs of the queue are in which state.
+         *
+         * @param name the name of the queue
+         */
+        public Map<String, Object> stats(String name) {
+            return client.run(Operation.member("GET", Operation.place("/queues/{name}/stats", name), null, "queue"));
+        }
+
+        /**
+         * Stops handing out jobs of the queue until {@code resume}. Jobs can still be enqueued.
+         *
+         * @param name the name of the queue
+         */
+        public Map<String, Object> pause(String name) {
+            return client.run(Operation.member("POST", Operation.place("/queues/{name}/pause", name), Map.of(), "queue"));
+        }
+
+        /**
+         * Hands out jobs of the queue again, and accepts new ones.
+         *
+         * @param name the name of the queue
+         */
+        public Map<String, Object> resume(String name) {
+            return client.run(Operation.member("POST", Operation.place("/queues/{name}/resume", name), Map.of(), "queue"));
+        }
+
+        /**
+         * Creates a queue with settings, such as {@code concurrency}, {@code max_size}, {@code rate_limit} and
+         * {@code retention}.
+         *
+         * @param name the name of the queue
+         * @param config the settings, by their names on the wire
+         */
+        public Map<String, Object> create(String name, Map<String, ?> config) {
+            return client.run(Operation.whole("POST", "/queues", Operation.members("name", name, "config", config)));
+        }
+
+        /**
+         * A queue with its settings and counts.
+         *
+         * @param name the name of the queue
+         */
+        public Map<String, Object> get(String name) {
+            return client.run(Operation.whole("GET", Operation.place("/queues/{name}", name), null));
+        }
+
+        /**
+         * Changes the settings that are named and leaves the others. A setting of null goes back to the template,
+         * the queue {@code _default}.
+         *
+         * @param name the name of the queue
+         * @param config the settings, by their names on the wire
+         */
+        public Map<String, Object> configure(String name, Map<String, ?> config) {
+            return client.run(Operation.whole("PUT", Operation.place("/queues/{name}/config", name), config));
+        }
+
+        /**
+         * Accepts no more jobs for the queue and hands out those that are in it, until {@code resume}.
+         *
+         * @param name the name of the queue
+         */
+        public Map<String, Object> drain(String name) {
+            return client.run(Operation.whole("POST", Operation.place("/queues/{name}/drain", name), Map.of()));
+        }
+    }
+
+    /** The methods of {@link RateLimits}. */
+    abstract static class OfRateLimits {
+        final OJSClient client;
+
+        OfRateLimits(OJSClient client) {
+            this.client = client;
+        }
+
+        /**
+         * The keys that have limits, with how much of each limit is used.
+         */
+        public List<Map<String, Object>> list() {
+            return client.run(Operation.list("GET", Operation.query("/rate-limits", Operation.members("limit", 200)), null, "items", Members::of));
+        }
+
+        /**
+         * The limits of a key, with how much of each is used.
+         *
+         * @param key the key
+         */
+        public Map<String, Object> get(String key) {
+            return client.run(Operation.whole("GET", Operation.place("/rate-limits/{key}", key), null));
+        }
+
+        /**
+         * Gives a key other limits until a time, for example {@code concurrency} 2. Without any limit the override
+         * ends.
+         *
+         * @param key the key
+         * @param limits the limits, by their names on the wire
+         * @param expiresAt when the override ends; null: not said
+         */
+        public Map<String, Object> override(String key, Map<String, ?> limits, Instant expiresAt) {
+            return client.run(Operation.whole("PUT", Operation.place("/rate-limits/{key}", key), Operation.with(limits, Operation.members("expires_at", text(expiresAt)))));
+        }
+    }
+
+    /** The methods of {@link DeadLetters}. */
+    abstract static class OfDeadLetters {
+        final OJSClient client;
+
+        OfDeadLetters(OJSClient client) {
+            this.client = client;
+        }
+
+        /**
+         * The dead letter with this id.
+         *
+         * @param id the job's id
+         */
+        public Job get(String id) {
+            return client.run(Operation.job("GET", Operation.place("/dead-letter/{id}", id), null));
+        }
+
+        /**
+         * Runs a dead letter again, with all its attempts.
+         *
+         * @param id the job's id
+         */
+        public Job retry(String id) {
+            return client.run(Operation.job("POST", Operation.place("/dead-letter/{id}/retry", id), Map.of()));
+        }
+
+        /**
+         * Deletes a dead letter. It cannot be brought back.
+         *
+         * @param id the job's id
+         */
+        public void discard(String id) {
+            client.run(Operation.nothing("DELETE", Operation.place("/dead-letter/{id}", id)));
+        }
+
+        /**
+         * How many dead letters there are, by queue and by type of error, and since when.
+         */
+        public Map<String, Object> stats() {
+            return client.run(Operation.whole("GET", "/dead-letter/stats", null));
+        }
+    }
+
+    /** The methods of {@link Cron}. */
+    abstract static class OfCron {
+        final OJSClient client;
+
+        OfCron(OJSClient client) {
+            this.client = client;
+        }
+
+        /**
+         * All cron entries.
+         */
+        public List<Map<String, Object>> list() {
+            return client.run(Operation.read("GET", "/cron", null, Cron::entries));
+        }
+
+        /**
+         * The cron entry of this name.
+         *
+         * @param name the name of the entry
+         */
+        public Map<String, Object> get(String name) {
+            return client.run(Operation.read("GET", Operation.place("/cron/{name}", name), null, Cron::entry));
+        }
+
+        /**
+         * Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+         *
+         * @param name the name of the entry
+         * @param enabled whether the entry enqueues jobs
+         */
+        public Map<String, Object> enable(String name, boolean enabled) {
+            return client.run(Operation.read("PATCH", Operation.place("/cron/{name}", name), Operation.members("enabled", enabled), Cron::entry));
+        }
+
+        /**
+         * Deletes the cron entry. The jobs that it has enqueued stay.
+         *
+         * @param name the name of the entry
+         */
+        public void delete(String name) {
+            client.run(Operation.nothing("DELETE", Operation.place("/cron/{name}", name)));
+        }
+    }
+
+    /** The methods of {@link Workers}. */
+    abstract static class OfWorkers {
+        final OJSClient client;
+
+        OfWorkers(OJSClient client) {
+            this.client = client;
+        }
+
+        /**
+         * The workers that the server knows, with what each of them does.
+         *
+         * @param state only workers in this state; null: not said
+         * @param page the number of the page. The first page is 1; null: not said
+         * @param perPage the most workers on one page, 1 to 100; 20 without it; null: not said
+         */
+        public List<Map<String, Object>> list(String state, Integer page, Integer perPage) {
+            return client.run(Operation.list("GET", Operation.query("/admin/workers", Operation.members("state", state, "page", page, "per_page", perPage)), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> list() {
+            return list(null, null, null);
+        }
+
+        /**
+         * The worker with this id.
+         *
+         * @param id the worker's id
+         */
+        public Map<String, Object> get(String id) {
+            return client.run(Operation.whole("GET", Operation.place("/admin/workers/{id}", id), null));
+        }
+
+        /**
+         * Tells a worker to take no more jobs ({@code quiet}), to stop ({@code terminate}), or to take jobs again
+         * ({@code resume}). The worker hears of it with its next heartbeat.
+         *
+         * @param id the worker's id
+         * @param directive what the worker shall do; one of quiet, terminate, resume
+         */
+        public Map<String, Object> direct(String id, String directive) {
+            return client.run(Operation.whole("POST", Operation.place("/admin/workers/{id}/{directive}", id, directive), Map.of()));
+        }
+
+        /**
+         * Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+         *
+         * @param id the worker's id
+         */
+        public Map<String, Object> remove(String id) {
+            return client.run(Operation.whole("DELETE", Operation.place("/admin/workers/{id}", id), null));
+        }
+    }
+}

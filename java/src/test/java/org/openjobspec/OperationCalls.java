@@ -1,0 +1,65 @@
+// Made from xtask/operations by make gen; do not edit.
+package org.openjobspec;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** The calls of the vectors in tests/vectors/operations.json, in their order. Those of methods that are written by hand are in VectorsTest. */
+final class OperationCalls {
+    private OperationCalls() {}
+
+    static final List<Consumer<OJSClient>> ALL = List.of(
+            client -> VectorsTest.byHand("bulk_cancel", client),
+            client -> VectorsTest.byHand("bulk_retry", client),
+            client -> VectorsTest.byHand("bulk_delete", client),
+            client -> client.getJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> VectorsTest.byHand("list_jobs", client),
+            client -> client.cancelJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.setPriority("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 5),
+            client -> client.activateJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.retryJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> VectorsTest.byHand("result", client),
+            client -> VectorsTest.byHand("results", client),
+            client -> client.getWorkflow("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.cancelWorkflow("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.listWorkflows("running", null, 50),
+            client -> client.queues().list(),
+            client -> client.queues().stats("mail"),
+            client -> client.queues().pause("mail"),
+            client -> client.queues().resume("mail"),
+            client -> client.queues().create("mail", Map.of("concurrency", 20, "rate_limit", Map.of("limit", 100, "period", "PT1M"))),
+            client -> client.queues().get("mail"),
+            client -> client.queues().get("mail/eu west?ü"),
+            client -> client.queues().configure("mail", Map.of("max_size", 1000)),
+            client -> VectorsTest.byHand("delete_queue", client),
+            client -> client.queues().drain("mail"),
+            client -> VectorsTest.byHand("purge_queue", client),
+            client -> client.rateLimits().list(),
+            client -> client.rateLimits().get("stripe"),
+            client -> client.rateLimits().override("stripe", Map.of("concurrency", 2), Instant.parse("2031-01-01T00:00:00Z")),
+            client -> VectorsTest.byHand("dead_letters", client),
+            client -> client.deadLetters().get("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.deadLetters().retry("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.deadLetters().discard("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> VectorsTest.byHand("retry_dead_letters", client),
+            client -> VectorsTest.byHand("discard_dead_letters", client),
+            client -> client.deadLetters().stats(),
+            client -> client.cron().list(),
+            client -> client.cron().get("digest"),
+            client -> client.cron().enable("digest", false),
+            client -> client.cron().delete("digest"),
+            client -> client.workers().list("running", 1, 100),
+            client -> client.workers().get("mail-1"),
+            client -> client.workers().direct("mail-1", "quiet"),
+            client -> client.workers().remove("mail-1"),
+            client -> client.health(),
+            client -> client.manifest(),
+            client -> client.serverStats(),
+            client -> client.statsHistory("1h", "mail", Instant.parse("2031-01-01T00:00:00Z"), null),
+            client -> client.maintenance(),
+            client -> client.setMaintenance(true, "moving the database", Duration.parse("PT30M")),
+            client -> client.serverConfig());
+}
