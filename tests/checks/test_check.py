@@ -33,11 +33,11 @@ class Runs(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def run_plan(self, script: str, ci: bool = False, only: bool = True) -> tuple[int, list[str], check.Suite]:
+    def run_plan(self, script: str, ci: bool = False, only: bool = True, cases: bool = False) -> tuple[int, list[str], check.Suite]:
         """Plays the script as a suite beside another that needs it; the exit status, the lines and the suite."""
         suite = check.Suite("flaky", "rust", ["bash", "-c", script])
         reader = check.Suite("reader", "docs", ["true"], needs=("flaky",))
-        options = argparse.Namespace(ci=ci, only=["flaky"] if only else [])
+        options = argparse.Namespace(ci=ci, only=["flaky"] if only else [], require_cases=cases)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             check.schedule([suite, reader])
             status = check.summary([suite, reader], 1.0, options)
@@ -61,12 +61,12 @@ class Runs(unittest.TestCase):
         self.assertEqual((status, suite.state), (1, "failed"))
         self.assertEqual(lines[-1], "2 passed, 2 failed")  # the second is the suite that needs it
 
-    def test_absent_conformance_cases_are_named_and_fail_only_in_ci(self) -> None:
-        for ci in (False, True):
-            status, lines, _ = self.run_plan("echo '1 passed, 0 failed'", ci=ci, only=False)
-            self.assertEqual(status, int(ci))
+    def test_absent_conformance_cases_are_named_and_fail_where_they_are_required(self) -> None:
+        for cases in (False, True):
+            status, lines, _ = self.run_plan("echo '1 passed, 0 failed'", cases=cases, only=False)
+            self.assertEqual(status, int(cases))
             self.assertIn("NO CONFORMANCE CASES", "\n".join(lines))
-            self.assertEqual(lines[-1], f"2 passed, {int(ci)} failed")
+            self.assertEqual(lines[-1], f"2 passed, {int(cases)} failed")
 
 
 class Cases(unittest.TestCase):
