@@ -9,9 +9,10 @@ JavaScript `require` and `import` of relative paths. Python 3.10, standard libra
 """
 import ast
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from tracked import tracked
 
 import circles
 
@@ -38,9 +39,7 @@ Graph = dict[str, set[str]]
 
 def files(folder: str, *endings: str) -> list[str]:
     """The files below a folder that git knows or will know, relative to it."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "."]
-    listing = subprocess.run(command, cwd=ROOT / folder, capture_output=True, text=True, check=True).stdout
-    return sorted(name for name in listing.splitlines() if name.endswith(endings) and (ROOT / folder / name).is_file())
+    return [name for name in tracked(ROOT / folder) if name.endswith(endings)]
 
 
 def python(folder: str) -> Graph:

@@ -15,9 +15,10 @@ Python 3.10, standard library only.
 """
 import functools
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from tracked import tracked
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -46,9 +47,7 @@ class Repository:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        listing = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
-                                 capture_output=True, check=True).stdout.decode()
-        self.files = dict.fromkeys(sorted(name for name in listing.split("\0") if name and (root / name).is_file()))
+        self.files = dict.fromkeys(tracked(root))
         self.folders = {str(parent) for name in self.files for parent in Path(name).parents}
         self.tops = {name.split("/")[0] for name in self.files if "/" in name}
         self.text: dict[str, str] = {}

@@ -13,9 +13,10 @@ rustfmt breaks the code of Rust by its own width (rustfmt.toml), so of Rust only
 standard library only.
 """
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from tracked import git, tracked
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -37,16 +38,9 @@ GENERATED = re.compile(r"(?i)^\W*(code generated|generated (by|from)|made (by|of
 UNBREAKABLE = re.compile(r"https?://\S{60}|^\s*(//[/!]?|#|\*|--)\s*\||\S{100}")
 
 
-def git(*arguments: str, root: Path = ROOT) -> str:
-    """What a git command prints; nothing when it fails."""
-    run = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False, errors="replace")
-    return run.stdout if run.returncode in (0, 1) else ""
-
-
 def sources(root: Path) -> list[str]:
     """The files that are measured."""
-    listing = git("ls-files", "--cached", "--others", "--exclude-standard", root=root).splitlines()
-    return sorted(name for name in listing if name.endswith(ENDINGS) and (root / name).is_file())
+    return [name for name in tracked(root) if name.endswith(ENDINGS)]
 
 
 def written(text: str) -> list[tuple[int, str]]:
@@ -82,13 +76,13 @@ def is_measured(name: str, line: str) -> bool:
     return not name.endswith(".rs") or line.lstrip().startswith("//")
 
 
-def old_lines(root: Path) -> set[str]:
-    """The long lines that stood in the repository when this script came in."""
-    born = git("log", "--diff-filter=A", "--format=%H", "--", "scripts/sizes.py", root=root).split()
+def old_lines(root: Path) -> set[str] | None:
+    """The long lines that stood in the repository when this script came in; None where its history is unknown."""
+    born = (git("log", "--diff-filter=A", "--format=%H", "--", "scripts/sizes.py", root=root) or "").split()
     commit = born[-1] if born else "HEAD"
     pattern = "^.{%d,}$" % (MOST_COLUMNS + 1)
     found = git("grep", "-hIE", pattern, commit, "--", *(f"*{ending}" for ending in ENDINGS), root=root)
-    return {line.strip() for line in found.splitlines()}
+    return None if found is None else {line.strip() for line in found.splitlines()}
 
 
 def check(root: Path, exceptions: dict[str, int]) -> tuple[list[str], int]:
@@ -99,7 +93,8 @@ def check(root: Path, exceptions: dict[str, int]) -> tuple[list[str], int]:
         if fault := too_many_lines(name, len(lines), exceptions):
             wrong.append(fault)
         for number, line in lines:
-            if len(line) > MOST_COLUMNS and line.strip() not in known and is_measured(name, line):
+            is_long = known is not None and len(line) > MOST_COLUMNS and line.strip() not in known
+            if is_long and is_measured(name, line):
                 wrong.append(f"{name}:{number}: {len(line)} columns, {MOST_COLUMNS} is the most")
     gone = sorted(set(exceptions) - set(names))
     wrong += [f"{name} is in EXCEPTIONS of scripts/sizes.py and does not exist" for name in gone]

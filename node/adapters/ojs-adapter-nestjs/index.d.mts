@@ -34,9 +34,9 @@ export class OjsService extends Outbox implements OnApplicationBootstrap, OnAppl
   onApplicationShutdown(): Promise<void>;
 }
 /**
- * Method decorator: the method handles jobs of this type (`*`: all others). It gets the `JobContext`; what it returns is
- * the result. `options` hold for all jobs of the type that this process enqueues, with `worker: false` too; the options of
- * a call win.
+ * Method decorator: the method handles jobs of this type (`*`: all others). It gets the `JobContext`; what it returns
+ * is the result. `options` hold for all jobs of the type that this process enqueues, with `worker: false` too; the
+ * options of a call win.
  */
 export function OjsHandler(type: string, options?: JobDefaults): MethodDecorator;
 /** The worker of the application; `worker` is undefined before the start, and where there are no handlers. */

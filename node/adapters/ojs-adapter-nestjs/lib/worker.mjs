@@ -6,8 +6,9 @@ import { requestContext } from '@openjobspec/sdk/outbox';
 const HANDLER = 'ojs:handler';
 
 /**
- * Method decorator: the method handles jobs of this type. It gets the `JobContext`; what it returns is the result. Options
- * hold for all jobs of the type that this process enqueues, also where its worker does not run; the options of a call win.
+ * Method decorator: the method handles jobs of this type. It gets the `JobContext`; what it returns is the result.
+ * Options hold for all jobs of the type that this process enqueues, also where its worker does not run; the options of
+ * a call win.
  */
 export const OjsHandler = (type, options) => SetMetadata(HANDLER, { type, options });
 

@@ -51,7 +51,8 @@ def sent(url, count):
         until = time.monotonic() + 60
         while len(found) < count:
             assert time.monotonic() < until
-            found += client._run(ops.Call("POST", "/workers/fetch", {"queues": ["default"], "count": 10, "worker_id": "t"}, ops.jobs))
+            wanted = {"queues": ["default"], "count": 10, "worker_id": "t"}
+            found += client._run(ops.Call("POST", "/workers/fetch", wanted, ops.jobs))
         return found
 
 

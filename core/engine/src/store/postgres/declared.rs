@@ -1,4 +1,6 @@
 //! Declared tables in a database: what is there, and what is added when a node starts.
+use std::sync::LazyLock;
+
 use super::connection::{Ask, Db};
 use super::rows::get;
 use crate::error::Result;
@@ -6,6 +8,12 @@ use crate::features::TABLES;
 use crate::store::record::Table;
 use crate::store::record::schema::{Found, FoundColumn, FoundIndex, missing};
 use crate::store::record::text::{Dialect, prefix};
+
+/// Empties all of them.
+pub static TRUNCATE: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<String> = TABLES.iter().map(|table| format!("{}{}", prefix(Dialect::Postgres), table.name)).collect();
+    format!("TRUNCATE {}", names.join(", "))
+});
 
 /// Statements for what a database lacks of the declared tables.
 pub fn lacking(db: &mut Db) -> Result<Vec<String>> {

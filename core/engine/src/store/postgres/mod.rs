@@ -55,14 +55,13 @@ mod transaction;
 mod unit_of_work;
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, LazyLock};
 
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::error::{Result, StoreError};
-use crate::features::TABLES;
 use crate::kernel::clock::Clock;
 use crate::kernel::command::Command;
 use crate::kernel::job::{Body, History, JobRow};
@@ -493,11 +492,8 @@ impl Tables for PostgresTables {
         self.names.forget();
         self.node.leased().clear();
         self.node.lines().forget();
-        static DECLARED: LazyLock<String> = LazyLock::new(|| {
-            format!("TRUNCATE {}", TABLES.iter().map(|t| format!("ojs_{}", t.name)).collect::<Vec<_>>().join(", "))
-        });
         self.execute(sql!("reset"), &[])?;
-        self.execute(&DECLARED, &[])?;
+        self.execute(&declared::TRUNCATE, &[])?;
         self.new_epoch()
     }
 }
