@@ -11,8 +11,8 @@ nothing failed. Python 3.10, standard library only.
 
 A suite of which few tests fail while other suites run is run once more, alone. If it then passes it is "unsteady": the last lines
 name its test, both logs and the seed. An unsteady suite counts as failed, except with --ci. The conformance cases are another
-project's (tests/conformance/README.md): without them the summary says that they are absent, and with --require-cases that is a
-failure.
+project's (tests/conformance/README.md): without them the summary says that they are absent, and with --require-cases
+that is a failure.
 """
 import argparse
 import json
@@ -359,9 +359,10 @@ def absent_cases(plan: list[Suite], options: argparse.Namespace) -> int:
     """Says that there are no conformance cases, if this run should have played them; how many failures that is."""
     if options.only or any(suite.group == "conformance" for suite in plan):
         return 0
+    verdict = "\nWithout them this run has failed." if options.require_cases else ""
     print("\nNO CONFORMANCE CASES: nothing of tests/conformance ran. They are another project's; get them with\n"
           "    git clone https://github.com/openjobspec/ojs-conformance\n"
-          "    OJS_CONFORMANCE=ojs-conformance/suites make test" + ("\nWithout them this run has failed." if options.require_cases else ""))
+          f"    OJS_CONFORMANCE=ojs-conformance/suites make test{verdict}")
     return 1 if options.require_cases else 0
 
 

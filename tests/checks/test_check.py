@@ -33,7 +33,9 @@ class Runs(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def run_plan(self, script: str, ci: bool = False, only: bool = True, cases: bool = False) -> tuple[int, list[str], check.Suite]:
+    def run_plan(
+        self, script: str, ci: bool = False, only: bool = True, cases: bool = False
+    ) -> tuple[int, list[str], check.Suite]:
         """Plays the script as a suite beside another that needs it; the exit status, the lines and the suite."""
         suite = check.Suite("flaky", "rust", ["bash", "-c", script])
         reader = check.Suite("reader", "docs", ["true"], needs=("flaky",))
