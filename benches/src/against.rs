@@ -6,7 +6,7 @@ mod contests;
 mod table;
 mod version;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::Result;
 use crate::conditions::Conditions;
@@ -25,17 +25,20 @@ pub struct Line {
     better: Better,
 }
 
+/// One turn of one version.
+type Turn<'a> = Box<dyn Fn(&Version, usize) -> Result<Vec<f64>> + 'a>;
+
 /// What both versions do in turns.
 pub struct Contest<'a> {
     title: String,
     conditions: String,
     lines: &'a [Line],
     /// One turn of one version: a value per line. The number is that of the pair.
-    turn: Box<dyn Fn(&Version, usize) -> Result<Vec<f64>> + 'a>,
+    turn: Turn<'a>,
 }
 
 /// Measures the parts, prints a table for each contest when it has ended, and writes all to `file` each time.
-pub fn run(plan: &Plan, parts: &[Part], theirs: &Version, file: &PathBuf) -> Result<()> {
+pub fn run(plan: &Plan, parts: &[Part], theirs: &Version, file: &Path) -> Result<()> {
     let ours = Version::this(plan)?;
     let mut comparison = Comparison::new(Conditions::read(&plan.dir), &ours, theirs);
     println!("{}", comparison.heading());

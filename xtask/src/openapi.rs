@@ -30,6 +30,13 @@ pub fn text(groups: &[Group]) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
+/// Sets a member of an object.
+fn set(object: &mut Value, name: &str, value: Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(name.to_owned(), value);
+    }
+}
+
 fn paths(groups: &[Group]) -> BTreeMap<&str, BTreeMap<String, Value>> {
     let table = Table { filters: crate::operation::filters(groups), words: crate::operation::words(groups) };
     let mut paths: BTreeMap<&str, BTreeMap<String, Value>> = BTreeMap::new();
@@ -59,7 +66,7 @@ impl Table<'_> {
             json!({"description": "Refused", "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Error"}}}});
         let mut responses = json!({"2XX": success(operation), "4XX": refused, "5XX": refused});
         if let (Some(responses), false) = (responses.get_mut("4XX"), operation.errors.is_empty()) {
-            responses["description"] = format!("Refused: {}", operation.errors.join(", ")).into();
+            set(responses, "description", format!("Refused: {}", operation.errors.join(", ")).into());
         }
         let id = alias.map_or_else(|| operation.name.clone(), |number| format!("{}_{}", operation.name, number + 1));
         let summary = operation.doc.replace(['[', ']'], "`");
@@ -68,14 +75,14 @@ impl Table<'_> {
             "responses": responses,
         });
         if operation.permission != Permission::Open {
-            described["security"] = json!([{"key": [scope(operation.permission)]}, {}]);
+            set(&mut described, "security", json!([{"key": [scope(operation.permission)]}, {}]));
         }
         if operation.has_body {
             let schema = self.body(operation);
             let required =
                 operation.body.as_deref().is_some_and(|body| matches!(body, "NewJob" | "NewJobs" | "Workflow" | "Cron"));
             let content = json!({MEDIA_TYPE: {"schema": schema}, "application/json": {"schema": schema}});
-            described["requestBody"] = json!({"required": required, "content": content});
+            set(&mut described, "requestBody", json!({"required": required, "content": content}));
         }
         described
     }
@@ -106,7 +113,7 @@ impl Table<'_> {
         }
         let mut described = json!({"name": parameter.wire, "in": place, "schema": schema, "description": parameter.doc});
         if place == "path" {
-            described["required"] = true.into();
+            set(&mut described, "required", true.into());
         }
         described
     }
@@ -139,17 +146,17 @@ impl Table<'_> {
         }
         let mut schema = json!({"type": "object"});
         if !members.is_empty() {
-            schema["properties"] = members.into();
+            set(&mut schema, "properties", members.into());
         }
         if !required.is_empty() {
-            schema["required"] = required.into();
+            set(&mut schema, "required", required.into());
         }
         schema
     }
 
     fn member(&self, parameter: &Parameter) -> Value {
         let mut schema = self.schema(&parameter.kind);
-        schema["description"] = parameter.doc.clone().into();
+        set(&mut schema, "description", parameter.doc.clone().into());
         schema
     }
 

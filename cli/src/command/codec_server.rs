@@ -162,11 +162,13 @@ async fn browsers(State(shared): State<Arc<Shared>>, mut request: Request, next:
     let allowed =
         origin.filter(|origin| shared.origins.iter().any(|known| known == origin)).and_then(|o| HeaderValue::from_str(o).ok());
     let shown = holder(&shared, request.headers());
-    if allowed.is_none() && shown.is_err() && request.uri().path() != "/health" {
-        if let Err(error) = shared.hosts.check(request.method(), request.uri(), request.headers()) {
-            tracing::warn!(path = request.uri().path(), reason = %error.message, "a page of a browser was refused");
-            return refusal(StatusCode::FORBIDDEN, error.message);
-        }
+    if allowed.is_none()
+        && shown.is_err()
+        && request.uri().path() != "/health"
+        && let Err(error) = shared.hosts.check(request.method(), request.uri(), request.headers())
+    {
+        tracing::warn!(path = request.uri().path(), reason = %error.message, "a page of a browser was refused");
+        return refusal(StatusCode::FORBIDDEN, error.message);
     }
     request.extensions_mut().insert(Shown(shown));
     let mut response = if request.method() == Method::OPTIONS { StatusCode::OK.into_response() } else { next.run(request).await };

@@ -130,6 +130,9 @@ impl Default for Retention {
     }
 }
 
+/// Wraps a store in another one.
+pub type Between = fn(Arc<dyn Store>) -> Arc<dyn Store>;
+
 /// Options of [`Engine::open`](crate::Engine::open). The defaults are the tuned values.
 #[derive(Clone)]
 pub struct EngineOptions {
@@ -147,7 +150,7 @@ pub struct EngineOptions {
     pub clock: Arc<dyn Clock>,
     /// What stands between the engine and its store: tests that watch every command.
     #[doc(hidden)]
-    pub between: Option<fn(Arc<dyn Store>) -> Arc<dyn Store>>,
+    pub between: Option<Between>,
 }
 
 impl EngineOptions {

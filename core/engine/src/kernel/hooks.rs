@@ -15,24 +15,30 @@ use crate::options::Retention;
 
 /// What the hooks of one feature answer when only the store can fail.
 pub type Hooked = Result<(), StoreError>;
+/// Refuses jobs that are to be stored, or notes what storing them needs.
+pub type Admit = fn(&mut Transaction<'_>, &[Arc<NewJob>], &mut Admission) -> Applied<()>;
+/// Goes on with jobs that have been stored.
+pub type AfterEnqueue = fn(&mut Transaction<'_>, &mut Admission, &mut [Placed]) -> Hooked;
+/// Whether a job may start.
+pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>;
 
 /// What a feature adds to the kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Feature {
     /// Jobs are to be stored: refuses all of them, or notes what storing them needs. Nothing has been changed yet.
-    pub admit: Option<fn(&mut Transaction<'_>, &[Arc<NewJob>], &mut Admission) -> Applied<()>>,
+    pub admit: Option<Admit>,
     /// A job is about to get its row.
     pub on_enqueue: Option<fn(&mut Transaction<'_>, &NewJob, &mut JobRow) -> Hooked>,
     /// A job has been stored.
     pub on_stored: Option<fn(&mut Transaction<'_>, &JobRow)>,
     /// All jobs of an enqueue have been stored.
-    pub after_enqueue: Option<fn(&mut Transaction<'_>, &mut Admission, &mut [Placed]) -> Hooked>,
+    pub after_enqueue: Option<AfterEnqueue>,
     /// A job joins the line of its queue: it may be held back there.
     pub on_available: Option<fn(&mut Transaction<'_>, &mut JobRow) -> Hooked>,
     /// Jobs are to be claimed; outcomes of the same request have been written.
     pub before_claim: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// Whether a job at the head of its line may start. A feature that says no has moved it out of the way.
-    pub may_claim: Option<fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>>,
+    pub may_claim: Option<MayClaim>,
     /// A claim has found nothing.
     pub on_empty_claim: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// A job changes its state, and is not written yet: the row before and the row after.
