@@ -56,7 +56,7 @@ mod tests {
 
     fn all_differences(connection: &Connection) -> Vec<String> {
         let of = |table: &&Table| differences(Dialect::Sqlite, table, &found(connection, table).unwrap());
-        TABLES.iter().flat_map(|table| of(table)).collect()
+        TABLES.iter().flat_map(of).collect()
     }
 
     #[test]
