@@ -151,12 +151,15 @@ func TestVectors(t *testing.T) {
 			status, answer = 200, vector.Answer
 			mu.Unlock()
 			must(t, operationCalls[place](t.Context(), client))
-			method, path, query := inParts(t, asked)
+			mu.Lock()
+			line, size := asked, len(received)
+			mu.Unlock()
+			method, path, query := inParts(t, line)
 			equal(t, method, vector.Method, "method")
 			same(t, path, vector.Path, "path")
 			same(t, query, vector.Query, "query")
 			if vector.Body == nil {
-				equal(t, len(received), 0, "bytes of the body")
+				equal(t, size, 0, "bytes of the body")
 			} else {
 				same(t, sent(t), vector.Body, "body")
 			}
