@@ -215,6 +215,6 @@ mod tests {
             assert!(error.starts_with(name) && error.contains(wanted), "{error}");
         }
         let error = with(&[("OJS_ENCRYPTION_KEYS", "secret:planted")]).unwrap_err().to_string();
-        assert!(error.contains("OJS_ENCRYPTION_KEYS must be keys") && !error.contains("planted"), "{error}");
+        assert!(error.contains("OJS_ENCRYPTION_KEYS: must be keys") && !error.contains("planted"), "{error}");
     }
 }
