@@ -246,7 +246,8 @@ describe('settings', () => {
     assert.throws(() => new OJSWorker({ url: 'memory:', queues: [] }), { message: /at least one queue/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', concurrency: 0 }), { message: /concurrency must be at least 1/ });
     assert.throws(() => new OJSWorker({ url: 'memory:', heartbeatInterval: 'x' }), { name: 'OJSValidationError' });
-    const unknown = { name: 'OJSValidationError', message: /unknown setting 'queue'; did you mean 'queues'\? There are client, queues, concurrency, .*url/ };
+    const unknown = { name: 'OJSValidationError', message:
+      /unknown setting 'queue'; did you mean 'queues'\? There are client, queues, concurrency, .*url/ };
     assert.throws(() => new OJSWorker({ url: 'memory:', queue: 'a' }), unknown);
     const client = new OJSClient({ url: 'memory:' });
     assert.throws(() => new OJSWorker({ client, queue: 'a' }), unknown);
