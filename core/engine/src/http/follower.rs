@@ -1,4 +1,4 @@
-//! Follows the event log for all who listen: one reader, whatever their number.
+//! Follows the event log for all streams of events: one reader serves them all.
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

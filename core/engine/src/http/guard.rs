@@ -15,7 +15,7 @@ use crate::http::client_limit::{Guest, Peer};
 use crate::http::hosts::Hosts;
 use crate::http::reply::Failure;
 
-/// The key that a request shows, looked up once for all that stands in front of its handler.
+/// The key that a request shows, looked up once for all checks before its handler.
 #[derive(Debug, Clone)]
 struct Shown(Result<Holder, OjsError>);
 

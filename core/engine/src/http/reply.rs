@@ -190,7 +190,7 @@ pub fn unexpected(reply: &Reply) -> Refusal {
     StoreError::Failed(format!("an answer of another kind: {}", reply.kind())).into()
 }
 
-/// The status of a refusal, whatever an unknown code says.
+/// The HTTP status of a refusal; 500 when its own status is none of a refusal.
 pub(crate) fn status_of(error: &OjsError) -> StatusCode {
     StatusCode::from_u16(error.status)
         .ok()

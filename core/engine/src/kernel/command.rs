@@ -262,7 +262,7 @@ pub enum Query {
     Admin(AdminQuery),
     /// A question about many jobs.
     Bulk(BulkQuery),
-    /// The extent of the event log, and where a time stands in it.
+    /// The first and last place of the event log, and the place of a time.
     Log(Option<Timestamp>),
     /// Whether the store answers.
     Ping,

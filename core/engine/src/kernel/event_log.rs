@@ -1,4 +1,4 @@
-//! Reads the event log: pages of it, its extent, and where a time stands in it.
+//! Reads the event log: pages, its first and last place, and the place of a time.
 use ojs_model::{JobState, Timestamp, json};
 
 use crate::error::Result;
@@ -7,13 +7,14 @@ use crate::kernel::log::Span;
 use crate::store::rows::EventBatch;
 use crate::store::tables::Tables;
 
+/// Batches read at a time: bounds memory while the filter refuses most events.
+const BATCHES: usize = 64;
+
 /// A page of events: the events, the cursor behind the last one looked at, whether there is more.
 pub type Page = (Vec<Event>, String, bool);
 
 /// Reads a page. Filters by name numbers are resolved here, so that lines stay short.
 pub fn read(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
-    /// Batches per look: bounds memory while skipping what the filter refuses.
-    const BATCHES: usize = 64;
     let mut events = Vec::new();
     let mut place = filter.after;
     let mut looked = 0;
@@ -22,7 +23,7 @@ pub fn read(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
         let last = batches.len() < BATCHES;
         for batch in &batches {
             for (index, line) in batch.lines.lines().enumerate() {
-                let here = Place { batch: batch.seq, index: i64::try_from(index + 1).unwrap_or(i64::MAX) };
+                let here = Place::of(batch.seq, index + 1);
                 if here <= filter.after || here <= place && here.batch == place.batch {
                     continue;
                 }
@@ -39,7 +40,7 @@ pub fn read(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
             return Ok((events, place.cursor(), false));
         }
         if let Some(EventBatch { seq, .. }) = batches.last() {
-            place = place.max(Place { batch: seq + 1, index: 0 });
+            place = place.max(Place::before(seq + 1));
         }
         looked += batches.len();
         if filter.scan > 0 && looked >= filter.scan {
@@ -109,8 +110,6 @@ pub fn span(tables: &mut dyn Tables, at: Option<Timestamp>) -> Result<Span> {
 /// # Errors
 /// A store that cannot be read.
 pub fn newest(tables: &mut dyn Tables, filter: &EventFilter) -> Result<Page> {
-    /// Batches per look, as for a page from the front.
-    const BATCHES: usize = 64;
     let span = span(tables, None)?;
     let (low, mut high) = (span.oldest.max(filter.after.batch()), span.end.batch());
     let mut found = Vec::new();

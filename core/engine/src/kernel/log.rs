@@ -1,5 +1,4 @@
-//! The event log as a whole: where it begins and ends, and where a time stands in it.
-
+//! The event log as a whole: its first and last place, and the place of a time.
 use crate::error::Result;
 use crate::kernel::event::Place;
 

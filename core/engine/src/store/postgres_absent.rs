@@ -1,4 +1,4 @@
-//! Stands in for the module `postgres` in a build without that feature, in which no such store is ever opened.
+//! The module `postgres` of a build without that feature: no such store is ever opened.
 use std::time::Duration;
 
 use crate::error::{Result, StoreError};

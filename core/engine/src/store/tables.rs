@@ -111,7 +111,7 @@ pub trait Tables:
     fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
     /// Active jobs whose next deadline has passed, earliest first.
     fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
-    /// Jobs whose `expires_at` has passed, whatever their state.
+    /// Jobs in any state whose `expires_at` has passed.
     fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
     /// Active jobs of a worker.
     fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>>;
@@ -172,7 +172,7 @@ pub trait Tables:
     /// Drops batches older than `before`, and the oldest beyond `max` events.
     fn prune_events(&mut self, before: i64, max: u64) -> Result<()>;
 
-    /// Reserves a range of lease tokens that nobody has handed out before, durably.
+    /// Reserves a range of lease tokens, durably. No two calls get the same token.
     fn reserve_leases(&mut self) -> Result<Range<i64>>;
     /// Takes out jobs that were inserted by plain SQL, oldest first; not those of the queues that are left out.
     fn raw_jobs(&mut self, limit: usize, left_out: &[Arc<str>]) -> Result<Vec<RawJob>> {

@@ -2,7 +2,7 @@
 //!
 //! A key's limits are those of the latest job or override that named any. `rate` is a sliding log: never more starts than its limit within
 //! any stretch of its period, wherever that begins. `throttle` keeps starts apart. Active jobs are counted where they are, in an index, so a
-//! slot cannot be lost: whatever ends an attempt frees it.
+//! slot cannot be lost: every end of an attempt frees it.
 //!
 //! A job whose key is full is *parked*: it stays available, and stands behind a bar in its queue's line, so that claims do not pass over it
 //! again and again. When a slot frees or time has passed, as many jobs as have room come out, best first.

@@ -185,7 +185,7 @@ impl Transaction<'_> {
         let gate = match self.readable_gate(row.limit)? {
             Ok(gate) => gate,
             Err(fault) => {
-                // It must not start, and must not keep back those behind it: it waits until the limits are set anew.
+                // The job is parked until its limits are set anew, so that later jobs of the queue can start.
                 tracing::error!(job = %row.id, error = %fault, "a job waits for limits that cannot be read");
                 self.tables.update(row, &JobRow { parked: true, ..row.clone() })?;
                 return Ok(false);

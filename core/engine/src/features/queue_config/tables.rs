@@ -9,7 +9,7 @@ use crate::store::rows::QueueRow;
 pub trait QueueTables {
     /// Writes settings, phase, rate and burst of a queue.
     fn save_settings(&mut self, queue: &QueueRow) -> Result<()>;
-    /// Available jobs of a queue, earliest in line first, whatever their priority.
+    /// Available jobs of a queue in the order of their arrival. Priorities do not count.
     fn oldest(&mut self, queue: i64, limit: usize) -> Result<Vec<JobRow>>;
     /// Jobs of a queue in one state.
     fn jobs_in(&mut self, queue: i64, state: JobState, limit: usize) -> Result<Vec<JobRow>>;

@@ -45,7 +45,7 @@ impl Keys {
         }
     }
 
-    /// The places of a key in a queue, those before the bar or those behind it.
+    /// The places of a key in a queue: of its parked jobs, or of the others.
     fn places(&self, num: i64, queue: i64, parked: bool) -> impl DoubleEndedIterator<Item = &Place> {
         let bar = PARKED_RANK / 2;
         let (from, to) = if parked { (bar, i32::MAX) } else { (i32::MIN, bar) };

@@ -20,7 +20,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use crate::error::{Result, StoreError};
 use crate::features::crons::records::CronRow;
 use crate::kernel::job::{Body, History, JobRow, flag};
-use crate::store::record::Shelf;
+use crate::store::record::InMemory;
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, WorkerRow, fresh_body};
 use crate::store::tables::Tables;
 use undo::{Step, Undo};
@@ -66,7 +66,7 @@ pub struct MemoryTables {
     next_lease: i64,
     keys: limits::Keys,
     /// Records of declared tables, by name of the table.
-    records: HashMap<&'static str, Shelf>,
+    records: HashMap<&'static str, InMemory>,
     /// How to undo the open transaction.
     undo: Undo,
 }

@@ -1,33 +1,33 @@
 //! Records in memory.
 use super::MemoryTables;
 use crate::error::{Result, StoreError};
-use crate::store::record::{Cell, Change, Each, Lookup, RecordTables, Scan, Shelf, Table, Value, Values, vanished};
+use crate::store::record::{Cell, Change, Each, InMemory, Lookup, RecordTables, Scan, Table, Value, Values, vanished};
 
 impl MemoryTables {
     /// The records of a table.
-    pub(super) fn shelf(&mut self, table: &'static Table) -> &mut Shelf {
-        self.records.entry(table.name).or_insert_with(|| Shelf::of(table))
+    pub(super) fn table(&mut self, table: &'static Table) -> &mut InMemory {
+        self.records.entry(table.name).or_insert_with(|| InMemory::of(table))
     }
 
     fn put_values(&mut self, table: &'static Table, record: Values) {
-        let shelf = self.shelf(table);
-        let key = shelf.key_of(&record);
-        let before = shelf.put(record);
+        let records = self.table(table);
+        let key = records.key_of(&record);
+        let before = records.put(record);
         self.undo_by(move |tables| match before {
-            Some(before) => _ = tables.shelf(table).put(before),
-            None => _ = tables.shelf(table).remove(&key),
+            Some(before) => _ = tables.table(table).put(before),
+            None => _ = tables.table(table).remove(&key),
         });
     }
 
     fn remove_values(&mut self, table: &'static Table, scan: &Scan<'_>) -> Vec<Values> {
-        let shelf = self.shelf(table);
-        let keys: Vec<Values> = shelf.stretch(scan).into_iter().map(|record| shelf.key_of(record)).collect();
-        let gone: Vec<Values> = keys.iter().filter_map(|key| shelf.remove(key)).collect();
+        let records = self.table(table);
+        let keys: Vec<Values> = records.stretch(scan).into_iter().map(|record| records.key_of(record)).collect();
+        let gone: Vec<Values> = keys.iter().filter_map(|key| records.remove(key)).collect();
         let again = gone.clone();
         if !again.is_empty() {
             self.undo_by(move |tables| {
                 for record in again {
-                    tables.shelf(table).put(record);
+                    tables.table(table).put(record);
                 }
             });
         }
@@ -41,31 +41,31 @@ impl RecordTables for MemoryTables {
     }
 
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
-        self.shelf(table).find(lookup, each)
+        self.table(table).find(lookup, each)
     }
 
     fn scan_records(&mut self, table: &'static Table, scan: &Scan<'_>, take: bool, each: Each<'_>) -> Result<()> {
         if take {
             let gone = self.remove_values(table, scan);
-            return gone.iter().try_for_each(|record| Shelf::show(record, each));
+            return gone.iter().try_for_each(|record| InMemory::show(record, each));
         }
-        self.shelf(table).scan(scan, each)
+        self.table(table).scan(scan, each)
     }
 
     fn count_records(&mut self, table: &'static Table, scan: &Scan<'_>) -> Result<usize> {
-        Ok(self.shelf(table).stretch(scan).len())
+        Ok(self.table(table).stretch(scan).len())
     }
 
     fn insert_record(&mut self, table: &'static Table, cells: &[Cell<'_>]) -> Result<Option<i64>> {
         let mut record: Values = cells.iter().map(Value::from).collect();
-        let shelf = self.shelf(table);
-        let number = if table.numbered { shelf.next_number() } else { 0 };
+        let records = self.table(table);
+        let number = if table.numbered { records.next_number() } else { 0 };
         if table.numbered {
             let key = table.columns.iter().position(|column| column.is_key);
             let place = key.and_then(|place| record.get_mut(place));
             *place.ok_or_else(|| StoreError::Failed(format!("{} has no key", table.name)))? = Value::Integer(number);
         }
-        if shelf.is_taken(&record) {
+        if records.is_taken(&record) {
             return Ok(None);
         }
         self.put_values(table, record);
@@ -76,7 +76,7 @@ impl RecordTables for MemoryTables {
         for change in changes {
             match change {
                 Change::Put(cells) => {
-                    let record = self.shelf(table).merged(cells.iter().map(Value::from).collect());
+                    let record = self.table(table).merged(cells.iter().map(Value::from).collect());
                     self.put_values(table, record.ok_or_else(|| vanished(table))?);
                 }
                 Change::Remove(scan) => drop(self.remove_values(table, scan)),

@@ -165,7 +165,7 @@ mod tests {
             all
         }
         let maps = (sorted(&tables.ids), sorted(&tables.uniques), sorted(&tables.counts), sorted(&tables.job_type_ids));
-        let more = (sorted(&tables.worker_nums), sorted(tables.records.values().filter(|shelf| !shelf.is_empty())));
+        let more = (sorted(&tables.worker_nums), sorted(tables.records.values().filter(|records| !records.is_empty())));
         let indexes = (&tables.ready, &tables.due, &tables.leases, &tables.expiring, &tables.dead, &tables.keys);
         let rows = (&tables.jobs, &tables.queues, &tables.job_type_names, &tables.workers, &tables.events);
         let rest = (tables.last_seq, tables.last_event);

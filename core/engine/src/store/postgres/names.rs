@@ -9,7 +9,7 @@ use super::PostgresTables;
 use super::rows::get;
 use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::StoredSettings;
-use crate::store::record::Shelf;
+use crate::store::record::InMemory;
 use crate::store::rows::{QueuePhase, QueueRow, WorkerRow};
 
 /// What a connection has learnt, trusted for one epoch.
@@ -21,7 +21,7 @@ pub struct Names {
     pub job_type_names: HashMap<i64, Arc<str>>,
     pub worker_nums: HashMap<i64, Arc<str>>,
     /// What is kept in memory of declared tables, by name of the table.
-    pub remembered: HashMap<&'static str, Shelf>,
+    pub remembered: HashMap<&'static str, InMemory>,
     /// Epoch of the settings.
     pub epoch: i64,
 }

@@ -13,7 +13,7 @@ use super::rows::get;
 use crate::error::{Result, StoreError};
 use crate::store::record::text::{self, Dialect};
 use crate::store::record::{
-    Cell, Cells, Change, Each, Index, Kind, Lookup, Param, Read, RecordTables, Remember, Scan, Shelf, Table, vanished,
+    Cell, Cells, Change, Each, InMemory, Index, Kind, Lookup, Param, Read, RecordTables, Remember, Scan, Table, vanished,
 };
 
 const POSTGRES: Dialect = Dialect::Postgres;
@@ -56,9 +56,9 @@ impl params::Param for Param<'_> {
 }
 
 /// A value of a row.
-struct Read1<'a>(Cell<'a>);
+struct ReadCell<'a>(Cell<'a>);
 
-impl<'a> FromSql<'a> for Read1<'a> {
+impl<'a> FromSql<'a> for ReadCell<'a> {
     fn from_sql(kind: &Type, raw: &'a [u8]) -> std::result::Result<Self, Fault> {
         Ok(Self(match *kind {
             Type::INT2 => Cell::Integer(i16::from_sql(kind, raw)?.into()),
@@ -100,7 +100,7 @@ pub(super) struct PostgresRow<'a> {
 
 impl Cells for PostgresRow<'_> {
     fn cell(&self, column: usize) -> Result<Cell<'_>> {
-        Ok(get::<Read1<'_>>(self.row, self.first + column)?.0)
+        Ok(get::<ReadCell<'_>>(self.row, self.first + column)?.0)
     }
 }
 
@@ -126,7 +126,7 @@ fn key_params<'a>(table: &'static Table, index: Index, key: &[Cell<'a>]) -> Vec<
 
 impl PostgresTables {
     /// The records of a table that this connection keeps in memory, as far as they answer a question.
-    fn remembered(&mut self, table: &'static Table) -> Result<Option<&Shelf>> {
+    fn remembered(&mut self, table: &'static Table) -> Result<Option<&InMemory>> {
         if table.remember == Remember::Nothing {
             return Ok(None);
         }
@@ -134,18 +134,18 @@ impl PostgresTables {
             let all = Scan::over(table.key);
             // One record tells that a table is not empty.
             let wanted = if table.remember == Remember::Everything { all } else { all.limit(1) };
-            let mut shelf = Shelf::of(table);
+            let mut records = InMemory::of(table);
             let answers = self.ask(&[ask(text::rows(POSTGRES, table, &wanted), &wanted.params(table))])?;
-            show(&answers, &mut |row| shelf.keep(row))?;
-            self.names.remembered.insert(table.name, shelf);
+            show(&answers, &mut |row| records.keep(row))?;
+            self.names.remembered.insert(table.name, records);
         }
         let kept = self.names.remembered.get(table.name);
-        Ok(kept.filter(|shelf| shelf.is_empty() || table.remember == Remember::Everything))
+        Ok(kept.filter(|records| records.is_empty() || table.remember == Remember::Everything))
     }
 
     /// Whether this connection knows that a table has no records.
     pub(super) fn is_known_empty(&self, table: &'static Table) -> bool {
-        self.names.remembered.get(table.name).is_some_and(Shelf::is_empty)
+        self.names.remembered.get(table.name).is_some_and(InMemory::is_empty)
     }
 
     /// What connections keep in memory of a table is no longer right.
@@ -161,8 +161,8 @@ impl RecordTables for PostgresTables {
     }
 
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
-        if let Some(shelf) = self.remembered(table)? {
-            return shelf.find(lookup, each);
+        if let Some(records) = self.remembered(table)? {
+            return records.find(lookup, each);
         }
         let read = if self.writes() { lookup.read } else { Read::Plain };
         let sql = text::find(POSTGRES, table, lookup.index, read);
@@ -182,8 +182,8 @@ impl RecordTables for PostgresTables {
     }
 
     fn scan_records(&mut self, table: &'static Table, scan: &Scan<'_>, take: bool, each: Each<'_>) -> Result<()> {
-        if let Some(shelf) = self.remembered(table)?.filter(|shelf| !take || shelf.is_empty()) {
-            return shelf.scan(scan, each);
+        if let Some(records) = self.remembered(table)?.filter(|records| !take || records.is_empty()) {
+            return records.scan(scan, each);
         }
         let sql = match (take, self.writes()) {
             (true, _) => text::remove(POSTGRES, table, scan, true),
@@ -196,8 +196,8 @@ impl RecordTables for PostgresTables {
     }
 
     fn count_records(&mut self, table: &'static Table, scan: &Scan<'_>) -> Result<usize> {
-        if let Some(shelf) = self.remembered(table)? {
-            return Ok(shelf.stretch(scan).len());
+        if let Some(records) = self.remembered(table)? {
+            return Ok(records.stretch(scan).len());
         }
         let answers = self.ask(&[ask(text::count(POSTGRES, table, scan), &scan.params(table))])?;
         let row = answers.iter().flat_map(|answer| &answer.rows).next();

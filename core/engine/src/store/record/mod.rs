@@ -36,9 +36,9 @@
 //! claims, counts, events) have statements of their own.
 mod cell;
 pub(crate) mod declare;
+mod in_memory;
 mod scan;
 pub mod schema;
-mod shelf;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -49,8 +49,8 @@ use std::marker::PhantomData;
 pub(crate) use cell::numbered_field;
 pub use cell::{Cell, Codec, Field, Key, KeyPart, Kind, Plain};
 pub(crate) use declare::record;
+pub use in_memory::{InMemory, Value, Values};
 pub use scan::{Change, End, Lookup, Param, Read, Scan};
-pub use shelf::{Shelf, Value, Values};
 pub use table::{Column, Index, Remember, Table, is_listed};
 
 use crate::error::{Result, StoreError};

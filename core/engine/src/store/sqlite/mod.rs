@@ -30,7 +30,7 @@ use crate::error::{Result, StoreError};
 use crate::features::TABLES;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::options::Durability;
-use crate::store::record::Shelf;
+use crate::store::record::InMemory;
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, WorkerRow};
 use crate::store::tables::Tables;
 use log_file::LogFile;
@@ -64,7 +64,7 @@ pub struct SqliteTables {
     kind_nums: HashMap<i64, Arc<str>>,
     workers: HashMap<Arc<str>, WorkerRow>,
     /// What is kept in memory of declared tables, by name of the table.
-    remembered: HashMap<&'static str, Shelf>,
+    remembered: HashMap<&'static str, InMemory>,
     /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
     active: HashMap<JobId, JobRow>,
 }

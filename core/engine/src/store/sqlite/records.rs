@@ -5,7 +5,7 @@ use rusqlite::{CachedStatement, Row, ToSql};
 use super::SqliteTables;
 use crate::error::{Result, StoreError};
 use crate::store::record::text::{self, Dialect};
-use crate::store::record::{Cell, Cells, Change, Each, Lookup, Read, RecordTables, Remember, Scan, Shelf, Table, vanished};
+use crate::store::record::{Cell, Cells, Change, Each, InMemory, Lookup, Read, RecordTables, Remember, Scan, Table, vanished};
 
 const SQLITE: Dialect = Dialect::Sqlite;
 
@@ -70,7 +70,7 @@ impl SqliteTables {
     }
 
     /// The records of a table that this connection keeps in memory, as far as they answer a question.
-    fn remembered(&mut self, table: &'static Table) -> Result<Option<&Shelf>> {
+    fn remembered(&mut self, table: &'static Table) -> Result<Option<&InMemory>> {
         if table.remember == Remember::Nothing {
             return Ok(None);
         }
@@ -78,12 +78,12 @@ impl SqliteTables {
             let all = Scan::over(table.key);
             // One record tells that a table is not empty.
             let wanted = if table.remember == Remember::Everything { all } else { all.limit(1) };
-            let mut shelf = Shelf::of(table);
-            show(&mut self.bound(text::rows(SQLITE, table, &wanted), table, &wanted)?, &mut |row| shelf.keep(row))?;
-            self.remembered.insert(table.name, shelf);
+            let mut records = InMemory::of(table);
+            show(&mut self.bound(text::rows(SQLITE, table, &wanted), table, &wanted)?, &mut |row| records.keep(row))?;
+            self.remembered.insert(table.name, records);
         }
         let kept = self.remembered.get(table.name);
-        Ok(kept.filter(|shelf| shelf.is_empty() || table.remember == Remember::Everything))
+        Ok(kept.filter(|records| records.is_empty() || table.remember == Remember::Everything))
     }
 }
 
@@ -93,8 +93,8 @@ impl RecordTables for SqliteTables {
     }
 
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
-        if let Some(shelf) = self.remembered(table)? {
-            return shelf.find(lookup, each);
+        if let Some(records) = self.remembered(table)? {
+            return records.find(lookup, each);
         }
         let mut statement = self.statement(text::find(SQLITE, table, lookup.index, Read::Plain))?;
         for key in &lookup.keys {
@@ -107,16 +107,16 @@ impl RecordTables for SqliteTables {
     fn scan_records(&mut self, table: &'static Table, scan: &Scan<'_>, take: bool, each: Each<'_>) -> Result<()> {
         if take {
             self.remembered.remove(table.name);
-        } else if let Some(shelf) = self.remembered(table)? {
-            return shelf.scan(scan, each);
+        } else if let Some(records) = self.remembered(table)? {
+            return records.scan(scan, each);
         }
         let sql = if take { text::remove(SQLITE, table, scan, true) } else { text::rows(SQLITE, table, scan) };
         show(&mut self.bound(sql, table, scan)?, each)
     }
 
     fn count_records(&mut self, table: &'static Table, scan: &Scan<'_>) -> Result<usize> {
-        if let Some(shelf) = self.remembered(table)? {
-            return Ok(shelf.stretch(scan).len());
+        if let Some(records) = self.remembered(table)? {
+            return Ok(records.stretch(scan).len());
         }
         let mut statement = self.bound(text::count(SQLITE, table, scan), table, scan)?;
         let mut rows = statement.raw_query();

@@ -102,14 +102,14 @@ impl Cells for Kept<'_> {
 
 /// The records of one table.
 #[derive(Debug, Clone)]
-pub struct Shelf {
+pub struct InMemory {
     table: &'static Table,
     records: BTreeMap<Values, Values>,
     /// For each index of the table: its columns, then the key; and the key.
     indexes: Vec<BTreeMap<Values, Values>>,
 }
 
-impl Shelf {
+impl InMemory {
     /// No records.
     #[must_use]
     pub fn of(table: &'static Table) -> Self {
