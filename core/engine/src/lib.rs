@@ -53,6 +53,6 @@ pub use http::hosts::Hosts;
 pub use http::listener::{Limits, Listener};
 pub use http::server::{Server, listening_advice};
 pub use kernel::event::{Change, Event, EventFilter, Origin, Place};
-pub use kernel::{clock, command, job, log, placed};
+pub use kernel::{clock, command, holds, job, log, placed};
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, Retention, StoreUrl};
 pub use store::{rows, schema};

@@ -33,8 +33,11 @@ pub struct Feature {
     pub on_stored: Option<fn(&mut Transaction<'_>, &JobRow)>,
     /// All jobs of an enqueue have been stored.
     pub after_enqueue: Option<AfterEnqueue>,
-    /// A job joins the line of its queue: it may be held back there.
+    /// A job joins the line of its queue: a feature adds its reason to `holds` to hold it back there, and later calls
+    /// `Transaction::let_go`.
     pub on_available: Option<fn(&mut Transaction<'_>, &mut JobRow) -> Hooked>,
+    /// One of several reasons that held an available job is gone: the row with those that are left.
+    pub on_release: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// Jobs are to be claimed; outcomes of the same request have been written.
     pub before_claim: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// Whether a job at the head of its line may start. A feature that says no has moved it out of the way.
@@ -76,6 +79,7 @@ impl Feature {
         on_stored: None,
         after_enqueue: None,
         on_available: None,
+        on_release: None,
         before_claim: None,
         may_claim: None,
         on_empty_claim: None,

@@ -3,8 +3,7 @@ use std::sync::Arc;
 
 use ojs_model::{JobId, JobState};
 
-/// Added to the rank (minus the priority) of a parked job: larger than any rank of a job that is not.
-pub const PARKED_RANK: i32 = 1000;
+use crate::kernel::holds::Holds;
 
 /// Bits of [`JobRow::flags`].
 pub mod flag {
@@ -88,8 +87,8 @@ pub struct JobRow {
     pub flags: u32,
     /// Number of the key whose limits it shares; 0 for none.
     pub limit: i64,
-    /// Available, but behind the bar: its key was full.
-    pub parked: bool,
+    /// Why it is not handed out although it is available.
+    pub holds: Holds,
 }
 
 impl JobRow {
@@ -99,10 +98,10 @@ impl JobRow {
         self.attempt.saturating_sub(self.releases)
     }
 
-    /// What a queue's line is ordered by first: minus the priority, parked jobs behind all others.
+    /// What a queue's line is ordered by first: minus the priority, jobs that something holds behind all others.
     #[must_use]
     pub fn rank(&self) -> i32 {
-        if self.parked { PARKED_RANK - self.priority } else { -self.priority }
+        self.holds.rank(self.priority)
     }
 
     /// Whether a flag is set.

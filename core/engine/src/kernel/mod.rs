@@ -10,6 +10,7 @@ pub(crate) mod ending;
 pub(crate) mod enqueue;
 pub(crate) mod event;
 pub(crate) mod event_log;
+pub mod holds;
 pub(crate) mod hooks;
 pub(crate) mod import;
 pub mod job;

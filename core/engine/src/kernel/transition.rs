@@ -3,6 +3,7 @@ use ojs_model::JobState;
 use ojs_model::state::Trigger;
 
 use crate::error::StoreError;
+use crate::kernel::holds::Holds;
 use crate::kernel::hooks::call;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
@@ -20,7 +21,9 @@ impl Transaction<'_> {
             return Err(StoreError::Failed(format!("illegal transition {} to {to} of job {}", before.state, before.id)));
         }
         after.state = to;
-        after.parked &= to == JobState::Available;
+        if to != JobState::Available {
+            after.holds = Holds::NONE;
+        }
         call!(self, on_transition, before, &after);
         self.journal.moved(self.now, Some(before.state), &after);
         self.tables.update(before, &after)?;
@@ -41,11 +44,29 @@ impl Transaction<'_> {
         after.enqueued_at = self.now.as_millis();
         after.worker = 0;
         self.set_end_of_waiting(&mut after)?;
-        after.parked = false;
+        after.holds = Holds::NONE;
         call!(self, on_available, &mut after);
         let row = self.transition(before, after, trigger, JobState::Available)?;
         self.emit("job.enqueued", &row, "")?;
         Ok(row)
+    }
+
+    /// Holds an available job for one more reason.
+    pub(crate) fn hold(&mut self, row: &JobRow, reason: Holds) -> Result<(), StoreError> {
+        self.tables.update(row, &JobRow { holds: row.holds.with(reason), ..row.clone() })
+    }
+
+    /// Removes one reason. The job is handed out again if that was the last one. Otherwise features are told: one whose
+    /// reason is left may have passed over the job because of the other reason.
+    pub(crate) fn let_go(&mut self, row: &JobRow, reason: Holds) -> Result<(), StoreError> {
+        let after = JobRow { holds: row.holds.without(reason), ..row.clone() };
+        self.tables.update(row, &after)?;
+        if after.holds.is_empty() {
+            *self.ready.entry(after.queue).or_default() += 1;
+        } else {
+            call!(self, on_release, &after);
+        }
+        Ok(())
     }
 
     pub(crate) fn count(&mut self, queue: i64, state: JobState, delta: i64) {
@@ -54,3 +75,6 @@ impl Transaction<'_> {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -5,6 +5,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::{QueueSettings, Rate, StoredSettings};
+use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, flag};
 
 /// A queue as stores keep it.
@@ -296,7 +297,7 @@ pub fn fresh_row(job: &NewJob, queue: i64, job_type_id: i64, state: JobState, so
         workflow: 0,
         step: 0,
         limit: 0,
-        parked: false,
+        holds: Holds::NONE,
         flags: settings_of(job),
     }
 }

@@ -34,6 +34,7 @@ pub trait TypeTables {
         }
         Ok(job_type_ids)
     }
-    /// Available jobs of some types among the next `entries` of a line behind a place, at most `limit`. No parked ones.
+    /// Available jobs of some types among the next `entries` of a line behind a place, at most `limit`. None that
+    /// anything holds.
     fn look_for(&mut self, queue: i64, job_type_ids: &[i64], after: Place, entries: usize, limit: usize) -> Result<Look>;
 }

@@ -12,6 +12,7 @@ pub(crate) const FEATURE: Feature = Feature {
     on_enqueue: Some(|transaction, job, row| transaction.join_key(job, row)),
     after_enqueue: Some(|transaction, _, placed| transaction.show_keys(placed)),
     on_available: Some(|transaction, row| transaction.join_line(row)),
+    on_release: Some(|transaction, row| transaction.look_at_key(row)),
     before_claim: Some(|transaction| {
         // What outcomes of the same request have freed is there for its claim.
         transaction.open_limits()?;

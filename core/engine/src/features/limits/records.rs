@@ -4,8 +4,10 @@
 //! any stretch of its period, wherever that begins. `throttle` keeps starts apart. Active jobs are counted where they are, in an index, so a
 //! slot cannot be lost: every end of an attempt frees it.
 //!
-//! A job whose key is full is *parked*: it stays available, and stands behind a bar in its queue's line, so that claims do not pass over it
-//! again and again. When a slot frees or time has passed, as many jobs as have room come out, best first.
+//! A job whose key is full is *parked*: it stays available, held by
+//! [`Holds::LIMIT`](crate::kernel::holds::Holds::LIMIT), so that claims do not pass over it again and again. When a
+//! slot frees or time has passed, as many jobs as have room come out, best first. A job that something else holds as
+//! well takes no room: it stays parked until that has let go of it.
 use std::sync::Arc;
 
 use ojs_model::Timestamp;
@@ -155,7 +157,7 @@ pub struct LimitView {
     pub at: Timestamp,
 }
 
-/// Where a job stands among those of its key that are not parked.
+/// Where a job stands among those of its key that nothing holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Standing {
     /// Minus the priority.
@@ -168,13 +170,13 @@ pub struct Standing {
 pub trait LimitTables {
     /// Active jobs of a key.
     fn running(&mut self, num: i64) -> Result<i64>;
-    /// Available jobs of a key, parked or not.
+    /// Available jobs of a key, held or not.
     fn held(&mut self, num: i64) -> Result<i64>;
-    /// Jobs of a key that stand in the line of a queue, and the last of them.
+    /// Jobs of a key in a queue that nothing holds, and the last of them.
     fn heads(&mut self, num: i64, queue: i64) -> Result<(i64, Option<Standing>)>;
-    /// Parked jobs of a key in a queue, best first.
+    /// Jobs of a key in a queue that the limit alone holds, best first.
     fn parked(&mut self, num: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>>;
-    /// Queues with parked jobs of a key.
+    /// Queues with jobs of a key that the limit alone holds.
     fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>>;
 }
 

@@ -10,6 +10,7 @@ use crate::error::{Applied, StoreError};
 use crate::features::limits::gate::Gate;
 use crate::features::limits::records::{LimitRow, LimitView, Standing, StoredLimits};
 use crate::kernel::command::Reply;
+use crate::kernel::holds::Holds;
 use crate::kernel::job::JobRow;
 use crate::kernel::placed::{KeyState, Placed};
 use crate::kernel::transaction::Transaction;
@@ -145,10 +146,13 @@ impl Transaction<'_> {
         }
         if gate.limits.on_limit == OnLimit::Wait {
             let (heads, last) = self.tables.heads(row.limit, row.queue)?;
-            let standing = Standing { rank: row.rank(), sort_key: row.sort_key };
-            row.parked = heads >= gate.free && last.is_none_or(|last| last < standing);
+            let standing = Standing { rank: -row.priority, sort_key: row.sort_key };
+            let parked = heads >= gate.free && last.is_none_or(|last| last < standing);
+            if parked {
+                row.holds = row.holds.with(Holds::LIMIT);
+            }
             // Said once: when the first has to wait.
-            if row.parked && gate.free <= 0 && self.tables.parked(row.limit, row.queue, 1)?.is_empty() {
+            if parked && gate.free <= 0 && self.tables.parked(row.limit, row.queue, 1)?.is_empty() {
                 self.emit_exceeded(&gate);
             }
         }
@@ -166,7 +170,7 @@ impl Transaction<'_> {
         if before.state == JobState::Active {
             self.features.limits.known.remove(&before.limit);
             self.features.limits.released.push((before.limit, Some(before.id)));
-        } else if before.state == JobState::Available && !before.parked && to != JobState::Active {
+        } else if before.state == JobState::Available && before.holds.is_empty() && to != JobState::Active {
             // A place in the line is free, though no slot.
             self.free_place(before);
         }
@@ -180,6 +184,11 @@ impl Transaction<'_> {
         }
     }
 
+    /// Another reason has let go of a job. If only its key still holds it, the key may have had room all the time.
+    pub(crate) fn look_at_key(&mut self, row: &JobRow) -> Result<(), StoreError> {
+        if row.holds == Holds::LIMIT { self.open_limit(row.limit, None) } else { Ok(()) }
+    }
+
     /// Whether a job at the head of the line may start; when not, it has been held back as its key asks.
     pub(crate) fn may_start(&mut self, row: &JobRow) -> Result<bool, StoreError> {
         let gate = match self.readable_gate(row.limit)? {
@@ -187,7 +196,7 @@ impl Transaction<'_> {
             Err(fault) => {
                 // The job is parked until its limits are set anew, so that later jobs of the queue can start.
                 tracing::error!(job = %row.id, error = %fault, "a job waits for limits that cannot be read");
-                self.tables.update(row, &JobRow { parked: true, ..row.clone() })?;
+                self.hold(row, Holds::LIMIT)?;
                 return Ok(false);
             }
         };
@@ -197,8 +206,7 @@ impl Transaction<'_> {
         self.emit_exceeded(&gate);
         match gate.limits.on_limit {
             OnLimit::Wait => {
-                let parked = JobRow { parked: true, ..row.clone() };
-                self.tables.update(row, &parked)?;
+                self.hold(row, Holds::LIMIT)?;
                 self.wait_for(row.limit, gate.next_at)?;
             }
             OnLimit::Reschedule => {
@@ -315,8 +323,7 @@ impl Transaction<'_> {
             let out = self.tables.parked(num, queue, room)?;
             more |= out.len() == SLICE;
             for row in out {
-                self.tables.update(&row, &JobRow { parked: false, ..row.clone() })?;
-                *self.ready.entry(queue).or_default() += 1;
+                self.let_go(&row, Holds::LIMIT)?;
             }
         }
         // A large opening goes on with the next sweep.

@@ -6,7 +6,8 @@ use ojs_model::JobState;
 use super::MemoryTables;
 use crate::error::Result;
 use crate::features::limits::records::{LimitTables, Standing};
-use crate::kernel::job::{JobRow, PARKED_RANK};
+use crate::kernel::holds::Holds;
+use crate::kernel::job::JobRow;
 
 /// (key, queue, rank, ticket, seq) of an available job.
 type Place = (i64, i64, i32, i64, i64);
@@ -45,10 +46,9 @@ impl Keys {
         }
     }
 
-    /// The places of a key in a queue: of its parked jobs, or of the others.
-    fn places(&self, num: i64, queue: i64, parked: bool) -> impl DoubleEndedIterator<Item = &Place> {
-        let bar = PARKED_RANK / 2;
-        let (from, to) = if parked { (bar, i32::MAX) } else { (i32::MIN, bar) };
+    /// The places of a key in a queue: of the jobs that exactly this set of reasons holds.
+    fn places(&self, num: i64, queue: i64, holds: Holds) -> impl DoubleEndedIterator<Item = &Place> {
+        let (from, to) = holds.ranks();
         self.line.range((num, queue, from, i64::MIN, i64::MIN)..(num, queue, to, i64::MIN, i64::MIN))
     }
 }
@@ -67,17 +67,18 @@ impl LimitTables for MemoryTables {
     }
 
     fn heads(&mut self, num: i64, queue: i64) -> Result<(i64, Option<Standing>)> {
-        let heads = self.keys.places(num, queue, false).count();
-        let last = self.keys.places(num, queue, false).next_back().map(|place| Standing { rank: place.2, sort_key: place.3 });
+        let heads = self.keys.places(num, queue, Holds::NONE).count();
+        let last =
+            self.keys.places(num, queue, Holds::NONE).next_back().map(|place| Standing { rank: place.2, sort_key: place.3 });
         Ok((i64::try_from(heads).unwrap_or(i64::MAX), last))
     }
 
     fn parked(&mut self, num: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
-        Ok(self.rows(self.keys.places(num, queue, true).take(limit).map(|place| place.4)))
+        Ok(self.rows(self.keys.places(num, queue, Holds::LIMIT).take(limit).map(|place| place.4)))
     }
 
     fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>> {
         let queues = self.queues.iter().map(|queue| queue.num);
-        Ok(queues.filter(|queue| self.keys.places(num, *queue, true).next().is_some()).collect())
+        Ok(queues.filter(|queue| self.keys.places(num, *queue, Holds::LIMIT).next().is_some()).collect())
     }
 }

@@ -202,7 +202,7 @@ impl Tables for MemoryTables {
     fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>> {
         let range = self
             .ready
-            .range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue, crate::kernel::job::PARKED_RANK / 2, i64::MIN, i64::MIN));
+            .range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue, crate::kernel::holds::FREE_BELOW, i64::MIN, i64::MIN));
         let found = range.take(limit).filter_map(|(_, _, _, seq)| self.jobs.get(seq));
         Ok(found.map(|stored| (stored.row.clone(), stored.body.clone())).collect())
     }

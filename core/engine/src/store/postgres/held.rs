@@ -144,7 +144,7 @@ mod tests {
             step: 0,
             flags: 0,
             limit: 0,
-            parked: false,
+            holds: crate::kernel::holds::Holds::NONE,
         }
     }
 

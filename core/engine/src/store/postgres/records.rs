@@ -273,6 +273,13 @@ mod tests {
     }
 
     #[test]
+    fn two_reasons_hold_a_job() {
+        let database = ojs_postgres_fixture::database();
+        let node = Node::open(database.url()).unwrap();
+        crate::kernel::transition::tests::exercise(&mut PostgresTables::open(&node, Role::Writer).unwrap());
+    }
+
+    #[test]
     fn declared_tables_are_as_declared_in_a_new_database_and_in_one_that_lacks_some() {
         let database = ojs_postgres_fixture::database();
         for damage in ["", "ALTER TABLE ojs_limits DROP COLUMN held_until; DROP INDEX ojs_crons_waiting; DROP TABLE ojs_answers"]

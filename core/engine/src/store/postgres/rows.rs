@@ -5,7 +5,8 @@ use tokio_postgres::types::FromSql;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::kernel::job::{Body, History, JobRow, PARKED_RANK};
+use crate::kernel::holds::Holds;
+use crate::kernel::job::{Body, History, JobRow};
 
 /// Columns of a job in every `SELECT`.
 pub const JOB_COLUMNS: usize = 26;
@@ -32,14 +33,14 @@ fn count(row: &Row, column: usize) -> Result<u32> {
 
 pub fn read_job(row: &Row) -> Result<JobRow> {
     let rank = i32::from(get::<i16>(row, 5)?);
-    let parked = rank > PARKED_RANK / 2;
+    let (holds, priority) = Holds::of_rank(rank);
     Ok(JobRow {
         seq: get(row, 0)?,
         id: job_id(row, 1)?,
         queue: get(row, 2)?,
         job_type_id: get(row, 3)?,
         state: word(row, 4, JobState::from_number)?,
-        priority: if parked { PARKED_RANK - rank } else { -rank },
+        priority,
         attempt: count(row, 6)?,
         releases: count(row, 7)?,
         max_attempts: count(row, 8)?,
@@ -60,7 +61,7 @@ pub fn read_job(row: &Row) -> Result<JobRow> {
         workflow: get(row, 23)?,
         step: get(row, 24)?,
         limit: get(row, 25)?,
-        parked,
+        holds,
     })
 }
 

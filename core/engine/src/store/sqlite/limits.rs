@@ -4,7 +4,8 @@ use rusqlite::{OptionalExtension, params};
 use super::SqliteTables;
 use crate::error::Result;
 use crate::features::limits::records::{LimitTables, Standing};
-use crate::kernel::job::{JobRow, PARKED_RANK};
+use crate::kernel::holds::{FREE_BELOW, Holds};
+use crate::kernel::job::JobRow;
 
 impl SqliteTables {
     fn number(&self, sql: &str, params: impl rusqlite::Params) -> Result<i64> {
@@ -22,20 +23,22 @@ impl LimitTables for SqliteTables {
     }
 
     fn heads(&mut self, num: i64, queue: i64) -> Result<(i64, Option<Standing>)> {
-        let count = self.number(include_str!("sql/count_heads.sql"), params![num, queue, PARKED_RANK / 2])?;
+        let count = self.number(include_str!("sql/count_heads.sql"), params![num, queue, FREE_BELOW])?;
         let mut last = self.statement(include_str!("sql/last_head.sql"))?;
         let last =
-            last.query_row(params![num, queue, PARKED_RANK / 2], |row| Ok(Standing { rank: row.get(0)?, sort_key: row.get(1)? }));
+            last.query_row(params![num, queue, FREE_BELOW], |row| Ok(Standing { rank: row.get(0)?, sort_key: row.get(1)? }));
         Ok((count, last.optional()?))
     }
 
     fn parked(&mut self, num: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(include_str!("sql/parked.sql"), params![num, queue, PARKED_RANK / 2, limit])
+        let (from, to) = Holds::LIMIT.ranks();
+        self.job_rows(include_str!("sql/parked.sql"), params![num, queue, from, to, limit])
     }
 
     fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>> {
         let mut statement = self.statement(include_str!("sql/parked_queues.sql"))?;
-        let rows = statement.query_map(params![num, PARKED_RANK / 2], |row| row.get(0))?;
+        let (from, to) = Holds::LIMIT.ranks();
+        let rows = statement.query_map(params![num, from, to], |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 }

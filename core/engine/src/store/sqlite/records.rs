@@ -175,4 +175,11 @@ mod tests {
             tables.rollback();
         }
     }
+
+    #[test]
+    fn two_reasons_hold_a_job() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut tables = SqliteTables::open(&directory.path().join("jobs.db"), Durability::Full).unwrap();
+        crate::kernel::transition::tests::exercise(&mut tables);
+    }
 }

@@ -4,7 +4,8 @@ use ojs_model::{JobId, JobState, NewJob};
 use rusqlite::{CachedStatement, Row};
 
 use crate::features::queue_config::records::StoredSettings;
-use crate::kernel::job::{Body, JobRow, PARKED_RANK};
+use crate::kernel::holds::Holds;
+use crate::kernel::job::{Body, JobRow};
 use crate::store::rows::{QueuePhase, QueueRow, WorkerRow, fresh_settings};
 
 /// Columns of a job in every `SELECT`.
@@ -13,15 +14,14 @@ pub const JOB_COLUMNS: usize = 26;
 pub fn read_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     let id: [u8; 16] = row.get(1)?;
     let state: u8 = row.get(4)?;
-    let nprio: i32 = row.get(5)?;
-    let parked = nprio > PARKED_RANK / 2;
+    let (holds, priority) = Holds::of_rank(row.get(5)?);
     Ok(JobRow {
         seq: row.get(0)?,
         id: JobId::from_bytes(id),
         queue: row.get(2)?,
         job_type_id: row.get(3)?,
         state: JobState::from_number(state).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, i64::from(state)))?,
-        priority: if parked { PARKED_RANK - nprio } else { -nprio },
+        priority,
         sort_key: row.get(6)?,
         attempt: row.get(7)?,
         releases: row.get(8)?,
@@ -42,7 +42,7 @@ pub fn read_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
         workflow: row.get(23)?,
         step: row.get(24)?,
         limit: row.get(25)?,
-        parked,
+        holds,
     })
 }
 

@@ -6,4 +6,4 @@ WITH RECURSIVE line (queue) AS (
 )
 SELECT queue FROM line
 WHERE queue IS NOT NULL
-  AND EXISTS (SELECT 1 FROM ojs_runs r WHERE r.limited > 0 AND r.place = 1 AND r.limited = $1 AND r.queue = line.queue AND r.nprio >= 500)
+  AND EXISTS (SELECT 1 FROM ojs_runs r WHERE r.limited > 0 AND r.place = 1 AND r.limited = $1 AND r.queue = line.queue AND r.nprio >= 500 AND r.nprio < 1500)

@@ -6,4 +6,4 @@ WITH RECURSIVE line (queue) AS (
 )
 SELECT queue FROM line
 WHERE queue IS NOT NULL
-  AND EXISTS (SELECT 1 FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1 AND jobs.queue = line.queue AND nprio >= ?2)
+  AND EXISTS (SELECT 1 FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1 AND jobs.queue = line.queue AND nprio >= ?2 AND nprio < ?3)
