@@ -11,10 +11,11 @@ use crate::error::{Refusal, StoreError};
 use crate::features;
 use crate::features::queue_config::records::Overflow;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
-use crate::kernel::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
+use crate::kernel::command::{Claim, Command, Outcome, OutcomeReport, Reply};
 use crate::kernel::ending::Ending;
 use crate::kernel::job::JobView;
 use crate::kernel::maintenance::Sweeper;
+use crate::kernel::typed;
 use crate::kernel::wake::{Wakeups, quiet_signal, room_signal};
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
@@ -193,8 +194,9 @@ impl Engine {
         self.inner.store.name()
     }
 
-    pub(crate) async fn execute(&self, command: Command) -> Result<Reply, Refusal> {
-        self.inner.store.execute(command).await
+    /// Carries out a command.
+    pub(crate) fn execute<C: typed::Command>(&self, command: C) -> impl Future<Output = Result<C::Reply, Refusal>> + Send {
+        self.inner.store.execute(command)
     }
 
     /// Whether what writes is alive and may confirm changes.
@@ -207,8 +209,9 @@ impl Engine {
         self.inner.store.checkup().map(|checkup| checkup.finding())
     }
 
-    pub(crate) async fn query(&self, query: Query) -> Result<Reply, Refusal> {
-        self.inner.store.query(query).await
+    /// Answers a query.
+    pub(crate) fn query<Q: typed::Query>(&self, query: Q) -> impl Future<Output = Result<Q::Reply, Refusal>> + Send {
+        self.inner.store.query(query)
     }
 
     /// Stores jobs. When a queue that lets its producers wait is full, waits up to `patience` for room.

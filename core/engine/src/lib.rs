@@ -26,6 +26,11 @@
 pub mod database {
     pub use crate::store::postgres::{Notes, PostgresTarget};
 }
+/// Commands and queries of the engine, one type each.
+pub mod command {
+    pub use crate::features::crons::commands::*;
+    pub use crate::kernel::command::*;
+}
 mod engine;
 pub mod error;
 mod features;
@@ -53,6 +58,7 @@ pub use http::hosts::Hosts;
 pub use http::listener::{Limits, Listener};
 pub use http::server::{Server, listening_advice};
 pub use kernel::event::{Change, Event, EventFilter, Origin, Place};
-pub use kernel::{clock, command, holds, job, log, placed};
-pub use options::{Durability, EngineOptions, InvalidStoreUrl, Retention, StoreUrl};
+pub use kernel::retention::Retention;
+pub use kernel::{clock, holds, job, log, placed, typed};
+pub use options::{Durability, EngineOptions, InvalidStoreUrl, StoreUrl};
 pub use store::{rows, schema};

@@ -8,7 +8,7 @@ use crate::kernel::placed::Pressure;
 
 /// What they have said.
 #[derive(Debug, Default)]
-pub(crate) struct Admission {
+pub struct Admission {
     /// The jobs with defaults of their queues, when any has some.
     pub filled: Option<Vec<Arc<NewJob>>>,
     /// Jobs that make room, once the new ones are stored.

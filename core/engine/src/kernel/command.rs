@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply};
 use crate::features::bulk::records::{BulkCommand, BulkQuery, BulkReply};
-use crate::features::crons::records::CronRow;
 use crate::features::dead_letters::records::{DeadStats, Override};
 use crate::features::limits::records::LimitView;
 use crate::features::workflows::records::WorkflowView;
@@ -107,17 +106,6 @@ pub enum Command {
     CreateWorkflow(Arc<NewWorkflow>),
     /// Cancel a workflow: what has not started never does.
     CancelWorkflow(JobId),
-    /// Register a cron entry, or replace the one of its name.
-    PutCron(Box<CronRow>),
-    /// Enable or disable a cron entry.
-    SwitchCron {
-        /// Its name.
-        name: String,
-        /// Whether it fires.
-        enabled: bool,
-    },
-    /// Delete a cron entry. Its jobs live on.
-    DeleteCron(String),
     /// Tell a worker at its next heartbeat to be quiet (1) or to terminate (2).
     Direct {
         /// The worker's id.
@@ -131,31 +119,6 @@ pub enum Command {
     Bulk(BulkCommand),
     /// Remove everything (test mode).
     Reset,
-}
-
-impl Command {
-    /// False when losing the change in a power cut is harmless: jobs become available again.
-    #[must_use]
-    pub fn is_durable(&self) -> bool {
-        match self {
-            Self::Exchange { outcomes, .. } => !outcomes.is_empty(),
-            Self::Heartbeat(_) => false,
-            _ => true,
-        }
-    }
-
-    /// Rows touched, roughly: what bounds a group.
-    #[must_use]
-    pub fn weight(&self) -> usize {
-        match self {
-            Self::Enqueue(jobs) => jobs.len(),
-            Self::Exchange { outcomes, claim } => outcomes.len() + claim.as_ref().map_or(0, |c| c.count),
-            Self::Heartbeat(beat) => beat.jobs.len(),
-            Self::CreateWorkflow(new) => new.steps.len(),
-            Self::Bulk(command) => command.weight(),
-            _ => 1,
-        }
-    }
 }
 
 /// Jobs wanted by a worker.
@@ -231,10 +194,6 @@ pub enum Query {
     Results(Vec<JobId>),
     /// One workflow.
     Workflow(JobId),
-    /// One cron entry.
-    Cron(String),
-    /// All cron entries.
-    Crons,
     /// All queues.
     Queues,
     /// One queue with its counts.
@@ -304,10 +263,6 @@ pub enum Reply {
     Results(Vec<Option<(JobRow, History)>>),
     /// A workflow.
     Workflow(Box<WorkflowView>),
-    /// A cron entry, and whether its name was known before.
-    Cron(Box<CronRow>, bool),
-    /// Cron entries.
-    Crons(Vec<CronRow>),
     /// A page of keys with what is going on, and how many there are in all.
     Limits(Vec<LimitView>, usize),
     /// So many jobs taken out of a queue; whether there may be more.

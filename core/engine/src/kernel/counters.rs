@@ -29,6 +29,8 @@ pub struct Counters {
     pub exceeded: u64,
     /// The events of that transaction, if they are to be logged.
     pub told: Vec<event::Event>,
+    /// Whether that transaction has removed everything.
+    pub emptied: bool,
     /// What tries of the running group have found to be refused.
     pub(crate) refused: Refused,
     /// What maintenance leaves out.
@@ -61,6 +63,7 @@ impl Counters {
         self.facts.clear();
         self.told.clear();
         self.exceeded = 0;
+        self.emptied = false;
     }
 
     /// The next lease token of a job whose latest was `before`. Several writers have several ranges: the job's tokens grow all the same.

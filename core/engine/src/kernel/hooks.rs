@@ -10,8 +10,8 @@ use crate::error::{Applied, StoreError};
 use crate::kernel::admission::Admission;
 use crate::kernel::job::JobRow;
 use crate::kernel::placed::Placed;
+use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
-use crate::options::Retention;
 
 /// What the hooks of one feature answer when only the store can fail.
 pub type Hooked = Result<(), StoreError>;

@@ -13,8 +13,8 @@ use crate::features::results::records::{expiry, holds_result};
 use crate::kernel::aside::{SLICE, Subject};
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, flag};
+use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
-use crate::options::Retention;
 
 /// How often terminal jobs are pruned (protocol section 2.3).
 pub const PRUNE_EVERY_MS: i64 = 300_000;

@@ -1,10 +1,12 @@
 //! The rules of the job engine, written once over tables: transactions, transitions, events.
 pub(crate) mod admission;
+pub(crate) mod apart;
 pub(crate) mod aside;
 pub(crate) mod claim;
 pub mod clock;
 pub mod command;
 pub(crate) mod counters;
+pub(crate) mod dispatch;
 pub(crate) mod emit;
 pub(crate) mod ending;
 pub(crate) mod enqueue;
@@ -26,9 +28,11 @@ pub(crate) mod part;
 pub mod placed;
 pub(crate) mod query;
 pub(crate) mod render;
+pub(crate) mod retention;
 pub(crate) mod settings;
 pub(crate) mod timeouts;
 pub(crate) mod transaction;
 pub(crate) mod transition;
+pub mod typed;
 pub(crate) mod view;
 pub(crate) mod wake;

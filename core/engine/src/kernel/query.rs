@@ -25,11 +25,6 @@ pub fn answer(tables: &mut dyn Tables, query: &Query) -> Applied<Reply> {
             Some(row) => Ok(Reply::Workflow(Box::new(workflow_rules::view(tables, row)?))),
             None => Err(OjsError::not_found("workflow", &id.to_string()).into()),
         },
-        Query::Crons => Ok(Reply::Crons(tables.crons()?)),
-        Query::Cron(name) => match tables.cron(name)? {
-            Some(row) => Ok(Reply::Cron(Box::new(row), true)),
-            None => Err(OjsError::not_found("cron", name).into()),
-        },
         Query::Results(ids) => Ok(Reply::Results(tables.outcomes(ids)?)),
         Query::Queues => {
             let mut queues = tables.queues()?;

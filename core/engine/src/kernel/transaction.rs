@@ -10,7 +10,6 @@ use ojs_model::{JobId, OjsError, Timestamp};
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::state::State;
 use crate::features::statistics::rules::named;
-use crate::kernel::command::{Command, Reply};
 use crate::kernel::counters::Counters;
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, JobView};
@@ -65,22 +64,6 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Carries out the commands of a group, in order.
-    ///
-    /// # Errors
-    /// When the store fails, and when the group must be applied again: see [`Part`].
-    pub fn apply_all(&mut self, commands: &[&Command]) -> Result<Vec<Applied<Reply>>, StoreError> {
-        let mut replies = Vec::with_capacity(commands.len());
-        for (place, command) in commands.iter().enumerate() {
-            self.command = place;
-            replies.push(match self.part(Part::Command(place), |transaction| transaction.apply(command)) {
-                Err(Refusal::Store(fault)) => return Err(fault),
-                reply => reply,
-            });
-        }
-        Ok(replies)
-    }
-
     /// Carries out a part that may be refused on its own.
     ///
     /// # Errors
@@ -101,53 +84,17 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Carries out one command, and what features do after it.
-    pub fn apply(&mut self, command: &Command) -> Applied<Reply> {
-        let reply = self.carry_out(command)?;
-        call!(self, after_command);
-        Ok(reply)
-    }
-
-    pub(crate) fn carry_out(&mut self, command: &Command) -> Applied<Reply> {
-        match command {
-            Command::Enqueue(jobs) => self.enqueue(jobs),
-            Command::Exchange { outcomes, claim } => self.exchange(outcomes, claim.as_ref()),
-            Command::Heartbeat(beat) => self.heartbeat(beat),
-            Command::Cancel(id) => self.cancel(*id),
-            Command::Activate(id) => self.activate(*id),
-            Command::SetPriority(id, priority) => self.set_priority(*id, *priority),
-            Command::Replay(id) => self.replay(*id, None),
-            Command::ReplayChanged(id, change) => self.replay(*id, Some(change)),
-            Command::ReplayDead(filter) => self.replay_dead(filter),
-            Command::DeleteDeadLetter(id) => self.delete_dead_letter(*id),
-            Command::DeleteDeadLetters(filter) => self.delete_dead_letters(filter),
-            Command::SetPaused { queue, paused } => self.set_paused(queue, *paused),
-            Command::SetDraining { queue, draining } => self.set_draining(queue, *draining),
-            Command::CreateQueue { queue, settings } => self.create_queue(queue, settings),
-            Command::Configure { queue, settings } => self.configure(queue, settings),
-            Command::EmptyQueue { queue, target } => self.empty_queue(queue, target.as_deref()),
-            Command::DeleteQueue(queue) => self.delete_queue(queue),
-            Command::OverrideLimit { tenant, key, limits, until } => self.override_limit(tenant, key, *limits, *until),
-            Command::EmitFull { queue, job_type } => self.emit_full_after_wait(queue, job_type),
-            Command::CreateWorkflow(new) => self.create_workflow(new),
-            Command::CancelWorkflow(id) => self.cancel_workflow(*id),
-            Command::PutCron(row) => self.put_cron(row),
-            Command::SwitchCron { name, enabled } => self.switch_cron(name, *enabled),
-            Command::DeleteCron(name) => self.delete_cron(name),
-            Command::Direct { worker, directive } => self.direct(worker, *directive),
-            Command::Admin(command) => self.administer(command),
-            Command::Bulk(command) => self.bulk(command),
-            Command::Reset => {
-                self.tables.reset()?;
-                self.journal = Journal::default();
-                self.counts.clear();
-                self.features = State::default();
-                for reset in self.counters.features.iter().filter_map(|feature| feature.reset) {
-                    reset(self);
-                }
-                Ok(Reply::Done)
-            }
+    /// Removes everything, and forgets what was kept of it in memory.
+    pub(crate) fn reset(&mut self) -> Result<(), StoreError> {
+        self.tables.reset()?;
+        self.journal = Journal::default();
+        self.counts.clear();
+        self.features = State::default();
+        self.counters.emptied = true;
+        for reset in self.counters.features.iter().filter_map(|feature| feature.reset) {
+            reset(self);
         }
+        Ok(())
     }
 
     /// Jobs that ended in this transaction. Requests that wait for their results are answered after the commit.

@@ -11,4 +11,5 @@ pub mod schema;
 pub mod seam;
 pub(crate) mod sqlite;
 pub mod tables;
+pub mod wanted;
 pub(crate) mod writer;

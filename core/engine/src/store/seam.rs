@@ -5,18 +5,18 @@ use std::thread::JoinHandle;
 
 use futures_util::future::BoxFuture;
 
-use crate::error::{Refusal, StoreError};
-use crate::kernel::command::{Command, Query, Reply};
+use crate::error::{Applied, StoreError};
+use crate::kernel::typed::{Asked, Command, Query, Submission, Submitted};
 
 /// Keeps jobs. Grouping of commands into transactions is the store's own business (decision record 3).
 pub trait Store: Send + Sync + 'static {
-    /// Applies a command; answers after it is as durable as it asked to be.
-    fn execute(&self, command: Command) -> BoxFuture<'_, Result<Reply, Refusal>>;
+    /// Applies a command; says so after it is as durable as it asked to be.
+    fn submit(&self, command: Arc<dyn Submitted>) -> BoxFuture<'_, Applied<()>>;
     /// Answers a query from a snapshot that holds every command confirmed before.
-    fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, Refusal>>;
+    fn ask(&self, query: Arc<dyn Asked>) -> BoxFuture<'_, Applied<()>>;
     /// Does now what time has made due: promotion, lease expiry, time-outs, pruning. Stores do it on their own as well; tests that
     /// move the clock do not want to wait for that.
-    fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>>;
+    fn sweep(&self) -> BoxFuture<'_, Applied<()>>;
     /// Whether what writes is alive and may confirm changes; an error says why not. Asked at most once a second, whatever the number of
     /// callers.
     fn probe(&self) -> BoxFuture<'_, Result<(), StoreError>>;
@@ -28,6 +28,28 @@ pub trait Store: Send + Sync + 'static {
     fn close(&self) -> BoxFuture<'_, ()>;
     /// `memory`, `sqlite`: for manifest and health.
     fn name(&self) -> &'static str;
+}
+
+impl dyn Store + '_ {
+    /// Carries out a command. It is on its way when this returns; the future waits for the reply.
+    pub fn execute<C: Command>(&self, command: C) -> impl Future<Output = Applied<C::Reply>> + Send {
+        let submission = Arc::new(Submission::new(command));
+        let done = self.submit(Arc::clone(&submission) as Arc<dyn Submitted>);
+        async move {
+            done.await?;
+            submission.take()
+        }
+    }
+
+    /// Answers a query. It is on its way when this returns; the future waits for the reply.
+    pub fn query<Q: Query>(&self, query: Q) -> impl Future<Output = Applied<Q::Reply>> + Send {
+        let submission = Arc::new(Submission::new(query));
+        let done = self.ask(Arc::clone(&submission) as Arc<dyn Asked>);
+        async move {
+            done.await?;
+            submission.take()
+        }
+    }
 }
 
 /// What a look through a file has found so far.

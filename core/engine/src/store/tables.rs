@@ -17,11 +17,11 @@ use crate::features::results::records::ResultTables;
 use crate::features::statistics::records::StatTables;
 use crate::features::workflows::records::WorkflowTables;
 use crate::kernel::clock::Clock;
-use crate::kernel::command::Command;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::kernel::log::LogTables;
 use crate::store::record::RecordTables;
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, RawJob, WorkerRow};
+use crate::store::wanted::Wanted;
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
 pub trait Tables:
@@ -43,16 +43,17 @@ pub trait Tables:
 {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
-    /// Told of the commands that follow, so that a store across a network can read ahead.
-    fn prepare(&mut self, commands: &[&Command]) -> Result<()> {
-        let _ = commands;
+    /// Told which rows the commands that follow ask for, so that a store across a network can read them ahead.
+    fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<()> {
+        let _ = wanted;
         Ok(())
     }
     /// The time of the transaction, or the time now. Stores that several machines share have a clock of their own.
     fn now(&mut self, clock: &dyn Clock) -> Timestamp {
         clock.now()
     }
-    /// Whether other machines write here, too.
+    /// Whether other machines write here, too. Only such a store is told in [`prepare`](Self::prepare) what its
+    /// commands want.
     fn is_shared(&self) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ojs_engine::command::{Command, Heartbeat, Outcome};
+use ojs_engine::command::{Command, Heartbeat, Outcome, PutCron};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::job::JobView;
 use ojs_engine::{Event, EventFilter};
@@ -256,7 +256,7 @@ async fn crons(b: Bench) {
         last_job: None,
         waiting: 0,
     };
-    b.engine.store().execute(Command::PutCron(Box::new(entry("nightly", Overlap::Skip)))).await.unwrap();
+    b.engine.store().execute(PutCron(entry("nightly", Overlap::Skip))).await.unwrap();
     b.advance(seconds(60)).await;
     let [triggered] = happened(&b, ["cron.triggered"]).await;
     assert_eq!((&triggered["job_type"], &triggered["run_count"]), (&json!("report.build"), &json!(1)));

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use ojs_engine::command::{Command, Query, Reply};
-use ojs_engine::error::{Refusal, StoreError};
+use ojs_engine::error::{Applied, Refusal, StoreError};
 use ojs_engine::store::seam::{Checkup, Store};
+use ojs_engine::typed::{Asked, Submitted};
 
 use crate::refusals::digest_of;
 use crate::support::START;
@@ -23,12 +23,12 @@ impl Checked {
 }
 
 impl Store for Checked {
-    fn execute(&self, command: Command) -> BoxFuture<'_, Result<Reply, Refusal>> {
+    fn submit(&self, command: Arc<dyn Submitted>) -> BoxFuture<'_, Applied<()>> {
         Box::pin(async move {
             let _turn = self.turn.lock().await;
             let what = format!("{command:?}");
             let before = digest_of(&*self.store, START).await;
-            let answer = self.store.execute(command).await;
+            let answer = self.store.submit(command).await;
             if let Err(Refusal::Ojs(error)) = &answer {
                 let after = digest_of(&*self.store, START).await;
                 assert_eq!(after, before, "{what} was refused ({error}) and has left something behind");
@@ -37,11 +37,11 @@ impl Store for Checked {
         })
     }
 
-    fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, Refusal>> {
-        self.store.query(query)
+    fn ask(&self, query: Arc<dyn Asked>) -> BoxFuture<'_, Applied<()>> {
+        self.store.ask(query)
     }
 
-    fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>> {
+    fn sweep(&self) -> BoxFuture<'_, Applied<()>> {
         Box::pin(async move {
             let _turn = self.turn.lock().await;
             self.store.sweep().await

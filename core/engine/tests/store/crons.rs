@@ -1,4 +1,4 @@
-use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::command::{DeleteCron, GetCron, PutCron, SwitchCron};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::job::JobView;
 use ojs_model::JobState;
@@ -39,17 +39,11 @@ fn entry(overlap: Overlap, options: &str) -> CronRow {
 }
 
 async fn put(b: &Bench, row: CronRow) -> (CronRow, bool) {
-    match b.engine.store().execute(Command::PutCron(Box::new(row))).await.unwrap() {
-        Reply::Cron(row, known) => (*row, known),
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().execute(PutCron(row)).await.unwrap()
 }
 
 async fn look(b: &Bench) -> CronRow {
-    match b.engine.store().query(Query::Cron("tick".into())).await.unwrap() {
-        Reply::Cron(row, _) => *row,
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().query(GetCron("tick".into())).await.unwrap()
 }
 
 async fn minute(b: &Bench) {
@@ -157,7 +151,7 @@ async fn ei_011_overlap_is_judged_before_uniqueness(b: Bench) {
 
 async fn a_disabled_entry_is_silent(b: Bench) {
     put(&b, entry(Overlap::Allow, "")).await;
-    let switch = |enabled| b.engine.store().execute(Command::SwitchCron { name: "tick".into(), enabled });
+    let switch = |enabled| b.engine.store().execute(SwitchCron { name: "tick".into(), enabled });
     switch(false).await.unwrap();
     assert_eq!(look(&b).await.next_at, 0);
     minute(&b).await;
@@ -183,10 +177,10 @@ async fn of_many_that_register_one_is_the_first(b: Bench) {
 async fn deleting_keeps_the_jobs(b: Bench) {
     put(&b, entry(Overlap::Allow, "")).await;
     minute(&b).await;
-    b.engine.store().execute(Command::DeleteCron("tick".into())).await.unwrap();
+    b.engine.store().execute(DeleteCron("tick".into())).await.unwrap();
     minute(&b).await;
     assert_eq!(b.claim(5).await.len(), 1);
-    assert!(b.engine.store().execute(Command::DeleteCron("tick".into())).await.is_err());
+    assert!(b.engine.store().execute(DeleteCron("tick".into())).await.is_err());
 }
 
 async fn the_clock_of_its_zone(b: Bench) {

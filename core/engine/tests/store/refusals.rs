@@ -3,11 +3,12 @@ use std::sync::Arc;
 
 use ojs_engine::admin::{AdminQuery, AdminReply};
 use ojs_engine::bulk::{Batch, BulkCommand};
-use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::command::{Command, ListCrons, Query, Reply, SwitchCron};
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
 use ojs_engine::rows::{JobFilter, QueueRow};
 use ojs_engine::store::seam::Store;
+use ojs_engine::typed::{self, Submission, Submitted};
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use serde_json::json;
 
@@ -45,23 +46,23 @@ pub async fn digest_of(store: &dyn Store, now: i64) -> Digest {
     let AdminReply::Jobs { jobs, .. } = *reply else { panic!("no jobs") };
     let at = Timestamp::from_millis(now);
     let limits = format!("{:?}", query(Query::Limits { key: None, limit: 100, offset: 0, at }).await);
-    let crons = format!("{:?}", query(Query::Crons).await);
+    let crons = format!("{:?}", store.query(ListCrons).await.unwrap());
     let Reply::Admin(reply) = query(Query::Admin(AdminQuery::Workers)).await else { panic!("no workers") };
     let AdminReply::Workers(workers) = *reply else { panic!("no workers") };
     Digest { queues, counts, jobs, limits, crons, workers: workers.len() }
 }
 
-fn enqueue(texts: &[String]) -> Command {
-    let now = Timestamp::from_millis(crate::support::START);
-    Command::Enqueue(texts.iter().map(|text| Arc::new(NewJob::parse(text, now).unwrap())).collect())
+/// A command on its way to the store.
+fn submitted<C: typed::Command>(command: C) -> Arc<dyn Submitted> {
+    Arc::new(Submission::new(command))
 }
 
-/// Commands that are refused, each with what it is called.
-fn refused(known: JobId, ended: JobId) -> Vec<(&'static str, Command)> {
+/// Jobs that are refused, each with what is wrong with them.
+fn refused_jobs(known: JobId) -> Vec<(&'static str, Vec<Arc<NewJob>>)> {
+    let now = Timestamp::from_millis(crate::support::START);
+    let enqueue = |texts: &[String]| texts.iter().map(|text| Arc::new(NewJob::parse(text, now).unwrap())).collect();
     let twice = |options: &str| format!(r#"{{"id":"{known}","type":"t","args":[],"options":{options}}}"#);
     let fresh = |options: &str| format!(r#"{{"type":"t","args":[],"options":{options}}}"#);
-    let config = |value: serde_json::Value| value.as_object().unwrap().clone();
-    let bad_limits = json!({"bound": 5, "max_depth": "many"});
     vec![
         ("a rate", enqueue(&[twice(r#"{"queue":"q","rate_limit":{"max_per_second":9}}"#)])),
         ("a rate in a batch", enqueue(&[fresh(r#"{"queue":"q","rate_limit":{"max_per_second":9}}"#), twice(r#"{"queue":"q"}"#)])),
@@ -73,18 +74,26 @@ fn refused(known: JobId, ended: JobId) -> Vec<(&'static str, Command)> {
         ("a full queue and a new one", enqueue(&[fresh(r#"{"queue":"new"}"#), fresh(r#"{"queue":"full"}"#)])),
         ("a draining queue and a new one", enqueue(&[fresh(r#"{"queue":"new"}"#), fresh(r#"{"queue":"draining"}"#)])),
         ("a type that is not allowed", enqueue(&[fresh(r#"{"queue":"new"}"#), fresh(r#"{"queue":"typed"}"#)])),
-        ("settings of a new queue", Command::Configure { queue: "new".into(), settings: config(bad_limits.clone()) }),
-        ("a queue with bad settings", Command::CreateQueue { queue: "new".into(), settings: config(bad_limits) }),
-        ("a queue that exists", Command::CreateQueue { queue: "q".into(), settings: config(json!({"max_size": 1})) }),
-        ("the deletion of a queue in use", Command::DeleteQueue("q".into())),
-        ("a cancellation", Command::Cancel(ended)),
-        ("an activation", Command::Activate(known)),
-        ("a priority", Command::SetPriority(ended, 5)),
-        ("a replay", Command::Replay(known)),
-        ("a burial", Command::DeleteDeadLetter(known)),
-        ("a directive", Command::Direct { worker: "nobody".into(), directive: 1 }),
-        ("a cron entry", Command::SwitchCron { name: "none".into(), enabled: true }),
-        ("a workflow", Command::CancelWorkflow(known)),
+    ]
+}
+
+/// Other commands that are refused, each with what it is called.
+fn refused(known: JobId, ended: JobId) -> Vec<(&'static str, Arc<dyn Submitted>)> {
+    let config = |value: serde_json::Value| value.as_object().unwrap().clone();
+    let bad_limits = json!({"bound": 5, "max_depth": "many"});
+    vec![
+        ("settings of a new queue", submitted(Command::Configure { queue: "new".into(), settings: config(bad_limits.clone()) })),
+        ("a queue with bad settings", submitted(Command::CreateQueue { queue: "new".into(), settings: config(bad_limits) })),
+        ("a queue that exists", submitted(Command::CreateQueue { queue: "q".into(), settings: config(json!({"max_size": 1})) })),
+        ("the deletion of a queue in use", submitted(Command::DeleteQueue("q".into()))),
+        ("a cancellation", submitted(Command::Cancel(ended))),
+        ("an activation", submitted(Command::Activate(known))),
+        ("a priority", submitted(Command::SetPriority(ended, 5))),
+        ("a replay", submitted(Command::Replay(known))),
+        ("a burial", submitted(Command::DeleteDeadLetter(known))),
+        ("a directive", submitted(Command::Direct { worker: "nobody".into(), directive: 1 })),
+        ("a workflow", submitted(Command::CancelWorkflow(known))),
+        ("a cron entry", submitted(SwitchCron { name: "none".into(), enabled: true })),
     ]
 }
 
@@ -104,15 +113,18 @@ async fn a_refused_command_changes_nothing(b: Bench) {
     set(&b, "typed", json!({"allowed_job_types": ["other"]})).await;
     b.engine.store().execute(Command::SetDraining { queue: "draining".into(), draining: true }).await.unwrap();
     let before = digest(&b).await;
-    for (what, command) in refused(known, ended) {
-        let answer = b.engine.store().execute(command.clone()).await;
+    for (what, jobs) in refused_jobs(known) {
+        let answer = b.engine.store().execute(Command::Enqueue(jobs.clone())).await;
         assert!(matches!(answer, Err(Refusal::Ojs(_))), "{what}: {answer:?}");
         assert_eq!(digest(&b).await, before, "{what}");
-        if let Command::Enqueue(jobs) = command {
-            // Each on its own, and all or none: what is refused there is refused as here.
-            let batch = Batch { jobs: jobs.into_iter().map(Ok).collect(), atomic: true, key: None };
-            b.engine.store().execute(Command::Bulk(BulkCommand::Enqueue(batch))).await.unwrap();
-            assert_eq!(digest(&b).await, before, "{what}, atomic");
-        }
+        // Each on its own, and all or none: what is refused there is refused as here.
+        let batch = Batch { jobs: jobs.into_iter().map(Ok).collect(), atomic: true, key: None };
+        b.engine.store().execute(Command::Bulk(BulkCommand::Enqueue(batch))).await.unwrap();
+        assert_eq!(digest(&b).await, before, "{what}, atomic");
+    }
+    for (what, command) in refused(known, ended) {
+        let answer = b.engine.store().submit(command).await;
+        assert!(matches!(answer, Err(Refusal::Ojs(_))), "{what}: {answer:?}");
+        assert_eq!(digest(&b).await, before, "{what}");
     }
 }

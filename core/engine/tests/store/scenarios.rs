@@ -1,7 +1,7 @@
 //! Failures that other queues have had, as rules of the engine: the numbers are those of the project's list. The others of the list
 //! stand where their feature is tested, or need real processes.
 use ojs_engine::Engine;
-use ojs_engine::command::{Claim, Command, Outcome, OutcomeReport, Query};
+use ojs_engine::command::{Claim, Command, DeleteCron, Outcome, OutcomeReport, PutCron, Query};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::job::JobView;
 use ojs_model::{JobError, JobId, JobState};
@@ -151,8 +151,8 @@ async fn scenario_13_a_job_changed_in_mid_run_spoils_no_batch(b: Bench) {
     assert_eq!(b.counts("q").await[JobState::Completed as usize], 3);
 }
 
-fn nightly(expression: &str, zone: &str) -> Box<CronRow> {
-    Box::new(CronRow {
+fn nightly(expression: &str, zone: &str) -> CronRow {
+    CronRow {
         name: "tick".into(),
         expression: expression.into(),
         timezone: zone.into(),
@@ -166,7 +166,7 @@ fn nightly(expression: &str, zone: &str) -> Box<CronRow> {
         run_count: 0,
         last_job: None,
         waiting: 0,
-    })
+    }
 }
 
 async fn scenario_30_summer_time_neither_repeats_nor_loses_a_day(b: Bench) {
@@ -175,7 +175,7 @@ async fn scenario_30_summer_time_neither_repeats_nor_loses_a_day(b: Bench) {
     for (day, expression, runs) in [(86, "30 3 * * *", 3), (296, "30 2 * * *", 3), (86 + 365, "30 3 * * *", 3)] {
         let start = START + day * 86_400_000 + 12 * 3_600_000;
         b.advance(seconds(((start - b.now()) / 1000) as u64)).await;
-        b.engine.store().execute(Command::PutCron(nightly(expression, "Europe/Berlin"))).await.unwrap();
+        b.engine.store().execute(PutCron(nightly(expression, "Europe/Berlin"))).await.unwrap();
         for _ in 0..3 * 24 {
             b.advance(seconds(hour / 2)).await;
             b.advance(seconds(hour / 2)).await;
@@ -185,7 +185,7 @@ async fn scenario_30_summer_time_neither_repeats_nor_loses_a_day(b: Bench) {
         for job in jobs {
             b.ack(&job).await.unwrap();
         }
-        b.engine.store().execute(Command::DeleteCron("tick".into())).await.unwrap();
+        b.engine.store().execute(DeleteCron("tick".into())).await.unwrap();
     }
 }
 
@@ -279,7 +279,7 @@ async fn scenario_14_one_undecodable_job_stops_nobody() {
 async fn scenario_29_two_leaders_fire_a_tick_once() {
     let b = Bench::sqlite().await;
     let other = Engine::open(b.engine.options().clone()).await.unwrap();
-    b.engine.store().execute(Command::PutCron(nightly("* * * * *", "UTC"))).await.unwrap();
+    b.engine.store().execute(PutCron(nightly("* * * * *", "UTC"))).await.unwrap();
     for tick in 1..=20 {
         b.clock.advance(seconds(60));
         let (one, two) = tokio::join!(b.engine.store().sweep(), other.store().sweep());

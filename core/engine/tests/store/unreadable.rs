@@ -1,5 +1,5 @@
 //! Settings of queues and limits of keys that cannot be read: a store error for what touches them, and never overwritten by a default.
-use ojs_engine::command::{Claim, Command, Reply};
+use ojs_engine::command::{Claim, Command, PutCron, Reply};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::error::{Refusal, StoreError};
 use ojs_engine::queue_config::canonical;
@@ -105,7 +105,7 @@ async fn settings_that_cannot_be_read_do_not_stop_the_sweeper(b: Bench) {
         waiting: 0,
     };
     for (name, queue) in [("a", "q"), ("b", "other")] {
-        b.engine.store().execute(Command::PutCron(Box::new(tick(name, queue)))).await.unwrap();
+        b.engine.store().execute(PutCron(tick(name, queue))).await.unwrap();
     }
     b.advance(seconds(61)).await;
     assert_eq!(b.claim_for(Some("w"), &["other"], 5).await.len(), 1, "the cron entry of the other queue has fired");

@@ -150,23 +150,6 @@ impl BulkCommand {
             Self::Conclude { .. } => 1,
         }
     }
-
-    /// Jobs that exist already.
-    pub fn known_jobs(&self) -> &[JobId] {
-        match self {
-            Self::Change(order) => &order.ids,
-            _ => &[],
-        }
-    }
-
-    /// Jobs that do not exist yet, if all is well.
-    pub fn new_jobs(&self) -> impl Iterator<Item = &Arc<NewJob>> {
-        let jobs = match self {
-            Self::Enqueue(batch) => batch.jobs.as_slice(),
-            _ => &[],
-        };
-        jobs.iter().filter_map(|job| job.as_ref().ok())
-    }
 }
 
 /// A question about many jobs.

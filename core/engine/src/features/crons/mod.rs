@@ -1,4 +1,5 @@
 //! Jobs by the clock.
+pub mod commands;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;

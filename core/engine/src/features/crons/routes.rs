@@ -13,12 +13,12 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::engine::Engine;
+use crate::features::crons::commands::{DeleteCron, GetCron, ListCrons, PutCron, SwitchCron};
 use crate::features::crons::records::{CronRow, Overlap};
 use crate::http::caller::Asker;
 use crate::http::page::pagination;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
-use crate::kernel::command::{Command, Query, Reply};
 
 /// Longest name in bytes.
 const MAX_NAME: usize = 255;
@@ -138,21 +138,15 @@ pub async fn put(State(engine): State<Engine>, asker: Asker, headers: HeaderMap,
     let mut row = parse::<CronBody<'_>>(&body)?.row(engine.now())?;
     row.template = asker.sign_template(&row.template);
     let location = format!("/ojs/v1/cron/{}", row.name);
-    match engine.execute(Command::PutCron(Box::new(row))).await? {
-        Reply::Cron(row, true) => Ok(Json::ok(wrapped(&row))),
-        Reply::Cron(row, false) => Ok(Json::created(wrapped(&row), Some(location))),
-        other => Err(unexpected(&other).into()),
-    }
+    let (row, known) = engine.execute(PutCron(row)).await?;
+    Ok(if known { Json::ok(wrapped(&row)) } else { Json::created(wrapped(&row), Some(location)) })
 }
 
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let (limit, offset) = params.page(MAX_PAGE)?;
     let enabled = params.flag("enabled")?;
-    let rows = match engine.query(Query::Crons).await? {
-        Reply::Crons(rows) => rows,
-        other => return Err(unexpected(&other).into()),
-    };
+    let rows = engine.query(ListCrons).await?;
     let rows: Vec<&CronRow> = rows.iter().filter(|row| enabled.is_none_or(|enabled| enabled == row.enabled)).collect();
     let page = rows.iter().skip(offset).take(limit).map(|row| describe(row)).collect::<Vec<_>>().join(",");
     let mut out = String::from("{");
@@ -165,10 +159,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
 }
 
 pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
-    match engine.query(Query::Cron(name)).await? {
-        Reply::Cron(row, _) => Ok(Json::ok(wrapped(&row))),
-        other => Err(unexpected(&other).into()),
-    }
+    Ok(Json::ok(wrapped(&engine.query(GetCron(name)).await?)))
 }
 
 pub async fn switch(
@@ -185,21 +176,14 @@ pub async fn switch(
     let enabled = parse::<Switch>(&body)?
         .enabled
         .ok_or_else(|| OjsError::invalid_field("enabled", "enabled is required: true or false."))?;
-    match engine.execute(Command::SwitchCron { name, enabled }).await? {
-        Reply::Cron(row, _) => Ok(Json::ok(wrapped(&row))),
-        other => Err(unexpected(&other).into()),
-    }
+    Ok(Json::ok(wrapped(&engine.execute(SwitchCron { name, enabled }).await?)))
 }
 
 pub async fn delete(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
-    match engine.execute(Command::DeleteCron(name)).await? {
-        Reply::Cron(row, _) => {
-            let text = describe(&row);
-            let body = format!("{{\"cron\":{text},\"cron_job\":{text},\"deleted\":true,\"name\":{}}}", json!(row.name));
-            Ok(Json::with_status(StatusCode::OK, body))
-        }
-        other => Err(unexpected(&other).into()),
-    }
+    let row = engine.execute(DeleteCron(name)).await?;
+    let text = describe(&row);
+    let body = format!("{{\"cron\":{text},\"cron_job\":{text},\"deleted\":true,\"name\":{}}}", json!(row.name));
+    Ok(Json::with_status(StatusCode::OK, body))
 }
 
 fn wrapped(row: &CronRow) -> String {

@@ -7,7 +7,6 @@ use serde_json::value::RawValue;
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::crons::records::{CronRow, Overlap};
-use crate::kernel::command::Reply;
 use crate::kernel::emit::job_type_of;
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::JobRow;
@@ -18,8 +17,8 @@ use crate::kernel::transaction::Transaction;
 const MAX_WAITING: i64 = 100;
 
 impl Transaction<'_> {
-    /// Registers an entry; an existing one of the name is replaced, its history kept.
-    pub(crate) fn put_cron(&mut self, new: &CronRow) -> Applied<Reply> {
+    /// Registers an entry; an existing one of the name is replaced, its history kept. Says whether there was one.
+    pub(crate) fn put_cron(&mut self, new: &CronRow) -> Applied<(CronRow, bool)> {
         let known = self.tables.cron(&new.name)?;
         let mut row = new.clone();
         if let Some(known) = &known {
@@ -28,21 +27,21 @@ impl Transaction<'_> {
         }
         self.aim(&mut row, self.now)?;
         self.tables.put_cron(&row)?;
-        Ok(Reply::Cron(Box::new(row), known.is_some()))
+        Ok((row, known.is_some()))
     }
 
-    pub(crate) fn switch_cron(&mut self, name: &str, enabled: bool) -> Applied<Reply> {
+    pub(crate) fn switch_cron(&mut self, name: &str, enabled: bool) -> Applied<CronRow> {
         let mut row = self.known_cron(name)?;
         row.enabled = enabled;
         self.aim(&mut row, self.now)?;
         self.tables.put_cron(&row)?;
-        Ok(Reply::Cron(Box::new(row), true))
+        Ok(row)
     }
 
-    pub(crate) fn delete_cron(&mut self, name: &str) -> Applied<Reply> {
+    pub(crate) fn delete_cron(&mut self, name: &str) -> Applied<CronRow> {
         let row = self.known_cron(name)?;
         self.tables.delete_cron(name)?;
-        Ok(Reply::Cron(Box::new(row), true))
+        Ok(row)
     }
 
     fn known_cron(&mut self, name: &str) -> Applied<CronRow> {

@@ -9,8 +9,8 @@ use crate::features::dead_letters::records::Override;
 use crate::kernel::aside::SLICE;
 use crate::kernel::command::Reply;
 use crate::kernel::job::{JobRow, flag};
+use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
-use crate::options::Retention;
 use crate::store::rows::DeadFilter;
 
 impl Transaction<'_> {

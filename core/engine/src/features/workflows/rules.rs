@@ -10,8 +10,8 @@ use crate::kernel::command::Reply;
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::part::Part;
+use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
-use crate::options::Retention;
 use crate::store::tables::Tables;
 
 type Stored<T> = Result<T, StoreError>;

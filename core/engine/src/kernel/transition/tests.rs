@@ -35,7 +35,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn transact<T>(&mut self, work: impl FnOnce(&mut Transaction<'_>) -> T) -> T {
         self.tables.begin(true).unwrap();
-        self.tables.prepare(&[]).unwrap();
+        self.tables.prepare(&crate::store::wanted::Wanted::default()).unwrap();
         self.now += 1;
         let mut transaction = Transaction::new(self.tables, &mut self.counters, Timestamp::from_millis(self.now));
         let done = work(&mut transaction);
@@ -79,7 +79,7 @@ pub(crate) fn exercise(tables: &mut dyn Tables) {
     for (round, features) in [BEFORE, BEHIND].into_iter().enumerate() {
         let mut counters = Counters::with(features);
         tables.begin(true).unwrap();
-        tables.prepare(&[]).unwrap();
+        tables.prepare(&crate::store::wanted::Wanted::default()).unwrap();
         counters.reserve(tables).unwrap();
         tables.commit().unwrap();
         let mut bench = Bench { tables: &mut *tables, counters, now: 1_767_225_600_000 + round as i64 * 1_000 };

@@ -149,12 +149,14 @@ mod tests {
     use super::*;
     use crate::error::{Refusal, StoreError};
     use crate::features::admin::records::{AdminCommand, Maintenance};
+    use crate::features::crons::commands::{DeleteCron, PutCron};
     use crate::features::crons::records::{CronRow, Overlap};
     use crate::kernel::command::{Claim, Command, Heartbeat, Outcome, OutcomeReport};
     use crate::kernel::counters::Counters;
     use crate::kernel::maintenance::Sweeper;
+    use crate::kernel::retention::Retention;
     use crate::kernel::transaction::Transaction;
-    use crate::options::Retention;
+    use crate::kernel::typed::{self, Submission, Submitted};
     use crate::store::tables::Tables;
 
     /// Everything that is there, in an order of its own.
@@ -194,70 +196,56 @@ mod tests {
         }
     }
 
-    /// What may be asked next: of jobs that are there, in their states.
-    fn commands(tables: &MemoryTables, now: Timestamp) -> Vec<Command> {
+    fn one<C: typed::Command>(command: C) -> Box<dyn Submitted> {
+        Box::new(Submission::new(command))
+    }
+
+    fn claim(queues: &[&str], count: usize, worker: Option<&str>) -> Claim {
+        let queues = queues.iter().map(|&queue| queue.into()).collect();
+        Claim { queues, count, worker: worker.map(str::to_owned), ..Claim::default() }
+    }
+
+    /// What may be asked next: of jobs that are there, in their states. The last one removes everything.
+    fn commands(tables: &MemoryTables, now: Timestamp) -> Vec<Box<dyn Submitted>> {
+        let enqueue = |texts: &[&str]| one(Command::Enqueue(texts.iter().map(|text| job(text, now)).collect()));
+        let chain = r#"{"type":"chain","steps":[{"type":"a","args":[]},{"type":"b","args":[]}]}"#;
+        let limit = r#"{"key":"k","concurrency":1,"rate":{"limit":9,"period":"PT1S"}}"#;
         let mut all = vec![
-            Command::Enqueue(vec![
-                job(r#"{"type":"a","args":[]}"#, now),
-                job(r#"{"type":"b","args":[1],"options":{"queue":"q"}}"#, now),
-            ]),
-            Command::Enqueue(vec![job(
-                r#"{"type":"a","args":[2],"options":{"unique":{"keys":["type"],"on_conflict":"replace"}}}"#,
-                now,
-            )]),
-            Command::Enqueue(vec![job(
-                r#"{"type":"k","args":[],"options":{"rate_limit":{"key":"k","concurrency":1,"rate":{"limit":9,"period":"PT1S"}}}}"#,
-                now,
-            )]),
-            Command::CreateWorkflow(Arc::new(
-                NewWorkflow::parse(r#"{"type":"chain","steps":[{"type":"a","args":[]},{"type":"b","args":[]}]}"#, now).unwrap(),
-            )),
-            Command::PutCron(Box::new(cron(now))),
-            Command::DeleteCron("c".into()),
-            Command::Enqueue(vec![job(r#"{"type":"a","args":[],"options":{"delay_until":"+PT1H"}}"#, now)]),
-            Command::Exchange {
-                outcomes: Vec::new(),
-                claim: Some(Claim {
-                    queues: vec!["default".into(), "q".into()],
-                    count: 2,
-                    worker: Some("w".into()),
-                    ..Claim::default()
-                }),
-            },
-            Command::SetPaused { queue: "new".into(), paused: true },
-            Command::SetPaused { queue: "new".into(), paused: false },
-            Command::Admin(AdminCommand::Maintain(Some(Maintenance { reason: "r".into(), since: 1, until: 2 }))),
-            Command::Admin(AdminCommand::Maintain(None)),
+            enqueue(&[r#"{"type":"a","args":[]}"#, r#"{"type":"b","args":[1],"options":{"queue":"q"}}"#]),
+            enqueue(&[r#"{"type":"a","args":[2],"options":{"unique":{"keys":["type"],"on_conflict":"replace"}}}"#]),
+            enqueue(&[&format!(r#"{{"type":"k","args":[],"options":{{"rate_limit":{limit}}}}}"#)]),
+            one(Command::CreateWorkflow(Arc::new(NewWorkflow::parse(chain, now).unwrap()))),
+            one(PutCron(cron(now))),
+            one(DeleteCron("c".into())),
+            enqueue(&[r#"{"type":"a","args":[],"options":{"delay_until":"+PT1H"}}"#]),
+            one(Command::Exchange { outcomes: Vec::new(), claim: Some(claim(&["default", "q"], 2, Some("w"))) }),
+            one(Command::SetPaused { queue: "new".into(), paused: true }),
+            one(Command::SetPaused { queue: "new".into(), paused: false }),
+            one(Command::Admin(AdminCommand::Maintain(Some(Maintenance { reason: "r".into(), since: 1, until: 2 })))),
+            one(Command::Admin(AdminCommand::Maintain(None))),
         ];
         for row in tables.jobs.values().map(|stored| &stored.row).take(6) {
             let report = |outcome| {
                 let report = OutcomeReport { job: row.id, lease: Some(row.lease), worker: None, outcome, want_job: false };
-                Command::Exchange { outcomes: vec![report], claim: None }
+                one(Command::Exchange { outcomes: vec![report], claim: None })
             };
             let error = JobError::parse(&json!({"code": "x", "message": "m"})).unwrap();
             all.push(report(Outcome::Nack(Box::new(error))));
             all.push(report(Outcome::Ack(Some("[1]".into()))));
-            all.push(Command::Cancel(row.id));
-            all.push(Command::Replay(row.id));
-            all.push(Command::DeleteDeadLetter(row.id));
-            all.push(Command::Heartbeat(Heartbeat {
-                worker: "w".into(),
-                phase: 0,
-                info: None,
-                jobs: vec![(row.id, Some(row.lease))],
-                visibility_ms: None,
-                test_directives: false,
-                key: None,
-            }));
+            all.push(one(Command::Cancel(row.id)));
+            all.push(one(Command::Replay(row.id)));
+            all.push(one(Command::DeleteDeadLetter(row.id)));
+            let jobs = vec![(row.id, Some(row.lease))];
+            all.push(one(Command::Heartbeat(Heartbeat { worker: "w".into(), jobs, ..Heartbeat::default() })));
         }
-        all.push(Command::Reset);
+        all.push(one(Command::Reset));
         all
     }
 
-    fn run(tables: &mut MemoryTables, counters: &mut Counters, now: Timestamp, command: &Command) -> bool {
+    fn run(tables: &mut MemoryTables, counters: &mut Counters, now: Timestamp, command: &dyn Submitted) -> bool {
         tables.begin(true).unwrap();
         let mut transaction = Transaction::new(tables, counters, now);
-        let done = transaction.apply(command).is_ok();
+        let done = command.apply(&mut transaction).is_ok();
         transaction.finish().unwrap();
         done
     }
@@ -271,14 +259,15 @@ mod tests {
         let mut done = 0;
         for round in 0..12_usize {
             let now = Timestamp::from_millis(1_767_225_600_000 + i64::try_from(round).unwrap() * 3_000_000);
-            for (n, command) in commands(&tables, now).into_iter().enumerate() {
+            let commands = commands(&tables, now);
+            for (n, command) in commands.iter().enumerate() {
                 let before = snapshot(&tables);
-                done += usize::from(run(&mut tables, &mut counters, now, &command));
+                done += usize::from(run(&mut tables, &mut counters, now, command.as_ref()));
                 tables.rollback();
                 assert_eq!(snapshot(&tables), before, "{command:?}");
                 // The same again, to go on from there; a reset would leave nothing to undo.
-                if (n + round) % 3 == 0 && !matches!(command, Command::Reset) {
-                    run(&mut tables, &mut counters, now, &command);
+                if (n + round) % 3 == 0 && n + 1 < commands.len() {
+                    run(&mut tables, &mut counters, now, command.as_ref());
                     tables.commit().unwrap();
                 }
             }
@@ -299,9 +288,9 @@ mod tests {
         counters.reserve(&mut tables).unwrap();
         let now = Timestamp::from_millis(1_767_225_600_000);
         let new = job(r#"{"type":"a","args":[]}"#, now);
-        assert!(run(&mut tables, &mut counters, now, &Command::Enqueue(vec![Arc::clone(&new)])));
-        let claim = Claim { queues: vec!["default".into()], count: 1, worker: None, ..Claim::default() };
-        assert!(run(&mut tables, &mut counters, now, &Command::Exchange { outcomes: Vec::new(), claim: Some(claim) }));
+        assert!(run(&mut tables, &mut counters, now, one(Command::Enqueue(vec![Arc::clone(&new)])).as_ref()));
+        let exchange = Command::Exchange { outcomes: Vec::new(), claim: Some(claim(&["default"], 1, None)) };
+        assert!(run(&mut tables, &mut counters, now, one(exchange).as_ref()));
         let stored = tables.jobs.values_mut().next().unwrap();
         stored.history.errors = "[{".into();
         stored.row.flags |= crate::kernel::job::flag::ERRORS;

@@ -12,15 +12,16 @@ use super::rows::{JOB_COLUMNS, read_body, read_job};
 use super::{PostgresTables, limit};
 use crate::error::Result;
 use crate::features::limits::records::LimitRow;
-use crate::kernel::command::Command;
 use crate::store::record::Record as _;
+use crate::store::wanted::Wanted;
 
 impl PostgresTables {
     /// Reads in one exchange what the commands of a group will ask for.
-    pub(super) fn read_ahead(&mut self, commands: &[&Command]) -> Result<()> {
-        let ids = self.wanted_rows(commands);
+    pub(super) fn read_ahead(&mut self, wanted: &Wanted<'_>) -> Result<()> {
+        let ids = self.wanted_rows(wanted);
         let uuids: Vec<_> = ids.iter().map(|id| uuid(*id)).collect();
-        let (workers, queues) = (wanted_workers(commands), self.wanted_jobs(commands));
+        let workers: Vec<&str> = wanted.workers.iter().copied().collect::<HashSet<_>>().into_iter().collect();
+        let queues = self.wanted_jobs(wanted);
         let mut asks = Vec::new();
         if !uuids.is_empty() {
             asks.push(Ask::new(sql!("lock_by_id"), &[&uuids]));
@@ -76,26 +77,11 @@ impl PostgresTables {
     }
 
     /// Jobs whose rows must be read before the group runs; leases of this process are taken from memory.
-    pub(super) fn wanted_rows(&mut self, commands: &[&Command]) -> Vec<JobId> {
-        let mut wanted = HashSet::new();
-        for command in commands {
-            match command {
-                Command::Exchange { outcomes, .. } => wanted.extend(outcomes.iter().map(|report| (report.job, report.lease))),
-                Command::Heartbeat(beat) => wanted.extend(beat.jobs.iter().copied()),
-                Command::Cancel(id) | Command::Activate(id) | Command::Replay(id) | Command::DeleteDeadLetter(id) => {
-                    wanted.insert((*id, None));
-                }
-                Command::Bulk(bulk) => {
-                    wanted.extend(bulk.known_jobs().iter().map(|id| (*id, None)));
-                    let news = bulk.new_jobs().filter(|job| self.careful || job.unique.is_some());
-                    wanted.extend(news.map(|job| (job.id, None)));
-                }
-                // A plain job's id is taken for new; the insert says when it is not.
-                Command::Enqueue(jobs) => {
-                    wanted.extend(jobs.iter().filter(|job| self.careful || job.unique.is_some()).map(|job| (job.id, None)));
-                }
-                _ => {}
-            }
+    pub(super) fn wanted_rows(&mut self, rows: &Wanted<'_>) -> Vec<JobId> {
+        let mut wanted: HashSet<(JobId, Option<i64>)> = rows.jobs.iter().copied().collect();
+        if self.careful {
+            // A plain job's id is taken for new otherwise; the insert says when it is not.
+            wanted.extend(rows.new_jobs.iter().map(|id| (*id, None)));
         }
         if !self.careful {
             let node = Arc::clone(&self.node);
@@ -114,16 +100,12 @@ impl PostgresTables {
     }
 
     /// Jobs that the claims of a group want from their first queues.
-    fn wanted_jobs(&self, commands: &[&Command]) -> Vec<(i64, i64, Place)> {
+    fn wanted_jobs(&self, rows: &Wanted<'_>) -> Vec<(i64, i64, Place)> {
         let mut wanted: HashMap<i64, i64> = HashMap::new();
-        for command in commands {
-            let Command::Exchange { claim: Some(claim), .. } = command else { continue };
-            if !claim.types.is_empty() {
-                continue;
-            }
-            let queue = claim.queues.first().and_then(|name| self.names.queues.get(name.as_str()));
-            if let Some(queue) = queue.filter(|queue| !queue.paused && queue.rate <= 0.0) {
-                *wanted.entry(queue.num).or_default() += i64::try_from(claim.count).unwrap_or(i64::MAX);
+        for (name, count) in &rows.claims {
+            let queue = self.names.queues.get(*name).filter(|queue| !queue.paused && queue.rate <= 0.0);
+            if let Some(queue) = queue {
+                *wanted.entry(queue.num).or_default() += i64::try_from(*count).unwrap_or(i64::MAX);
             }
         }
         let lines = self.node.lines();
@@ -131,19 +113,4 @@ impl PostgresTables {
         let start = |queue| if self.is_known_empty(LimitRow::TABLE) { lines.start(queue) } else { BEGINNING };
         wanted.into_iter().map(|(queue, count)| (queue, count, start(queue))).collect()
     }
-}
-
-/// Workers that a group names.
-fn wanted_workers<'a>(commands: &[&'a Command]) -> Vec<&'a str> {
-    let mut wanted = HashSet::new();
-    for command in commands {
-        match command {
-            Command::Exchange { claim: Some(claim), .. } => wanted.extend(claim.worker.as_deref()),
-            Command::Heartbeat(beat) => {
-                wanted.insert(beat.worker.as_str());
-            }
-            _ => {}
-        }
-    }
-    wanted.into_iter().collect()
 }

@@ -63,10 +63,10 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
 use crate::error::{Result, StoreError};
 use crate::kernel::clock::Clock;
-use crate::kernel::command::Command;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, RawJob, WorkerRow};
 use crate::store::tables::Tables;
+use crate::store::wanted::Wanted;
 use connection::Db;
 use names::Names;
 pub use node::Node;
@@ -158,8 +158,8 @@ impl Tables for PostgresTables {
         Ok(())
     }
 
-    fn prepare(&mut self, commands: &[&Command]) -> Result<()> {
-        self.read_ahead(commands)
+    fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<()> {
+        self.read_ahead(wanted)
     }
 
     fn now(&mut self, clock: &dyn Clock) -> Timestamp {

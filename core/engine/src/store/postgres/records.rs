@@ -266,7 +266,7 @@ mod tests {
         let wanted = exercise(&mut MemoryTables::default());
         for _ in 0..2 {
             tables.begin(true).unwrap();
-            tables.prepare(&[]).unwrap();
+            tables.prepare(&crate::store::wanted::Wanted::default()).unwrap();
             assert_eq!(exercise(&mut tables), wanted);
             tables.rollback();
         }

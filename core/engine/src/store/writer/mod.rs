@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use crate::error::{Refusal, StoreError};
+use crate::error::{Applied, Refusal, StoreError};
 use crate::kernel::clock::Clock;
-use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::counters::Counters;
 use crate::kernel::hooks::Feature;
 use crate::kernel::maintenance::Sweeper;
+use crate::kernel::typed::{Asked, Submitted};
 use crate::kernel::wake::Wakeups;
 use crate::metrics::Metrics;
 use crate::store::seam::{Checkup, Store};
@@ -32,11 +32,11 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(10);
 /// For so long a sign of life is believed: probes of several monitors cost the threads no more than one a second.
 const PROBE_AGE: Duration = Duration::from_secs(1);
 
-type Answer = oneshot::Sender<Result<Reply, Refusal>>;
+type Answer = oneshot::Sender<Applied<()>>;
 
 enum Message {
-    Execute(Command, Answer),
-    Query(Query, Answer),
+    Execute(Arc<dyn Submitted>, Answer),
+    Query(Arc<dyn Asked>, Answer),
     Sweep(Answer),
     /// Asks a thread for a sign of life, and whether it can confirm anything.
     Probe(Answer),
@@ -152,7 +152,7 @@ impl GroupCommitStore {
         Ok(Self { writers, maintenance, readers, name, checkup, probed: tokio::sync::Mutex::default() })
     }
 
-    fn send<'a>(&self, to: &Pool, message: impl FnOnce(Answer) -> Message) -> BoxFuture<'a, Result<Reply, Refusal>> {
+    fn send<'a>(&self, to: &Pool, message: impl FnOnce(Answer) -> Message) -> BoxFuture<'a, Applied<()>> {
         let (answer, reply) = oneshot::channel();
         let sent = to.sender.send(message(answer)).is_ok();
         Box::pin(async move {
@@ -170,7 +170,7 @@ impl GroupCommitStore {
         for pool in [Some(&self.writers), self.maintenance.as_ref()].into_iter().flatten() {
             let reply = self.send(pool, Message::Probe);
             match tokio::time::timeout(PROBE_PATIENCE, reply).await {
-                Ok(Ok(_)) => {}
+                Ok(Ok(())) => {}
                 Ok(Err(Refusal::Store(StoreError::Closed))) => {
                     return Err(StoreError::Unavailable("a thread that writes has ended: restart the process".into()));
                 }
@@ -187,15 +187,15 @@ impl GroupCommitStore {
 }
 
 impl Store for GroupCommitStore {
-    fn execute(&self, command: Command) -> BoxFuture<'_, Result<Reply, Refusal>> {
+    fn submit(&self, command: Arc<dyn Submitted>) -> BoxFuture<'_, Applied<()>> {
         self.send(&self.writers, |answer| Message::Execute(command, answer))
     }
 
-    fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, Refusal>> {
+    fn ask(&self, query: Arc<dyn Asked>) -> BoxFuture<'_, Applied<()>> {
         self.send(self.readers.as_ref().unwrap_or(&self.writers), |answer| Message::Query(query, answer))
     }
 
-    fn sweep(&self) -> BoxFuture<'_, Result<Reply, Refusal>> {
+    fn sweep(&self) -> BoxFuture<'_, Applied<()>> {
         self.send(self.maintenance.as_ref().unwrap_or(&self.writers), Message::Sweep)
     }
 

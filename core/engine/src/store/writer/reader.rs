@@ -2,11 +2,11 @@
 use std::sync::PoisonError;
 
 use super::{Inbox, Message, caught};
-use crate::error::{Refusal, StoreError};
-use crate::kernel::command::{Query, Reply};
-use crate::kernel::query::answer;
+use crate::error::{Applied, Refusal, StoreError};
+use crate::kernel::typed::Asked;
 use crate::metrics::Metrics;
 use crate::store::tables::Tables;
+use crate::store::wanted::Wanted;
 
 /// What a thread that only reads does.
 pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &Inbox) {
@@ -15,7 +15,7 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
         let Ok(message) = taken else { return };
         match message {
             Message::Query(query, reply) => {
-                let answered = caught(|| read(tables.as_mut(), &query)).unwrap_or_else(|panic| {
+                let answered = caught(|| read(tables.as_mut(), query.as_ref())).unwrap_or_else(|panic| {
                     tracing::error!(%panic, ?query, "a bug: a query met a panic; its reader goes on");
                     metrics.panicked();
                     Err(StoreError::Failed(format!("a bug in the engine ({panic}); please report it with the log")).into())
@@ -38,10 +38,10 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
 }
 
 /// Answers a query from one snapshot for all its reads.
-fn read(tables: &mut dyn Tables, query: &Query) -> Result<Reply, Refusal> {
+fn read(tables: &mut dyn Tables, query: &dyn Asked) -> Applied<()> {
     tables.begin(false)?;
-    tables.prepare(&[])?;
-    let answered = answer(tables, query);
+    tables.prepare(&Wanted::default())?;
+    let answered = query.answer(tables);
     tables.commit()?;
     answered
 }

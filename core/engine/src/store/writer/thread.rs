@@ -7,19 +7,18 @@ use std::time::{Duration, Instant};
 use ojs_model::Timestamp;
 use tokio::sync::oneshot;
 
-use super::apart::is_divisible;
 use super::{Answer, Inbox, Message, Shared, caught};
-use crate::error::{Refusal, StoreError};
+use crate::error::{Applied, Refusal, StoreError};
 use crate::kernel::clock::Clock;
-use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::counters::Counters;
 use crate::kernel::job_log;
 use crate::kernel::maintenance::Sweeper;
-use crate::kernel::query::answer;
 use crate::kernel::transaction::Transaction;
+use crate::kernel::typed::{Asked, Submitted};
 use crate::kernel::wake::Wakeups;
 use crate::metrics::Metrics;
 use crate::store::tables::Tables;
+use crate::store::wanted::Wanted;
 
 /// Rows after which a group is closed: bounds the time a commit takes, and with it everybody's latency.
 const MAX_GROUP_WEIGHT: usize = 2_000;
@@ -44,6 +43,9 @@ const MAX_REFUSED: usize = 10_000;
 const MAX_SLICES: usize = 20;
 /// How long maintenance waits after a panic.
 const AFTER_PANIC: Duration = Duration::from_secs(1);
+
+/// Commands that are committed together, each with the way back to its caller.
+type Group = Vec<(Arc<dyn Submitted>, Answer)>;
 
 /// What a thread that writes owns.
 pub(super) struct WriterThread {
@@ -82,7 +84,7 @@ impl WriterThread {
     }
 
     pub(super) fn run(&mut self, inbox: &Inbox) {
-        let mut group: Vec<(Command, Answer)> = Vec::new();
+        let mut group: Group = Vec::new();
         loop {
             let patience = self.patience();
             // Whoever holds the inbox takes all there is; the others wait for it here.
@@ -115,7 +117,7 @@ impl WriterThread {
         match interrupt {
             Interrupt::Query(query, reply) => {
                 // Memory store: a query sees every command sent before it.
-                let answered = self.guarded("a query", |this| Ok(answer(this.tables.as_mut(), &query)));
+                let answered = self.guarded("a query", |this| Ok(query.answer(this.tables.as_mut())));
                 let answered = answered.unwrap_or_else(|fault| Err(fault.into()));
                 let _ = reply.send(answered);
             }
@@ -125,11 +127,11 @@ impl WriterThread {
                     this.flush();
                     swept
                 });
-                let _ = reply.send(swept.map(|()| Reply::Done).map_err(Refusal::from));
+                let _ = reply.send(swept.map_err(Refusal::from));
             }
             Interrupt::Probe(reply) => {
                 let sound = self.guarded("a probe", |this| this.tables.settle());
-                let _ = reply.send(sound.map(|()| Reply::Done).map_err(Refusal::from));
+                let _ = reply.send(sound.map_err(Refusal::from));
             }
             Interrupt::Close(done) => {
                 if self.sweeper.is_some() {
@@ -189,39 +191,23 @@ impl WriterThread {
         if self.wakeups.has_waiters() { tick.min(PEEK) } else { tick }
     }
 
-    fn commit_group(&mut self, group: &mut Vec<(Command, Answer)>) {
+    fn commit_group(&mut self, group: &mut Group) {
         if group.is_empty() {
             return;
         }
         let started = Instant::now();
-        let commands: Vec<&Command> = group.iter().map(|(command, _)| command).collect();
+        let commands: Vec<&dyn Submitted> = group.iter().map(|(command, _)| command.as_ref()).collect();
         let applied = self.guarded("a group of commands", |this| this.apply_group(&commands));
         drop(commands);
         match applied {
             Ok(replies) => {
                 self.metrics.committed(group.len(), started.elapsed());
-                if group.iter().any(|(command, _)| matches!(command, Command::Reset)) {
-                    self.metrics.forget_minutes();
-                }
                 for ((_, answer), reply) in group.drain(..).zip(replies) {
                     // A receiver that is gone hung up; its command is done all the same.
                     let _ = answer.send(reply);
                 }
             }
-            Err(StoreError::Failed(what)) if group.len() == 1 && is_divisible(group) => {
-                tracing::warn!(%what, "an exchange failed; trying its outcomes one by one");
-                for (command, answer) in group.drain(..) {
-                    let _ = answer.send(self.exchange_apart(command));
-                }
-            }
-            Err(fault) if group.len() == 1 || self.is_hopeless(&fault) => {
-                if !matches!(fault, StoreError::Unstorable(_)) {
-                    tracing::error!(error = %fault, commands = group.len(), "the store failed");
-                }
-                for (_, answer) in group.drain(..) {
-                    let _ = answer.send(Err(fault.clone().into()));
-                }
-            }
+            Err(fault) if group.len() == 1 || self.is_hopeless(&fault) => self.give_up(group, &fault),
             Err(fault) => {
                 // One command must not take the others with it: each gets a transaction of its own.
                 tracing::warn!(error = %fault, commands = group.len(), "a group failed; trying its commands one by one");
@@ -229,6 +215,24 @@ impl WriterThread {
                     self.commit_group(&mut vec![alone]);
                 }
             }
+        }
+    }
+
+    /// Answers commands at which the store has failed. The parts of a single command need not fail together.
+    fn give_up(&mut self, group: &mut Group, fault: &StoreError) {
+        let alone = match (fault, group.as_slice()) {
+            (StoreError::Failed(_), [(command, _)]) => Some(Arc::clone(command)),
+            _ => None,
+        };
+        let apart = alone.and_then(|command| command.apply_apart(self));
+        match &apart {
+            Some(_) => tracing::warn!(error = %fault, "a command failed as a whole; its parts were tried one by one"),
+            None if matches!(fault, StoreError::Unstorable(_)) => {}
+            None => tracing::error!(error = %fault, commands = group.len(), "the store failed"),
+        }
+        let outcome = apart.unwrap_or_else(|| Err(fault.clone().into()));
+        for (_, answer) in group.drain(..) {
+            let _ = answer.send(outcome.clone());
         }
     }
 
@@ -242,7 +246,7 @@ impl WriterThread {
     }
 
     /// Applies a group: all of it in one transaction.
-    pub(super) fn apply_group(&mut self, commands: &[&Command]) -> Result<Vec<Result<Reply, Refusal>>, StoreError> {
+    pub(super) fn apply_group(&mut self, commands: &[&dyn Submitted]) -> Result<Vec<Applied<()>>, StoreError> {
         let durable = commands.iter().any(|command| command.is_durable());
         self.attempts(durable, commands, MAX_TRIES, |transaction| transaction.apply_all(commands))
     }
@@ -252,7 +256,7 @@ impl WriterThread {
     fn attempts<T>(
         &mut self,
         durable: bool,
-        commands: &[&Command],
+        commands: &[&dyn Submitted],
         most: usize,
         mut work: impl FnMut(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -276,13 +280,17 @@ impl WriterThread {
     fn transaction<T>(
         &mut self,
         durable: bool,
-        commands: &[&Command],
+        commands: &[&dyn Submitted],
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.committing = false;
         let leases = self.counters.leases.clone();
         self.tables.begin(durable)?;
-        if let Err(fault) = self.tables.prepare(commands) {
+        let mut wanted = Wanted::default();
+        if self.tables.is_shared() {
+            commands.iter().for_each(|command| command.wants(&mut wanted));
+        }
+        if let Err(fault) = self.tables.prepare(&wanted) {
             self.tables.rollback();
             return Err(fault);
         }
@@ -300,6 +308,9 @@ impl WriterThread {
                 }
                 self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
                 self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
+                if std::mem::take(&mut self.counters.emptied) {
+                    self.metrics.forget_minutes();
+                }
                 job_log::write(&std::mem::take(&mut self.counters.told));
                 for (queue, jobs) in ready {
                     self.wakeups.ready(&queue, jobs);
@@ -394,7 +405,7 @@ impl WriterThread {
         }
         // What other nodes have changed is seen at the beginning of a transaction.
         self.tables.begin(false)?;
-        let due = self.tables.prepare(&[]).and_then(|()| {
+        let due = self.tables.prepare(&Wanted::default()).and_then(|()| {
             let due = sweeper.is_due(self.tables.as_mut(), now)?;
             self.tables.commit()?;
             Ok(due)
@@ -448,14 +459,14 @@ impl WriterThread {
 
 /// What ends the gathering of a group besides its size.
 enum Interrupt {
-    Query(Query, Answer),
+    Query(Arc<dyn Asked>, Answer),
     Sweep(Answer),
     Probe(Answer),
     Close(oneshot::Sender<()>),
 }
 
 /// Takes what has gathered, within the limits of a group, up to the first message that is no command.
-fn gather(first: Message, inbox: &Receiver<Message>, group: &mut Vec<(Command, Answer)>) -> Option<Interrupt> {
+fn gather(first: Message, inbox: &Receiver<Message>, group: &mut Group) -> Option<Interrupt> {
     let mut weight = 0;
     let mut next = Some(first);
     while let Some(message) = next {

@@ -1,0 +1,200 @@
+//! Commands and queries: what one of them is, and its way to the store and back.
+//!
+//! A feature adds a command as a struct of its own that implements [`Command`], and calls `Engine::execute` with it.
+//! The struct names the type of its reply; neither the kernel nor a store has a list of commands. The same holds for
+//! [`Query`].
+//!
+//! Between the engine and a store the types are erased: the store sees [`Submitted`] and [`Asked`]. The reply stays
+//! with the submission, which the caller holds as well, so nothing has to be converted back.
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Applied, Refusal, StoreError};
+use crate::kernel::hooks::call;
+use crate::kernel::part::Part;
+use crate::kernel::transaction::Transaction;
+use crate::store::tables::Tables;
+use crate::store::wanted::Wanted;
+
+/// A change. It is atomic: it happens whole or not at all.
+pub trait Command: fmt::Debug + Send + Sync + 'static {
+    /// What the caller gets when the change has been made.
+    type Reply: Send + 'static;
+
+    /// Makes the change in an open transaction. The writer calls it again when it has to repeat the transaction;
+    /// nothing of the try before remains then.
+    ///
+    /// # Errors
+    /// Why the rules forbid it, or a fault of the store.
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Self::Reply>;
+
+    /// False when losing the change in a power cut is harmless: jobs become available again.
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    /// Rows touched, roughly: what bounds a group.
+    fn weight(&self) -> usize {
+        1
+    }
+
+    /// Names the rows that [`apply`](Self::apply) will ask for, as far as they are known.
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>) {
+        let _ = wanted;
+    }
+
+    /// Makes the change after the store has failed at it as a whole: each part in a transaction of its own. `None` when
+    /// it has one part only.
+    fn apply_apart(&self, writer: &mut dyn Apart) -> Option<Applied<Self::Reply>> {
+        let _ = writer;
+        None
+    }
+}
+
+/// A reading, answered from a consistent snapshot.
+pub trait Query: fmt::Debug + Send + Sync + 'static {
+    /// What the caller gets.
+    type Reply: Send + 'static;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// That the thing asked for does not exist, or a fault of the store.
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply>;
+}
+
+/// A command on its way, as a store sees it. The reply of the latest try is kept in it.
+pub trait Submitted: fmt::Debug + Send + Sync {
+    /// Makes the change, see [`Command::apply`], and keeps the reply.
+    ///
+    /// # Errors
+    /// Those of the command.
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()>;
+    /// Makes the change in parts, see [`Command::apply_apart`], and keeps the reply.
+    fn apply_apart(&self, writer: &mut dyn Apart) -> Option<Applied<()>>;
+    /// See [`Command::is_durable`].
+    fn is_durable(&self) -> bool;
+    /// See [`Command::weight`].
+    fn weight(&self) -> usize;
+    /// See [`Command::wants`].
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>);
+}
+
+/// A query on its way, as a store sees it.
+pub trait Asked: fmt::Debug + Send + Sync {
+    /// Reads the answer, see [`Query::answer`], and keeps it.
+    ///
+    /// # Errors
+    /// Those of the query.
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<()>;
+}
+
+/// Makes changes, each in a transaction of its own.
+pub trait Apart {
+    /// Makes one change.
+    ///
+    /// # Errors
+    /// Those of the command, and faults of the store.
+    fn apply_alone(&mut self, part: &dyn Submitted) -> Applied<()>;
+}
+
+impl dyn Apart + '_ {
+    /// Carries out one command.
+    ///
+    /// # Errors
+    /// Those of the command, and faults of the store.
+    pub fn execute<C: Command>(&mut self, part: C) -> Applied<C::Reply> {
+        let submission = Submission::new(part);
+        self.apply_alone(&submission)?;
+        submission.take()
+    }
+}
+
+/// A command or a query, and the place for its reply.
+pub struct Submission<T, R> {
+    asked: T,
+    reply: Mutex<Option<R>>,
+}
+
+impl<T, R> Submission<T, R> {
+    /// Without a reply so far.
+    pub fn new(asked: T) -> Self {
+        Self { asked, reply: Mutex::new(None) }
+    }
+
+    fn keep(&self, reply: R) {
+        *self.reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
+    }
+
+    /// The reply, after the store has said that there is one.
+    ///
+    /// # Errors
+    /// A store that says so without having applied the command.
+    pub fn take(&self) -> Applied<R> {
+        let reply = self.reply.lock().unwrap_or_else(PoisonError::into_inner).take();
+        reply.ok_or_else(|| StoreError::Failed("the store confirmed a request and gave no reply".into()).into())
+    }
+}
+
+/// As what is asked for: replies may hold jobs, which logs never show.
+impl<T: fmt::Debug, R> fmt::Debug for Submission<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.asked.fmt(f)
+    }
+}
+
+impl<C: Command> Submitted for Submission<C, C::Reply> {
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
+        self.keep(transaction.apply(&self.asked)?);
+        Ok(())
+    }
+
+    fn apply_apart(&self, writer: &mut dyn Apart) -> Option<Applied<()>> {
+        let outcome = self.asked.apply_apart(writer)?;
+        Some(outcome.map(|reply| self.keep(reply)))
+    }
+
+    fn is_durable(&self) -> bool {
+        self.asked.is_durable()
+    }
+
+    fn weight(&self) -> usize {
+        self.asked.weight()
+    }
+
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>) {
+        self.asked.wants(wanted);
+    }
+}
+
+impl<Q: Query> Asked for Submission<Q, Q::Reply> {
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<()> {
+        self.keep(self.asked.answer(tables)?);
+        Ok(())
+    }
+}
+
+impl Transaction<'_> {
+    /// Carries out one command, and what features do after it.
+    pub fn apply<C: Command>(&mut self, command: &C) -> Applied<C::Reply> {
+        let reply = command.apply(self)?;
+        call!(self, after_command);
+        Ok(reply)
+    }
+
+    /// Carries out the commands of a group, in order. The inner results say which were refused.
+    ///
+    /// # Errors
+    /// When the store fails, and when the group must be applied again: see [`Part`].
+    pub fn apply_all(&mut self, commands: &[&dyn Submitted]) -> Result<Vec<Applied<()>>, StoreError> {
+        let mut outcomes = Vec::with_capacity(commands.len());
+        for (place, command) in commands.iter().enumerate() {
+            self.command = place;
+            outcomes.push(match self.part(Part::Command(place), |transaction| command.apply(transaction)) {
+                Err(Refusal::Store(fault)) => return Err(fault),
+                outcome => outcome,
+            });
+        }
+        Ok(outcomes)
+    }
+}

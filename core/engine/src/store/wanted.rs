@@ -1,0 +1,28 @@
+//! Rows that a group of commands will ask for.
+use ojs_model::{JobId, NewJob};
+
+/// What a store across a network reads ahead, in one exchange. A row that is not named here is read when a rule asks
+/// for it.
+#[derive(Debug, Default)]
+pub struct Wanted<'a> {
+    /// Jobs that exist, each with the lease token that the command carries.
+    pub jobs: Vec<(JobId, Option<i64>)>,
+    /// Ids of plain new jobs: the insert itself says when one of them exists.
+    pub new_jobs: Vec<JobId>,
+    /// Ids of workers.
+    pub workers: Vec<&'a str>,
+    /// Names of queues, and how many available jobs are to be claimed from each.
+    pub claims: Vec<(&'a str, usize)>,
+}
+
+impl Wanted<'_> {
+    /// A job that exists.
+    pub fn job(&mut self, id: JobId) {
+        self.jobs.push((id, None));
+    }
+
+    /// A job that is to be stored. One with a uniqueness key may turn out to exist, so its row is read.
+    pub fn new_job(&mut self, job: &NewJob) {
+        if job.unique.is_some() { self.job(job.id) } else { self.new_jobs.push(job.id) }
+    }
+}
