@@ -232,6 +232,31 @@ async fn unknown_options_are_refused_with_the_nearest_name() {
 }
 
 #[tokio::test]
+async fn an_empty_list_of_a_misspelt_queue_says_so() {
+    let server = ServerProcess::memory().await;
+    enqueue(&server, "mail", 1).await;
+    for list in ["jobs", "dead-letter"] {
+        let output = ojs(&server.url(), &[list, "list", "--queue", "mial"]).await;
+        assert_eq!(output.status.code(), Some(0), "an empty list is no failure");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(said, "ojs: there is no queue 'mial': did you mean 'mail'?\n");
+        assert!(!output.stdout.is_empty(), "the heading is there");
+    }
+    says(&server, &["dead-letter", "list", "--queue", "mail"]).await;
+}
+
+#[tokio::test]
+async fn attempts_are_named_as_in_the_languages_and_retries_are_refused() {
+    let server = ServerProcess::memory().await;
+    let job = json_of(&server, &["jobs", "enqueue", "a.b", "--retry", "5"]).await;
+    assert_eq!(job["job"]["max_attempts"], 5);
+    for option in ["--retries", "--max-retries"] {
+        let said = fails(&server.url(), &["jobs", "enqueue", "a.b", option, "5"], 2).await;
+        assert!(said.contains("--max-attempts N"), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn hints_fit_the_error() {
     let server = ServerProcess::memory().await;
     assert!(fails(&server.url(), &["workers", "get", "w1"], 1).await.contains("30 s after its last heartbeat"));

@@ -42,6 +42,8 @@ pub const TARGETS: &[Target] = &[
     whole("docs/reference/operations.md", "docs/operations.md.j2"),
     made("tests/vectors/operations.json", Renderer::vectors),
     whole("include/ojs_frame.h", "c/ojs_frame.h.j2"),
+    whole("core/sdk/src/client/operations.rs", "rust/client_operations.j2"),
+    whole("core/sdk/tests/support/operation_calls.rs", "rust/operation_calls.j2"),
     parts("core/sdk/src/environment.rs", &["rust/variables.j2"]),
     parts(
         "docs/languages.md",

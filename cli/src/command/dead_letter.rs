@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::bulk::Consent;
 use super::jobs::describe;
+use super::queues::remark_unknown;
 use crate::failure::Failure;
 use crate::list::{Cut, FEW, Paging, Source};
 use crate::output::{Output, print, remark, text};
@@ -139,6 +140,9 @@ async fn retry(remote: &Remote, ids: &[String]) -> Result<(), Failure> {
 
 async fn list(remote: &Remote, filter: &Filter, cut: &Cut) -> Result<(), Failure> {
     let listed = cut.of(remote, &filter.source(), FEW).await?;
+    if let Some(queue) = filter.queue.as_deref().filter(|_| listed.entries.is_empty()) {
+        remark_unknown(remote, queue).await?;
+    }
     let columns = ["/id", "/type", "/queue", "/attempt", "/discarded_at", "/error/message"];
     let heading = ["id", "type", "queue", "attempts", "discarded", "error"];
     listed.counted().show(remote.output, &heading, |job| columns.map(|path| text(job, path)))

@@ -3,6 +3,7 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use super::bulk::{self, Many};
+use super::queues::remark_unknown;
 use crate::failure::Failure;
 use crate::list::{Cut, Entry, FEW, Paging, Source};
 use crate::output::{items, pairs, text};
@@ -106,9 +107,12 @@ pub struct NewJob {
     /// Not before this time from now: 90s, 10m, 2h, 1d, or ISO 8601 (PT90S).
     #[arg(long, value_name = "DURATION", value_parser = relative_time)]
     delay: Option<String>,
-    /// How often it is tried at most.
-    #[arg(long, value_name = "N")]
+    /// How often it is tried at most, the first attempt included.
+    #[arg(long, visible_alias = "retry", value_name = "N")]
     max_attempts: Option<u32>,
+    /// What others call it; refused, because the first attempt is no retry.
+    #[arg(long, alias = "max-retries", hide = true, value_parser = no_retries)]
+    retries: Option<u32>,
     /// A UUIDv7 of your own: sending the command again then cannot make a second job.
     #[arg(long)]
     id: Option<String>,
@@ -158,6 +162,9 @@ impl Listing {
                 self.cut.of_several(remote, &sources, newest_first).await?
             }
         };
+        if let Some(queue) = self.queue.as_deref().filter(|_| listed.entries.is_empty()) {
+            remark_unknown(remote, queue).await?;
+        }
         let columns = ["/id", "/type", "/queue", "/state", "/attempt", "/created_at"];
         let heading = ["id", "type", "queue", "state", "attempt", "created"];
         listed.show(remote.output, &heading, |job| columns.map(|path| text(job, path)))
@@ -243,6 +250,10 @@ fn json_value(text: &str) -> Result<Value, String> {
 
 fn json_object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("not a JSON object ({error}); for example '{{\"key\": \"value\"}}'"))
+}
+
+fn no_retries(_: &str) -> Result<u32, String> {
+    Err("attempts are counted, the first one included: use --max-attempts N".to_owned())
 }
 
 /// `10m` or `PT10M` → `+PT10M`, the wire's form of "from now".

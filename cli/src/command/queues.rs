@@ -6,7 +6,7 @@ use super::bulk::{Consent, Sweep};
 use crate::failure::Failure;
 use crate::list::{Cut, MANY, Paging, Source, envelope};
 use crate::names::did_you_mean;
-use crate::output::{pairs, print, rows, text};
+use crate::output::{pairs, print, remark, rows, text};
 use crate::remote::{Remote, segment};
 
 const PURGE_EXAMPLES: &str = "\
@@ -120,18 +120,33 @@ async fn get(remote: &Remote, queue: &str) -> Result<(), Failure> {
 
 /// The protocol makes a queue of any name that is paused or resumed: a misspelt one is refused here.
 async fn must_exist(remote: &Remote, queue: &str, otherwise: Option<&str>) -> Result<(), Failure> {
-    // One look is enough for a queue that is there; servers that do not know this call have the list.
-    if remote.get(format!("/admin/queues/{}", segment(queue))).await.is_ok() {
-        return Ok(());
-    }
-    let known: Vec<String> = all_queues().all(remote).await?.iter().map(|entry| text(&entry.value, "/name")).collect();
-    if known.iter().any(|name| name == queue) {
-        return Ok(());
-    }
+    let Some(known) = queues_instead_of(remote, queue).await? else { return Ok(()) };
     let near = did_you_mean(queue, known.iter().map(String::as_str));
     let advice = near.into_iter().chain(otherwise.map(str::to_owned)).collect::<Vec<_>>().join(" ");
     let advice = if advice.is_empty() { "`ojs queues list` shows the queues that there are".to_owned() } else { advice };
     Err(Failure::refused(format!("there is no queue '{queue}'"), advice))
+}
+
+/// Says on stderr that an empty list is empty because there is no queue of this name.
+///
+/// # Errors
+/// As [`Remote::call`].
+pub async fn remark_unknown(remote: &Remote, queue: &str) -> Result<(), Failure> {
+    if let Some(known) = queues_instead_of(remote, queue).await? {
+        let near = did_you_mean(queue, known.iter().map(String::as_str)).map(|hint| format!(": {hint}"));
+        remark(&format!("ojs: there is no queue '{queue}'{}", near.unwrap_or_default()));
+    }
+    Ok(())
+}
+
+/// `None` when the queue exists, else the names of the queues that do.
+async fn queues_instead_of(remote: &Remote, queue: &str) -> Result<Option<Vec<String>>, Failure> {
+    // One look is enough for a queue that is there; servers that do not know this call have the list.
+    if remote.get(format!("/admin/queues/{}", segment(queue))).await.is_ok() {
+        return Ok(None);
+    }
+    let known: Vec<String> = all_queues().all(remote).await?.iter().map(|entry| text(&entry.value, "/name")).collect();
+    Ok(if known.iter().any(|name| name == queue) { None } else { Some(known) })
 }
 
 /// One request per queue: there is no call for all.

@@ -54,6 +54,7 @@ pub mod encryption;
 pub mod environment;
 mod error;
 mod job;
+mod job_page;
 mod json;
 mod members;
 pub mod middleware;
@@ -71,6 +72,7 @@ pub mod transport;
 pub mod worker;
 pub mod workflow;
 
+pub use client::operations::*;
 pub use client::{
     BulkItem, BulkOptions, BulkResult, BulkTarget, Client, DeadLetterFilter, DeleteQueue, Event, EventFilter, Events, JobFilter,
     JobResult,
@@ -78,6 +80,7 @@ pub use client::{
 pub use cron::{CronJob, Overlap};
 pub use error::Error;
 pub use job::{Job, JobFailure, JobState};
+pub use job_page::JobPage;
 pub use json::Json;
 pub use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
 pub use options::defaults;

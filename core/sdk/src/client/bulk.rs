@@ -15,14 +15,21 @@ use crate::job::{Job, JobState};
 use crate::request::JobRequest;
 use crate::transport::{Request, Response};
 
-/// How a bulk enqueue is carried out. The default: each job on its own, under a key made for the call.
+/// How a bulk operation is carried out. The default: each job on its own; a bulk enqueue has a key made for the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BulkOptions {
-    /// Store all jobs or none.
+    /// All jobs or none.
     pub atomic: bool,
     /// The server answers the same request with the same key the same way for a day. Take one of your own when your program may
     /// start over and send the request again.
     pub idempotency_key: Option<String>,
+}
+
+impl BulkOptions {
+    /// The word of the wire.
+    fn atomicity(&self) -> &'static str {
+        if self.atomic { "atomic" } else { "partial" }
+    }
 }
 
 /// Which jobs a filter means. The default names none, which the server refuses.
@@ -177,8 +184,8 @@ impl Client {
 
     async fn send_bulk(&self, requests: &[JobRequest], options: BulkOptions) -> Result<Vec<Result<Job, Error>>, Error> {
         let text = JobRequest::list_json(requests)?;
+        let atomicity = options.atomicity();
         let key = options.idempotency_key.unwrap_or_else(|| JobId::now_v7().to_string());
-        let atomicity = if options.atomic { "atomic" } else { "partial" };
         let body = format!("{{\"jobs\":{text},\"atomicity\":\"{atomicity}\",\"idempotency_key\":{}}}", json!(key));
         created(&self.bulk_raw("/jobs/bulk", body.into()).await?, requests.len())
     }
@@ -227,7 +234,15 @@ impl Client {
     /// # Errors
     /// Any error of [`call`](Self::call). A job that cannot be cancelled is no error: see [`BulkResult::items`].
     pub async fn bulk_cancel(&self, target: impl Into<BulkTarget>) -> Result<BulkResult, Error> {
-        self.change_many("cancel", "cancelled", target.into()).await
+        self.bulk_cancel_with(target, BulkOptions::default()).await
+    }
+
+    /// The same with options: with [`atomic`](BulkOptions::atomic) one job that cannot be cancelled keeps the others from it.
+    ///
+    /// # Errors
+    /// As [`bulk_cancel`](Self::bulk_cancel).
+    pub async fn bulk_cancel_with(&self, target: impl Into<BulkTarget>, options: BulkOptions) -> Result<BulkResult, Error> {
+        self.change_many("cancel", "cancelled", target.into(), options).await
     }
 
     /// Runs many jobs again: discarded ones with fresh attempts, retryable ones at once instead of after their back-off.
@@ -235,7 +250,15 @@ impl Client {
     /// # Errors
     /// As [`bulk_cancel`](Self::bulk_cancel).
     pub async fn bulk_retry(&self, target: impl Into<BulkTarget>) -> Result<BulkResult, Error> {
-        self.change_many("retry", "retried", target.into()).await
+        self.bulk_retry_with(target, BulkOptions::default()).await
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`bulk_cancel`](Self::bulk_cancel).
+    pub async fn bulk_retry_with(&self, target: impl Into<BulkTarget>, options: BulkOptions) -> Result<BulkResult, Error> {
+        self.change_many("retry", "retried", target.into(), options).await
     }
 
     /// Deletes many ended jobs for ever.
@@ -243,15 +266,29 @@ impl Client {
     /// # Errors
     /// As [`bulk_cancel`](Self::bulk_cancel).
     pub async fn bulk_delete(&self, target: impl Into<BulkTarget>) -> Result<BulkResult, Error> {
-        self.change_many("delete", "deleted", target.into()).await
+        self.bulk_delete_with(target, BulkOptions::default()).await
     }
 
-    async fn change_many(&self, verb: &str, done: &str, target: BulkTarget) -> Result<BulkResult, Error> {
-        let body = match target {
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`bulk_cancel`](Self::bulk_cancel).
+    pub async fn bulk_delete_with(&self, target: impl Into<BulkTarget>, options: BulkOptions) -> Result<BulkResult, Error> {
+        self.change_many("delete", "deleted", target.into(), options).await
+    }
+
+    async fn change_many(&self, verb: &str, done: &str, target: BulkTarget, options: BulkOptions) -> Result<BulkResult, Error> {
+        let mut body = match target {
             BulkTarget::Ids(ids) if ids.is_empty() => return Ok(BulkResult::nothing()),
             BulkTarget::Ids(ids) => json!({"job_ids": ids}),
             BulkTarget::Filter(filter) => json!({"filter": filter.to_value()}),
         };
+        if let Some(members) = body.as_object_mut() {
+            members.insert("atomicity".to_owned(), options.atomicity().into());
+            if let Some(key) = options.idempotency_key {
+                members.insert("idempotency_key".to_owned(), key.into());
+            }
+        }
         BulkResult::read(&self.bulk_raw(&format!("/jobs/bulk/{verb}"), body.to_string().into()).await?, done)
     }
 }

@@ -9,12 +9,14 @@ use crate::middleware::{Chain, ENQUEUE_ORDER, EnqueueMiddleware};
 use crate::transport::{ConnectOptions, MANIFEST_PATH, Method, Request, Response, Transport, connect};
 
 mod admin;
+mod answer;
 mod builder;
 mod bulk;
 mod enqueue;
 mod events;
 pub(crate) mod forms;
 mod identity;
+pub mod operations;
 mod operators;
 mod path;
 mod results;

@@ -1,0 +1,465 @@
+// Made from xtask/operations by make gen; do not edit.
+//! Operations of the server. Those that are more than a request and its answer stand beside this file.
+use std::time::Duration;
+
+use ojs_model::{Timestamp, duration};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Client;
+use super::answer;
+use super::path::{query, segment};
+use crate::error::Error;
+use crate::job::{Job, JobState};
+use crate::job_page::JobPage;
+use crate::transport::Method;
+use crate::workflow::Workflow;
+
+/// What can be left out of [`Client::list_jobs`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListJobs {
+    /// Only jobs of this queue.
+    pub queue: Option<String>,
+    /// Only this job type; `email.*` is all types that start with `email.`.
+    pub job_type: Option<String>,
+    /// Only jobs in this state.
+    pub state: Option<JobState>,
+    /// Only jobs created at this time or later.
+    pub since: Option<Timestamp>,
+    /// Only jobs created before this time.
+    pub until: Option<Timestamp>,
+    /// What the list is sorted by; `created_at` without it. One of created_at, scheduled_at, priority.
+    pub sort: Option<String>,
+    /// The direction of the sort; `desc` without it: the newest or the highest priority first. One of asc, desc.
+    pub order: Option<String>,
+    /// The number of the page. The first page is 1.
+    pub page: Option<u32>,
+    /// The most jobs on one page, 1 to 100.
+    pub per_page: Option<u32>,
+}
+
+/// What can be left out of [`Client::list_workflows`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListWorkflows {
+    /// Only workflows in this state. One of pending, running, completed, failed, cancelled.
+    pub state: Option<String>,
+    /// The number of the page. The first page is 1.
+    pub page: Option<u32>,
+    /// The most workflows on one page, 1 to 100; 20 without it.
+    pub per_page: Option<u32>,
+}
+
+/// What can be left out of [`Client::list_workers`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListWorkers {
+    /// Only workers in this state.
+    pub state: Option<String>,
+    /// The number of the page. The first page is 1.
+    pub page: Option<u32>,
+    /// The most workers on one page, 1 to 100; 20 without it.
+    pub per_page: Option<u32>,
+}
+
+/// What can be left out of [`Client::stats_history`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StatsHistory {
+    /// The length of each period; `1m` without it. One of 1m, 5m, 1h, 1d.
+    pub period: Option<String>,
+    /// Only this queue.
+    pub queue: Option<String>,
+    /// From this time on.
+    pub since: Option<Timestamp>,
+    /// Up to this time.
+    pub until: Option<Timestamp>,
+}
+
+/// What can be left out of [`Client::set_maintenance`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SetMaintenance {
+    /// Why, for those who ask.
+    pub reason: Option<String>,
+    /// How long it will take, such as `PT30M`.
+    pub estimated_duration: Option<Duration>,
+}
+
+#[rustfmt::skip]
+impl Client {
+
+    /// The job with this id.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_job(&self, id: &str) -> Result<Job, Error> {
+        let answer = self.call(Method::GET, &format!("/jobs/{}", segment(id)), None).await?;
+        crate::job::from_answer(&answer)
+    }
+
+    /// One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
+    /// another page while the page says that it has more. Jobs that come and go between two pages move the others.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use ojs::ListJobs;
+    /// # for number in 0..3 {
+    /// #     client.enqueue("email.send", [number]).await?;
+    /// # }
+    /// let page = client.list_jobs(&ListJobs { job_type: Some("email.*".into()), per_page: Some(2), ..ListJobs::default() }).await?;
+    /// assert_eq!((page.jobs.len(), page.total, page.has_more), (2, 3, true));
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn list_jobs(&self, options: &ListJobs) -> Result<JobPage, Error> {
+        let query = query(&[
+            ("queue", options.queue.as_deref()),
+            ("type", options.job_type.as_deref()),
+            ("state", options.state.as_ref().map(|state| state.as_str().to_owned()).as_deref()),
+            ("since", options.since.map(|value| value.to_string()).as_deref()),
+            ("until", options.until.map(|value| value.to_string()).as_deref()),
+            ("sort", options.sort.as_deref()),
+            ("order", options.order.as_deref()),
+            ("page", Some(options.page.unwrap_or(1).to_string()).as_deref()),
+            ("per_page", Some(options.per_page.unwrap_or(100).to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/jobs{query}"), None).await?;
+        JobPage::read(&answer)
+    }
+
+    /// Cancels the job. A worker that runs it is told to stop.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
+    pub async fn cancel_job(&self, id: &str) -> Result<Job, Error> {
+        let answer = self.call(Method::DELETE, &format!("/jobs/{}", segment(id)), None).await?;
+        crate::job::from_answer(&answer)
+    }
+
+    /// Changes the priority of a job that waits.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
+    pub async fn set_priority(&self, id: &str, priority: i32) -> Result<Job, Error> {
+        let mut body = Map::new();
+        body.insert("priority".to_owned(), priority.into());
+        let answer = self.call(Method::PATCH, &format!("/jobs/{}", segment(id)), Some(Value::Object(body).to_string().into())).await?;
+        crate::job::from_answer(&answer)
+    }
+
+    /// Makes a job available that was enqueued as pending.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
+    pub async fn activate(&self, id: &str) -> Result<Job, Error> {
+        let answer = self.call(Method::POST, &format!("/jobs/{}/activate", segment(id)), Some("{}".into())).await?;
+        crate::job::from_answer(&answer)
+    }
+
+    /// Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
+    pub async fn retry_job(&self, id: &str) -> Result<Job, Error> {
+        let answer = self.call(Method::POST, &format!("/admin/jobs/{}/retry", segment(id)), Some("{}".into())).await?;
+        crate::job::from_answer(&answer)
+    }
+
+    /// The state of the workflow and of its steps.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_workflow(&self, id: &str) -> Result<Workflow, Error> {
+        let answer = self.call(Method::GET, &format!("/workflows/{}", segment(id)), None).await?;
+        Workflow::from_answer(&answer)
+    }
+
+    /// Cancels the jobs of the workflow that have not begun. Jobs that run may finish.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
+    pub async fn cancel_workflow(&self, id: &str) -> Result<Workflow, Error> {
+        let answer = self.call(Method::DELETE, &format!("/workflows/{}", segment(id)), None).await?;
+        Workflow::from_answer(&answer)
+    }
+
+    /// Workflows without their steps, the newest first. A workflow inside another one is a step of it, and not
+    /// listed.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn list_workflows(&self, options: &ListWorkflows) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("state", options.state.as_deref()),
+            ("page", options.page.map(|value| value.to_string()).as_deref()),
+            ("per_page", options.per_page.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/workflows{query}"), None).await?;
+        answer::list(&answer, &["items"])
+    }
+
+    /// Stops handing out jobs of the queue until [`resume_queue`](Self::resume_queue). Jobs can still be enqueued.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn pause_queue(&self, name: &str) -> Result<(), Error> {
+        self.call(Method::POST, &format!("/queues/{}/pause", segment(name)), Some("{}".into())).await.map(drop)
+    }
+
+    /// Hands out jobs of the queue again, and accepts new ones.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn resume_queue(&self, name: &str) -> Result<(), Error> {
+        self.call(Method::POST, &format!("/queues/{}/resume", segment(name)), Some("{}".into())).await.map(drop)
+    }
+
+    /// Creates a queue with settings, such as `concurrency`, `max_size`, `rate_limit` and `retention`.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let client = ojs::Client::connect("memory:").await?;
+    /// use serde_json::json;
+    /// client.create_queue("mail", &json!({"concurrency": 20})).await?;
+    /// let queue = client.configure_queue("mail", &json!({"rate_limit": {"limit": 100, "period": "PT1M"}})).await?;
+    /// assert_eq!(queue["config"]["concurrency"], 20);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`.
+    pub async fn create_queue(&self, name: &str, config: &impl Serialize) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("name".to_owned(), name.into());
+        body.insert("config".to_owned(), answer::value("config", config)?);
+        let answer = self.call(Method::POST, "/queues", Some(Value::Object(body).to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// A queue with its settings and counts.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_queue(&self, name: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/queues/{}", segment(name)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Changes the settings that are named and leaves the others. A setting of null goes back to the template, the
+    /// queue `_default`.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_payload`.
+    pub async fn configure_queue(&self, name: &str, config: &impl Serialize) -> Result<Value, Error> {
+        let body = answer::value("config", config)?;
+        let answer = self.call(Method::PUT, &format!("/queues/{}/config", segment(name)), Some(body.to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Accepts no more jobs for the queue and hands out those that are in it, until
+    /// [`resume_queue`](Self::resume_queue).
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn drain_queue(&self, name: &str) -> Result<(), Error> {
+        self.call(Method::POST, &format!("/queues/{}/drain", segment(name)), Some("{}".into())).await.map(drop)
+    }
+
+    /// The keys that have limits, with how much of each limit is used.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn list_rate_limits(&self) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("limit", Some("200")),
+        ]);
+        let answer = self.call(Method::GET, &format!("/rate-limits{query}"), None).await?;
+        answer::list(&answer, &["items"])
+    }
+
+    /// The limits of a key, with how much of each is used.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_rate_limit(&self, key: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/rate-limits/{}", segment(key)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// The dead letter with this id.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_dead_letter(&self, id: &str) -> Result<Job, Error> {
+        let answer = self.call(Method::GET, &format!("/dead-letter/{}", segment(id)), None).await?;
+        crate::job::from_answer(&answer)
+    }
+
+    /// Runs a dead letter again, with all its attempts.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_state_transition`.
+    pub async fn retry_dead_letter(&self, id: &str) -> Result<Job, Error> {
+        let answer = self.call(Method::POST, &format!("/dead-letter/{}/retry", segment(id)), Some("{}".into())).await?;
+        crate::job::from_answer(&answer)
+    }
+
+    /// Deletes a dead letter. It cannot be brought back.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_dead_letter(&self, id: &str) -> Result<(), Error> {
+        self.call(Method::DELETE, &format!("/dead-letter/{}", segment(id)), None).await.map(drop)
+    }
+
+    /// How many dead letters there are, by queue and by type of error, and since when.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn dead_letter_stats(&self) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, "/dead-letter/stats", None).await?;
+        answer::object(&answer)
+    }
+
+    /// All cron entries.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn list_cron(&self) -> Result<Vec<Value>, Error> {
+        let answer = self.call(Method::GET, "/cron", None).await?;
+        answer::list(&answer, &["crons", "cron_jobs", "entries"])
+    }
+
+    /// The cron entry of this name.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_cron(&self, name: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/cron/{}", segment(name)), None).await?;
+        answer::member(&answer, &["cron", "cron_job"])
+    }
+
+    /// Enables the cron entry, or disables it. A disabled entry enqueues no jobs.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
+    pub async fn enable_cron(&self, name: &str, enabled: bool) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("enabled".to_owned(), enabled.into());
+        let answer = self.call(Method::PATCH, &format!("/cron/{}", segment(name)), Some(Value::Object(body).to_string().into())).await?;
+        answer::member(&answer, &["cron", "cron_job"])
+    }
+
+    /// Deletes the cron entry. The jobs that it has enqueued stay.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_cron(&self, name: &str) -> Result<(), Error> {
+        self.call(Method::DELETE, &format!("/cron/{}", segment(name)), None).await.map(drop)
+    }
+
+    /// The workers that the server knows, with what each of them does.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn list_workers(&self, options: &ListWorkers) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("state", options.state.as_deref()),
+            ("page", options.page.map(|value| value.to_string()).as_deref()),
+            ("per_page", options.per_page.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/workers{query}"), None).await?;
+        answer::list(&answer, &["items"])
+    }
+
+    /// The worker with this id.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_worker(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/admin/workers/{}", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Tells a worker to take no more jobs (`quiet`), to stop (`terminate`), or to take jobs again (`resume`). The
+    /// worker hears of it with its next heartbeat.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
+    pub async fn direct_worker(&self, id: &str, directive: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/admin/workers/{}/{}", segment(id), segment(directive)), Some("{}".into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Removes a worker that no longer sends heartbeats. Its jobs go back to their queues.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    pub async fn remove_worker(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::DELETE, &format!("/admin/workers/{}", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Jobs by state, throughput, latency and workers of the whole server.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn server_stats(&self) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, "/admin/stats", None).await?;
+        answer::object(&answer)
+    }
+
+    /// Throughput and latency over time, oldest first. Periods in which nothing ran are left out.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`.
+    pub async fn stats_history(&self, options: &StatsHistory) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("period", options.period.as_deref()),
+            ("queue", options.queue.as_deref()),
+            ("since", options.since.map(|value| value.to_string()).as_deref()),
+            ("until", options.until.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/stats/history{query}"), None).await?;
+        answer::list(&answer, &["items"])
+    }
+
+    /// Whether the server is in maintenance, since when and why.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn maintenance(&self) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, "/admin/system/maintenance", None).await?;
+        answer::object(&answer)
+    }
+
+    /// Begins or ends maintenance. During it jobs are accepted, and none is handed out.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn set_maintenance(&self, enabled: bool, options: &SetMaintenance) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("enabled".to_owned(), enabled.into());
+        if let Some(value) = options.reason.clone() {
+            body.insert("reason".to_owned(), value.into());
+        }
+        if let Some(value) = options.estimated_duration.map(duration::format) {
+            body.insert("estimated_duration".to_owned(), value.into());
+        }
+        let answer = self.call(Method::POST, "/admin/system/maintenance", Some(Value::Object(body).to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// The settings that the server runs with. There are no secrets among them.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn server_config(&self) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, "/admin/system/config", None).await?;
+        answer::object(&answer)
+    }
+}

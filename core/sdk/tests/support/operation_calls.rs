@@ -1,0 +1,62 @@
+// Made from xtask/operations by make gen; do not edit.
+//! The calls of the vectors in tests/vectors/operations.json, by their place there.
+use ojs::{Client, Error, JobState, Timestamp};
+use ojs_model::duration;
+use serde_json::json;
+
+#[rustfmt::skip]
+pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
+    match place {
+        0 => super::by_hand(client, "bulk_cancel").await,
+        1 => super::by_hand(client, "bulk_retry").await,
+        2 => super::by_hand(client, "bulk_delete").await,
+        3 => client.get_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        4 => client.list_jobs(&ojs::ListJobs { queue: Some("mail".to_owned()), job_type: Some("email.*".to_owned()), state: Some(JobState::from("available")), page: Some(2), per_page: Some(50), ..Default::default() }).await.map(drop),
+        5 => client.cancel_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        6 => client.set_priority("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 5).await.map(drop),
+        7 => client.activate("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        8 => client.retry_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        9 => super::by_hand(client, "result").await,
+        10 => super::by_hand(client, "results").await,
+        11 => client.get_workflow("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        12 => client.cancel_workflow("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        13 => client.list_workflows(&ojs::ListWorkflows { state: Some("running".to_owned()), per_page: Some(50), ..Default::default() }).await.map(drop),
+        14 => super::by_hand(client, "list_queues").await,
+        15 => super::by_hand(client, "queue_stats").await,
+        16 => client.pause_queue("mail").await.map(drop),
+        17 => client.resume_queue("mail").await.map(drop),
+        18 => client.create_queue("mail", &json!({"concurrency": 20, "rate_limit": json!({"limit": 100, "period": "PT1M"})})).await.map(drop),
+        19 => client.get_queue("mail").await.map(drop),
+        20 => client.get_queue("mail/eu west?ü").await.map(drop),
+        21 => client.configure_queue("mail", &json!({"max_size": 1000})).await.map(drop),
+        22 => super::by_hand(client, "delete_queue").await,
+        23 => client.drain_queue("mail").await.map(drop),
+        24 => super::by_hand(client, "purge_queue").await,
+        25 => client.list_rate_limits().await.map(drop),
+        26 => client.get_rate_limit("stripe").await.map(drop),
+        27 => super::by_hand(client, "override_rate_limit").await,
+        28 => super::by_hand(client, "dead_letters").await,
+        29 => client.get_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        30 => client.retry_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        31 => client.delete_dead_letter("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        32 => super::by_hand(client, "retry_dead_letters").await,
+        33 => super::by_hand(client, "discard_dead_letters").await,
+        34 => client.dead_letter_stats().await.map(drop),
+        35 => client.list_cron().await.map(drop),
+        36 => client.get_cron("digest").await.map(drop),
+        37 => client.enable_cron("digest", false).await.map(drop),
+        38 => client.delete_cron("digest").await.map(drop),
+        39 => client.list_workers(&ojs::ListWorkers { state: Some("running".to_owned()), page: Some(1), per_page: Some(100), ..Default::default() }).await.map(drop),
+        40 => client.get_worker("mail-1").await.map(drop),
+        41 => client.direct_worker("mail-1", "quiet").await.map(drop),
+        42 => client.remove_worker("mail-1").await.map(drop),
+        43 => super::by_hand(client, "health").await,
+        44 => super::by_hand(client, "manifest").await,
+        45 => client.server_stats().await.map(drop),
+        46 => client.stats_history(&ojs::StatsHistory { period: Some("1h".to_owned()), queue: Some("mail".to_owned()), since: Some(Timestamp::parse("2031-01-01T00:00:00Z").unwrap()), ..Default::default() }).await.map(drop),
+        47 => client.maintenance().await.map(drop),
+        48 => client.set_maintenance(true, &ojs::SetMaintenance { reason: Some("moving the database".to_owned()), estimated_duration: Some(duration::parse("PT30M").unwrap()), ..Default::default() }).await.map(drop),
+        49 => client.server_config().await.map(drop),
+        _ => panic!("no call for vector {place}: run make gen"),
+    }
+}
