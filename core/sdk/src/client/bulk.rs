@@ -237,7 +237,8 @@ impl Client {
         self.bulk_cancel_with(target, BulkOptions::default()).await
     }
 
-    /// The same with options: with [`atomic`](BulkOptions::atomic) one job that cannot be cancelled keeps the others from it.
+    /// The same with options: with [`atomic`](BulkOptions::atomic) one job that cannot be cancelled keeps the others
+    /// from it.
     ///
     /// # Errors
     /// As [`bulk_cancel`](Self::bulk_cancel).
