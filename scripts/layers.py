@@ -30,7 +30,7 @@ ENGINE = ROOT / "core" / "engine" / "src"
 # its counters.
 LARGEST_CIRCLE = 3
 # What a feature offers to other features; everything else in its folder is its own.
-OFFERED = {"records", "tables", "answer", "routes", "filter"}
+OFFERED = {"records", "commands", "tables", "answer", "routes", "filter"}
 
 
 def inside_imports() -> list[str]:

@@ -7,15 +7,17 @@ use ojs_model::redact::SecretUrl;
 use ojs_model::{JobId, NewJob, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{Refusal, StoreError};
+use crate::error::{Applied, Refusal, StoreError};
 use crate::features;
+use crate::features::queue_config::commands::EmitFull;
 use crate::features::queue_config::records::Overflow;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
-use crate::kernel::command::{Claim, Command, Outcome, OutcomeReport, Reply};
+use crate::kernel::command::{Claim, Enqueue, Exchange, Exchanged, Outcome, OutcomeReport};
 use crate::kernel::ending::Ending;
 use crate::kernel::job::JobView;
 use crate::kernel::maintenance::Sweeper;
-use crate::kernel::typed;
+use crate::kernel::placed::Placed;
+use crate::kernel::typed::{Command, Query};
 use crate::kernel::wake::{Wakeups, quiet_signal, room_signal};
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
@@ -195,7 +197,7 @@ impl Engine {
     }
 
     /// Carries out a command.
-    pub(crate) fn execute<C: typed::Command>(&self, command: C) -> impl Future<Output = Result<C::Reply, Refusal>> + Send {
+    pub(crate) fn execute<C: Command>(&self, command: C) -> impl Future<Output = Applied<C::Reply>> + Send {
         self.inner.store.execute(command)
     }
 
@@ -210,13 +212,13 @@ impl Engine {
     }
 
     /// Answers a query.
-    pub(crate) fn query<Q: typed::Query>(&self, query: Q) -> impl Future<Output = Result<Q::Reply, Refusal>> + Send {
+    pub(crate) fn query<Q: Query>(&self, query: Q) -> impl Future<Output = Applied<Q::Reply>> + Send {
         self.inner.store.query(query)
     }
 
     /// Stores jobs. When a queue that lets its producers wait is full, waits up to `patience` for room.
-    pub(crate) async fn enqueue(&self, jobs: Vec<Arc<NewJob>>, patience: Duration) -> Result<Reply, Refusal> {
-        let first = self.execute(Command::Enqueue(jobs.clone())).await;
+    pub(crate) async fn enqueue(&self, jobs: Vec<Arc<NewJob>>, patience: Duration) -> Applied<Vec<Placed>> {
+        let first = self.execute(Enqueue(jobs.clone())).await;
         let Some(queue) = blocked_on(&first) else { return first };
         let deadline = tokio::time::Instant::now() + patience.min(MAX_WAIT);
         let mut refusal = first;
@@ -224,7 +226,7 @@ impl Engine {
         while !patience.is_zero() {
             // Registered before the next try: room that comes in between is not missed.
             let registration = self.inner.wakeups.register(&[room_signal(&full)], 1);
-            refusal = self.execute(Command::Enqueue(jobs.clone())).await;
+            refusal = self.execute(Enqueue(jobs.clone())).await;
             match blocked_on(&refusal) {
                 None => return refusal,
                 Some(queue) if queue != full => {
@@ -240,17 +242,21 @@ impl Engine {
             }
         }
         let job_type = jobs.iter().find(|job| job.queue == full).map(|job| job.job_type.clone()).unwrap_or_default();
-        self.execute(Command::EmitFull { queue: full, job_type }).await?;
+        self.execute(EmitFull { queue: full, job_type }).await?;
         refusal
     }
 
     /// Writes outcomes, then claims jobs, waiting up to `wait` for the first.
-    pub(crate) async fn exchange(&self, outcomes: Vec<OutcomeReport>, claim: Option<Claim>, wait: Duration) -> Answered {
+    pub(crate) async fn exchange(
+        &self,
+        outcomes: Vec<OutcomeReport>,
+        claim: Option<Claim>,
+        wait: Duration,
+    ) -> Applied<Exchanged> {
         let claim = match claim {
             Some(claim) if !wait.is_zero() => claim,
             claim => {
-                let (results, jobs, _) = exchanged(self.execute(Command::Exchange { outcomes, claim }).await)?;
-                return Ok((results, jobs));
+                return self.execute(Exchange { outcomes, claim }).await;
             }
         };
         // Registered before the first look: a job that arrives in between is not missed.
@@ -261,14 +267,15 @@ impl Engine {
         };
         let quiet = self.inner.wakeups.register(&claim.worker.as_deref().map(quiet_signal).into_iter().collect::<Vec<_>>(), 1);
         let deadline = tokio::time::Instant::now() + wait.min(MAX_WAIT);
-        let (results, mut jobs, mut retry_at) = self.claim_for_caller(outcomes, &claim).await?;
-        while jobs.is_empty() {
+        let mut exchanged = self.claim_for_caller(outcomes, &claim).await?;
+        while exchanged.jobs.is_empty() {
             if picky {
                 // It is called for jobs that others take as well: a busy queue must not make it look without end.
                 tokio::time::sleep(PICKY_PAUSE).await;
             }
             // A queue with a rate says when it has more jobs; no other event does.
-            let pause = retry_at.map_or(MAX_WAIT, |at| Duration::from_millis(at.millis_since(self.now())).max(MIN_PAUSE));
+            let pause =
+                exchanged.retry_at.map_or(MAX_WAIT, |at| Duration::from_millis(at.millis_since(self.now())).max(MIN_PAUSE));
             tokio::select! {
                 () = registration.woken() => {}
                 () = tokio::time::sleep(pause) => {}
@@ -276,23 +283,24 @@ impl Engine {
                 () = quiet.woken() => break,
                 () = self.inner.closing.cancelled() => break,
             }
-            (_, jobs, retry_at) = self.claim_for_caller(Vec::new(), &claim).await?;
+            let Exchanged { jobs, retry_at, .. } = self.claim_for_caller(Vec::new(), &claim).await?;
+            (exchanged.jobs, exchanged.retry_at) = (jobs, retry_at);
         }
-        Ok((results, jobs))
+        Ok(exchanged)
     }
 
     /// Claims in a task of its own: when the caller hangs up while the claim is under way, the jobs are given back at once
     /// instead of waiting for their leases to run out.
-    async fn claim_for_caller(&self, outcomes: Vec<OutcomeReport>, claim: &Claim) -> Exchanged {
+    async fn claim_for_caller(&self, outcomes: Vec<OutcomeReport>, claim: &Claim) -> Applied<Exchanged> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let (engine, claim) = (self.clone(), claim.clone());
         tokio::spawn(async move {
-            let reply = exchanged(engine.execute(Command::Exchange { outcomes, claim: Some(claim) }).await);
+            let reply = engine.execute(Exchange { outcomes, claim: Some(claim) }).await;
             // Unread in the channel or refused by it: dropped in both cases, and then given back.
-            let _ = sender.send(reply.map(|(results, jobs, retry_at)| (results, Handout { engine, jobs }, retry_at)));
+            let _ = sender.send(reply.map(|exchanged| Handout { engine, exchanged }));
         });
-        let (results, handout, retry_at) = receiver.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))?;
-        Ok((results, handout.take(), retry_at))
+        let handout = receiver.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))?;
+        Ok(handout.take())
     }
 
     async fn give_back(&self, jobs: Vec<JobView>) {
@@ -304,14 +312,14 @@ impl Engine {
             want_job: false,
         };
         let outcomes: Vec<_> = jobs.into_iter().map(release).collect();
-        if let Err(refusal) = self.execute(Command::Exchange { outcomes, claim: None }).await {
+        if let Err(refusal) = self.execute(Exchange { outcomes, claim: None }).await {
             tracing::warn!(?refusal, "jobs of a caller that hung up come back when their leases run out");
         }
     }
 }
 
 /// The queue that is full and lets its producers wait, when that is why an enqueue was refused.
-fn blocked_on(reply: &Result<Reply, Refusal>) -> Option<String> {
+fn blocked_on(reply: &Applied<Vec<Placed>>) -> Option<String> {
     let Err(Refusal::Ojs(error)) = reply else { return None };
     let details = error.details.as_ref().filter(|_| error.code == "QUEUE_FULL")?;
     let blocks = details.get("strategy").and_then(serde_json::Value::as_str) == Some(Overflow::Block.as_str());
@@ -321,37 +329,23 @@ fn blocked_on(reply: &Result<Reply, Refusal>) -> Option<String> {
 /// Claimed jobs on their way to a caller who may have hung up: jobs that the caller does not take are given back.
 struct Handout {
     engine: Engine,
-    jobs: Vec<JobView>,
+    exchanged: Exchanged,
 }
 
 impl Handout {
-    fn take(mut self) -> Vec<JobView> {
-        std::mem::take(&mut self.jobs)
+    fn take(mut self) -> Exchanged {
+        std::mem::take(&mut self.exchanged)
     }
 }
 
 impl Drop for Handout {
     fn drop(&mut self) {
-        let jobs = std::mem::take(&mut self.jobs);
+        let jobs = std::mem::take(&mut self.exchanged.jobs);
         // Without a runtime the process is ending; the leases run out by themselves.
         if let (false, Ok(runtime)) = (jobs.is_empty(), tokio::runtime::Handle::try_current()) {
             let engine = self.engine.clone();
             runtime.spawn(async move { engine.give_back(jobs).await });
         }
-    }
-}
-
-/// Answers to outcomes.
-type Results = Vec<Result<crate::kernel::command::Finished, ojs_model::OjsError>>;
-/// Answers to outcomes, and claimed jobs.
-type Answered = Result<(Results, Vec<JobView>), Refusal>;
-/// The same, and when a claim that a rate held back may find more.
-type Exchanged = Result<(Results, Vec<JobView>, Option<Timestamp>), Refusal>;
-
-fn exchanged(reply: Result<Reply, Refusal>) -> Exchanged {
-    match reply? {
-        Reply::Exchanged { results, jobs, retry_at } => Ok((results, jobs, retry_at)),
-        other => Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
     }
 }
 

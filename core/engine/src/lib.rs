@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `kernel/` | commands and queries, [`command`]; a transaction, its transitions, events and counters; wake-ups; jobs as rows, [`job`] |
 //! | `store/` | the seam ([`Store`](store::seam::Store), [`rows`]), group commit (`writer`), and the stores `memory`, `sqlite`, `postgres` |
-//! | `features/<name>/` | what one feature needs: `records` (rows and their tables), `rules`, `routes`, `metrics` |
+//! | `features/<name>/` | what one feature needs: `records` (rows and their tables), `commands`, `rules`, `routes`, `metrics` |
 //! | `http/` | the HTTP binding as an axum router: routes, requests, answers, streams; keys ([`access`]); the listener with its limits |
 //! | [`error`] | errors and results that all of these share |
 //! | `engine`, `options`, `stream`, `metrics` | [`Engine`] opens a store, waits for jobs, closes; its options; those who follow the event log; figures for Prometheus |
@@ -28,8 +28,18 @@ pub mod database {
 }
 /// Commands and queries of the engine, one type each.
 pub mod command {
+    pub use crate::features::admin::commands::*;
+    pub use crate::features::bulk::commands::*;
     pub use crate::features::crons::commands::*;
+    pub use crate::features::dead_letters::commands::*;
+    pub use crate::features::limits::commands::*;
+    pub use crate::features::queue_config::commands::*;
+    pub use crate::features::results::commands::*;
+    pub use crate::features::statistics::commands::*;
+    pub use crate::features::workflows::commands::*;
     pub use crate::kernel::command::*;
+    pub use crate::kernel::query::*;
+    pub use crate::kernel::typed::{Command, Query};
 }
 mod engine;
 pub mod error;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::Body;
 use axum::http::Request;
-use ojs_engine::command::{Command, Query};
+use ojs_engine::command::{Enqueue, GetJob};
 use ojs_engine::error::{Refusal, StoreError};
 use ojs_engine::{Engine, EngineOptions};
 use ojs_model::{JobId, NewJob, Timestamp};
@@ -43,7 +43,7 @@ impl Subscriber for Broken {
 
 async fn enqueue(engine: &Engine) -> (JobId, Result<(), Refusal>) {
     let job = NewJob::parse(r#"{"type":"t","args":[]}"#, Timestamp::from_millis(0)).unwrap();
-    (job.id, engine.store().execute(Command::Enqueue(vec![Arc::new(job)])).await.map(drop))
+    (job.id, engine.store().execute(Enqueue(vec![Arc::new(job)])).await.map(drop))
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_panic_during_the_commit_is_answered_as_unknown_counted_and_survived()
         let Err(Refusal::Store(StoreError::Unknown(what))) = answer else { panic!("{store}: {answer:?}") };
         assert!(what.contains("a bug in the engine (the log is broken)"), "{what}");
         breaks.store(false, Ordering::SeqCst);
-        engine.store().query(Query::Job(id)).await.unwrap_or_else(|_| panic!("{store}: the commit had been made"));
+        engine.store().query(GetJob(id)).await.unwrap_or_else(|_| panic!("{store}: the commit had been made"));
         enqueue(&engine).await.1.unwrap();
         let request = Request::get("/metrics").body(Body::empty()).unwrap();
         let answer = engine.router().oneshot(request).await.unwrap();

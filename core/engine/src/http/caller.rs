@@ -11,10 +11,10 @@ use serde_json::json;
 use crate::engine::Engine;
 use crate::features::workflows::records::WorkflowView;
 use crate::http::guard::Caller;
-use crate::http::reply::{Failure, unexpected};
-use crate::kernel::command::{Query, Reply};
+use crate::http::reply::Failure;
 use crate::kernel::job::JobView;
 use crate::kernel::owner::is_foreign;
+use crate::kernel::query::GetJob;
 
 /// The key of a request, as far as there is one.
 #[derive(Debug, Clone, Default)]
@@ -71,11 +71,8 @@ impl Asker {
         if !self.own_only {
             return Ok(());
         }
-        match engine.query(Query::Job(id)).await? {
-            Reply::Job(view) if self.is_stranger_to(&view) => Err(not_yours(id).into()),
-            Reply::Job(_) => Ok(()),
-            other => Err(unexpected(&other).into()),
-        }
+        let view = engine.query(GetJob(id)).await?;
+        if self.is_stranger_to(&view) { Err(not_yours(id).into()) } else { Ok(()) }
     }
 }
 

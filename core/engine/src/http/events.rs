@@ -7,13 +7,12 @@ use ojs_model::{ErrorCode, OjsError};
 use serde_json::json;
 
 use crate::engine::{Engine, MAX_WAIT};
-use crate::features::admin::records::{AdminQuery, AdminReply};
 use crate::http::client_limit::Guest;
-use crate::http::operator as admin;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
-use crate::kernel::command::{Query, Reply};
 use crate::kernel::event::{Event, EventFilter, Place};
+use crate::kernel::event_log::Page;
+use crate::kernel::query::{NewestEvents, ReadEvents};
 use crate::kernel::render;
 
 /// `GET /events?after&types&queues&job_types&limit&wait_ms`: with `wait_ms` the answer is held back until there is something to tell.
@@ -40,16 +39,14 @@ pub async fn poll(State(engine): State<Engine>, guest: Guest, RawQuery(query): R
         ..EventFilter::default()
     };
     if params.get("newest") == Some("true") {
-        return match admin::ask(&engine, AdminQuery::NewestEvents(filter)).await? {
-            AdminReply::Events(events, cursor) => Ok(Json::ok(written(&events, &cursor, false))),
-            other => Err(admin::astray(&other)),
-        };
+        let (events, cursor, _) = engine.query(NewestEvents(filter)).await?;
+        return Ok(Json::ok(written(&events, &cursor, false)));
     }
     let most = usize::try_from(MAX_WAIT.as_millis()).unwrap_or(usize::MAX);
     let patience = Duration::from_millis(params.number("wait_ms", 0, most)? as u64);
     let _seat = engine.slot(&guest, patience)?;
     let (events, cursor, has_more) =
-        if patience.is_zero() { page(&engine, filter).await? } else { wait(&engine, filter, patience).await? };
+        if patience.is_zero() { engine.query(ReadEvents(filter)).await? } else { wait(&engine, filter, patience).await? };
     Ok(Json::ok(written(&events, &cursor, has_more)))
 }
 
@@ -63,22 +60,13 @@ fn written(events: &[Event], cursor: &str, has_more: bool) -> String {
     out
 }
 
-type Page = (Vec<Event>, String, bool);
-
-async fn page(engine: &Engine, filter: EventFilter) -> Result<Page, Failure> {
-    match engine.query(Query::Events(filter)).await? {
-        Reply::Events { events, cursor, has_more } => Ok((events, cursor, has_more)),
-        other => Err(unexpected(&other).into()),
-    }
-}
-
 /// Waits for a page that is not empty. Dropped with the connection of a client that hangs up.
 async fn wait(engine: &Engine, mut filter: EventFilter, patience: Duration) -> Result<Page, Failure> {
     let deadline = tokio::time::Instant::now() + patience;
     // Listens before it looks: an event in between is not missed.
     let subscription = engine.subscribe(filter.clone()).await?;
     loop {
-        let found = page(engine, filter.clone()).await?;
+        let found = engine.query(ReadEvents(filter.clone())).await?;
         if !found.0.is_empty() || found.2 {
             return Ok(found);
         }

@@ -6,9 +6,9 @@ use tokio::sync::Notify;
 
 use crate::engine::Engine;
 use crate::error::{Refusal, StoreError};
-use crate::kernel::command::{Query, Reply};
 use crate::kernel::event::{Event, EventFilter, Place};
 use crate::kernel::log::Span;
+use crate::kernel::query::{ReadEvents, ReadSpan};
 use crate::stream::{Listener, News};
 
 /// Events read at a time.
@@ -52,18 +52,13 @@ impl Engine {
 
     /// The extent of the log.
     pub(crate) async fn log_span(&self, at: Option<ojs_model::Timestamp>) -> Result<Span, Refusal> {
-        match self.query(Query::Log(at)).await? {
-            Reply::Log(span) => Ok(span),
-            other => Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
-        }
+        self.query(ReadSpan(at)).await
     }
 
     /// A page of the log: events, where to go on, whether there is more.
     pub(crate) async fn read_log(&self, filter: EventFilter) -> Result<(Vec<Event>, Place, bool), Refusal> {
-        match self.query(Query::Events(filter)).await? {
-            Reply::Events { events, cursor, has_more } => Ok((events, Place::parse(&cursor).unwrap_or_default(), has_more)),
-            other => Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
-        }
+        let (events, cursor, has_more) = self.query(ReadEvents(filter)).await?;
+        Ok((events, Place::parse(&cursor).unwrap_or_default(), has_more))
     }
 }
 

@@ -8,16 +8,17 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::Refusal;
-use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::features::admin::commands::ReadGauges;
+use crate::features::admin::records::Gauges;
 use crate::http::reply::Json;
-use crate::kernel::command::{Query, Reply};
+use crate::kernel::query::Ping;
 use crate::store::seam::Finding;
 
 /// `GET /ojs/v1/health`, `GET /health`: 503 when the store does not answer.
 pub async fn health(State(engine): State<Engine>) -> Json {
     let started = Instant::now();
     let now = engine.now().as_millis();
-    let answered = engine.query(Query::Admin(AdminQuery::Gauges { now })).await;
+    let answered = engine.query(ReadGauges { now }).await;
     let answered = match engine.probe().await {
         Ok(()) => answered,
         Err(fault) => Err(fault.into()),
@@ -66,9 +67,8 @@ fn check(finding: &Finding) -> Value {
 }
 
 /// Queues and workers, when the store has told.
-fn figures(reply: Option<Reply>) -> Vec<(String, Value)> {
-    let Some(Reply::Admin(reply)) = reply else { return Vec::new() };
-    let AdminReply::Gauges(gauges) = *reply else { return Vec::new() };
+fn figures(gauges: Option<Gauges>) -> Vec<(String, Value)> {
+    let Some(gauges) = gauges else { return Vec::new() };
     let paused = gauges.queues.iter().filter(|(queue, _)| queue.paused).count();
     vec![
         ("queues".to_owned(), json!({"active": gauges.queues.len() - paused, "paused": paused})),
@@ -81,7 +81,7 @@ pub async fn ready(State(engine): State<Engine>) -> Json {
     if engine.is_stopping() {
         return Json::with_status(StatusCode::SERVICE_UNAVAILABLE, json!({"status": "draining"}).to_string());
     }
-    let reason = match (engine.query(Query::Ping).await, engine.probe().await) {
+    let reason = match (engine.query(Ping).await, engine.probe().await) {
         (Ok(_), Ok(())) => return Json::ok(json!({"status": "ready"}).to_string()),
         (_, Err(fault)) | (Err(Refusal::Store(fault)), _) => fault.to_string(),
         (Err(Refusal::Ojs(error)), _) => error.message,

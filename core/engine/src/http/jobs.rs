@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use ojs_model::json::{push_bare, push_member, push_text, push_time};
 use ojs_model::limits::{MAX_BATCH_JOBS, PRIORITY_RANGE};
-use ojs_model::{ErrorCode, JobState, NewJob, OjsError, Timestamp, envelope};
+use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp, envelope};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -16,11 +16,13 @@ use crate::error::Refusal;
 use crate::http::call::Call;
 use crate::http::caller::Asker;
 use crate::http::page::pressure;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::job_id;
-use crate::kernel::command::{Command, Query, Reply};
+use crate::kernel::command::{Activate, Cancel, Changed, SetPriority};
 use crate::kernel::job::JobView;
 use crate::kernel::placed::{Placed, Pressure};
+use crate::kernel::query::GetJob;
+use crate::kernel::typed::Command;
 use crate::kernel::{owner, render};
 
 pub async fn enqueue(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
@@ -148,16 +150,12 @@ fn with_pressure(answer: Json, placed: &[Placed]) -> Json {
 
 async fn store(engine: &Engine, jobs: Vec<Arc<NewJob>>, patience: Duration) -> Result<Vec<Placed>, Refusal> {
     let began = Instant::now();
-    match engine.enqueue(jobs, patience).await? {
-        Reply::Enqueued(placed) => {
-            // A batch is one wait, for whichever queues.
-            if let Some(first) = placed.first() {
-                engine.metrics().enqueued(&first.job.queue, began.elapsed());
-            }
-            Ok(placed)
-        }
-        other => Err(unexpected(&other)),
+    let placed = engine.enqueue(jobs, patience).await?;
+    // A batch is one wait, for whichever queues.
+    if let Some(first) = placed.first() {
+        engine.metrics().enqueued(&first.job.queue, began.elapsed());
     }
+    Ok(placed)
 }
 
 /// The conformance suite's stand-in for a validating middleware; present in test mode only.
@@ -170,24 +168,22 @@ fn reject_for_test(job: &NewJob) -> Result<(), OjsError> {
 }
 
 pub async fn get(State(engine): State<Engine>, asker: Asker, Path(id): Path<String>) -> Result<Json, Failure> {
-    match engine.query(Query::Job(job_id("job", &id)?)).await? {
-        Reply::Job(view) if asker.is_stranger_to(&view) => {
-            let mut out = String::from("{\"job\":");
-            owner::outline(&mut out, &view);
-            out.push('}');
-            Ok(Json::ok(out))
-        }
-        Reply::Job(view) => Ok(Json::ok(wrapped(&view, |_| {}))),
-        other => Err(unexpected(&other).into()),
+    let view = engine.query(GetJob(job_id("job", &id)?)).await?;
+    if !asker.is_stranger_to(&view) {
+        return Ok(Json::ok(wrapped(&view, |_| {})));
     }
+    let mut out = String::from("{\"job\":");
+    owner::outline(&mut out, &view);
+    out.push('}');
+    Ok(Json::ok(out))
 }
 
 pub async fn cancel(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    changed(&engine, Command::Cancel(job_id("job", &id)?), None).await
+    changed(&engine, Cancel(job_id("job", &id)?), None).await
 }
 
 pub async fn activate(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    changed(&engine, Command::Activate(job_id("job", &id)?), None).await
+    changed(&engine, Activate(job_id("job", &id)?), None).await
 }
 
 #[derive(Deserialize)]
@@ -203,18 +199,13 @@ pub async fn patch(State(engine): State<Engine>, Path(id): Path<String>, call: C
     let priority = wanted.and_then(|n| i32::try_from(n).ok()).ok_or_else(|| {
         OjsError::invalid_field("priority", "priority is required: an integer from -100 to 100. Nothing else can be changed.")
     })?;
-    match engine.execute(Command::SetPriority(id, priority)).await? {
-        Reply::Changed { job, .. } => Ok(Json::ok(wrapped(&job, |_| {}))),
-        other => Err(unexpected(&other).into()),
-    }
+    let Changed { job, .. } = engine.execute(SetPriority(id, priority)).await?;
+    Ok(Json::ok(wrapped(&job, |_| {})))
 }
 
 /// Runs a command that changes one job and prints the job; `stamp` names a member that carries the time of the change.
-pub async fn changed(engine: &Engine, command: Command, stamp: Option<&str>) -> Result<Json, Failure> {
-    let (view, previous): (Box<JobView>, JobState) = match engine.execute(command).await? {
-        Reply::Changed { job, previous } => (job, previous),
-        other => return Err(unexpected(&other).into()),
-    };
+pub async fn changed(engine: &Engine, command: impl Command<Reply = Changed>, stamp: Option<&str>) -> Result<Json, Failure> {
+    let Changed { job: view, previous } = engine.execute(command).await?;
     let at = Timestamp::from_millis(view.row.enqueued_at);
     Ok(Json::ok(wrapped(&view, |out| {
         push_text(out, "previous_state", previous.as_str());

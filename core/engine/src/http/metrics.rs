@@ -7,10 +7,10 @@ use axum::response::Response;
 use ojs_model::{ErrorCode, OjsError};
 
 use crate::engine::Engine;
-use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::features::admin::commands::ReadGauges;
+use crate::features::limits::commands::ListLimits;
 use crate::features::limits::metrics::MAX_KEYS;
-use crate::http::reply::{Failure, unexpected};
-use crate::kernel::command::{Query, Reply};
+use crate::http::reply::Failure;
 use crate::metrics::as_plain_text;
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -18,17 +18,8 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 /// `GET /metrics`: OpenMetrics for who asks for it, as Prometheus does; plain text otherwise.
 pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result<Response, Failure> {
     let now = engine.now().as_millis();
-    let gauges = match engine.query(Query::Admin(AdminQuery::Gauges { now })).await? {
-        Reply::Admin(reply) => match *reply {
-            AdminReply::Gauges(gauges) => gauges,
-            other => return Err(unexpected(&other.into()).into()),
-        },
-        other => return Err(unexpected(&other).into()),
-    };
-    let limits = match engine.query(Query::Limits { key: None, limit: MAX_KEYS, offset: 0, at: engine.now() }).await? {
-        Reply::Limits(views, _) => views,
-        other => return Err(unexpected(&other).into()),
-    };
+    let gauges = engine.query(ReadGauges { now }).await?;
+    let (limits, _) = engine.query(ListLimits { key: None, limit: MAX_KEYS, offset: 0, at: engine.now() }).await?;
     let text = engine.metrics().encode(gauges, limits);
     let text = text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?;
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();

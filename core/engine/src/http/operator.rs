@@ -2,12 +2,8 @@
 use ojs_model::{OjsError, Timestamp};
 use serde_json::{Value, json};
 
-use crate::engine::Engine;
-use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply};
-use crate::http::reply::{Failure, unexpected};
 use crate::http::request::Params;
 use crate::http::terms::invalid;
-use crate::kernel::command::{Command, Query, Reply};
 
 /// Largest page of the admin plane (extensions section 0.3).
 pub(crate) const MAX_PAGE: usize = 100;
@@ -39,25 +35,6 @@ impl Paging {
     pub(crate) fn cut<T>(self, items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
         items.into_iter().skip(self.offset()).take(self.per_page)
     }
-}
-
-pub(crate) async fn ask(engine: &Engine, query: AdminQuery) -> Result<AdminReply, Failure> {
-    match engine.query(Query::Admin(query)).await? {
-        Reply::Admin(reply) => Ok(*reply),
-        other => Err(unexpected(&other).into()),
-    }
-}
-
-pub(crate) async fn order(engine: &Engine, command: AdminCommand) -> Result<AdminReply, Failure> {
-    match engine.execute(Command::Admin(command)).await? {
-        Reply::Admin(reply) => Ok(*reply),
-        other => Err(unexpected(&other).into()),
-    }
-}
-
-/// An answer of another kind than the question's: a fault of ours.
-pub(crate) fn astray(reply: &AdminReply) -> Failure {
-    unexpected(&Reply::Admin(Box::new(reply.clone()))).into()
 }
 
 /// A time in a parameter, milliseconds.

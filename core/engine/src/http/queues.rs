@@ -4,13 +4,13 @@ use ojs_model::{Timestamp, envelope};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
+use crate::features::queue_config::commands::{GetQueue, ListQueues, SetDraining, SetPaused};
 use crate::features::queue_config::rules::phase_word;
 use crate::features::statistics::records::{HOUR, MINUTE, Pace, StatFilter, StatRow};
 use crate::features::statistics::routes::read as figures;
 use crate::http::page::{by_state, pagination, pressure};
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
-use crate::kernel::command::{Command, Query, Reply};
 use crate::store::rows::{QueueRow, depth};
 
 /// Largest page (protocol section 3.10).
@@ -19,10 +19,7 @@ const MAX_PAGE: usize = 200;
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let (limit, offset) = params.page(MAX_PAGE)?;
-    let mut queues = match engine.query(Query::Queues).await? {
-        Reply::Queues(queues) => queues,
-        other => return Err(unexpected(&other).into()),
-    };
+    let mut queues = engine.query(ListQueues).await?;
     if !queues.iter().any(|queue| &*queue.name == "default") {
         // It always exists: before its first job, since the engine was opened.
         queues.push(QueueRow::fresh(0, "default", engine.opened_at().as_millis()));
@@ -44,10 +41,7 @@ pub fn status(queue: &QueueRow) -> &'static str {
 
 pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
     envelope::check_queue(&name)?;
-    let (queue, counts) = match engine.query(Query::Queue(name)).await? {
-        Reply::Queue(queue, counts) => (queue, counts),
-        other => return Err(unexpected(&other).into()),
-    };
+    let (queue, counts) = engine.query(GetQueue(name)).await?;
     let states = by_state(&counts);
     let mut object =
         json!({"name": &*queue.name, "status": status(&queue), "paused": queue.paused, "total": counts.iter().sum::<i64>()});
@@ -102,10 +96,7 @@ pub async fn pause(State(engine): State<Engine>, Path(name): Path<String>) -> Re
 /// `POST /queues/{name}/drain`: hands out what it has, takes nothing new; `resume` ends it.
 pub async fn drain(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
     envelope::check_queue(&name)?;
-    let queue = match engine.execute(Command::SetDraining { queue: name, draining: true }).await? {
-        Reply::Queue(queue, _) => queue,
-        other => return Err(unexpected(&other).into()),
-    };
+    let (queue, _) = engine.execute(SetDraining { queue: name, draining: true }).await?;
     let body = json!({
         "queue": {"name": &*queue.name, "paused": queue.paused, "status": status(&queue)},
         "name": &*queue.name, "status": status(&queue), "draining_at": engine.now().to_string(),
@@ -119,10 +110,7 @@ pub async fn resume(State(engine): State<Engine>, Path(name): Path<String>) -> R
 
 async fn set_paused(engine: &Engine, name: String, paused: bool) -> Result<Json, Failure> {
     envelope::check_queue(&name)?;
-    let queue = match engine.execute(Command::SetPaused { queue: name, paused }).await? {
-        Reply::Queue(queue, _) => queue,
-        other => return Err(unexpected(&other).into()),
-    };
+    let (queue, _) = engine.execute(SetPaused { queue: name, paused }).await?;
     let at = if paused { "paused_at" } else { "resumed_at" };
     let body = json!({
         "queue": {"name": &*queue.name, "paused": queue.paused, "status": status(&queue)},

@@ -6,7 +6,6 @@ use axum::response::{IntoResponse, Response};
 use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError, SPEC_VERSION};
 
 use crate::error::{Refusal, StoreError};
-use crate::kernel::command::Reply;
 
 const OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -183,11 +182,6 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
     headers.insert(OJS_VERSION, HeaderValue::from_static(SPEC_VERSION));
     headers.insert(REQUEST_ID, request_id.clone());
     response
-}
-
-/// A reply of another kind than the command's: a fault of ours.
-pub fn unexpected(reply: &Reply) -> Refusal {
-    StoreError::Failed(format!("an answer of another kind: {}", reply.kind())).into()
 }
 
 /// The HTTP status of a refusal; 500 when its own status is none of a refusal.

@@ -18,7 +18,7 @@ use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
 use crate::http::routes::{self, Route};
 use crate::http::{health, manifest, metrics};
-use crate::kernel::command::Command;
+use crate::kernel::command::Reset;
 
 impl Engine {
     /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
@@ -111,7 +111,7 @@ fn known(method: &Method) -> &'static str {
 }
 
 async fn reset(State(engine): State<Engine>) -> Result<Json, Failure> {
-    engine.execute(Command::Reset).await?;
+    engine.execute(Reset).await?;
     Ok(Json::ok("{\"reset\":true}".to_owned()))
 }
 

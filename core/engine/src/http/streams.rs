@@ -12,17 +12,18 @@ use serde_json::json;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::engine::Engine;
+use crate::features::queue_config::commands::GetQueue;
 use crate::http::caller::Asker;
 use crate::http::client_limit::{Full, Guest, Slot};
 use crate::http::follower::Subscription;
 use crate::http::frames::{Frames, Shape, Transition};
 use crate::http::guard::guest;
-use crate::http::reply::{Failure, unexpected};
+use crate::http::reply::Failure;
 use crate::http::request::{Params, job_id};
 use crate::http::sse::Session;
-use crate::kernel::command::{Query, Reply};
 use crate::kernel::event::{EventFilter, Place};
 use crate::kernel::job::{JobView, flag};
+use crate::kernel::query::GetJob;
 
 /// How long a client waits before it connects again, milliseconds (extensions section 3).
 pub const RETRY_MS: u64 = 3000;
@@ -218,20 +219,15 @@ impl Engine {
 }
 
 /// The job, if it has ended.
-async fn terminal(engine: &Engine, id: JobId) -> Result<Option<Box<JobView>>, Failure> {
-    match engine.query(Query::Job(id)).await? {
-        Reply::Job(view) => Ok(view.row.state.is_terminal().then_some(view)),
-        other => Err(unexpected(&other).into()),
-    }
+async fn terminal(engine: &Engine, id: JobId) -> Result<Option<JobView>, Failure> {
+    let view = engine.query(GetJob(id)).await?;
+    Ok(view.row.state.is_terminal().then_some(view))
 }
 
 async fn require_queue(engine: &Engine, name: &str) -> Result<(), Failure> {
-    match engine.query(Query::Queue(name.to_owned())).await? {
-        // `default` is there before its first use.
-        Reply::Queue(queue, _) if queue.num != 0 || name == "default" => Ok(()),
-        Reply::Queue(..) => Err(OjsError::not_found("queue", name).into()),
-        other => Err(unexpected(&other).into()),
-    }
+    let (queue, _) = engine.query(GetQueue(name.to_owned())).await?;
+    // `default` is there before its first use.
+    if queue.num != 0 || name == "default" { Ok(()) } else { Err(OjsError::not_found("queue", name).into()) }
 }
 
 /// The first frames, and where in the log to begin.

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::http::call::Call;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::job_id;
-use crate::kernel::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
+use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::render;
 
@@ -122,7 +122,7 @@ pub async fn fetch(State(engine): State<Engine>, call: Call) -> Result<Json, Fai
     let claim = Claim { key: call.asker.key.clone(), ..request.claim(1)? };
     let wait = request.wait();
     let _seat = call.slot(&engine, wait)?;
-    let (_, jobs) = engine.exchange(Vec::new(), Some(claim), wait).await?;
+    let Exchanged { jobs, .. } = engine.exchange(Vec::new(), Some(claim), wait).await?;
     let mut out = String::from("{");
     push_jobs(&mut out, &jobs);
     if let Some(first) = jobs.first() {
@@ -156,7 +156,7 @@ pub async fn exchange(State(engine): State<Engine>, call: Call) -> Result<Json, 
         Err(_) if !reports.is_empty() => (None, Duration::ZERO),
         slot => (slot?, wait),
     };
-    let (results, jobs) = engine.exchange(reports, claim, wait).await?;
+    let Exchanged { results, jobs, .. } = engine.exchange(reports, claim, wait).await?;
     let mut results = results.into_iter();
     let mut out = String::with_capacity(128 + ids.len() * 80 + jobs.len() * 512);
     out.push_str("{\"results\":[");
@@ -255,7 +255,7 @@ pub async fn nack(State(engine): State<Engine>, call: Call) -> Result<Json, Fail
 
 /// Writes one outcome and answers in the union of the documented forms (protocol section 3.6).
 async fn settle(engine: &Engine, report: OutcomeReport) -> Result<Json, Failure> {
-    let (results, _) = engine.exchange(vec![report], None, Duration::ZERO).await?;
+    let Exchanged { results, .. } = engine.exchange(vec![report], None, Duration::ZERO).await?;
     let answer = results.into_iter().next().unwrap_or_else(|| Err(OjsError::new(ErrorCode::InternalError, "No answer.")));
     let Finished { row, job, .. } = answer?;
     let mut out = String::from("{");
@@ -398,14 +398,10 @@ pub async fn heartbeat(State(engine): State<Engine>, call: Call) -> Result<Json,
         info: request.about.info(),
         key: call.asker.key.clone(),
     };
-    match engine.execute(Command::Heartbeat(beat)).await? {
-        Reply::Beat { extended, cancelled, directive } => {
-            let body = json!({
-                "state": directive, "directive": directive, "acknowledged": true, "active_jobs": count,
-                "jobs_extended": extended, "cancelled_jobs": cancelled, "server_time": engine.now().to_string(),
-            });
-            Ok(Json::ok(body.to_string()))
-        }
-        other => Err(unexpected(&other).into()),
-    }
+    let Beat { extended, cancelled, directive } = engine.execute(beat).await?;
+    let body = json!({
+        "state": directive, "directive": directive, "acknowledged": true, "active_jobs": count,
+        "jobs_extended": extended, "cancelled_jobs": cancelled, "server_time": engine.now().to_string(),
+    });
+    Ok(Json::ok(body.to_string()))
 }

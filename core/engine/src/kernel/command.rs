@@ -1,124 +1,88 @@
-//! What the engine asks of a store, and what it answers.
+//! The commands that every job needs. Those of features stand in `features/<name>/commands.rs`.
 use std::sync::Arc;
 
 use bytes::Bytes;
-use ojs_model::rate_limit::Limits;
-use ojs_model::workflow::NewWorkflow;
-use ojs_model::{JobError, JobId, NewJob, OjsError, Timestamp};
-use serde_json::{Map, Value};
+use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
 
-use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply};
-use crate::features::bulk::records::{BulkCommand, BulkQuery, BulkReply};
-use crate::features::dead_letters::records::{DeadStats, Override};
-use crate::features::limits::records::LimitView;
-use crate::features::workflows::records::WorkflowView;
-use crate::kernel::event::{Event, EventFilter};
-use crate::kernel::job::{History, JobRow, JobView};
+use crate::error::Applied;
+use crate::kernel::apart;
+use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::placed::Placed;
-use crate::store::rows::{Counts, DeadFilter, QueueRow, WorkerInfo};
+use crate::kernel::transaction::Transaction;
+use crate::kernel::typed::{Apart, Command};
+use crate::store::rows::WorkerInfo;
+use crate::store::wanted::Wanted;
 
-/// A change. Each is atomic: it happens whole or not at all.
+/// Store jobs, all or none.
 #[derive(Debug, Clone)]
-pub enum Command {
-    /// Store jobs, all or none.
-    Enqueue(Vec<Arc<NewJob>>),
-    /// Write outcomes, each on its own, then claim jobs.
-    Exchange {
-        /// Outcomes of earlier claims.
-        outcomes: Vec<OutcomeReport>,
-        /// What to claim afterwards.
-        claim: Option<Claim>,
-    },
-    /// Extend leases, report a worker's state.
-    Heartbeat(Heartbeat),
-    /// Cancel a job.
-    Cancel(JobId),
-    /// Activate a pending job.
-    Activate(JobId),
-    /// Change the priority of a job that waits.
-    SetPriority(JobId, i32),
-    /// Run a dead letter, or another discarded job, again.
-    Replay(JobId),
-    /// The same, with changes.
-    ReplayChanged(JobId, Box<Override>),
-    /// Run some of the dead letters that a filter finds again; to be repeated until the answer is empty.
-    ReplayDead(DeadFilter),
-    /// Delete a dead letter.
-    DeleteDeadLetter(JobId),
-    /// Delete some of the dead letters that a filter finds; to be repeated until the answer is empty.
-    DeleteDeadLetters(DeadFilter),
-    /// Stop or start handing out the jobs of a queue.
-    SetPaused {
-        /// Name of the queue.
-        queue: String,
-        /// Whether it hands out nothing.
-        paused: bool,
-    },
-    /// Stop or start taking jobs into a queue.
-    SetDraining {
-        /// Name of the queue.
-        queue: String,
-        /// Whether it takes none.
-        draining: bool,
-    },
-    /// Set up a queue that does not exist yet. The settings are in canonical names, checked.
-    CreateQueue {
-        /// Name of the queue.
-        queue: String,
-        /// What to set.
-        settings: Map<String, Value>,
-    },
-    /// Change settings of a queue: what is named is set, what is null is left to the template.
-    Configure {
-        /// Name of the queue.
-        queue: String,
-        /// What to set.
-        settings: Map<String, Value>,
-    },
-    /// Take a slice of the waiting jobs out of a queue: to another, or discarded.
-    EmptyQueue {
-        /// Name of the queue.
-        queue: String,
-        /// Where they go; `None` discards them.
-        target: Option<String>,
-    },
-    /// Delete a queue in which nothing waits or runs.
-    DeleteQueue(String),
-    /// Give a key other limits for a while; `None` ends that.
-    OverrideLimit {
-        /// The tenant of the key; empty for a key without a tenant.
-        tenant: String,
-        /// The key.
-        key: String,
-        /// The limits.
-        limits: Option<Limits>,
-        /// Until when.
-        until: Timestamp,
-    },
-    /// Note that an enqueue waited for room in vain.
-    EmitFull {
-        /// Name of the queue.
-        queue: String,
-        /// Type of the job.
-        job_type: String,
-    },
-    /// Store a workflow and start its first steps.
-    CreateWorkflow(Arc<NewWorkflow>),
-    /// Cancel a workflow: what has not started never does.
-    CancelWorkflow(JobId),
-    /// Tell a worker at its next heartbeat to be quiet (1) or to terminate (2).
-    Direct {
-        /// The worker's id.
-        worker: String,
-        /// 1 quiet, 2 terminate.
-        directive: i64,
-    },
-    /// An operator's order.
-    Admin(AdminCommand),
-    /// A change of many jobs.
-    Bulk(BulkCommand),
-    /// Remove everything (test mode).
-    Reset,
+pub struct Enqueue(pub Vec<Arc<NewJob>>);
+
+impl Command for Enqueue {
+    /// One per job, in order.
+    type Reply = Vec<Placed>;
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Vec<Placed>> {
+        transaction.enqueue(&self.0)
+    }
+
+    fn weight(&self) -> usize {
+        self.0.len()
+    }
+
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>) {
+        self.0.iter().for_each(|job| wanted.new_job(job));
+    }
+}
+
+/// Write outcomes, each on its own, then claim jobs.
+#[derive(Debug, Clone, Default)]
+pub struct Exchange {
+    /// Outcomes of earlier claims.
+    pub outcomes: Vec<OutcomeReport>,
+    /// What to claim afterwards.
+    pub claim: Option<Claim>,
+}
+
+/// What came of an [`Exchange`].
+#[derive(Debug, Clone, Default)]
+pub struct Exchanged {
+    /// One per outcome, in order.
+    pub results: Vec<Result<Finished, OjsError>>,
+    /// Claimed jobs.
+    pub jobs: Vec<JobView>,
+    /// When a claim that a queue's rate held back may find more.
+    pub retry_at: Option<Timestamp>,
+}
+
+impl Command for Exchange {
+    type Reply = Exchanged;
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Exchanged> {
+        transaction.exchange(&self.outcomes, self.claim.as_ref())
+    }
+
+    fn is_durable(&self) -> bool {
+        !self.outcomes.is_empty()
+    }
+
+    fn weight(&self) -> usize {
+        self.outcomes.len() + self.claim.as_ref().map_or(0, |claim| claim.count)
+    }
+
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>) {
+        wanted.jobs.extend(self.outcomes.iter().map(|report| (report.job, report.lease)));
+        if let Some(claim) = &self.claim {
+            wanted.workers.extend(claim.worker.as_deref());
+            // Which jobs have the types that a claim names is found out by another query.
+            let first = claim.queues.first().filter(|_| claim.types.is_empty());
+            wanted.claims.extend(first.map(|queue| (queue.as_str(), claim.count)));
+        }
+    }
+
+    fn apply_apart(&self, writer: &mut dyn Apart) -> Option<Applied<Exchanged>> {
+        let parts = self.outcomes.len() + usize::from(self.claim.is_some());
+        (parts > 1).then(|| apart::exchange(self, writer))
+    }
 }
 
 /// Jobs wanted by a worker.
@@ -185,144 +149,114 @@ pub struct Heartbeat {
     pub key: Option<String>,
 }
 
-/// A reading, answered from a consistent snapshot.
-#[derive(Debug, Clone)]
-pub enum Query {
-    /// One job.
-    Job(JobId),
-    /// How jobs ended, for those that are known.
-    Results(Vec<JobId>),
-    /// One workflow.
-    Workflow(JobId),
-    /// All queues.
-    Queues,
-    /// One queue with its counts.
-    Queue(String),
-    /// A page of keys with limits; with a name, only those of that name.
-    Limits {
-        /// The name.
-        key: Option<String>,
-        /// Page size.
-        limit: usize,
-        /// Keys to skip.
-        offset: usize,
-        /// The time to look at windows.
-        at: Timestamp,
-    },
-    /// A page of dead letters.
-    Dead(DeadFilter),
-    /// One dead letter.
-    DeadLetter(JobId),
-    /// Counts of dead letters.
-    DeadStats,
-    /// A page of events.
-    Events(EventFilter),
-    /// An operator's question.
-    Admin(AdminQuery),
-    /// A question about many jobs.
-    Bulk(BulkQuery),
-    /// The first and last place of the event log, and the place of a time.
-    Log(Option<Timestamp>),
-    /// Whether the store answers.
-    Ping,
-}
-
-/// The answer to a command or a query.
-#[derive(Debug, Clone)]
-pub enum Reply {
-    /// One per job, in order.
-    Enqueued(Vec<Placed>),
-    /// Answers to outcomes, in order, and claimed jobs.
-    Exchanged {
-        /// One per outcome.
-        results: Vec<Result<Finished, OjsError>>,
-        /// Claimed jobs.
-        jobs: Vec<JobView>,
-        /// When a claim that a queue's rate held back may find more.
-        retry_at: Option<Timestamp>,
-    },
-    /// Answer to a heartbeat.
-    Beat {
-        /// Leases that were extended.
-        extended: Vec<JobId>,
-        /// Jobs of the worker that were cancelled while it held them.
-        cancelled: Vec<JobId>,
-        /// What the worker shall do.
-        directive: &'static str,
-    },
-    /// A changed job and the state it was in before.
-    Changed {
-        /// The job now.
-        job: Box<JobView>,
-        /// The state before.
-        previous: ojs_model::JobState,
-    },
-    /// A job.
-    Job(Box<JobView>),
-    /// Jobs with what came out of them, one per id, in order; `None` for an unknown one.
-    Results(Vec<Option<(JobRow, History)>>),
-    /// A workflow.
-    Workflow(Box<WorkflowView>),
-    /// A page of keys with what is going on, and how many there are in all.
-    Limits(Vec<LimitView>, usize),
-    /// So many jobs taken out of a queue; whether there may be more.
-    Emptied(usize, bool),
-    /// A queue with counts.
-    Queue(QueueRow, Counts),
-    /// Queues.
-    Queues(Vec<QueueRow>),
-    /// Jobs that were changed.
-    Ids(Vec<JobId>),
-    /// Counts of dead letters.
-    DeadStats(Box<DeadStats>),
-    /// A page of jobs and the number in all.
-    Page(Vec<JobView>, usize),
-    /// A page of events, the cursor behind it, whether there is more.
-    Events {
-        /// Oldest first.
-        events: Vec<Event>,
-        /// Where to go on.
-        cursor: String,
-        /// Whether more are there already.
-        has_more: bool,
-    },
-    /// For an operator.
-    Admin(Box<AdminReply>),
-    /// About many jobs.
-    Bulk(Box<BulkReply>),
-    /// The extent of the event log.
-    Log(crate::kernel::log::Span),
-    /// Done.
-    Done,
-}
-
-impl Reply {
-    /// Which one it is, without what it holds: for logs and faults, which never show a job.
-    #[must_use]
-    pub fn kind(&self) -> String {
-        format!("{self:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
-    }
-}
-
 /// An accepted outcome.
 #[derive(Debug, Clone)]
 pub struct Finished {
     /// The row after it.
-    pub row: crate::kernel::job::JobRow,
+    pub row: JobRow,
     /// The whole job, when asked for.
     pub job: Option<Box<JobView>>,
     /// When it was written.
     pub at: Timestamp,
 }
 
-impl From<AdminReply> for Reply {
-    fn from(reply: AdminReply) -> Self {
-        Self::Admin(Box::new(reply))
+/// What is answered to a [`Heartbeat`].
+#[derive(Debug, Clone)]
+pub struct Beat {
+    /// Leases that were extended.
+    pub extended: Vec<JobId>,
+    /// Jobs of the worker that were cancelled while it held them.
+    pub cancelled: Vec<JobId>,
+    /// What the worker shall do.
+    pub directive: &'static str,
+}
+
+impl Command for Heartbeat {
+    type Reply = Beat;
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Beat> {
+        transaction.heartbeat(self)
+    }
+
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    fn weight(&self) -> usize {
+        self.jobs.len()
+    }
+
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>) {
+        wanted.jobs.extend(self.jobs.iter().copied());
+        wanted.workers.push(&self.worker);
     }
 }
 
-impl From<BulkReply> for Reply {
-    fn from(reply: BulkReply) -> Self {
-        Self::Bulk(Box::new(reply))
+/// A changed job.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    /// The job now.
+    pub job: JobView,
+    /// The state that it was in before.
+    pub previous: JobState,
+}
+
+/// Cancel a job.
+#[derive(Debug, Clone)]
+pub struct Cancel(pub JobId);
+
+impl Command for Cancel {
+    type Reply = Changed;
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Changed> {
+        transaction.cancel(self.0)
+    }
+
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>) {
+        wanted.job(self.0);
+    }
+}
+
+/// Activate a pending job.
+#[derive(Debug, Clone)]
+pub struct Activate(pub JobId);
+
+impl Command for Activate {
+    type Reply = Changed;
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Changed> {
+        transaction.activate(self.0)
+    }
+
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>) {
+        wanted.job(self.0);
+    }
+}
+
+/// Change the priority of a job that waits.
+#[derive(Debug, Clone)]
+pub struct SetPriority(pub JobId, pub i32);
+
+impl Command for SetPriority {
+    type Reply = Changed;
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Changed> {
+        transaction.set_priority(self.0, self.1)
+    }
+
+    fn wants<'a>(&'a self, wanted: &mut Wanted<'a>) {
+        wanted.job(self.0);
+    }
+}
+
+/// Remove everything (test mode).
+#[derive(Debug, Clone)]
+pub struct Reset;
+
+impl Command for Reset {
+    type Reply = ();
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
+        Ok(transaction.reset()?)
     }
 }

@@ -10,7 +10,6 @@ use serde_json::json;
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::Rate;
 use crate::kernel::admission::Admission;
-use crate::kernel::command::Reply;
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, JobView, flag};
 use crate::kernel::placed::Placed;
@@ -37,13 +36,13 @@ enum Unique {
 }
 
 impl Transaction<'_> {
-    pub(crate) fn enqueue(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Reply> {
+    pub(crate) fn enqueue(&mut self, jobs: &[Arc<NewJob>]) -> Applied<Vec<Placed>> {
         let mut admission = Admission::default();
         call!(self, admit, jobs, &mut admission);
         let filled = admission.filled.take();
         let mut placed = self.store_all(filled.as_deref().unwrap_or(jobs), admission.makes_more)?;
         call!(self, after_enqueue, &mut admission, &mut placed);
-        Ok(Reply::Enqueued(placed))
+        Ok(placed)
     }
 
     /// Stores jobs, all or none.

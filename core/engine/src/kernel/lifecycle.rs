@@ -3,14 +3,14 @@ use ojs_model::state::Trigger;
 use ojs_model::{JobId, JobState, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
-use crate::kernel::command::Reply;
+use crate::kernel::command::Changed;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::quiet_signal;
-use crate::store::rows::QueuePhase;
+use crate::store::rows::{Counts, QueuePhase, QueueRow};
 
 impl Transaction<'_> {
-    pub(crate) fn cancel(&mut self, id: JobId) -> Applied<Reply> {
+    pub(crate) fn cancel(&mut self, id: JobId) -> Applied<Changed> {
         let before = self.require(id)?;
         if !before.state.accepts(Trigger::Cancel) {
             return Err(OjsError::wrong_state(id, before.state, "not completed, cancelled or discarded").into());
@@ -30,7 +30,7 @@ impl Transaction<'_> {
         Ok(row)
     }
 
-    pub(crate) fn activate(&mut self, id: JobId) -> Applied<Reply> {
+    pub(crate) fn activate(&mut self, id: JobId) -> Applied<Changed> {
         let before = self.require(id)?;
         if !before.state.accepts(Trigger::Activate) {
             return Err(OjsError::wrong_state(id, before.state, "pending").into());
@@ -49,7 +49,7 @@ impl Transaction<'_> {
     }
 
     /// Moves a waiting job forward or back in its queue.
-    pub(crate) fn set_priority(&mut self, id: JobId, priority: i32) -> Applied<Reply> {
+    pub(crate) fn set_priority(&mut self, id: JobId, priority: i32) -> Applied<Changed> {
         let before = self.require(id)?;
         if !matches!(before.state, JobState::Available | JobState::Scheduled) {
             return Err(OjsError::wrong_state(id, before.state, "available or scheduled").into());
@@ -67,7 +67,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    pub(crate) fn set_paused(&mut self, name: &str, paused: bool) -> Applied<Reply> {
+    pub(crate) fn set_paused(&mut self, name: &str, paused: bool) -> Applied<(QueueRow, Counts)> {
         let mut queue = self.queue_for_use(name)?;
         if !paused && queue.phase == QueuePhase::Draining {
             queue.phase = QueuePhase::Open;
@@ -86,10 +86,10 @@ impl Transaction<'_> {
         if !paused && available > 0 {
             *self.ready.entry(queue.num).or_default() += usize::try_from(available).unwrap_or(1);
         }
-        Ok(Reply::Queue(queue, counts))
+        Ok((queue, counts))
     }
 
-    pub(crate) fn direct(&mut self, id: &str, directive: i64) -> Applied<Reply> {
+    pub(crate) fn direct(&mut self, id: &str, directive: i64) -> Applied<()> {
         // Only heartbeats carry directives: another worker would never hear of it. Asking for it by its name would make it up.
         if !self.tables.workers()?.iter().any(|(worker, _)| *worker.id == *id && worker.beat_at > 0) {
             return Err(OjsError::not_found("worker", id).with_hint("Only workers that send heartbeats can be directed.").into());
@@ -103,10 +103,10 @@ impl Transaction<'_> {
         } else {
             self.signals.push(quiet_signal(id).into());
         }
-        Ok(Reply::Done)
+        Ok(())
     }
 
-    pub(crate) fn changed(&mut self, row: JobRow, previous: JobState) -> Applied<Reply> {
-        Ok(Reply::Changed { job: Box::new(self.view(row)?), previous })
+    pub(crate) fn changed(&mut self, row: JobRow, previous: JobState) -> Applied<Changed> {
+        Ok(Changed { job: self.view(row)?, previous })
     }
 }

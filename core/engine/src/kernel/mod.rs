@@ -6,7 +6,6 @@ pub(crate) mod claim;
 pub mod clock;
 pub mod command;
 pub(crate) mod counters;
-pub(crate) mod dispatch;
 pub(crate) mod emit;
 pub(crate) mod ending;
 pub(crate) mod enqueue;

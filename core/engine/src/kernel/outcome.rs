@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::admin::records as admin;
 use crate::features::admin::records::STALE_AFTER_MS;
-use crate::kernel::command::{Claim, Finished, Heartbeat, Outcome, OutcomeReport, Reply};
+use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::lease;
@@ -24,7 +24,7 @@ use crate::store::rows::WorkerRow;
 static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
 
 impl Transaction<'_> {
-    pub(crate) fn exchange(&mut self, outcomes: &[OutcomeReport], claim: Option<&Claim>) -> Applied<Reply> {
+    pub(crate) fn exchange(&mut self, outcomes: &[OutcomeReport], claim: Option<&Claim>) -> Applied<Exchanged> {
         // Before the first outcome is written: a refusal changes nothing.
         if let Some((id, key)) = claim.and_then(|claim| Some((claim.worker.as_deref()?, claim.key.as_deref()?))) {
             let worker = self.tables.worker(id)?;
@@ -44,7 +44,7 @@ impl Transaction<'_> {
             None => Vec::new(),
         };
         let retry_at = self.retry_at.map(Timestamp::from_millis);
-        Ok(Reply::Exchanged { results, jobs, retry_at })
+        Ok(Exchanged { results, jobs, retry_at })
     }
 
     /// Writes one outcome.
@@ -231,7 +231,7 @@ impl Transaction<'_> {
         RetryPolicy::parse(&value, &DEFAULT_POLICY).map_err(|error| unreadable(row, "retry policy", &error.message))
     }
 
-    pub(crate) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Reply> {
+    pub(crate) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Beat> {
         let mut worker = self.tables.worker(&beat.worker)?;
         self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
@@ -283,7 +283,7 @@ impl Transaction<'_> {
             directive = self.test_directive(worker.num)?.unwrap_or(directive);
         }
         self.emit_beat(&known, beat, extended.len());
-        Ok(Reply::Beat { extended, cancelled, directive })
+        Ok(Beat { extended, cancelled, directive })
     }
 
     /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither quiet it nor take

@@ -1,5 +1,7 @@
-use ojs_engine::admin::{AdminCommand, AdminQuery, AdminReply, Maintenance};
-use ojs_engine::command::{Command, Heartbeat, Query, Reply};
+use ojs_engine::admin::Maintenance;
+use ojs_engine::command::{
+    Cancel, Command, CountQueues, DropWorker, FindQueue, GetMaintenance, Heartbeat, ListJobs, ListWorkers, Maintain, Query, Reset,
+};
 use ojs_engine::error::Refusal;
 use ojs_engine::rows::JobSort;
 use ojs_engine::rows::{JobFilter, WorkerRow};
@@ -16,35 +18,27 @@ crate::on_every_store!(
     nothing_is_handed_out_during_maintenance,
 );
 
-async fn ask(b: &Bench, query: AdminQuery) -> AdminReply {
-    match b.engine.store().query(Query::Admin(query)).await.unwrap() {
-        Reply::Admin(reply) => *reply,
-        other => panic!("{other:?}"),
-    }
+async fn ask<Q: Query>(b: &Bench, query: Q) -> Q::Reply {
+    b.engine.store().query(query).await.unwrap_or_else(|refusal| panic!("{refusal:?}"))
 }
 
-async fn order(b: &Bench, command: AdminCommand) -> Result<AdminReply, OjsError> {
-    match b.engine.store().execute(Command::Admin(command)).await {
-        Ok(Reply::Admin(reply)) => Ok(*reply),
+async fn order<C: Command>(b: &Bench, command: C) -> Result<C::Reply, OjsError> {
+    match b.engine.store().execute(command).await {
+        Ok(reply) => Ok(reply),
         Err(Refusal::Ojs(error)) => Err(*error),
-        other => panic!("{other:?}"),
+        Err(fault) => panic!("{fault:?}"),
     }
 }
 
 /// Ids, the total, whether there is more.
 async fn list(b: &Bench, filter: JobFilter) -> (Vec<JobId>, usize, bool) {
     let filter = JobFilter { limit: if filter.limit == 0 { 10 } else { filter.limit }, ..filter };
-    match ask(b, AdminQuery::Jobs(filter)).await {
-        AdminReply::Jobs { jobs, total, has_more } => (jobs.iter().map(|job| job.row.id).collect(), total, has_more),
-        other => panic!("{other:?}"),
-    }
+    let page = ask(b, ListJobs(filter)).await;
+    (page.jobs.iter().map(|job| job.row.id).collect(), page.total, page.has_more)
 }
 
 async fn workers(b: &Bench) -> Vec<(WorkerRow, usize)> {
-    match ask(b, AdminQuery::Workers).await {
-        AdminReply::Workers(workers) => workers,
-        other => panic!("{other:?}"),
-    }
+    ask(b, ListWorkers).await
 }
 
 async fn jobs_are_listed_by_filter_and_order(b: Bench) {
@@ -87,42 +81,31 @@ async fn every_state_is_listed_and_counted(b: Bench) {
             // Out of the way of the claims that bring jobs into the other states.
             b.claim(1).await;
             b.beat("w", &[(id, None)]).await;
-            b.change(Command::Cancel(id)).await.unwrap();
-            b.engine.store().execute(Command::Reset).await.unwrap();
+            b.change(Cancel(id)).await.unwrap();
+            b.engine.store().execute(Reset).await.unwrap();
         }
     }
 }
 
 async fn queues_come_with_counts_and_the_longest_wait(b: Bench) {
-    assert!(
-        matches!(b.engine.store().query(Query::Admin(AdminQuery::Queue("q".into()))).await, Err(Refusal::Ojs(e)) if e.status == 404)
-    );
+    assert!(matches!(b.engine.store().query(FindQueue("q".into())).await, Err(Refusal::Ojs(e)) if e.status == 404));
     b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","priority":-1}}"#).await;
     b.advance(seconds(5)).await;
     b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","priority":7}}"#).await;
     b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"r"}}"#).await;
-    let AdminReply::Queues(queues) = ask(&b, AdminQuery::Queues).await else { panic!() };
+    let queues = ask(&b, CountQueues).await;
     let told: Vec<_> = queues.iter().map(|(queue, counts)| (&*queue.name, counts[JobState::Available as usize])).collect();
     assert_eq!(told, [("q", 2), ("r", 1)]);
-    let AdminReply::Queue(queue, counts, oldest) = ask(&b, AdminQuery::Queue("q".into())).await else { panic!() };
+    let (queue, counts, oldest) = ask(&b, FindQueue("q".into())).await;
     assert_eq!((&*queue.name, counts[JobState::Available as usize], oldest), ("q", 2, Some(START)));
     b.claim(2).await;
-    let AdminReply::Queue(_, counts, oldest) = ask(&b, AdminQuery::Queue("q".into())).await else { panic!() };
+    let (_, counts, oldest) = ask(&b, FindQueue("q".into())).await;
     assert_eq!((counts[JobState::Active as usize], oldest), (2, None));
 }
 
 async fn a_heartbeat_tells_who_the_worker_is(b: Bench) {
-    let beat = |phase, info: Option<&str>| {
-        Command::Heartbeat(Heartbeat {
-            worker: "w".into(),
-            phase,
-            jobs: vec![],
-            visibility_ms: None,
-            test_directives: false,
-            info: info.map(Into::into),
-            ..Default::default()
-        })
-    };
+    let beat =
+        |phase, info: Option<&str>| Heartbeat { worker: "w".into(), phase, info: info.map(Into::into), ..Default::default() };
     b.engine.store().execute(beat(0, Some(r#"{"hostname":"h"}"#))).await.unwrap();
     b.job().await;
     b.claim(1).await;
@@ -138,7 +121,7 @@ async fn a_heartbeat_tells_who_the_worker_is(b: Bench) {
 }
 
 async fn only_a_silent_worker_can_be_removed(b: Bench) {
-    let remove = || order(&b, AdminCommand::DropWorker("w".into()));
+    let remove = || order(&b, DropWorker("w".into()));
     assert_eq!(remove().await.unwrap_err().status, 404);
     let id = b.job().await;
     b.claim(1).await;
@@ -148,7 +131,7 @@ async fn only_a_silent_worker_can_be_removed(b: Bench) {
     assert_eq!((refusal.status, refusal.code.as_ref()), (409, "conflict"));
     b.advance(seconds(1)).await;
     assert_eq!(b.state(id).await, JobState::Active, "the sweep waits for longer");
-    assert!(matches!(remove().await.unwrap(), AdminReply::Dropped(1)));
+    assert_eq!(remove().await.unwrap(), 1);
     assert_eq!(b.state(id).await, JobState::Available);
     assert!(workers(&b).await.is_empty());
     assert_eq!(b.claim_for(Some("v"), &["q"], 1).await[0].row.id, id);
@@ -158,13 +141,13 @@ async fn nothing_is_handed_out_during_maintenance(b: Bench) {
     let now = b.job().await;
     let later = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","delay_until":"+PT1M"}}"#).await;
     let maintenance = Maintenance { reason: "disk swap".into(), since: b.now(), until: 0 };
-    order(&b, AdminCommand::Maintain(Some(maintenance.clone()))).await.unwrap();
-    assert!(matches!(ask(&b, AdminQuery::Maintenance).await, AdminReply::Maintenance(Some(told)) if told == maintenance));
+    order(&b, Maintain(Some(maintenance.clone()))).await.unwrap();
+    assert_eq!(ask(&b, GetMaintenance).await, Some(maintenance));
     b.advance(seconds(120)).await;
     assert!(b.claim(10).await.is_empty());
     assert_eq!(b.state(later).await, JobState::Scheduled, "nothing is promoted");
     let during = b.job().await;
-    order(&b, AdminCommand::Maintain(None)).await.unwrap();
+    order(&b, Maintain(None)).await.unwrap();
     b.advance(seconds(1)).await;
     let ids: Vec<_> = b.claim(10).await.iter().map(|job| job.row.id).collect();
     assert_eq!(ids, [now, during, later]);

@@ -1,7 +1,7 @@
 //! Many jobs in one request: enqueued, cancelled, run again, deleted, purged.
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request};
-use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::command::{Cancel, CreateWorkflow, GetJob, GetWorkflow};
 use ojs_engine::rows::DeadFilter;
 use ojs_engine::workflow::WorkflowState;
 use ojs_model::workflow::NewWorkflow;
@@ -59,7 +59,7 @@ fn of(counts: [i64; 8], state: JobState) -> i64 {
 }
 
 async fn exists(b: &Bench, id: JobId) -> bool {
-    b.engine.store().query(Query::Job(id)).await.is_ok()
+    b.engine.store().query(GetJob(id)).await.is_ok()
 }
 
 async fn each_job_of_a_bulk_stands_for_itself(b: Bench) {
@@ -162,7 +162,7 @@ async fn a_bulk_that_stored_nothing_may_be_sent_again(b: Bench) {
     let request = json!({"jobs": [job("a")]});
     let (status, _, body) = send(&b, "/jobs/bulk", &key, request.clone()).await;
     assert_eq!((status, &body["items"][0]["error"]["code"]), (422, &json!("QUEUE_FULL")));
-    b.change(Command::Cancel(held)).await.unwrap();
+    b.change(Cancel(held)).await.unwrap();
     assert_eq!(send(&b, "/jobs/bulk", &key, request).await.0, 200);
 }
 
@@ -198,7 +198,7 @@ async fn many_are_cancelled_by_id(b: Bench) {
 
 async fn an_atomic_change_of_many_changes_all_or_none(b: Bench) {
     let (one, two, ended) = (b.job().await, b.job().await, b.job_in(JobState::Scheduled).await);
-    b.change(Command::Cancel(ended)).await.unwrap();
+    b.change(Cancel(ended)).await.unwrap();
     for other in [ended.to_string(), "nonsense".to_owned(), one.to_string()] {
         let request = json!({"job_ids": [one, two, other], "atomicity": "atomic"});
         let (status, body) = post(&b, "/jobs/bulk/cancel", request).await;
@@ -273,17 +273,11 @@ async fn only_ended_jobs_are_deleted(b: Bench) {
 
 async fn flow(b: &Bench, text: &str) -> JobId {
     let new = NewWorkflow::parse(text, Timestamp::from_millis(b.now())).unwrap();
-    match b.engine.store().execute(Command::CreateWorkflow(std::sync::Arc::new(new))).await.unwrap() {
-        Reply::Workflow(view) => view.row.id,
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().execute(CreateWorkflow(new)).await.unwrap().row.id
 }
 
 async fn flow_state(b: &Bench, id: JobId) -> WorkflowState {
-    match b.engine.store().query(Query::Workflow(id)).await.unwrap() {
-        Reply::Workflow(view) => view.row.state,
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().query(GetWorkflow(id)).await.unwrap().row.state
 }
 
 const GROUP: &str =

@@ -1,8 +1,7 @@
 //! Every type of event (extensions section 2), made for real, with the members that the catalogue requires.
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use ojs_engine::command::{Command, Heartbeat, Outcome, PutCron};
+use ojs_engine::command::{Cancel, CreateWorkflow, DeleteDeadLetter, Heartbeat, Outcome, PutCron, Replay, SetPaused};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::job::JobView;
 use ojs_engine::{Event, EventFilter};
@@ -162,8 +161,8 @@ async fn dead_letters(b: Bench) {
         b.clock.advance(seconds(1));
         ids.push(job.row.id);
     }
-    b.change(Command::Replay(ids[3])).await.unwrap();
-    b.engine.store().execute(Command::DeleteDeadLetter(ids[2])).await.unwrap();
+    b.change(Replay(ids[3])).await.unwrap();
+    b.engine.store().execute(DeleteDeadLetter(ids[2])).await.unwrap();
     b.advance(seconds(300)).await;
     let names = ["dead_letter.added", "dead_letter.retried", "dead_letter.deleted", "dead_letter.pruned", "job.dead_lettered"];
     let [added, retried, deleted, pruned, _] = happened(&b, names).await;
@@ -173,7 +172,7 @@ async fn dead_letters(b: Bench) {
 
 async fn queues_and_workers(b: Bench) {
     for paused in [true, false] {
-        b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused }).await.unwrap();
+        b.engine.store().execute(SetPaused { queue: "q".into(), paused }).await.unwrap();
     }
     let beat = |phase, jobs| Heartbeat {
         worker: "w".into(),
@@ -188,7 +187,7 @@ async fn queues_and_workers(b: Bench) {
     let held = vec![(job.row.id, Some(job.row.lease))];
     for (after, phase) in [(0, 0), (5, 0), (5, 1), (20, 1), (25, 1), (5, 1)] {
         b.advance(seconds(after)).await;
-        b.engine.store().execute(Command::Heartbeat(beat(phase, held.clone()))).await.unwrap();
+        b.engine.store().execute(beat(phase, held.clone())).await.unwrap();
     }
     b.advance(seconds(31)).await;
     let names = ["queue.paused", "queue.resumed", "worker.started", "worker.quiet", "worker.heartbeat", "worker.stopped"];
@@ -208,7 +207,7 @@ async fn queues_and_workers(b: Bench) {
 
 async fn create(b: &Bench, text: &str) {
     let new = NewWorkflow::parse(text, Timestamp::from_millis(b.now())).unwrap();
-    b.engine.store().execute(Command::CreateWorkflow(Arc::new(new))).await.unwrap();
+    b.engine.store().execute(CreateWorkflow(new)).await.unwrap();
 }
 
 async fn workflows(b: Bench) {
@@ -277,8 +276,8 @@ async fn every_event_of_a_traced_job_names_the_trace(b: Bench) {
     b.advance(seconds(1)).await;
     let job = b.claim(1).await.remove(0);
     b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
-    b.change(Command::Replay(id)).await.unwrap();
-    b.change(Command::Cancel(id)).await.unwrap();
+    b.change(Replay(id)).await.unwrap();
+    b.change(Cancel(id)).await.unwrap();
     let later = b
         .enqueue(&request(json!({"trace_id": "t1"}), json!({"queue": "q", "expires_at": "+PT5S", "delay_until": "+PT1S"})))
         .await;
@@ -322,7 +321,7 @@ async fn a_priority_is_changed_only_while_the_job_waits(b: Bench) {
             assert_eq!(body["error"]["details"]["current_state"], state.as_str());
         }
         if state == JobState::Available {
-            b.change(Command::Cancel(id)).await.unwrap();
+            b.change(Cancel(id)).await.unwrap();
         }
     }
     let id = b.job_in(JobState::Scheduled).await;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use ojs_engine::command::Command;
+use ojs_engine::command::SetPaused;
 use ojs_engine::job::JobView;
 use ojs_model::{JobId, JobState};
 
@@ -42,11 +42,11 @@ async fn queues_are_taken_in_the_order_asked_for(b: Bench) {
 }
 
 async fn a_paused_queue_hands_out_nothing(b: Bench) {
-    b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused: true }).await.unwrap();
+    b.engine.store().execute(SetPaused { queue: "q".into(), paused: true }).await.unwrap();
     let id = b.job().await;
     assert!(b.claim(5).await.is_empty());
     assert_eq!(b.state(id).await, JobState::Available);
-    b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused: false }).await.unwrap();
+    b.engine.store().execute(SetPaused { queue: "q".into(), paused: false }).await.unwrap();
     assert_eq!(ids(&b.claim(5).await), [id]);
 }
 
@@ -63,16 +63,14 @@ async fn a_claim_starts_an_attempt_under_a_new_token(b: Bench) {
 }
 
 async fn a_quiet_worker_gets_nothing(b: Bench) {
-    let beat = |phase| {
-        Command::Heartbeat(ojs_engine::command::Heartbeat {
-            worker: "w".into(),
-            phase,
-            jobs: vec![],
-            visibility_ms: None,
-            test_directives: false,
-            info: None,
-            ..Default::default()
-        })
+    let beat = |phase| ojs_engine::command::Heartbeat {
+        worker: "w".into(),
+        phase,
+        jobs: vec![],
+        visibility_ms: None,
+        test_directives: false,
+        info: None,
+        ..Default::default()
     };
     b.job().await;
     b.engine.store().execute(beat(1)).await.unwrap();

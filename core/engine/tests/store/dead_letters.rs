@@ -1,4 +1,4 @@
-use ojs_engine::command::{Command, Outcome, OutcomeReport, Query};
+use ojs_engine::command::{Cancel, DeleteDeadLetter, GetJob, Outcome, OutcomeReport, Replay};
 use ojs_engine::job::{JobView, flag};
 use ojs_engine::rows::DeadFilter;
 use ojs_model::{ErrorCode, JobError, JobId, JobState, Timestamp};
@@ -68,7 +68,7 @@ async fn newest_first_with_filters(b: Bench) {
 
 async fn ei_r003_a_retry_starts_afresh_and_keeps_the_history(b: Bench) {
     let id = dead(&b, "q", "t").await;
-    let view = b.change(Command::Replay(id)).await.unwrap();
+    let view = b.change(Replay(id)).await.unwrap();
     assert_eq!((view.row.state, view.row.attempt, view.row.started_at, view.row.finished_at), (JobState::Available, 0, 0, 0));
     assert!(!view.row.has(flag::ERROR) && !view.row.has(flag::DEAD) && view.row.has(flag::ERRORS));
     assert_eq!(b.dead(DeadFilter::default()).await.1, 0);
@@ -79,12 +79,12 @@ async fn ei_r003_a_retry_starts_afresh_and_keeps_the_history(b: Bench) {
 
 async fn a_deleted_entry_is_gone(b: Bench) {
     let id = dead(&b, "q", "t").await;
-    b.engine.store().execute(Command::DeleteDeadLetter(id)).await.unwrap();
-    assert!(b.engine.store().query(Query::Job(id)).await.is_err());
-    assert!(b.engine.store().execute(Command::DeleteDeadLetter(id)).await.is_err());
+    b.engine.store().execute(DeleteDeadLetter(id)).await.unwrap();
+    assert!(b.engine.store().query(GetJob(id)).await.is_err());
+    assert!(b.engine.store().execute(DeleteDeadLetter(id)).await.is_err());
     assert_eq!(b.counts("q").await, [0; 8]);
     let live = b.job().await;
-    assert!(b.engine.store().execute(Command::DeleteDeadLetter(live)).await.is_err(), "only dead letters are deleted here");
+    assert!(b.engine.store().execute(DeleteDeadLetter(live)).await.is_err(), "only dead letters are deleted here");
 }
 
 async fn ei_007_only_after_all_attempts(b: Bench) {
@@ -107,7 +107,7 @@ async fn ei_007_only_after_all_attempts(b: Bench) {
         if listed {
             let errors: Vec<&Value> = page["jobs"][0]["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
             assert_eq!(errors, ["failure 1", "failure 2", "failure 3"], "the whole history, oldest first");
-            b.engine.store().execute(Command::DeleteDeadLetter(id)).await.unwrap();
+            b.engine.store().execute(DeleteDeadLetter(id)).await.unwrap();
         }
     }
     // An error declared final forfeits the attempts that are left, and says so.
@@ -171,7 +171,7 @@ async fn many_changes_answer_in_the_forms_of_both_planes(b: Bench) {
     let (_, retried) = b.http("POST", "/admin/dead-letter/retry", r#"{"filter":{"type":"t*"},"confirm":true}"#).await;
     let expected = json!({"action": "retry", "matched": 1, "succeeded": 1, "failed": 0, "errors": [], "retried": 1, "job_ids": [id.to_string()]});
     assert_eq!(retried, expected);
-    b.change(Command::Cancel(id)).await.unwrap();
+    b.change(Cancel(id)).await.unwrap();
     dead(&b, "q", "t").await;
     b.advance(seconds(3_600)).await;
     dead(&b, "q", "t").await;
@@ -281,7 +281,7 @@ async fn many_are_deleted_when_confirmed(b: Bench) {
     assert_eq!(b.http("DELETE", "/dead-letter?queue=a", "").await.0, 400);
     let (status, body) = b.http("DELETE", &format!("/admin/dead-letter?confirm=true&until={since}"), "").await;
     assert_eq!((status, &body["deleted"]), (200, &json!(1)));
-    assert!(b.engine.store().query(Query::Job(old)).await.is_err());
+    assert!(b.engine.store().query(GetJob(old)).await.is_err());
     assert_eq!(b.dead(DeadFilter::default()).await.0, [kept]);
     assert_eq!(b.story(old).await.last().unwrap(), "dead_letter.deleted");
     assert_eq!(b.http("DELETE", "/dead-letter", r#"{"confirm":true,"filter":{"type":"y"}}"#).await.1["deleted"], 1);

@@ -48,7 +48,7 @@ async fn two_engines_on_one_file_see_each_other() {
     assert_eq!(job.row.id, id);
     assert!(b.claim(1).await.is_empty());
     // Pauses and new names cross over too.
-    other.engine.store().execute(ojs_engine::command::Command::SetPaused { queue: "q".into(), paused: true }).await.unwrap();
+    other.engine.store().execute(ojs_engine::command::SetPaused { queue: "q".into(), paused: true }).await.unwrap();
     b.job().await;
     assert!(b.claim(1).await.is_empty());
     other.ack(&job).await.unwrap();

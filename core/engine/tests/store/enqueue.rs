@@ -1,4 +1,4 @@
-use ojs_engine::command::Query;
+use ojs_engine::command::GetJob;
 use ojs_engine::error::Refusal;
 use ojs_model::{JobId, JobState};
 
@@ -52,7 +52,7 @@ async fn a_batch_is_stored_whole_or_not_at_all(b: Bench) {
     let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
     let Err(Refusal::Ojs(error)) = b.try_enqueue(&requests).await else { panic!("half a batch") };
     assert_eq!(error.details.unwrap()["index"], 2);
-    assert!(matches!(b.engine.store().query(Query::Job(fresh)).await, Err(Refusal::Ojs(error)) if error.status == 404));
+    assert!(matches!(b.engine.store().query(GetJob(fresh)).await, Err(Refusal::Ojs(error)) if error.status == 404));
     assert_eq!(b.counts("default").await.iter().sum::<i64>(), 1);
     assert_eq!(b.counts("other").await.iter().sum::<i64>(), 0);
     assert_eq!(b.claim_for(None, &["default", "other"], 10).await.len(), 1);

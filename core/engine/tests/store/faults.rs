@@ -6,10 +6,11 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use ojs_engine::Engine;
 use ojs_engine::clock::{Clock, ManualClock};
-use ojs_engine::command::{Command, Outcome, OutcomeReport, Query, Reply};
+use ojs_engine::command::{Enqueue, Exchange, GetQueue, Outcome, OutcomeReport};
 use ojs_engine::error::Refusal;
 use ojs_engine::error::StoreError;
 use ojs_engine::job::JobView;
+use ojs_engine::placed::Placed;
 use ojs_model::{JobError, JobId, JobState, NewJob, Timestamp};
 use serde_json::Value;
 use tower::ServiceExt;
@@ -55,9 +56,9 @@ async fn engine(store: &str, directory: &tempfile::TempDir, clock: &Arc<BadClock
     Engine::open(options(&url, Arc::clone(clock) as _)).await.unwrap()
 }
 
-async fn enqueue(engine: &Engine) -> Result<Reply, Refusal> {
+async fn enqueue(engine: &Engine) -> Result<Vec<Placed>, Refusal> {
     let job = NewJob::parse(r#"{"type":"t","args":[]}"#, Timestamp::from_millis(START)).unwrap();
-    engine.store().execute(Command::Enqueue(vec![Arc::new(job)])).await
+    engine.store().execute(Enqueue(vec![Arc::new(job)])).await
 }
 
 async fn get(engine: &Engine, path: &str) -> (StatusCode, String) {
@@ -86,7 +87,7 @@ async fn a_panic_in_the_writer_is_answered_counted_and_survived() {
         let (_, figures) = get(&engine, "/metrics").await;
         let line = figures.lines().find(|line| line.starts_with("ojs_store_panics_total")).expect("it is counted");
         assert!(line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() >= 3.0, "{store}: {line}");
-        let Reply::Queue(_, counts) = engine.store().query(Query::Queue("default".into())).await.unwrap() else { panic!() };
+        let (_, counts) = engine.store().query(GetQueue("default".into())).await.unwrap();
         assert_eq!(counts[JobState::Available as usize], 2, "{store}: nothing of what was refused is there");
         engine.close().await;
     }
@@ -208,7 +209,7 @@ async fn a_retry_policy_that_cannot_be_read_is_not_taken_for_the_default(b: Benc
         &format!("UPDATE ojs_jobs SET retry = '{{}}}}' WHERE id = '{}'", bad.row.id),
     )
     .await;
-    let refusal = b.engine.store().execute(Command::Exchange { outcomes: vec![report(&bad, failed())], claim: None }).await;
+    let refusal = b.engine.store().execute(Exchange { outcomes: vec![report(&bad, failed())], claim: None }).await;
     let Err(Refusal::Store(fault)) = refusal else { panic!("{refusal:?}") };
     assert!(fault.to_string().contains("retry policy") && fault.to_string().contains(&bad.row.id.to_string()), "{fault}");
     assert_eq!(b.state(bad.row.id).await, JobState::Active);

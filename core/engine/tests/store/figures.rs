@@ -1,8 +1,7 @@
 //! Figures: now, over time, for Prometheus, for load balancers.
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
-use ojs_engine::admin::{AdminQuery, AdminReply};
-use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::command::{ReadStats, Reset};
 use ojs_engine::stats::{HOUR, MINUTE, StatFilter, StatRow};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -34,14 +33,8 @@ async fn some_work(b: &Bench) {
 }
 
 async fn stored(b: &Bench) -> Vec<StatRow> {
-    let all = AdminQuery::Stats(StatFilter { since: 0, until: i64::MAX, queue: None });
-    match b.engine.store().query(Query::Admin(all)).await.unwrap() {
-        Reply::Admin(reply) => match *reply {
-            AdminReply::Stats(rows) => rows,
-            other => panic!("{other:?}"),
-        },
-        other => panic!("{other:?}"),
-    }
+    let all = ReadStats(StatFilter { since: 0, until: i64::MAX, queue: None });
+    b.engine.store().query(all).await.unwrap()
 }
 
 async fn what_happens_is_counted_now_and_over_time(b: Bench) {
@@ -81,7 +74,7 @@ async fn figures_reach_the_store_once(b: Bench) {
     assert_eq!(get(&b, "/admin/stats/history").await["items"][0]["enqueued"], 4, "what is not written yet is told too");
     b.advance(seconds(0)).await;
     assert_eq!(stored(&b).await[0].enqueued, 4);
-    b.engine.store().execute(Command::Reset).await.unwrap();
+    b.engine.store().execute(Reset).await.unwrap();
     assert_eq!(get(&b, "/admin/stats/history").await["items"], json!([]));
 }
 

@@ -1,7 +1,7 @@
 //! Claims on PostgreSQL are filed as batches, and lines are read from where the last claim ended: neither may lose a job.
 use std::time::Duration;
 
-use ojs_engine::command::{Claim, Command, Outcome};
+use ojs_engine::command::{Cancel, Claim, Outcome};
 use ojs_model::JobState;
 
 use crate::nodes::{advance_together, application, second_node};
@@ -147,5 +147,5 @@ async fn nothing_before_the_place_of_the_last_claim_is_lost() {
     let mut wanted = vec![ids[0], ids[2], ids[3], ids[4], ids[5]];
     wanted.sort();
     assert_eq!(rest, wanted);
-    assert!(b.change(Command::Cancel(ids[2])).await.is_ok());
+    assert!(b.change(Cancel(ids[2])).await.is_ok());
 }

@@ -1,10 +1,9 @@
 //! Rules that bind several features (extension interactions, section 16). EI-007 and EI-008 stand with the dead letters, EI-011
 //! with the crons.
-use std::sync::Arc;
 
 use bytes::Bytes;
 use ojs_engine::Engine;
-use ojs_engine::command::{Command, Outcome, Query, Reply};
+use ojs_engine::command::{CreateWorkflow, GetWorkflow, Outcome};
 use ojs_engine::job::JobView;
 use ojs_engine::workflow::{WorkflowState, WorkflowView};
 use ojs_model::workflow::NewWorkflow;
@@ -87,10 +86,7 @@ async fn ei_006_a_retry_holds_its_keys_only_slot(b: Bench) {
 
 async fn create(b: &Bench, text: &str) -> WorkflowView {
     let new = NewWorkflow::parse(text, Timestamp::from_millis(b.now())).unwrap();
-    match b.engine.store().execute(Command::CreateWorkflow(Arc::new(new))).await.unwrap() {
-        Reply::Workflow(view) => *view,
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().execute(CreateWorkflow(new)).await.unwrap()
 }
 
 fn envelope(job: &JobView) -> Value {
@@ -129,10 +125,8 @@ async fn ei_009_resumes(mut b: Bench) {
         let row = b.get(*id).await.row;
         assert_eq!((row.state, row.attempt), (JobState::Completed, 1));
     }
-    match b.engine.store().query(Query::Workflow(flow.row.id)).await.unwrap() {
-        Reply::Workflow(view) => assert_eq!(view.row.state, WorkflowState::Completed),
-        other => panic!("{other:?}"),
-    }
+    let view = b.engine.store().query(GetWorkflow(flow.row.id)).await.unwrap();
+    assert_eq!(view.row.state, WorkflowState::Completed);
 }
 
 async fn restart(b: &mut Bench) {

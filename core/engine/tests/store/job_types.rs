@@ -2,7 +2,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ojs_engine::command::{Claim, Command};
+use ojs_engine::command::{Claim, Enqueue, Exchange};
 use ojs_model::{JobId, NewJob, Timestamp};
 
 use crate::on_every_store;
@@ -43,7 +43,7 @@ async fn jobs_behind_a_long_line_of_others_are_found(b: Bench) {
             Arc::new(NewJob::parse(text, Timestamp::from_millis(b.now())).unwrap())
         })
         .collect();
-    b.engine.store().execute(Command::Enqueue(foreign)).await.unwrap();
+    b.engine.store().execute(Enqueue(foreign)).await.unwrap();
     let mut wanted = vec![add(&b, "mine").await];
     // One claim looks at a slice, the next goes on: this line takes three.
     let mut looks = 0;
@@ -81,12 +81,12 @@ async fn claims_with_and_without_types_do_not_share_a_job(b: Bench) {
         .map(|n| {
             let claim = if n % 2 == 0 { claim_of(&["a"], 2) } else { claim_of(&[], 2) };
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.execute(Command::Exchange { outcomes: Vec::new(), claim: Some(claim) }).await })
+            tokio::spawn(async move { store.execute(Exchange { outcomes: Vec::new(), claim: Some(claim) }).await })
         })
         .collect();
     let mut all = Vec::new();
     for claim in claims {
-        let ojs_engine::command::Reply::Exchanged { jobs, .. } = claim.await.unwrap().unwrap() else { panic!("no exchange") };
+        let jobs = claim.await.unwrap().unwrap().jobs;
         all.extend(jobs.iter().map(|job| job.row.id));
     }
     all.extend(b.claim(100).await.iter().map(|job| job.row.id));

@@ -1,5 +1,5 @@
 //! Fencing, expiry, time-outs, worker death: the failure scenarios of delivery.
-use ojs_engine::command::{Command, Outcome};
+use ojs_engine::command::{Cancel, Outcome};
 use ojs_model::{JobId, JobState, OjsError};
 
 use crate::support::{Bench, seconds};
@@ -203,7 +203,7 @@ async fn an_execution_timeout_goes_through_the_retry_policy(b: Bench) {
 async fn a_job_cancelled_while_held_is_reported(b: Bench) {
     let id = b.job().await;
     let job = b.claim(1).await.remove(0);
-    b.change(Command::Cancel(id)).await.unwrap();
+    b.change(Cancel(id)).await.unwrap();
     let (extended, cancelled): (Vec<JobId>, Vec<JobId>) = b.beat("w", &[(id, Some(job.row.lease))]).await;
     assert_eq!((extended, cancelled), (vec![], vec![id]));
     let error = b.ack(&job).await.unwrap_err();

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use ojs_engine::EventFilter;
-use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::command::{Cancel, ListLimits, OverrideLimit};
 use ojs_engine::job::JobView;
 use ojs_engine::limit::LimitView;
 use ojs_model::rate_limit::{Limits, OnLimit};
@@ -49,10 +49,7 @@ fn ids(jobs: &[JobView]) -> Vec<JobId> {
 
 async fn keys(b: &Bench, key: &str) -> Vec<LimitView> {
     let at = Timestamp::from_millis(b.now());
-    match b.engine.store().query(Query::Limits { key: Some(key.to_owned()), limit: 10, offset: 0, at }).await.unwrap() {
-        Reply::Limits(views, _) => views,
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().query(ListLimits { key: Some(key.to_owned()), limit: 10, offset: 0, at }).await.unwrap().0
 }
 
 const ONE: &str = r#"{"key":"k","concurrency":1}"#;
@@ -88,7 +85,7 @@ async fn whatever_ends_an_attempt_frees_its_slot(b: Bench) {
     }
     b.ack(&claim_one().await).await.unwrap();
     b.nack(&claim_one().await, r#"{"code":"x","message":"m","retryable":false}"#).await.unwrap();
-    b.change(Command::Cancel(claim_one().await.row.id)).await.unwrap();
+    b.change(Cancel(claim_one().await.row.id)).await.unwrap();
     let job = claim_one().await;
     b.settle(job.row.id, Some(job.row.lease), ojs_engine::command::Outcome::Release(60_000)).await.unwrap();
     claim_one().await;
@@ -261,7 +258,7 @@ async fn an_override_holds_until_it_ends(b: Bench) {
     for _ in 0..4 {
         keyed(&b, ONE).await;
     }
-    let command = |most, until| Command::OverrideLimit {
+    let command = |most, until| OverrideLimit {
         tenant: String::new(),
         key: "k".to_owned(),
         limits: Some(Limits { concurrency: Some(most), on_limit: OnLimit::Wait, ..Limits::default() }),
@@ -282,7 +279,7 @@ async fn an_override_holds_until_it_ends(b: Bench) {
     assert!(
         b.engine
             .store()
-            .execute(Command::OverrideLimit {
+            .execute(OverrideLimit {
                 tenant: String::new(),
                 key: "nobody".into(),
                 limits: None,
@@ -334,7 +331,7 @@ async fn the_events_of_a_key(b: Bench) {
 async fn a_cancelled_head_lets_the_next_come_up(b: Bench) {
     let head = keyed(&b, ONE).await;
     let next = keyed(&b, ONE).await;
-    b.change(Command::Cancel(head)).await.unwrap();
+    b.change(Cancel(head)).await.unwrap();
     assert_eq!(ids(&b.claim(5).await), [next]);
 }
 

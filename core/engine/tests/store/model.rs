@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
-use ojs_engine::command::{Command, Outcome};
+use ojs_engine::command::{Activate, Cancel, Outcome, Replay, Reset, SetPaused};
 use ojs_engine::error::Refusal;
 use ojs_engine::{Engine, StoreUrl};
 use ojs_model::{JobId, JobState};
@@ -223,7 +223,7 @@ async fn shrink(b: &mut Bench, mut steps: Vec<Step>) -> Vec<Step> {
 
 /// Plays a run on an empty store; an error says where the two disagree.
 async fn play(b: &mut Bench, steps: &[Step]) -> Result<(), String> {
-    b.engine.store().execute(Command::Reset).await.unwrap();
+    b.engine.store().execute(Reset).await.unwrap();
     let mut model = Model::default();
     for (index, step) in steps.iter().enumerate() {
         model.step = index;
@@ -266,7 +266,7 @@ async fn one(b: &mut Bench, step: Step, model: &mut Model) {
         }
         Step::ByHand { pick, what } => by_hand(b, model, pick, what).await,
         Step::Pause { queue, paused } => {
-            b.engine.store().execute(Command::SetPaused { queue: QUEUES[queue].to_owned(), paused }).await.unwrap();
+            b.engine.store().execute(SetPaused { queue: QUEUES[queue].to_owned(), paused }).await.unwrap();
             model.paused[queue] = paused;
         }
         Step::Wait(time) => {
@@ -381,12 +381,11 @@ async fn settle(b: &Bench, model: &mut Model, pick: usize, how: How, stale: bool
 async fn by_hand(b: &Bench, model: &mut Model, pick: usize, what: ByHand) {
     let Some(id) = model.picked(pick) else { return };
     let (step, known) = (model.step, model.jobs.get_mut(&id).unwrap());
-    let (command, allowed) = match what {
-        ByHand::Cancel => (Command::Cancel(id), !known.state.is_terminal()),
-        ByHand::Activate => (Command::Activate(id), known.state == JobState::Pending),
-        ByHand::Replay => (Command::Replay(id), known.state == JobState::Discarded),
+    let (answer, allowed) = match what {
+        ByHand::Cancel => (b.change(Cancel(id)).await, !known.state.is_terminal()),
+        ByHand::Activate => (b.change(Activate(id)).await, known.state == JobState::Pending),
+        ByHand::Replay => (b.change(Replay(id)).await, known.state == JobState::Discarded),
     };
-    let answer = b.change(command).await;
     assert_eq!(answer.is_ok(), allowed, "{what:?} of {known:?}");
     match what {
         _ if !allowed => {}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ojs_engine::Engine;
 use ojs_engine::clock::Clock;
-use ojs_engine::command::{Command, Outcome};
+use ojs_engine::command::{Outcome, SetPaused};
 use ojs_engine::rows::DeadFilter;
 use ojs_model::JobState;
 use tokio_postgres::{Client, NoTls};
@@ -161,9 +161,9 @@ async fn a_pause_holds_on_every_node_at_once() {
     b.job().await;
     b.job().await;
     assert_eq!(other.claim(1).await.len(), 1);
-    b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused: true }).await.unwrap();
+    b.engine.store().execute(SetPaused { queue: "q".into(), paused: true }).await.unwrap();
     assert!(other.claim(1).await.is_empty());
-    other.engine.store().execute(Command::SetPaused { queue: "q".into(), paused: false }).await.unwrap();
+    other.engine.store().execute(SetPaused { queue: "q".into(), paused: false }).await.unwrap();
     assert_eq!(b.claim(1).await.len(), 1);
 }
 

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use ojs_engine::EventFilter;
-use ojs_engine::command::{Command, Reply};
+use ojs_engine::command::{Configure, DeleteQueue, Emptied, EmptyQueue, Enqueue, GetQueue, SetDraining, SetPaused};
 use ojs_engine::error::Refusal;
 use ojs_engine::placed::Placed;
 use ojs_engine::queue_config::canonical;
@@ -36,17 +36,14 @@ crate::on_every_store!(
 
 async fn configure(b: &Bench, queue: &str, settings: Value) -> QueueRow {
     let settings = canonical(settings.as_object().unwrap()).unwrap();
-    match b.engine.store().execute(Command::Configure { queue: queue.to_owned(), settings }).await.unwrap() {
-        Reply::Queue(queue, _) => queue,
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().execute(Configure { queue: queue.to_owned(), settings }).await.unwrap().0
 }
 
 async fn place(b: &Bench, requests: &[&str]) -> Result<Vec<Placed>, OjsError> {
     let jobs =
         requests.iter().map(|text| NewJob::parse(text, ojs_model::Timestamp::from_millis(b.now())).unwrap().into()).collect();
-    match b.engine.store().execute(Command::Enqueue(jobs)).await {
-        Ok(Reply::Enqueued(placed)) => Ok(placed),
+    match b.engine.store().execute(Enqueue(jobs)).await {
+        Ok(placed) => Ok(placed),
         Err(Refusal::Ojs(error)) => Err(*error),
         other => panic!("{other:?}"),
     }
@@ -157,11 +154,11 @@ async fn only_allowed_types_get_in(b: Bench) {
 
 async fn a_draining_queue_takes_nothing_and_hands_out_the_rest(b: Bench) {
     let id = b.job().await;
-    b.engine.store().execute(Command::SetDraining { queue: "q".into(), draining: true }).await.unwrap();
+    b.engine.store().execute(SetDraining { queue: "q".into(), draining: true }).await.unwrap();
     let error = place(&b, &[PLAIN]).await.unwrap_err();
     assert_eq!((error.status, error.code.as_ref()), (422, "queue_paused"));
     assert_eq!(b.claim(5).await[0].row.id, id);
-    b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused: false }).await.unwrap();
+    b.engine.store().execute(SetPaused { queue: "q".into(), paused: false }).await.unwrap();
     place(&b, &[PLAIN]).await.unwrap();
 }
 
@@ -170,7 +167,7 @@ async fn retention_is_the_queues_own(b: Bench) {
     let completed = b.job_in(JobState::Completed).await;
     let cancelled = b.job_in(JobState::Cancelled).await;
     b.advance(Duration::from_secs(2 * 3600)).await;
-    let gone = async |id| b.engine.store().query(ojs_engine::command::Query::Job(id)).await.is_err();
+    let gone = async |id| b.engine.store().query(ojs_engine::command::GetJob(id)).await.is_err();
     assert!(gone(completed).await);
     b.advance(Duration::from_secs(8 * 86_400)).await;
     assert!(!gone(cancelled).await, "the system's seven days do not count here");
@@ -188,17 +185,17 @@ async fn a_queue_is_deleted_only_when_nothing_is_lost(b: Bench) {
     let store = b.engine.store();
     let ended = b.job_in(JobState::Completed).await;
     let waiting = b.job_in(JobState::Scheduled).await;
-    let delete = || store.execute(Command::DeleteQueue("q".into()));
+    let delete = || store.execute(DeleteQueue("q".into()));
     let Err(Refusal::Ojs(error)) = delete().await else { panic!("deleted") };
     assert_eq!(error.details.unwrap()["jobs"], json!({"scheduled": 1}));
-    let moved = store.execute(Command::EmptyQueue { queue: "q".into(), target: Some("r".into()) }).await.unwrap();
-    assert!(matches!(moved, Reply::Emptied(1, false)), "{moved:?}");
+    let moved = store.execute(EmptyQueue { queue: "q".into(), target: Some("r".into()) }).await.unwrap();
+    assert_eq!(moved, Emptied { jobs: 1, has_more: false });
     assert_eq!((&*b.get(waiting).await.queue, b.counts("r").await[JobState::Scheduled as usize]), ("r", 1));
     delete().await.unwrap();
     assert_eq!(&*b.get(ended).await.queue, "q", "an ended job still knows where it ran");
-    let Reply::Queue(queue, _) = store.query(ojs_engine::command::Query::Queue("q".into())).await.unwrap() else { panic!() };
+    let (queue, _) = store.query(GetQueue("q".into())).await.unwrap();
     assert_eq!(queue.phase, QueuePhase::Deleted);
-    store.execute(Command::EmptyQueue { queue: "r".into(), target: None }).await.unwrap();
+    store.execute(EmptyQueue { queue: "r".into(), target: None }).await.unwrap();
     assert_eq!(b.state(waiting).await, JobState::Discarded);
     b.job().await;
     assert_eq!(b.claim(1).await.len(), 1, "a name can be used again");

@@ -1,14 +1,16 @@
 //! A command that is refused leaves the store as it was: names, settings, jobs, counts, limits.
 use std::sync::Arc;
 
-use ojs_engine::admin::{AdminQuery, AdminReply};
-use ojs_engine::bulk::{Batch, BulkCommand};
-use ojs_engine::command::{Command, ListCrons, Query, Reply, SwitchCron};
+use ojs_engine::bulk::Batch;
+use ojs_engine::command::{
+    Activate, Cancel, CancelWorkflow, Command, Configure, CreateQueue, DeleteDeadLetter, DeleteQueue, Direct, Enqueue, GetQueue,
+    ListCrons, ListJobs, ListLimits, ListQueues, ListWorkers, Replay, SetDraining, SetPriority, SwitchCron,
+};
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
 use ojs_engine::rows::{JobFilter, QueueRow};
 use ojs_engine::store::seam::Store;
-use ojs_engine::typed::{self, Submission, Submitted};
+use ojs_engine::typed::{Submission, Submitted};
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use serde_json::json;
 
@@ -34,26 +36,23 @@ async fn digest(b: &Bench) -> Digest {
 
 /// What can be found out about a store at a time.
 pub async fn digest_of(store: &dyn Store, now: i64) -> Digest {
-    let query = async |query| store.query(query).await.unwrap();
-    let Reply::Queues(queues) = query(Query::Queues).await else { panic!("no queues") };
+    let queues = store.query(ListQueues).await.unwrap();
     let mut counts = Vec::new();
     for queue in &queues {
-        let Reply::Queue(_, of) = query(Query::Queue(queue.name.to_string())).await else { panic!("no counts") };
+        let (_, of) = store.query(GetQueue(queue.name.to_string())).await.unwrap();
         counts.push(of);
     }
     let filter = JobFilter { limit: 1000, ascending: true, ..JobFilter::default() };
-    let Reply::Admin(reply) = query(Query::Admin(AdminQuery::Jobs(filter))).await else { panic!("no jobs") };
-    let AdminReply::Jobs { jobs, .. } = *reply else { panic!("no jobs") };
+    let jobs = store.query(ListJobs(filter)).await.unwrap().jobs;
     let at = Timestamp::from_millis(now);
-    let limits = format!("{:?}", query(Query::Limits { key: None, limit: 100, offset: 0, at }).await);
+    let limits = format!("{:?}", store.query(ListLimits { key: None, limit: 100, offset: 0, at }).await.unwrap());
     let crons = format!("{:?}", store.query(ListCrons).await.unwrap());
-    let Reply::Admin(reply) = query(Query::Admin(AdminQuery::Workers)).await else { panic!("no workers") };
-    let AdminReply::Workers(workers) = *reply else { panic!("no workers") };
+    let workers = store.query(ListWorkers).await.unwrap();
     Digest { queues, counts, jobs, limits, crons, workers: workers.len() }
 }
 
 /// A command on its way to the store.
-fn submitted<C: typed::Command>(command: C) -> Arc<dyn Submitted> {
+fn submitted<C: Command>(command: C) -> Arc<dyn Submitted> {
     Arc::new(Submission::new(command))
 }
 
@@ -82,24 +81,24 @@ fn refused(known: JobId, ended: JobId) -> Vec<(&'static str, Arc<dyn Submitted>)
     let config = |value: serde_json::Value| value.as_object().unwrap().clone();
     let bad_limits = json!({"bound": 5, "max_depth": "many"});
     vec![
-        ("settings of a new queue", submitted(Command::Configure { queue: "new".into(), settings: config(bad_limits.clone()) })),
-        ("a queue with bad settings", submitted(Command::CreateQueue { queue: "new".into(), settings: config(bad_limits) })),
-        ("a queue that exists", submitted(Command::CreateQueue { queue: "q".into(), settings: config(json!({"max_size": 1})) })),
-        ("the deletion of a queue in use", submitted(Command::DeleteQueue("q".into()))),
-        ("a cancellation", submitted(Command::Cancel(ended))),
-        ("an activation", submitted(Command::Activate(known))),
-        ("a priority", submitted(Command::SetPriority(ended, 5))),
-        ("a replay", submitted(Command::Replay(known))),
-        ("a burial", submitted(Command::DeleteDeadLetter(known))),
-        ("a directive", submitted(Command::Direct { worker: "nobody".into(), directive: 1 })),
-        ("a workflow", submitted(Command::CancelWorkflow(known))),
+        ("settings of a new queue", submitted(Configure { queue: "new".into(), settings: config(bad_limits.clone()) })),
+        ("a queue with bad settings", submitted(CreateQueue { queue: "new".into(), settings: config(bad_limits) })),
+        ("a queue that exists", submitted(CreateQueue { queue: "q".into(), settings: config(json!({"max_size": 1})) })),
+        ("the deletion of a queue in use", submitted(DeleteQueue("q".into()))),
+        ("a cancellation", submitted(Cancel(ended))),
+        ("an activation", submitted(Activate(known))),
+        ("a priority", submitted(SetPriority(ended, 5))),
+        ("a replay", submitted(Replay(known))),
+        ("a burial", submitted(DeleteDeadLetter(known))),
+        ("a directive", submitted(Direct { worker: "nobody".into(), directive: 1 })),
+        ("a workflow", submitted(CancelWorkflow(known))),
         ("a cron entry", submitted(SwitchCron { name: "none".into(), enabled: true })),
     ]
 }
 
 async fn set(b: &Bench, queue: &str, settings: serde_json::Value) {
     let settings = settings.as_object().unwrap().clone();
-    b.engine.store().execute(Command::Configure { queue: queue.into(), settings }).await.unwrap();
+    b.engine.store().execute(Configure { queue: queue.into(), settings }).await.unwrap();
 }
 
 async fn a_refused_command_changes_nothing(b: Bench) {
@@ -111,15 +110,15 @@ async fn a_refused_command_changes_nothing(b: Bench) {
     set(&b, "full", json!({"max_size": 1})).await;
     b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"full"}}"#).await;
     set(&b, "typed", json!({"allowed_job_types": ["other"]})).await;
-    b.engine.store().execute(Command::SetDraining { queue: "draining".into(), draining: true }).await.unwrap();
+    b.engine.store().execute(SetDraining { queue: "draining".into(), draining: true }).await.unwrap();
     let before = digest(&b).await;
     for (what, jobs) in refused_jobs(known) {
-        let answer = b.engine.store().execute(Command::Enqueue(jobs.clone())).await;
+        let answer = b.engine.store().execute(Enqueue(jobs.clone())).await;
         assert!(matches!(answer, Err(Refusal::Ojs(_))), "{what}: {answer:?}");
         assert_eq!(digest(&b).await, before, "{what}");
         // Each on its own, and all or none: what is refused there is refused as here.
         let batch = Batch { jobs: jobs.into_iter().map(Ok).collect(), atomic: true, key: None };
-        b.engine.store().execute(Command::Bulk(BulkCommand::Enqueue(batch))).await.unwrap();
+        b.engine.store().execute(batch).await.unwrap();
         assert_eq!(digest(&b).await, before, "{what}, atomic");
     }
     for (what, command) in refused(known, ended) {

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use ojs_engine::command::{Command, Outcome, Query};
+use ojs_engine::command::{Cancel, GetJob, Outcome, Ping};
 use ojs_engine::job::{JobView, flag};
 use ojs_model::{JobId, JobState};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ async fn a_result_for_ever_outlives_the_usual_retention(b: Bench) {
     assert_eq!((&body["result"], &body["result_expires_at"]), (&json!(1), &Value::Null));
     assert_eq!(result(&b, longer.row.id).await.1["result"], 2);
     b.advance(DAY * 11).await;
-    assert!(b.engine.store().query(Query::Job(longer.row.id)).await.is_err(), "when its time is over, the job goes as usual");
+    assert!(b.engine.store().query(GetJob(longer.row.id)).await.is_err(), "when its time is over, the job goes as usual");
     b.advance(DAY * 365).await;
     assert_eq!(result(&b, kept.row.id).await.1["result"], 1);
 }
@@ -118,7 +118,7 @@ async fn a_caller_waits_for_the_end(b: Bench) {
     let path = format!("/jobs/{}/result?wait=true&timeout=60", job.row.id);
     // Polled first: the caller is registered and has looked before the job ends.
     let (answer, ()) = tokio::join!(b.http("GET", &path, ""), async {
-        b.engine.store().query(Query::Ping).await.unwrap();
+        b.engine.store().query(Ping).await.unwrap();
         finish(&b, &job, "7").await;
     });
     assert_eq!((answer.0, &answer.1["result"]), (200, &json!(7)));
@@ -130,12 +130,12 @@ async fn a_caller_who_waits_is_told_of_every_end(b: Bench) {
         let id = b.enqueue(&format!(r#"{{"type":"t","args":[],"options":{{"queue":"other"{options}}}}}"#)).await;
         let path = format!("/jobs/{id}/result?wait=true&timeout=60");
         let (answer, ()) = tokio::join!(b.http("GET", &path, ""), async {
-            b.engine.store().query(Query::Ping).await.unwrap();
+            b.engine.store().query(Ping).await.unwrap();
             if options.contains("timeout_ms") {
                 b.claim_for(None, &["other"], 1).await;
             }
             if options.is_empty() {
-                b.change(Command::Cancel(id)).await.unwrap();
+                b.change(Cancel(id)).await.unwrap();
             } else {
                 b.advance(seconds(5)).await;
             }
@@ -159,7 +159,7 @@ async fn a_caller_who_hangs_up_is_forgotten(b: Bench) {
     let path = format!("/jobs/{}/result?wait=true", job.row.id);
     tokio::select! {
         answer = b.http("GET", &path, "") => panic!("{answer:?}"),
-        () = async { b.engine.store().query(Query::Ping).await.unwrap(); } => {}
+        () = async { b.engine.store().query(Ping).await.unwrap(); } => {}
     }
     finish(&b, &job, "7").await;
     assert_eq!(result(&b, job.row.id).await.1["result"], 7);

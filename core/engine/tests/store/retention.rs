@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use ojs_engine::command::Query;
+use ojs_engine::command::GetJob;
 use ojs_model::JobState;
 
 use crate::support::Bench;
@@ -14,7 +14,7 @@ async fn finished_jobs_are_pruned_in_their_time(b: Bench) {
     let discarded = b.job_in(JobState::Discarded).await;
     let known = |id| {
         let store = b.engine.store().clone();
-        async move { store.query(Query::Job(id)).await.is_ok() }
+        async move { store.query(GetJob(id)).await.is_ok() }
     };
     b.advance(DAY * 6).await;
     assert!(known(completed).await);

@@ -5,7 +5,7 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::Request;
 use axum::response::Response;
 use futures_util::StreamExt;
-use ojs_engine::command::Command;
+use ojs_engine::command::{Activate, Cancel, SetPaused};
 use ojs_engine::{Engine, EventFilter};
 use ojs_model::JobState;
 use serde_json::{Value, json};
@@ -133,7 +133,7 @@ async fn a_job_channel_tells_every_transition_and_ends_with_the_job(b: Bench) {
     b.beat("w", &[(id, None)]).await;
     b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
     b.advance(seconds(1)).await;
-    b.change(Command::Cancel(other)).await.unwrap();
+    b.change(Cancel(other)).await.unwrap();
     let job = b.claim(1).await.remove(0);
     b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
     let frames = listener.rest().await;
@@ -162,11 +162,11 @@ async fn a_transition_without_an_event_of_its_own_is_told(b: Bench) {
     let mut all = listen(&b, "/events/stream?channel=queue:q&types=job.state_changed", None).await;
     b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"other"}}"#).await;
     let id = b.job_in(JobState::Pending).await;
-    b.change(Command::Activate(id)).await.unwrap();
+    b.change(Activate(id)).await.unwrap();
     let job = b.claim(1).await.remove(0);
     b.settle(id, Some(job.row.lease), ojs_engine::command::Outcome::Release(5000)).await.unwrap();
     b.advance(seconds(5)).await;
-    b.change(Command::Cancel(id)).await.unwrap();
+    b.change(Cancel(id)).await.unwrap();
     let frames = all.take(6).await;
     assert_eq!(
         moves(&frames),
@@ -185,7 +185,7 @@ async fn a_queue_channel_tells_of_its_own_jobs_and_pauses(b: Bench) {
     b.beat("q", &[]).await;
     b.claim_for(None, &["other", "q"], 2).await;
     for paused in [true, false] {
-        b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused }).await.unwrap();
+        b.engine.store().execute(SetPaused { queue: "q".into(), paused }).await.unwrap();
     }
     let frames = listener.take(4).await;
     assert_eq!(names(&frames), ["job.state_changed", "job.started", "queue.paused", "queue.resumed"]);

@@ -3,7 +3,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ojs_engine::clock::{Clock, ManualClock};
-use ojs_engine::command::{Claim, Command, Finished, Heartbeat, Outcome, OutcomeReport, Query, Reply};
+use ojs_engine::command::{
+    Cancel, Changed, Claim, Command, Enqueue, Exchange, Finished, GetJob, GetQueue, Heartbeat, ListDead, Outcome, OutcomeReport,
+    ReadEvents,
+};
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
 use ojs_engine::rows::{Counts, DeadFilter};
@@ -97,10 +100,8 @@ impl Bench {
 
     pub async fn try_enqueue(&self, requests: &[&str]) -> Result<Vec<JobView>, Refusal> {
         let parse = |text: &&str| Arc::new(NewJob::parse(text, self.clock.now()).unwrap());
-        match self.engine.store().execute(Command::Enqueue(requests.iter().map(parse).collect())).await? {
-            Reply::Enqueued(placed) => Ok(placed.into_iter().map(|placed| placed.job).collect()),
-            other => panic!("{other:?}"),
-        }
+        let placed = self.engine.store().execute(Enqueue(requests.iter().map(parse).collect())).await?;
+        Ok(placed.into_iter().map(|placed| placed.job).collect())
     }
 
     pub async fn enqueue(&self, request: &str) -> JobId {
@@ -117,10 +118,8 @@ impl Bench {
         outcomes: Vec<OutcomeReport>,
         claim: Option<Claim>,
     ) -> (Vec<Result<Finished, OjsError>>, Vec<JobView>) {
-        match self.engine.store().execute(Command::Exchange { outcomes, claim }).await.unwrap() {
-            Reply::Exchanged { results, jobs, .. } => (results, jobs),
-            other => panic!("{other:?}"),
-        }
+        let exchanged = self.engine.store().execute(Exchange { outcomes, claim }).await.unwrap();
+        (exchanged.results, exchanged.jobs)
     }
 
     pub async fn claim_for(&self, worker: Option<&str>, queues: &[&str], count: usize) -> Vec<JobView> {
@@ -159,52 +158,39 @@ impl Bench {
             info: None,
             ..Default::default()
         };
-        match self.engine.store().execute(Command::Heartbeat(beat)).await.unwrap() {
-            Reply::Beat { extended, cancelled, .. } => (extended, cancelled),
-            other => panic!("{other:?}"),
-        }
+        let answer = self.engine.store().execute(beat).await.unwrap();
+        (answer.extended, answer.cancelled)
     }
 
     pub async fn get(&self, id: JobId) -> JobView {
-        match self.engine.store().query(Query::Job(id)).await.unwrap() {
-            Reply::Job(view) => *view,
-            other => panic!("{other:?}"),
-        }
+        self.engine.store().query(GetJob(id)).await.unwrap()
     }
 
     pub async fn state(&self, id: JobId) -> JobState {
         self.get(id).await.row.state
     }
 
-    pub async fn change(&self, command: Command) -> Result<JobView, OjsError> {
+    pub async fn change(&self, command: impl Command<Reply = Changed>) -> Result<JobView, OjsError> {
         match self.engine.store().execute(command).await {
-            Ok(Reply::Changed { job, .. }) => Ok(*job),
+            Ok(changed) => Ok(changed.job),
             Err(Refusal::Ojs(error)) => Err(*error),
             other => panic!("{other:?}"),
         }
     }
 
     pub async fn counts(&self, queue: &str) -> Counts {
-        match self.engine.store().query(Query::Queue(queue.to_owned())).await.unwrap() {
-            Reply::Queue(_, counts) => counts,
-            other => panic!("{other:?}"),
-        }
+        self.engine.store().query(GetQueue(queue.to_owned())).await.unwrap().1
     }
 
     pub async fn dead(&self, filter: DeadFilter) -> (Vec<JobId>, usize) {
         let filter = DeadFilter { limit: 100, ..filter };
-        match self.engine.store().query(Query::Dead(filter)).await.unwrap() {
-            Reply::Page(jobs, total) => (jobs.iter().map(|job| job.row.id).collect(), total),
-            other => panic!("{other:?}"),
-        }
+        let (jobs, total) = self.engine.store().query(ListDead(filter)).await.unwrap();
+        (jobs.iter().map(|job| job.row.id).collect(), total)
     }
 
     pub async fn events(&self, filter: EventFilter) -> (Vec<Event>, String, bool) {
         let filter = EventFilter { limit: if filter.limit == 0 { 1000 } else { filter.limit }, ..filter };
-        match self.engine.store().query(Query::Events(filter)).await.unwrap() {
-            Reply::Events { events, cursor, has_more } => (events, cursor, has_more),
-            other => panic!("{other:?}"),
-        }
+        self.engine.store().query(ReadEvents(filter)).await.unwrap()
     }
 
     /// Names of the events of one job, in order.
@@ -230,7 +216,7 @@ impl Bench {
                     JobState::Discarded => {
                         drop(self.nack(&job, r#"{"code":"x","message":"m","retryable":false}"#).await.unwrap());
                     }
-                    JobState::Cancelled => drop(self.change(Command::Cancel(id)).await.unwrap()),
+                    JobState::Cancelled => drop(self.change(Cancel(id)).await.unwrap()),
                     _ => {}
                 }
                 id

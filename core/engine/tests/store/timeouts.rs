@@ -1,5 +1,5 @@
 //! The four time-outs of protocol section 5.9, each by itself and where they meet.
-use ojs_engine::command::{Command, Heartbeat, Outcome};
+use ojs_engine::command::{Heartbeat, Outcome, Replay};
 use ojs_engine::rows::DeadFilter;
 use ojs_model::JobState;
 use serde_json::Value;
@@ -86,7 +86,7 @@ async fn a_heartbeat_cannot_lengthen_the_heartbeat_timeout(b: Bench) {
         info: None,
         ..Default::default()
     };
-    b.engine.store().execute(Command::Heartbeat(beat)).await.unwrap();
+    b.engine.store().execute(beat).await.unwrap();
     b.advance(seconds(5)).await;
     assert_eq!(last_error(&b, id).await["type"], "stalled");
 }
@@ -212,7 +212,7 @@ async fn a_replayed_job_is_not_bound_by_the_old_times(b: Bench) {
     let id = b.enqueue(&request(r#""total_timeout":10,"enqueue_ttl":5"#)).await;
     b.advance(seconds(5)).await;
     assert_eq!(b.state(id).await, JobState::Discarded);
-    b.change(Command::Replay(id)).await.unwrap();
+    b.change(Replay(id)).await.unwrap();
     b.advance(seconds(60)).await;
     assert_eq!(b.state(id).await, JobState::Available);
     let job = b.claim(1).await.remove(0);

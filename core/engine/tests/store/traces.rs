@@ -2,7 +2,7 @@
 //! carried out.
 use std::sync::Arc;
 
-use ojs_engine::command::{Command, Query};
+use ojs_engine::command::{Enqueue, GetJob};
 use ojs_engine::error::Refusal;
 use ojs_model::{JobId, NewJob, Timestamp};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ async fn a_refused_batch_in_the_middle_of_a_group_leaves_nothing_behind(b: Bench
     let (status, answer) = among_others(&b, "POST", "/jobs/batch", json!({"jobs": jobs})).await;
     assert_eq!((status, &answer["error"]["details"]["index"]), (409, &json!(3)), "{answer}");
     for id in fresh {
-        assert!(matches!(b.engine.store().query(Query::Job(id)).await, Err(Refusal::Ojs(_))), "{id} is there");
+        assert!(matches!(b.engine.store().query(GetJob(id)).await, Err(Refusal::Ojs(_))), "{id} is there");
         assert_eq!(b.story(id).await, [""; 0], "no event tells of it");
     }
     assert_eq!(b.counts("q").await.iter().sum::<i64>(), 1 + OTHERS as i64);
@@ -81,7 +81,7 @@ async fn a_refused_part_of_a_bulk_request_leaves_nothing_behind(b: Bench) {
     let (_, answer) = among_others(&b, "POST", "/jobs/bulk", jobs).await;
     assert_eq!(answer["summary"]["succeeded"].as_u64().unwrap_or(0), 0, "{answer}");
     for id in fresh {
-        assert!(matches!(b.engine.store().query(Query::Job(id)).await, Err(Refusal::Ojs(_))), "{id} is there: {answer}");
+        assert!(matches!(b.engine.store().query(GetJob(id)).await, Err(Refusal::Ojs(_))), "{id} is there: {answer}");
     }
     assert_eq!(b.counts("q").await.iter().sum::<i64>(), 1 + OTHERS as i64);
 }
@@ -92,8 +92,8 @@ async fn many_refusals_with_traces_fall_back_to_transactions_of_their_own() {
     let known = b.job().await;
     let now = Timestamp::from_millis(START);
     let text = |id: JobId| Arc::new(NewJob::parse(&job(id).to_string(), now).unwrap());
-    let refused = || Command::Enqueue(vec![text(JobId::now_v7()), text(known)]);
-    let good = || Command::Enqueue(vec![text(JobId::now_v7())]);
+    let refused = || Enqueue(vec![text(JobId::now_v7()), text(known)]);
+    let good = || Enqueue(vec![text(JobId::now_v7())]);
     let store = b.engine.store();
     let all = (0..60).map(|place| store.execute(if place % 2 == 0 { refused() } else { good() }));
     for (place, answer) in futures_util::future::join_all(all).await.into_iter().enumerate() {

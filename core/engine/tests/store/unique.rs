@@ -1,4 +1,4 @@
-use ojs_engine::command::{Command, Reply};
+use ojs_engine::command::{Cancel, Enqueue};
 use ojs_engine::error::Refusal;
 use ojs_engine::placed::Placed;
 use ojs_model::{JobId, JobState, NewJob};
@@ -27,10 +27,7 @@ fn request(unique: &str, more: &str) -> String {
 async fn place(b: &Bench, requests: &[&str]) -> Result<Vec<Placed>, Refusal> {
     let now = ojs_model::Timestamp::from_millis(b.now());
     let jobs = requests.iter().map(|text| Arc::new(NewJob::parse(text, now).unwrap())).collect();
-    match b.engine.store().execute(Command::Enqueue(jobs)).await? {
-        Reply::Enqueued(placed) => Ok(placed),
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().execute(Enqueue(jobs)).await
 }
 
 async fn refused(b: &Bench, request: &str) -> JobId {
@@ -113,7 +110,7 @@ async fn what_is_over_is_not_replaced(b: Bench) {
             (b.state(done).await, b.state(first).await, b.state(second).await),
             (JobState::Completed, JobState::Cancelled, JobState::Available)
         );
-        b.change(Command::Cancel(second)).await.unwrap();
+        b.change(Cancel(second)).await.unwrap();
     }
 }
 

@@ -1,8 +1,9 @@
 //! Settings of queues and limits of keys that cannot be read: a store error for what touches them, and never overwritten by a default.
-use ojs_engine::command::{Claim, Command, PutCron, Reply};
+use ojs_engine::command::{Claim, Configure, Exchange, OverrideLimit, PutCron, SetDraining, SetPaused};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::error::{Refusal, StoreError};
 use ojs_engine::queue_config::canonical;
+use ojs_engine::rows::{Counts, QueueRow};
 use ojs_model::JobState;
 use ojs_model::rate_limit::Limits;
 use serde_json::{Value, json};
@@ -10,9 +11,9 @@ use serde_json::{Value, json};
 use crate::faults::spoil;
 use crate::support::{Bench, START, seconds};
 
-async fn configure(b: &Bench, queue: &str, settings: Value) -> Result<Reply, Refusal> {
+async fn configure(b: &Bench, queue: &str, settings: Value) -> Result<(QueueRow, Counts), Refusal> {
     let settings = canonical(settings.as_object().unwrap()).unwrap();
-    b.engine.store().execute(Command::Configure { queue: queue.to_owned(), settings }).await
+    b.engine.store().execute(Configure { queue: queue.to_owned(), settings }).await
 }
 
 fn fault_of<T: std::fmt::Debug>(answer: Result<T, Refusal>) -> String {
@@ -55,17 +56,17 @@ async fn settings_that_cannot_be_read_stop_their_queue_only(b: Bench) {
         worker: Some("w".to_owned()),
         ..Claim::default()
     };
-    let empty = |claim| b.engine.store().execute(Command::Exchange { outcomes: Vec::new(), claim: Some(claim) });
+    let empty = |claim| b.engine.store().execute(Exchange { outcomes: Vec::new(), claim: Some(claim) });
     assert!(fault_of(empty(claim(&["q"])).await).contains("queue 'q'"));
     b.enqueue(ON_OTHER).await;
     let jobs = b.claim_for(Some("w"), &["q", "other"], 5).await;
     assert_eq!(jobs.len(), 1, "the other queue of the same worker goes on");
     b.ack(&jobs[0]).await.unwrap();
     // Pausing writes the row of the queue, and leaves what cannot be read as it is.
-    b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused: true }).await.unwrap();
-    b.engine.store().execute(Command::SetPaused { queue: "q".into(), paused: false }).await.unwrap();
-    b.engine.store().execute(Command::SetDraining { queue: "q".into(), draining: true }).await.unwrap();
-    b.engine.store().execute(Command::SetDraining { queue: "q".into(), draining: false }).await.unwrap();
+    b.engine.store().execute(SetPaused { queue: "q".into(), paused: true }).await.unwrap();
+    b.engine.store().execute(SetPaused { queue: "q".into(), paused: false }).await.unwrap();
+    b.engine.store().execute(SetDraining { queue: "q".into(), draining: true }).await.unwrap();
+    b.engine.store().execute(SetDraining { queue: "q".into(), draining: false }).await.unwrap();
     configure(&b, "_default", json!({"max_size": 100})).await.unwrap();
     assert_eq!((stored(&b, "config").await, stored(&b, "effective").await), (own, "{".to_owned()));
     let (status, answer) = b.http("GET", "/queues/q", "").await;
@@ -110,7 +111,7 @@ async fn settings_that_cannot_be_read_do_not_stop_the_sweeper(b: Bench) {
     b.advance(seconds(61)).await;
     assert_eq!(b.claim_for(Some("w"), &["other"], 5).await.len(), 1, "the cron entry of the other queue has fired");
     b.advance(seconds(400 * 86_400)).await;
-    let left = b.engine.store().query(ojs_engine::command::Query::Job(other)).await;
+    let left = b.engine.store().query(ojs_engine::command::GetJob(other)).await;
     assert!(matches!(left, Err(Refusal::Ojs(_))), "the ended job of the other queue is pruned: {left:?}");
     assert_eq!(b.state(old.row.id).await, JobState::Completed, "that of the queue stays");
 }
@@ -132,7 +133,7 @@ async fn limits_that_cannot_be_read_are_not_taken_for_none(b: Bench) {
     // An operator's limits hold while they last, and a job that names limits sets them anew.
     let limits = Limits::parse(json!({"concurrency": 1}).as_object().unwrap()).unwrap();
     let until = ojs_model::Timestamp::from_millis(b.now() + 3_600_000);
-    let put = Command::OverrideLimit { tenant: String::new(), key: "k".into(), limits: Some(limits), until };
+    let put = OverrideLimit { tenant: String::new(), key: "k".into(), limits: Some(limits), until };
     b.engine.store().execute(put).await.unwrap();
     assert_eq!(b.claim(5).await.iter().filter(|job| job.row.id == keyed).count(), 1);
     b.advance(seconds(7_200)).await;

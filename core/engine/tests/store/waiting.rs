@@ -75,7 +75,7 @@ async fn a_caller_that_hangs_up_gives_its_jobs_back(b: Bench) {
             }
         };
         assert!(held_or_free);
-        b.engine.store().execute(ojs_engine::command::Command::Cancel(id)).await.unwrap();
+        b.engine.store().execute(ojs_engine::command::Cancel(id)).await.unwrap();
     }
 }
 

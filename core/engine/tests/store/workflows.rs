@@ -1,6 +1,4 @@
-use std::sync::Arc;
-
-use ojs_engine::command::{Command, Outcome, Query, Reply};
+use ojs_engine::command::{Cancel, CancelWorkflow, CreateWorkflow, GetWorkflow, Outcome, Replay};
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
 use ojs_engine::workflow::{StepState, WorkflowState, WorkflowView};
@@ -29,17 +27,11 @@ crate::on_every_store!(
 
 async fn create(b: &Bench, text: &str) -> WorkflowView {
     let new = NewWorkflow::parse(text, Timestamp::from_millis(b.now())).unwrap();
-    match b.engine.store().execute(Command::CreateWorkflow(Arc::new(new))).await.unwrap() {
-        Reply::Workflow(view) => *view,
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().execute(CreateWorkflow(new)).await.unwrap()
 }
 
 async fn look(b: &Bench, id: JobId) -> WorkflowView {
-    match b.engine.store().query(Query::Workflow(id)).await.unwrap() {
-        Reply::Workflow(view) => *view,
-        other => panic!("{other:?}"),
-    }
+    b.engine.store().query(GetWorkflow(id)).await.unwrap()
 }
 
 /// A step of a type on queue `q`, tried once.
@@ -200,8 +192,7 @@ async fn cancelling_stops_what_has_not_started(b: Bench) {
     let flow = create(&b, &format!(r#"{{"type":"group","jobs":[{},{},{}]}}"#, step("a"), step("b"), step("c"))).await;
     let jobs = b.claim(2).await;
     succeed(&b, &jobs[0], "1").await;
-    let cancelled = b.engine.store().execute(Command::CancelWorkflow(flow.row.id)).await.unwrap();
-    let Reply::Workflow(view) = cancelled else { panic!("{cancelled:?}") };
+    let view = b.engine.store().execute(CancelWorkflow(flow.row.id)).await.unwrap();
     assert_eq!(view.row.state, WorkflowState::Cancelled);
     assert!(b.claim(5).await.is_empty());
     // What runs may finish; it starts nothing.
@@ -209,7 +200,7 @@ async fn cancelling_stops_what_has_not_started(b: Bench) {
     let view = look(&b, flow.row.id).await;
     assert_eq!(view.row.state, WorkflowState::Cancelled);
     assert_eq!(b.state(view.steps[2].row.job.unwrap()).await, JobState::Cancelled);
-    let again = b.engine.store().execute(Command::CancelWorkflow(flow.row.id)).await;
+    let again = b.engine.store().execute(CancelWorkflow(flow.row.id)).await;
     assert!(matches!(again, Err(Refusal::Ojs(error)) if error.status == 409));
 }
 
@@ -219,7 +210,7 @@ async fn raced(b: &Bench, other: &Bench, rounds: usize) {
     for round in 0..rounds {
         let flow = create(b, &format!(r#"{{"type":"chain","steps":[{}]}}"#, step("a"))).await;
         let job = b.claim(1).await.remove(0);
-        let cancel = b.engine.store().execute(Command::CancelWorkflow(flow.row.id));
+        let cancel = b.engine.store().execute(CancelWorkflow(flow.row.id));
         let ack = other.settle(job.row.id, Some(job.row.lease), Outcome::Ack(None));
         let (cancelled, acked) = if round % 2 == 0 {
             tokio::join!(cancel, ack)
@@ -265,7 +256,7 @@ async fn a_cancellation_and_the_last_ack_at_two_nodes_have_one_order() {
 
 async fn a_cancelled_step_fails_its_chain(b: Bench) {
     let flow = create(&b, &format!(r#"{{"type":"chain","steps":[{},{}]}}"#, step("a"), step("b"))).await;
-    b.change(Command::Cancel(flow.steps[0].row.job.unwrap())).await.unwrap();
+    b.change(Cancel(flow.steps[0].row.job.unwrap())).await.unwrap();
     let view = look(&b, flow.row.id).await;
     assert_eq!((view.row.state, view.steps[1].row.state), (WorkflowState::Failed, StepState::Cancelled));
     assert!(b.claim(5).await.is_empty());
@@ -275,7 +266,7 @@ async fn a_replayed_step_does_not_move_an_ended_workflow(b: Bench) {
     let flow = create(&b, &format!(r#"{{"type":"chain","steps":[{},{}]}}"#, step("a"), step("b"))).await;
     let job = b.claim(1).await.remove(0);
     fail(&b, &job).await;
-    b.change(Command::Replay(job.row.id)).await.unwrap();
+    b.change(Replay(job.row.id)).await.unwrap();
     succeed(&b, &b.claim(1).await[0], "1").await;
     assert!(b.claim(5).await.is_empty());
     assert_eq!(look(&b, flow.row.id).await.row.state, WorkflowState::Failed);

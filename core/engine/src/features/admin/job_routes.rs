@@ -5,14 +5,18 @@ use ojs_model::{JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::records::{AdminQuery, AdminReply};
-use crate::http::operator::{Paging, ask, astray, time};
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::features::admin::commands::ListJobs;
+use crate::features::admin::records::JobPage;
+use crate::features::dead_letters::commands::Replay;
+use crate::http::operator::{Paging, time};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id};
 use crate::http::terms::{invalid, job_type, state};
-use crate::kernel::command::{Command, Query, Reply};
+use crate::kernel::command::{Cancel, Changed};
 use crate::kernel::job::JobView;
+use crate::kernel::query::GetJob;
 use crate::kernel::render;
+use crate::kernel::typed::Command;
 use crate::store::rows::{JobFilter, JobSort};
 
 /// `GET /admin/jobs?queue&state&type&since&until&sort&order&page&per_page`: newest first unless asked otherwise.
@@ -20,10 +24,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
     let filter = filter(&params, paging)?;
-    let (jobs, total, has_more) = match ask(&engine, AdminQuery::Jobs(filter)).await? {
-        AdminReply::Jobs { jobs, total, has_more } => (jobs, total, has_more),
-        other => return Err(astray(&other)),
-    };
+    let JobPage { jobs, total, has_more } = engine.query(ListJobs(filter)).await?;
     let mut out = String::from("{\"items\":");
     render::list(&mut out, &jobs, render::job);
     let mut pagination = paging.object(total);
@@ -66,27 +67,21 @@ fn filter(params: &Params, paging: Paging) -> Result<JobFilter, OjsError> {
 
 /// `GET /admin/jobs/{id}`: the envelope itself, not wrapped, with its retry policy and its times in one place.
 pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    match engine.query(Query::Job(job_id("job", &id)?)).await? {
-        Reply::Job(view) => Ok(Json::ok(detail(&view))),
-        other => Err(unexpected(&other).into()),
-    }
+    Ok(Json::ok(detail(&engine.query(GetJob(job_id("job", &id)?)).await?)))
 }
 
 /// `POST /admin/jobs/{id}/cancel`
 pub async fn cancel(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    change(&engine, Command::Cancel(job_id("job", &id)?)).await
+    change(&engine, Cancel(job_id("job", &id)?)).await
 }
 
 /// `POST /admin/jobs/{id}/retry`: a discarded job starts afresh. A cancelled one does not: cancelled is final.
 pub async fn retry(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    change(&engine, Command::Replay(job_id("job", &id)?)).await
+    change(&engine, Replay(job_id("job", &id)?)).await
 }
 
-async fn change(engine: &Engine, command: Command) -> Result<Json, Failure> {
-    match engine.execute(command).await? {
-        Reply::Changed { job, .. } => Ok(Json::ok(detail(&job))),
-        other => Err(unexpected(&other).into()),
-    }
+async fn change(engine: &Engine, command: impl Command<Reply = Changed>) -> Result<Json, Failure> {
+    Ok(Json::ok(detail(&engine.execute(command).await?.job)))
 }
 
 fn detail(view: &JobView) -> String {

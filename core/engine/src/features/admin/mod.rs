@@ -1,4 +1,5 @@
 //! What operators ask and order.
+pub mod commands;
 pub(crate) mod job_routes;
 pub mod records;
 pub(crate) mod rules;

@@ -1,9 +1,6 @@
 //! What an operator asks and orders beside the protocol's own calls (extensions section 19): the rows behind `/admin`.
 
 use crate::error::Result;
-use crate::features::statistics::records::{StatFilter, StatRow};
-use crate::features::workflows::records::{WorkflowFilter, WorkflowRow};
-use crate::kernel::event::{Event, EventFilter};
 use crate::kernel::job::JobView;
 use crate::store::record::{RecordTables, Records, record};
 use crate::store::rows::{Counts, JobFilter, QueueRow, WorkerInfo, WorkerRow};
@@ -68,76 +65,15 @@ pub trait MaintenanceTables: RecordTables {
 
 impl<T: RecordTables + ?Sized> MaintenanceTables for T {}
 
-/// An operator's order.
+/// A page of jobs.
 #[derive(Debug, Clone)]
-pub enum AdminCommand {
-    /// Begin or end maintenance.
-    Maintain(Option<Maintenance>),
-    /// Forget a worker that is silent, and hand its jobs out again.
-    DropWorker(String),
-}
-
-/// An operator's question.
-#[derive(Debug, Clone)]
-pub enum AdminQuery {
-    /// A page of jobs and how many there are.
-    Jobs(JobFilter),
-    /// All queues with their counts.
-    Queues,
-    /// One queue that was used before.
-    Queue(String),
-    /// All workers.
-    Workers,
-    /// Whether there is maintenance.
-    Maintenance,
-    /// Figures over time.
-    Stats(StatFilter),
-    /// A page of workflows, the newest first; those inside another workflow are its steps and not listed.
-    Workflows(WorkflowFilter),
-    /// The newest events that a filter wants, the oldest of them first.
-    NewestEvents(EventFilter),
-    /// What `/metrics` shows beside its counters.
-    Gauges {
-        /// The time, milliseconds.
-        now: i64,
-    },
-}
-
-/// Answers to [`AdminQuery`] and [`AdminCommand`].
-#[derive(Debug, Clone)]
-pub enum AdminReply {
-    /// A page of jobs.
-    Jobs {
-        /// The page.
-        jobs: Vec<JobView>,
-        /// How many there are; at least so many when the count would have gone beyond [`MAX_COUNTED`].
-        total: usize,
-        /// Whether there are more behind the page.
-        has_more: bool,
-    },
-    /// Queues by name.
-    Queues(Vec<(QueueRow, Counts)>),
-    /// One queue, and when the job that has waited longest became available.
-    Queue(Box<QueueRow>, Counts, Option<i64>),
-    /// Workers by id, and the number of jobs that each holds.
-    Workers(Vec<(WorkerRow, usize)>),
-    /// What holds now.
-    Maintenance(Option<Maintenance>),
-    /// A page of workflows.
-    Workflows {
-        /// The page.
-        workflows: Vec<WorkflowRow>,
-        /// Whether there are more behind the page.
-        has_more: bool,
-    },
-    /// Events, and the cursor behind them.
-    Events(Vec<Event>, String),
-    /// Figures over time, of all nodes; what this node has not written yet is missing.
-    Stats(Vec<StatRow>),
-    /// For `/metrics`.
-    Gauges(Gauges),
-    /// A worker is gone; so many jobs were handed back.
-    Dropped(usize),
+pub struct JobPage {
+    /// The page.
+    pub jobs: Vec<JobView>,
+    /// How many there are; at least so many when the count would have gone beyond [`MAX_COUNTED`].
+    pub total: usize,
+    /// Whether there are more behind the page.
+    pub has_more: bool,
 }
 
 /// What `/metrics` shows beside its counters.

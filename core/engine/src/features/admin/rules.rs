@@ -2,12 +2,12 @@
 use ojs_model::{ErrorCode, JobError, OjsError};
 
 use crate::error::{Applied, StoreError};
-use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply, Gauges, MAX_COUNTED, STALE_AFTER_MS};
+use crate::features::admin::records::{Gauges, JobPage, MAX_COUNTED, Maintenance, STALE_AFTER_MS};
+use crate::features::queue_config::commands::counted;
 use crate::features::statistics::records::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
-use crate::kernel::command::Reply;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view;
-use crate::store::rows::{Counts, DeadFilter, JobFilter, JobSort, QueueRow, WorkerRow};
+use crate::store::rows::{DeadFilter, JobFilter, JobSort, WorkerRow};
 use crate::store::tables::Tables;
 
 /// Jobs taken from a dropped worker at a time.
@@ -16,17 +16,13 @@ const SLICE: usize = 500;
 const ROLLED: usize = 5_000;
 
 impl Transaction<'_> {
-    pub(crate) fn administer(&mut self, command: &AdminCommand) -> Applied<Reply> {
-        match command {
-            AdminCommand::Maintain(maintenance) => {
-                self.tables.set_maintenance(maintenance.as_ref())?;
-                if maintenance.is_none() {
-                    self.call_all_waiters()?;
-                }
-                Ok(AdminReply::Maintenance(maintenance.clone()).into())
-            }
-            AdminCommand::DropWorker(id) => self.drop_worker(id),
+    /// Begins or ends maintenance.
+    pub(crate) fn maintain(&mut self, maintenance: Option<&Maintenance>) -> Result<(), StoreError> {
+        self.tables.set_maintenance(maintenance)?;
+        if maintenance.is_none() {
+            self.call_all_waiters()?;
         }
+        Ok(())
     }
 
     /// Sums figures up to hours after a day, and drops them after a month; one slice.
@@ -52,7 +48,7 @@ impl Transaction<'_> {
 
     /// What the sweep does to dead workers, for one that an operator knows to be dead earlier. Never to one that still beats: it would go on
     /// working on jobs that others have been given.
-    fn drop_worker(&mut self, id: &str) -> Applied<Reply> {
+    pub(crate) fn drop_worker(&mut self, id: &str) -> Applied<usize> {
         let known = self.tables.workers()?.into_iter().find(|(worker, _)| *worker.id == *id);
         let Some((worker, _)) = known else { return Err(OjsError::not_found("worker", id).into()) };
         let silent = self.now.as_millis().saturating_sub(worker.beat_at);
@@ -75,56 +71,34 @@ impl Transaction<'_> {
         }
         self.tables.forget_worker(worker.num)?;
         self.emit_stopped(&worker);
-        Ok(AdminReply::Dropped(returned).into())
+        Ok(returned)
     }
 }
 
-/// Answers an operator's question.
-pub fn answer(tables: &mut dyn Tables, query: &AdminQuery) -> Applied<Reply> {
-    Ok(match query {
-        AdminQuery::Jobs(filter) => {
-            let total = count(tables, filter)?;
-            check_order(filter, total)?;
-            // What is not there is not looked for.
-            let mut rows = if filter.offset < total || total == MAX_COUNTED { tables.jobs(filter)? } else { Vec::new() };
-            let has_more = rows.len() > filter.limit;
-            rows.truncate(filter.limit);
-            let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
-            AdminReply::Jobs { jobs, total, has_more }
-        }
-        AdminQuery::Queues => AdminReply::Queues(queues(tables)?),
-        AdminQuery::Stats(filter) => AdminReply::Stats(tables.stats(filter)?),
-        AdminQuery::Gauges { now } => {
-            let workers = tables.workers()?;
-            let silent = |worker: &WorkerRow| worker.beat_at > 0 && now.saturating_sub(worker.beat_at) >= STALE_AFTER_MS;
-            let (_, dead) = tables.dead(&DeadFilter::default())?;
-            AdminReply::Gauges(Gauges {
-                queues: queues(tables)?,
-                busy: tables.busy_workers()?,
-                workers: workers.len(),
-                stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase >= 2 && *held == 0)).count(),
-                dead,
-            })
-        }
-        AdminQuery::Queue(name) => {
-            let Some(queue) = tables.find_queue(name)? else { return Err(OjsError::not_found("queue", name).into()) };
-            let (counts, oldest) = (tables.counts(queue.num)?, tables.oldest_available(queue.num)?);
-            AdminReply::Queue(Box::new(queue), counts, oldest)
-        }
-        AdminQuery::Workers => AdminReply::Workers(tables.workers()?),
-        AdminQuery::Workflows(filter) => {
-            let mut workflows = tables.list_workflows(filter)?;
-            let has_more = workflows.len() > filter.limit;
-            workflows.truncate(filter.limit);
-            AdminReply::Workflows { workflows, has_more }
-        }
-        AdminQuery::NewestEvents(filter) => {
-            let (events, cursor, _) = crate::kernel::event_log::newest(tables, filter)?;
-            AdminReply::Events(events, cursor)
-        }
-        AdminQuery::Maintenance => AdminReply::Maintenance(tables.maintenance()?),
-    }
-    .into())
+/// A page of jobs and how many there are.
+pub(crate) fn list_jobs(tables: &mut dyn Tables, filter: &JobFilter) -> Applied<JobPage> {
+    let total = count(tables, filter)?;
+    check_order(filter, total)?;
+    // What is not there is not looked for.
+    let mut rows = if filter.offset < total || total == MAX_COUNTED { tables.jobs(filter)? } else { Vec::new() };
+    let has_more = rows.len() > filter.limit;
+    rows.truncate(filter.limit);
+    let jobs = rows.into_iter().map(|row| view(tables, row)).collect::<Result<_, _>>()?;
+    Ok(JobPage { jobs, total, has_more })
+}
+
+/// What `/metrics` shows beside its counters.
+pub(crate) fn gauges(tables: &mut dyn Tables, now: i64) -> Result<Gauges, StoreError> {
+    let workers = tables.workers()?;
+    let silent = |worker: &WorkerRow| worker.beat_at > 0 && now.saturating_sub(worker.beat_at) >= STALE_AFTER_MS;
+    let (_, dead) = tables.dead(&DeadFilter::default())?;
+    Ok(Gauges {
+        queues: counted(tables)?,
+        busy: tables.busy_workers()?,
+        workers: workers.len(),
+        stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase >= 2 && *held == 0)).count(),
+        dead,
+    })
 }
 
 /// Finished jobs are in no other order than that of their acceptance: to show some in another one, all would have to be sorted.
@@ -137,15 +111,6 @@ fn check_order(filter: &JobFilter, total: usize) -> Applied<()> {
     let hint =
         "Ask for one of the states scheduled, available, pending, active and retryable, for one queue, or for sort=created_at.";
     Err(error.with_hint(hint).into())
-}
-
-fn queues(tables: &mut dyn Tables) -> Result<Vec<(QueueRow, Counts)>, StoreError> {
-    let counts: std::collections::HashMap<_, _> = tables.all_counts()?.into_iter().collect();
-    let counted = |queue: QueueRow| {
-        let counts = counts.get(&queue.num).copied().unwrap_or_default();
-        (queue, counts)
-    };
-    Ok(tables.queues()?.into_iter().map(counted).collect())
 }
 
 /// From the counts that are kept anyway where the filter allows it.

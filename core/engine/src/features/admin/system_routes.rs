@@ -8,8 +8,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply, Maintenance};
-use crate::http::operator::{ask, astray, order, stamp};
+use crate::features::admin::commands::{GetMaintenance, Maintain};
+use crate::features::admin::records::Maintenance;
+use crate::http::operator::stamp;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{parse, read_body};
 use crate::http::terms::invalid;
@@ -40,18 +41,14 @@ pub async fn set_maintenance(State(engine): State<Engine>, headers: HeaderMap, b
         since: now.as_millis(),
         until: lasts.map_or(0, |lasts| now.plus_millis(lasts).as_millis()),
     });
-    match order(&engine, AdminCommand::Maintain(maintenance)).await? {
-        AdminReply::Maintenance(maintenance) => Ok(Json::ok(describe(maintenance.as_ref()).to_string())),
-        other => Err(astray(&other)),
-    }
+    let maintenance = engine.execute(Maintain(maintenance)).await?;
+    Ok(Json::ok(describe(maintenance.as_ref()).to_string()))
 }
 
 /// `GET /admin/system/maintenance`
 pub async fn maintenance(State(engine): State<Engine>) -> Result<Json, Failure> {
-    match ask(&engine, AdminQuery::Maintenance).await? {
-        AdminReply::Maintenance(maintenance) => Ok(Json::ok(describe(maintenance.as_ref()).to_string())),
-        other => Err(astray(&other)),
-    }
+    let maintenance = engine.query(GetMaintenance).await?;
+    Ok(Json::ok(describe(maintenance.as_ref()).to_string()))
 }
 
 fn describe(maintenance: Option<&Maintenance>) -> Value {

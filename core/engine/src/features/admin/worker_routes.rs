@@ -5,11 +5,11 @@ use ojs_model::{OjsError, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::records::{AdminCommand, AdminQuery, AdminReply, STALE_AFTER_MS};
-use crate::http::operator::{Paging, ask, astray, order, stamp};
+use crate::features::admin::commands::{Direct, DropWorker, ListWorkers};
+use crate::features::admin::records::STALE_AFTER_MS;
+use crate::http::operator::{Paging, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
-use crate::kernel::command::Command;
 use crate::store::rows::WorkerRow;
 
 type Held = (WorkerRow, usize);
@@ -18,7 +18,7 @@ type Held = (WorkerRow, usize);
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
-    let (workers, now) = (all(&engine).await?, engine.now());
+    let (workers, now) = (engine.query(ListWorkers).await?, engine.now());
     let in_state = |word: &str| workers.iter().filter(|held| state(held, now) == word).count();
     let summary = json!({
         "total": workers.len(), "running": in_state("running"), "quiet": in_state("quiet"),
@@ -45,16 +45,14 @@ pub async fn direct(State(engine): State<Engine>, Path((worker, word)): Path<(St
         "terminate" => 2,
         _ => return Err(OjsError::not_found("directive", &word).with_hint("Use quiet, terminate or resume.").into()),
     };
-    engine.execute(Command::Direct { worker: worker.clone(), directive }).await?;
+    engine.execute(Direct { worker: worker.clone(), directive }).await?;
     Ok(Json::ok(json!({"id": worker, "worker_id": worker, "directive": word}).to_string()))
 }
 
 /// `DELETE /admin/workers/{id}`: a silent worker; its jobs return at once.
 pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    match order(&engine, AdminCommand::DropWorker(id.clone())).await? {
-        AdminReply::Dropped(jobs) => Ok(Json::ok(json!({"deleted": true, "id": id, "jobs_requeued": jobs}).to_string())),
-        other => Err(astray(&other)),
-    }
+    let jobs = engine.execute(DropWorker(id.clone())).await?;
+    Ok(Json::ok(json!({"deleted": true, "id": id, "jobs_requeued": jobs}).to_string()))
 }
 
 /// `GET /workers/{id}/health`: for probes. 503 as soon as the worker takes no more jobs.
@@ -70,15 +68,8 @@ pub async fn health(State(engine): State<Engine>, Path(id): Path<String>) -> Res
     Ok(Json::with_status(status, body.to_string()))
 }
 
-async fn all(engine: &Engine) -> Result<Vec<Held>, Failure> {
-    match ask(engine, AdminQuery::Workers).await? {
-        AdminReply::Workers(workers) => Ok(workers),
-        other => Err(astray(&other)),
-    }
-}
-
 async fn one(engine: &Engine, id: &str) -> Result<Held, Failure> {
-    let found = all(engine).await?.into_iter().find(|(worker, _)| *worker.id == *id);
+    let found = engine.query(ListWorkers).await?.into_iter().find(|(worker, _)| *worker.id == *id);
     found.ok_or_else(|| OjsError::not_found("worker", id).into())
 }
 

@@ -1,5 +1,6 @@
 //! Many jobs in one request.
 pub mod answer;
+pub mod commands;
 pub(crate) mod filter;
 pub(crate) mod metrics;
 pub(crate) mod operator_routes;

@@ -9,12 +9,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::records::{AdminQuery, AdminReply};
 use crate::features::bulk::filter::{Plane, Purge, Wanted, ids};
 use crate::features::bulk::records::{Action, BulkFilter};
 use crate::features::bulk::routes::check_size;
 use crate::features::bulk::run::{Done, Item, Picked, Run};
-use crate::http::operator::{ask, astray};
+use crate::features::queue_config::commands::FindQueue;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
 use crate::http::terms::invalid;
@@ -84,10 +83,7 @@ pub async fn purge(
     confirmed(request.confirm || dry_run)?;
     let filter: BulkFilter = request.filter(queue.clone(), engine.now())?;
     // 404 for a queue that was never used: its name is probably misspelt.
-    match ask(&engine, AdminQuery::Queue(queue.clone())).await? {
-        AdminReply::Queue(..) => {}
-        other => return Err(astray(&other)),
-    }
+    engine.query(FindQueue(queue.clone())).await?;
     let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
     let states = json!(states);
     let done = run(&engine, Action::Purge, Picked::Filter(Box::new(filter)), dry_run, limit).await?;

@@ -122,65 +122,11 @@ pub struct Order {
     pub atomic: bool,
 }
 
-/// A change of many jobs.
+/// What became of a [`Batch`].
 #[derive(Debug, Clone)]
-pub enum BulkCommand {
-    /// Store jobs.
-    Enqueue(Batch),
-    /// Change jobs.
-    Change(Order),
-    /// A request is done: tell of it, and keep its answer if it had a key.
-    Conclude {
-        /// Name of the event.
-        event: String,
-        /// Its members.
-        extra: String,
-        /// The answer to keep.
-        answer: Option<(IdempotencyKey, u16, String)>,
-    },
-}
-
-impl BulkCommand {
-    /// Rows touched, roughly.
-    #[must_use]
-    pub fn weight(&self) -> usize {
-        match self {
-            Self::Enqueue(batch) => batch.jobs.len(),
-            Self::Change(order) => order.ids.len(),
-            Self::Conclude { .. } => 1,
-        }
-    }
-}
-
-/// A question about many jobs.
-#[derive(Debug, Clone)]
-pub enum BulkQuery {
-    /// The next jobs that a filter lets through, in one state and in the order of their numbers.
-    Sift {
-        /// The filter.
-        filter: Box<BulkFilter>,
-        /// The state.
-        state: JobState,
-        /// Behind this number.
-        after: i64,
-        /// Rows to look at.
-        limit: usize,
-    },
-    /// The answer under an idempotency key.
-    Answer(String),
-}
-
-/// Answers to [`BulkCommand`] and [`BulkQuery`].
-#[derive(Debug, Clone)]
-pub enum BulkReply {
+pub enum Stored {
     /// One per job, in order.
     Placed(Vec<Result<Placed, OjsError>>),
-    /// One per id, in order. When an atomic order found a fault, nothing was done to the others either.
-    Changed(Vec<Result<(), OjsError>>),
-    /// Ids, and the number to go on behind; `None` at the end.
-    Sifted(Vec<JobId>, Option<i64>),
-    /// What was answered before.
-    Answer(Option<Remembered>),
-    /// Done.
-    Concluded,
+    /// What the same request was answered before.
+    Known(Remembered),
 }

@@ -18,14 +18,13 @@ use crate::engine::Engine;
 use crate::features::bulk::answer::{enqueue_answer, status};
 use crate::features::bulk::filter::{Plane, Wanted, ids};
 use crate::features::bulk::metrics::Bulk;
-use crate::features::bulk::records::{Action, Batch, BulkCommand, BulkReply};
+use crate::features::bulk::records::{Action, Batch, Stored};
 use crate::features::bulk::run::{Done, Picked, Run, known_answer};
 use crate::features::idempotency::records::{IdempotencyKey, MAX_KEY_CHARS, Remembered};
 use crate::http::caller::Asker;
 use crate::http::guard::Caller;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{client_request_id, parse, read_body};
-use crate::kernel::command::{Command, Reply};
 use crate::kernel::placed::Placed;
 use crate::kernel::render;
 
@@ -66,24 +65,19 @@ pub async fn enqueue(
     });
     let jobs = jobs.collect();
     let total = raw.len();
-    let command = BulkCommand::Enqueue(Batch { jobs, atomic, key });
-    match engine.execute(Command::Bulk(command)).await? {
-        Reply::Bulk(reply) => match *reply {
-            BulkReply::Placed(results) => {
-                let items = placed(&results);
-                engine.metrics().bulk(&Bulk { operation: "enqueue", atomic, size: total, items, took: began.elapsed() });
-                let (status, body) = enqueue_answer(&results, atomic);
-                Ok(answer(status, body, total))
-            }
-            BulkReply::Answer(Some(known)) => {
-                let bulk = Bulk { operation: "enqueue", atomic, size: total, items: Vec::new(), took: began.elapsed() };
-                engine.metrics().bulk(&bulk);
-                Ok(again(known))
-            }
-            other => Err(unexpected(&other.into()).into()),
-        },
-        other => Err(unexpected(&other).into()),
-    }
+    let stored = engine.execute(Batch { jobs, atomic, key }).await?;
+    let items = match &stored {
+        Stored::Placed(results) => placed(results),
+        Stored::Known(_) => Vec::new(),
+    };
+    engine.metrics().bulk(&Bulk { operation: "enqueue", atomic, size: total, items, took: began.elapsed() });
+    Ok(match stored {
+        Stored::Placed(results) => {
+            let (status, body) = enqueue_answer(&results, atomic);
+            answer(status, body, total)
+        }
+        Stored::Known(known) => again(known),
+    })
 }
 
 /// How many jobs came out how.

@@ -12,9 +12,8 @@ use serde_json::json;
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::bulk::answer::enqueue_answer;
-use crate::features::bulk::records::{Action, Batch, BulkCommand, BulkFilter, BulkQuery, BulkReply, Order};
+use crate::features::bulk::records::{Action, Batch, BulkFilter, Order, Stored};
 use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
-use crate::kernel::command::Reply;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::part::Part;
 use crate::kernel::placed::Placed;
@@ -26,25 +25,21 @@ use crate::store::tables::Tables;
 type Results = Vec<Result<Placed, OjsError>>;
 
 impl Transaction<'_> {
-    pub(crate) fn bulk(&mut self, command: &BulkCommand) -> Applied<Reply> {
-        match command {
-            BulkCommand::Enqueue(batch) => self.enqueue_many(batch),
-            BulkCommand::Change(order) => self.change_many(order),
-            BulkCommand::Conclude { event, extra, answer } => {
-                self.journal.other(event, self.now, "bulk", extra);
-                if let Some((key, status, body)) = answer {
-                    self.keep_answer(key, *status, body)?;
-                }
-                Ok(BulkReply::Concluded.into())
-            }
+    /// Tells that a request is done, and keeps its answer if it had a key.
+    pub(crate) fn conclude(&mut self, event: &str, extra: &str, answer: Option<&(IdempotencyKey, u16, String)>) -> Applied<()> {
+        self.journal.other(event, self.now, "bulk", extra);
+        if let Some((key, status, body)) = answer {
+            self.keep_answer(key, *status, body)?;
         }
+        Ok(())
     }
 
-    fn enqueue_many(&mut self, batch: &Batch) -> Applied<Reply> {
+    /// Stores jobs, each on its own or all together.
+    pub(crate) fn enqueue_many(&mut self, batch: &Batch) -> Applied<Stored> {
         if let Some(key) = &batch.key
             && let Some(known) = known_answer(self.tables, key, self.now.as_millis())?
         {
-            return Ok(BulkReply::Answer(Some(known)).into());
+            return Ok(Stored::Known(known));
         }
         let results = if batch.atomic { self.enqueue_all_or_none(batch)? } else { self.enqueue_each(batch)? };
         let failed = results.iter().filter(|result| result.is_err()).count();
@@ -59,7 +54,7 @@ impl Transaction<'_> {
             let (status, body) = enqueue_answer(&results, batch.atomic);
             self.keep_answer(key, status, &body)?;
         }
-        Ok(BulkReply::Placed(results).into())
+        Ok(Stored::Placed(results))
     }
 
     fn enqueue_each(&mut self, batch: &Batch) -> Applied<Results> {
@@ -95,8 +90,7 @@ impl Transaction<'_> {
     /// Stores jobs, all or none; a refusal is the inner error.
     fn enqueue_some(&mut self, place: usize, jobs: &[Arc<NewJob>]) -> Applied<Result<Vec<Placed>, OjsError>> {
         match self.part(Part::Job(self.command, place), |transaction| transaction.enqueue(jobs)) {
-            Ok(Reply::Enqueued(placed)) => Ok(Ok(placed)),
-            Ok(other) => Err(StoreError::Failed(format!("an answer of another kind: {}", other.kind())).into()),
+            Ok(placed) => Ok(Ok(placed)),
             Err(Refusal::Ojs(error)) => Ok(Err(*error)),
             Err(fault) => Err(fault),
         }
@@ -107,7 +101,7 @@ impl Transaction<'_> {
         self.tables.remember(&Remembered { name, digest, status, body: body.to_owned(), at })
     }
 
-    fn change_many(&mut self, order: &Order) -> Applied<Reply> {
+    pub(crate) fn change_many(&mut self, order: &Order) -> Applied<Vec<Result<(), OjsError>>> {
         let mut seen = HashSet::with_capacity(order.ids.len());
         let mut found = Vec::with_capacity(order.ids.len());
         // All are looked at before the first is changed: what an atomic order refuses has changed nothing.
@@ -126,7 +120,7 @@ impl Transaction<'_> {
                 Err(error) => Err(error),
             });
         }
-        Ok(BulkReply::Changed(results).into())
+        Ok(results)
     }
 
     /// The row of a job that the order may change.
@@ -195,15 +189,14 @@ fn named_twice(id: JobId) -> OjsError {
         .with_details(json!({"job_id": id.to_string(), "reason": "named_twice"}))
 }
 
-/// Answers a question about many jobs.
-pub fn answer(tables: &mut dyn Tables, query: &BulkQuery) -> Applied<Reply> {
-    match query {
-        BulkQuery::Sift { filter, state, after, limit } => sift(tables, filter, *state, *after, *limit),
-        BulkQuery::Answer(name) => Ok(BulkReply::Answer(tables.answer_under(name)?).into()),
-    }
-}
-
-fn sift(tables: &mut dyn Tables, filter: &BulkFilter, state: JobState, after: i64, limit: usize) -> Applied<Reply> {
+/// The next jobs that a filter lets through: ids, and the number to go on behind.
+pub(crate) fn find(
+    tables: &mut dyn Tables,
+    filter: &BulkFilter,
+    state: JobState,
+    after: i64,
+    limit: usize,
+) -> Result<(Vec<JobId>, Option<i64>), StoreError> {
     let page = JobFilter { state: Some(state), ascending: true, after, limit, ..filter.filter.clone() };
     let mut rows = tables.jobs(&page)?;
     let more = rows.len() > limit;
@@ -215,5 +208,5 @@ fn sift(tables: &mut dyn Tables, filter: &BulkFilter, state: JobState, after: i6
             ids.push(row.id);
         }
     }
-    Ok(BulkReply::Sifted(ids, next).into())
+    Ok((ids, next))
 }

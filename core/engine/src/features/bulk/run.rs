@@ -7,12 +7,12 @@ use ojs_model::{ErrorCode, JobId, JobState, OjsError};
 use serde_json::json;
 
 use crate::engine::Engine;
+use crate::features::bulk::commands::{Conclude, FindJobs, GetAnswer};
 use crate::features::bulk::metrics::Bulk;
-use crate::features::bulk::records::{Action, BulkCommand, BulkFilter, BulkQuery, BulkReply, Order};
+use crate::features::bulk::records::{Action, BulkFilter, Order};
 use crate::features::bulk::rules::other_request;
 use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
-use crate::http::reply::{Failure, unexpected};
-use crate::kernel::command::{Command, Query, Reply};
+use crate::http::reply::Failure;
 
 /// Jobs changed by one transaction: about 10 ms of a writer's time.
 const SLICE: usize = 500;
@@ -107,7 +107,7 @@ impl Run {
         for state in &filter.states {
             let mut after = 0;
             loop {
-                let (mut ids, next) = sift(engine, filter, *state, after).await?;
+                let (mut ids, next) = find(engine, filter, *state, after).await?;
                 let room = self.limit - done.matched;
                 if ids.len() > room || (ids.len() == room && next.is_some()) {
                     done.has_more = true;
@@ -146,7 +146,7 @@ impl Run {
         for state in &filter.states {
             let mut after = Some(0);
             while let Some(behind) = after {
-                let (ids, next) = sift(engine, filter, *state, behind).await?;
+                let (ids, next) = find(engine, filter, *state, behind).await?;
                 all.extend(ids);
                 after = next;
                 if all.len() > MAX_BATCH_JOBS.min(self.limit) {
@@ -169,13 +169,7 @@ impl Run {
             return Ok(Vec::new());
         }
         let order = Order { action: self.action, ids, states, atomic: self.atomic };
-        match engine.execute(Command::Bulk(BulkCommand::Change(order))).await? {
-            Reply::Bulk(reply) => match *reply {
-                BulkReply::Changed(outcomes) => Ok(outcomes),
-                other => Err(unexpected(&other.into()).into()),
-            },
-            other => Err(unexpected(&other).into()),
-        }
+        Ok(engine.execute(order).await?)
     }
 }
 
@@ -221,20 +215,13 @@ impl Done {
         push_text(&mut extra, "operation", action.verb());
         let event = format!("bulk.{}.completed", action.verb());
         let answer = key.map(|key| (key, status, body.to_owned()));
-        engine.execute(Command::Bulk(BulkCommand::Conclude { event, extra, answer })).await?;
+        engine.execute(Conclude { event, extra, answer }).await?;
         Ok(())
     }
 }
 
-async fn sift(engine: &Engine, filter: &BulkFilter, state: JobState, after: i64) -> Result<(Vec<JobId>, Option<i64>), Failure> {
-    let query = BulkQuery::Sift { filter: Box::new(filter.clone()), state, after, limit: LOOK };
-    match engine.query(Query::Bulk(query)).await? {
-        Reply::Bulk(reply) => match *reply {
-            BulkReply::Sifted(ids, next) => Ok((ids, next)),
-            other => Err(unexpected(&other.into()).into()),
-        },
-        other => Err(unexpected(&other).into()),
-    }
+async fn find(engine: &Engine, filter: &BulkFilter, state: JobState, after: i64) -> Result<(Vec<JobId>, Option<i64>), Failure> {
+    Ok(engine.query(FindJobs { filter: filter.clone(), state, after, limit: LOOK }).await?)
 }
 
 /// The answer that a request got before.
@@ -242,13 +229,7 @@ async fn sift(engine: &Engine, filter: &BulkFilter, state: JobState, after: i64)
 /// # Errors
 /// 409 when the key was used with another request.
 pub async fn known_answer(engine: &Engine, key: &IdempotencyKey) -> Result<Option<Remembered>, Failure> {
-    let known = match engine.query(Query::Bulk(BulkQuery::Answer(key.name.clone()))).await? {
-        Reply::Bulk(reply) => match *reply {
-            BulkReply::Answer(known) => known,
-            other => return Err(unexpected(&other.into()).into()),
-        },
-        other => return Err(unexpected(&other).into()),
-    };
+    let known = engine.query(GetAnswer(key.name.clone())).await?;
     match known.filter(|known| known.at > engine.now().as_millis().saturating_sub(KEEP_MS)) {
         Some(known) if known.digest != key.digest => Err(other_request(key).into()),
         known => Ok(known),

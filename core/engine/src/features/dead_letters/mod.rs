@@ -1,4 +1,5 @@
 //! Jobs that failed for good and are kept for an operator.
+pub mod commands;
 pub(crate) mod operator_routes;
 pub mod records;
 pub(crate) mod routes;

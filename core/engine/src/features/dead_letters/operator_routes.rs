@@ -4,11 +4,11 @@ use axum::http::StatusCode;
 use ojs_model::json::push_member;
 
 use crate::engine::Engine;
+use crate::features::dead_letters::commands::{DeleteDeadLetter, ListDead};
 use crate::features::dead_letters::routes::filter;
 use crate::http::operator::Paging;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id};
-use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::render;
 use crate::store::rows::DeadFilter;
 
@@ -17,10 +17,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
     let filter = DeadFilter { limit: paging.per_page, offset: paging.offset(), ..filter(&params)? };
-    let (jobs, total) = match engine.query(Query::Dead(filter)).await? {
-        Reply::Page(jobs, total) => (jobs, total),
-        other => return Err(unexpected(&other).into()),
-    };
+    let (jobs, total) = engine.query(ListDead(filter)).await?;
     let mut out = String::from("{\"items\":");
     render::list(&mut out, &jobs, render::job);
     push_member(&mut out, "pagination", &paging.object(total).to_string());
@@ -30,6 +27,6 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
 
 /// `DELETE /admin/dead-letter/{id}`: 204.
 pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    engine.execute(Command::DeleteDeadLetter(job_id("dead letter", &id)?)).await?;
+    engine.execute(DeleteDeadLetter(job_id("dead letter", &id)?)).await?;
     Ok(Json::with_status(StatusCode::NO_CONTENT, String::new()))
 }

@@ -11,15 +11,18 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
+use crate::features::dead_letters::commands::{
+    CountDead, DeleteDeadLetter, DeleteDeadLetters, GetDeadLetter, ListDead, Replay, ReplayChanged, ReplayDead,
+};
 use crate::features::dead_letters::records::Override;
 use crate::http::jobs::{changed, wrapped};
 use crate::http::page::pagination;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id, parse, read_body};
 use crate::http::terms::{job_type as pattern, moment};
-use crate::kernel::command::{Command, Query, Reply};
 use crate::kernel::maintenance::next_prune;
 use crate::kernel::render;
+use crate::kernel::typed::Command;
 use crate::store::rows::DeadFilter;
 
 /// Largest page (protocol section 3.10).
@@ -30,10 +33,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let params = Params::parse(query.as_deref())?;
     let (limit, offset) = params.page(MAX_PAGE)?;
     let filter = DeadFilter { limit, offset, ..filter(&params)? };
-    let (jobs, total) = match engine.query(Query::Dead(filter)).await? {
-        Reply::Page(jobs, total) => (jobs, total),
-        other => return Err(unexpected(&other).into()),
-    };
+    let (jobs, total) = engine.query(ListDead(filter)).await?;
     let mut out = String::from("{\"jobs\":");
     render::list(&mut out, &jobs, render::job);
     push_member(&mut out, "pagination", &pagination(total, limit, offset).to_string());
@@ -62,10 +62,8 @@ fn time(name: &str, text: &str) -> Result<i64, OjsError> {
 }
 
 pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    match engine.query(Query::DeadLetter(job_id("dead letter", &id)?)).await? {
-        Reply::Job(view) => Ok(Json::ok(wrapped(&view, |_| {}))),
-        other => Err(unexpected(&other).into()),
-    }
+    let view = engine.query(GetDeadLetter(job_id("dead letter", &id)?)).await?;
+    Ok(Json::ok(wrapped(&view, |_| {})))
 }
 
 /// A retry of one, with or without changes.
@@ -85,11 +83,11 @@ pub async fn retry(
     let job = job_id("dead letter", &id)?;
     let body = read_body(&headers, body).await?;
     let request: Retry<'_> = parse(&body)?;
-    let command = match request.change.map(RawValue::get).filter(|raw| *raw != "null") {
-        Some(raw) => Command::ReplayChanged(job, Box::new(Override::parse(raw, engine.now())?)),
-        None => Command::Replay(job),
-    };
-    changed(&engine, command, Some("re_enqueued_at")).await
+    let stamp = Some("re_enqueued_at");
+    match request.change.map(RawValue::get).filter(|raw| *raw != "null") {
+        Some(raw) => changed(&engine, ReplayChanged(job, Override::parse(raw, engine.now())?), stamp).await,
+        None => changed(&engine, Replay(job), stamp).await,
+    }
 }
 
 /// What to do with many. A name that is not known is refused: a misspelt filter would mean all of them.
@@ -132,7 +130,7 @@ impl Many {
 /// `POST /dead-letter/retry {"filter":{…},"confirm":true}`
 pub async fn retry_many(State(engine): State<Engine>, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
-    let ids = each_slice(&engine, parse::<Many>(&body)?.confirmed(engine.now())?, Command::ReplayDead).await?;
+    let ids = each_slice(&engine, parse::<Many>(&body)?.confirmed(engine.now())?, ReplayDead).await?;
     Ok(Json::ok(all_done("retry", "retried", ids.len(), json!({"job_ids": ids}))))
 }
 
@@ -157,7 +155,7 @@ pub async fn delete_many(
         until: inside.until.or(given.until),
         ..DeadFilter::default()
     };
-    let ids = each_slice(&engine, filter, Command::DeleteDeadLetters).await?;
+    let ids = each_slice(&engine, filter, DeleteDeadLetters).await?;
     Ok(Json::ok(all_done("delete", "deleted", ids.len(), json!({}))))
 }
 
@@ -177,25 +175,25 @@ fn all_done(action: &str, done: &str, jobs: usize, mut more: Value) -> String {
 }
 
 /// Repeats a command until it finds nothing more. What dies meanwhile is left for the next time.
-async fn each_slice(engine: &Engine, filter: DeadFilter, command: fn(DeadFilter) -> Command) -> Result<Vec<JobId>, Failure> {
+async fn each_slice<C>(engine: &Engine, filter: DeadFilter, command: fn(DeadFilter) -> C) -> Result<Vec<JobId>, Failure>
+where
+    C: Command<Reply = Vec<JobId>>,
+{
     let end = engine.now().as_millis().saturating_add(1);
     let filter = DeadFilter { until: Some(filter.until.map_or(end, |until| until.min(end))), ..filter };
     let mut all = Vec::new();
     loop {
-        match engine.execute(command(filter.clone())).await? {
-            Reply::Ids(ids) if ids.is_empty() => return Ok(all),
-            Reply::Ids(ids) => all.extend(ids),
-            other => return Err(unexpected(&other).into()),
+        let ids = engine.execute(command(filter.clone())).await?;
+        if ids.is_empty() {
+            return Ok(all);
         }
+        all.extend(ids);
     }
 }
 
 /// `GET /dead-letter/stats`
 pub async fn stats(State(engine): State<Engine>) -> Result<Json, Failure> {
-    let stats = match engine.query(Query::DeadStats).await? {
-        Reply::DeadStats(stats) => stats,
-        other => return Err(unexpected(&other).into()),
-    };
+    let stats = engine.query(CountDead).await?;
     let keep = &engine.options().retention;
     let at = |millis: i64| Timestamp::from_millis(millis).to_string();
     let body = json!({
@@ -217,6 +215,6 @@ fn iso(period: Duration) -> String {
 
 pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
     let job = job_id("dead letter", &id)?;
-    engine.execute(Command::DeleteDeadLetter(job)).await?;
+    engine.execute(DeleteDeadLetter(job)).await?;
     Ok(Json::ok(json!({"deleted": true, "job_id": job}).to_string()))
 }

@@ -7,7 +7,7 @@ use ojs_model::{JobId, OjsError, RetryPolicy};
 use crate::error::Applied;
 use crate::features::dead_letters::records::Override;
 use crate::kernel::aside::SLICE;
-use crate::kernel::command::Reply;
+use crate::kernel::command::Changed;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
@@ -15,7 +15,7 @@ use crate::store::rows::DeadFilter;
 
 impl Transaction<'_> {
     /// Dead-letter retry: same id, fresh attempts, history kept.
-    pub(crate) fn replay(&mut self, id: JobId, change: Option<&Override>) -> Applied<Reply> {
+    pub(crate) fn replay(&mut self, id: JobId, change: Option<&Override>) -> Applied<Changed> {
         let Some(before) = self.tables.row(id)? else {
             return Err(OjsError::not_found("dead letter", &id.to_string()).into());
         };
@@ -71,30 +71,29 @@ impl Transaction<'_> {
     }
 
     /// Runs the next slice of the dead letters that a filter finds; answers which.
-    pub(crate) fn replay_dead(&mut self, filter: &DeadFilter) -> Applied<Reply> {
+    pub(crate) fn replay_dead(&mut self, filter: &DeadFilter) -> Applied<Vec<JobId>> {
         let (rows, _) = self.tables.dead(&slice(filter))?;
         for row in &rows {
             self.replay_row(row, None)?;
         }
-        Ok(Reply::Ids(rows.iter().map(|row| row.id).collect()))
+        Ok(rows.iter().map(|row| row.id).collect())
     }
 
-    pub(crate) fn delete_dead_letter(&mut self, id: JobId) -> Applied<Reply> {
+    pub(crate) fn delete_dead_letter(&mut self, id: JobId) -> Applied<()> {
         let row = self.tables.row(id)?.filter(|row| row.has(flag::DEAD));
         let Some(row) = row else {
             return Err(OjsError::not_found("dead letter", &id.to_string()).into());
         };
-        self.forget_dead(&row, "dead_letter.deleted", "")?;
-        Ok(Reply::Done)
+        self.forget_dead(&row, "dead_letter.deleted", "")
     }
 
     /// Deletes the next slice of the dead letters that a filter finds; answers which.
-    pub(crate) fn delete_dead_letters(&mut self, filter: &DeadFilter) -> Applied<Reply> {
+    pub(crate) fn delete_dead_letters(&mut self, filter: &DeadFilter) -> Applied<Vec<JobId>> {
         let (rows, _) = self.tables.dead(&slice(filter))?;
         for row in &rows {
             self.forget_dead(row, "dead_letter.deleted", "")?;
         }
-        Ok(Reply::Ids(rows.iter().map(|row| row.id).collect()))
+        Ok(rows.iter().map(|row| row.id).collect())
     }
 
     pub(crate) fn forget_dead(&mut self, row: &JobRow, event: &str, extra: &str) -> Applied<()> {

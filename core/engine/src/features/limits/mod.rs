@@ -1,4 +1,5 @@
 //! Keyed limits: concurrency, rate and throttle by key.
+pub mod commands;
 pub(crate) mod gate;
 pub(crate) mod metrics;
 pub mod records;

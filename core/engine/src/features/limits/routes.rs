@@ -7,11 +7,11 @@ use ojs_model::{OjsError, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
+use crate::features::limits::commands::{ListLimits, OverrideLimit};
 use crate::features::limits::records::{LimitView, StoredLimits};
 use crate::http::page::pagination;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
-use crate::kernel::command::{Command, Query, Reply};
 
 /// Largest page (protocol section 3.10).
 const MAX_PAGE: usize = 200;
@@ -20,7 +20,7 @@ const MAX_PAGE: usize = 200;
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let (limit, offset) = params.page(MAX_PAGE)?;
-    let (views, total) = views(engine.query(Query::Limits { key: None, limit, offset, at: engine.now() }).await?)?;
+    let (views, total) = engine.query(ListLimits { key: None, limit, offset, at: engine.now() }).await?;
     let items: Vec<Value> = views.iter().map(describe).collect();
     Ok(Json::ok(json!({"items": items, "pagination": pagination(total, limit, offset)}).to_string()))
 }
@@ -28,8 +28,8 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
 /// `GET /rate-limits/{key}?tenant=`: the key without a tenant first, those of tenants under `partitions`.
 pub async fn get(State(engine): State<Engine>, Path(key): Path<String>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
-    let wanted = Query::Limits { key: Some(key.clone()), limit: MAX_PAGE, offset: 0, at: engine.now() };
-    let (mut views, _) = views(engine.query(wanted).await?)?;
+    let wanted = ListLimits { key: Some(key.clone()), limit: MAX_PAGE, offset: 0, at: engine.now() };
+    let (mut views, _) = engine.query(wanted).await?;
     if let Some(tenant) = params.get("tenant") {
         views.retain(|view| &*view.row.tenant == tenant);
     }
@@ -68,18 +68,8 @@ pub async fn put(State(engine): State<Engine>, Path(key): Path<String>, headers:
         }
     };
     let tenant = request.get("tenant").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (views, _) = views(engine.execute(Command::OverrideLimit { tenant, key: key.clone(), limits, until }).await?)?;
-    match views.first() {
-        Some(view) => Ok(Json::ok(describe(view).to_string())),
-        None => Err(OjsError::not_found("rate limit", &key).into()),
-    }
-}
-
-fn views(reply: Reply) -> Result<(Vec<LimitView>, usize), Failure> {
-    match reply {
-        Reply::Limits(views, total) => Ok((views, total)),
-        other => Err(unexpected(&other).into()),
-    }
+    let view = engine.execute(OverrideLimit { tenant, key, limits, until }).await?;
+    Ok(Json::ok(describe(&view).to_string()))
 }
 
 fn describe(view: &LimitView) -> Value {

@@ -9,7 +9,6 @@ use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
 use crate::error::{Applied, StoreError};
 use crate::features::limits::gate::Gate;
 use crate::features::limits::records::{LimitRow, LimitView, Standing, StoredLimits};
-use crate::kernel::command::Reply;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::JobRow;
 use crate::kernel::placed::{KeyState, Placed};
@@ -352,7 +351,13 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    pub(crate) fn override_limit(&mut self, tenant: &str, key: &str, limits: Option<Limits>, until: Timestamp) -> Applied<Reply> {
+    pub(crate) fn override_limit(
+        &mut self,
+        tenant: &str,
+        key: &str,
+        limits: Option<Limits>,
+        until: Timestamp,
+    ) -> Applied<LimitView> {
         let Some(known) = self.tables.find_limit(tenant, key)? else {
             return Err(OjsError::not_found("rate limit", key).into());
         };
@@ -369,8 +374,7 @@ impl Transaction<'_> {
             self.tables.save_limit(&row)?;
             self.features.limits.known.remove(&row.num);
         }
-        let view = view(self.tables, row, self.now)?;
-        Ok(Reply::Limits(vec![view], 1))
+        Ok(view(self.tables, row, self.now)?)
     }
 
     fn emit_exceeded(&mut self, gate: &Gate) {

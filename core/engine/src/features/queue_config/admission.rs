@@ -8,7 +8,6 @@ use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::{Overflow, QueueConfig, WARNING_THRESHOLD};
 use crate::features::queue_config::rules::filled;
 use crate::kernel::admission::Admission;
-use crate::kernel::command::Reply;
 use crate::kernel::job::JobRow;
 use crate::kernel::placed::{Placed, Pressure};
 use crate::kernel::transaction::Transaction;
@@ -190,13 +189,13 @@ impl Transaction<'_> {
     }
 
     /// An enqueue that was allowed to wait for room has been refused after all.
-    pub(crate) fn emit_full_after_wait(&mut self, name: &str, job_type: &str) -> Applied<Reply> {
+    pub(crate) fn emit_full_after_wait(&mut self, name: &str, job_type: &str) -> Applied<()> {
         let queue = self.queue_for_use(name)?;
         if let Some(settings) = queue.settings()? {
             let load = self.load(&queue, &settings.config)?;
             self.emit_full(&queue, &load, &settings.config, job_type);
         }
-        Ok(Reply::Done)
+        Ok(())
     }
 
     /// Says once that a queue has crossed its threshold: when this enqueue was the one to cross it.

@@ -1,5 +1,6 @@
 //! What operators set for a queue: bounds, job types, retention, defaults.
 pub(crate) mod admission;
+pub mod commands;
 pub(crate) mod operator_routes;
 pub mod records;
 pub(crate) mod routes;

@@ -5,26 +5,22 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::error::StoreError;
-use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::features::queue_config::commands::{CountQueues, FindQueue, SetPaused};
 use crate::features::queue_config::records::QueueConfig;
 use crate::features::queue_config::routes::backpressure;
 use crate::features::statistics::records::{Pace, StatRow};
 use crate::features::statistics::routes::{percentiles, recent, throughput};
-use crate::http::operator::{Paging, ask, astray, stamp};
+use crate::http::operator::{Paging, stamp};
 use crate::http::page::by_state;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
-use crate::kernel::command::{Command, Reply};
 use crate::store::rows::{Counts, QueueRow};
 
 /// `GET /admin/queues?page&per_page`
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
     let paging = Paging::of(&params)?;
-    let queues = match ask(&engine, AdminQuery::Queues).await? {
-        AdminReply::Queues(queues) => queues,
-        other => return Err(astray(&other)),
-    };
+    let queues = engine.query(CountQueues).await?;
     let (pagination, now) = (paging.object(queues.len()), engine.now().as_millis());
     let rows = recent(&engine).await?;
     let described = |(queue, counts): &(QueueRow, Counts)| Value::from(item(queue, counts, &pace(&rows, queue.num, now)));
@@ -35,10 +31,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
 /// `GET /admin/queues/{name}`
 pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
     envelope::check_queue(&name)?;
-    let (queue, counts, oldest) = match ask(&engine, AdminQuery::Queue(name)).await? {
-        AdminReply::Queue(queue, counts, oldest) => (queue, counts, oldest),
-        other => return Err(astray(&other)),
-    };
+    let (queue, counts, oldest) = engine.query(FindQueue(name)).await?;
     let rows = recent(&engine).await?;
     let mut object = item(&queue, &counts, &pace(&rows, queue.num, engine.now().as_millis()));
     object.insert("oldest_available_at".into(), stamp(oldest.unwrap_or(0)));
@@ -88,10 +81,7 @@ pub async fn resume(State(engine): State<Engine>, Path(name): Path<String>) -> R
 
 async fn switch(engine: &Engine, name: String, paused: bool) -> Result<Json, Failure> {
     envelope::check_queue(&name)?;
-    let queue = match engine.execute(Command::SetPaused { queue: name, paused }).await? {
-        Reply::Queue(queue, _) => queue,
-        other => return Err(unexpected(&other).into()),
-    };
+    let (queue, _) = engine.execute(SetPaused { queue: name, paused }).await?;
     let at = if paused { "paused_at" } else { "resumed_at" };
     Ok(Json::ok(json!({"name": &*queue.name, "paused": queue.paused, at: engine.now().to_string()}).to_string()))
 }

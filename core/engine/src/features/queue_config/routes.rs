@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::error::StoreError;
+use crate::features::queue_config::commands::{Configure, CreateQueue, DeleteQueue, EmptyQueue, GetQueue, SetDraining};
 use crate::features::queue_config::records::{QueueConfig, TEMPLATE, WARNING_THRESHOLD, canonical};
 use crate::features::queue_config::rules::phase_word;
 use crate::http::page::by_state;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
-use crate::kernel::command::{Command, Query, Reply};
 use crate::store::rows::{Counts, QueuePhase, QueueRow};
 
 #[derive(Deserialize)]
@@ -30,14 +30,14 @@ pub async fn create(State(engine): State<Engine>, headers: HeaderMap, body: Body
     check_name(&queue, "name")?;
     let settings = located(canonical(&request.config.unwrap_or_default()))?;
     let location = format!("/ojs/v1/queues/{queue}");
-    let (queue, counts) = queue_of(engine.execute(Command::CreateQueue { queue, settings }).await?)?;
+    let (queue, counts) = engine.execute(CreateQueue { queue, settings }).await?;
     Ok(Json::created(describe(&queue, &counts)?, Some(location)))
 }
 
 /// `GET /queues/{name}`.
 pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
     check_name(&name, "queue")?;
-    let (queue, counts) = queue_of(engine.query(Query::Queue(name)).await?)?;
+    let (queue, counts) = engine.query(GetQueue(name)).await?;
     let known = queue.num != 0 && queue.phase != QueuePhase::Deleted || matches!(&*queue.name, "default" | TEMPLATE);
     if known { Ok(Json::ok(describe(&queue, &counts)?)) } else { Err(OjsError::not_found("queue", &queue.name).into()) }
 }
@@ -80,7 +80,7 @@ async fn settings_of(queue: &str, headers: &HeaderMap, body: Body) -> Result<Map
 }
 
 async fn change(engine: &Engine, queue: String, settings: Map<String, Value>) -> Result<Json, Failure> {
-    let (queue, counts) = queue_of(engine.execute(Command::Configure { queue, settings }).await?)?;
+    let (queue, counts) = engine.execute(Configure { queue, settings }).await?;
     Ok(Json::ok(describe(&queue, &counts)?))
 }
 
@@ -119,7 +119,7 @@ pub async fn delete(
             return Err(OjsError::invalid_field("strategy", message).into());
         }
     };
-    let (queue, counts) = queue_of(engine.query(Query::Queue(name.clone())).await?)?;
+    let (queue, counts) = engine.query(GetQueue(name.clone())).await?;
     if queue.num == 0 || queue.phase == QueuePhase::Deleted {
         return Err(OjsError::not_found("queue", &name).into());
     }
@@ -127,7 +127,7 @@ pub async fn delete(
         Some(target) => empty(&engine, &name, target, &counts).await?,
         None => 0,
     };
-    engine.execute(Command::DeleteQueue(name.clone())).await?;
+    engine.execute(DeleteQueue(name.clone())).await?;
     let moved = if strategy == "move" { "jobs_moved" } else { "jobs_discarded" };
     Ok(Json::ok(json!({"deleted": true, "name": name, "strategy": strategy, moved: emptied}).to_string()))
 }
@@ -141,18 +141,13 @@ async fn empty(engine: &Engine, name: &str, target: Option<String>, counts: &Cou
             .with_hint("Pause the queue and let them end, or cancel them.")
             .into());
     }
-    engine.execute(Command::SetDraining { queue: name.to_owned(), draining: true }).await?;
+    engine.execute(SetDraining { queue: name.to_owned(), draining: true }).await?;
     let mut emptied = 0;
     loop {
-        let slice = Command::EmptyQueue { queue: name.to_owned(), target: target.clone() };
-        match engine.execute(slice).await? {
-            Reply::Emptied(jobs, more) => {
-                emptied += jobs;
-                if !more {
-                    return Ok(emptied);
-                }
-            }
-            other => return Err(unexpected(&other).into()),
+        let slice = engine.execute(EmptyQueue { queue: name.to_owned(), target: target.clone() }).await?;
+        emptied += slice.jobs;
+        if !slice.has_more {
+            return Ok(emptied);
         }
     }
 }
@@ -183,13 +178,6 @@ fn located(settings: Result<Map<String, Value>, OjsError>) -> Result<Map<String,
         error.message = format!("config: {}", error.message);
         error
     })
-}
-
-fn queue_of(reply: Reply) -> Result<(QueueRow, Counts), Failure> {
-    match reply {
-        Reply::Queue(queue, counts) => Ok((queue, counts)),
-        other => Err(unexpected(&other).into()),
-    }
 }
 
 /// The bounds of a queue under the names of the backpressure document; `null` without any.

@@ -5,8 +5,8 @@ use ojs_model::{ErrorCode, JobError, JobState, NewJob, OjsError};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Applied, StoreError};
+use crate::features::queue_config::commands::Emptied;
 use crate::features::queue_config::records::{QueueConfig, StoredSettings, TEMPLATE};
-use crate::kernel::command::Reply;
 use crate::kernel::job::JobRow;
 use crate::kernel::outcome::Ending;
 use crate::kernel::transaction::Transaction;
@@ -61,7 +61,7 @@ impl Transaction<'_> {
         self.tables.save_settings(queue)
     }
 
-    pub(crate) fn create_queue(&mut self, name: &str, settings: &Map<String, Value>) -> Applied<Reply> {
+    pub(crate) fn create_queue(&mut self, name: &str, settings: &Map<String, Value>) -> Applied<(QueueRow, Counts)> {
         if let Some(queue) = self.tables.find_queue(name)?.filter(|queue| queue.phase != QueuePhase::Deleted) {
             let message = format!("Queue '{name}' exists already.");
             return Err(OjsError::new(ErrorCode::Conflict, message)
@@ -73,7 +73,7 @@ impl Transaction<'_> {
     }
 
     /// Merges settings into a queue's own. Jobs that are stored keep what they were stored with.
-    pub(crate) fn configure(&mut self, name: &str, settings: &Map<String, Value>) -> Applied<Reply> {
+    pub(crate) fn configure(&mut self, name: &str, settings: &Map<String, Value>) -> Applied<(QueueRow, Counts)> {
         if self.tables.find_queue(name)?.is_none_or(|queue| queue.phase == QueuePhase::Deleted) {
             // Refused before the queue is made.
             QueueConfig::parse(settings)?;
@@ -103,16 +103,16 @@ impl Transaction<'_> {
         self.call_all_waiters()?;
         let queue = self.tables.queue_by_num(queue.num)?;
         let counts = self.counts_now(queue.num)?;
-        Ok(Reply::Queue(queue, counts))
+        Ok((queue, counts))
     }
 
-    pub(crate) fn set_draining(&mut self, name: &str, draining: bool) -> Applied<Reply> {
+    pub(crate) fn set_draining(&mut self, name: &str, draining: bool) -> Applied<(QueueRow, Counts)> {
         let mut queue = self.queue_for_use(name)?;
         queue.phase = if draining { QueuePhase::Draining } else { QueuePhase::Open };
         self.tables.save_settings(&queue)?;
         self.signal_room(&queue);
         let counts = self.counts_now(queue.num)?;
-        Ok(Reply::Queue(queue, counts))
+        Ok((queue, counts))
     }
 
     /// Counts that include what this transaction has changed.
@@ -126,7 +126,7 @@ impl Transaction<'_> {
         Ok(counts)
     }
 
-    pub(crate) fn empty_queue(&mut self, name: &str, target: Option<&str>) -> Applied<Reply> {
+    pub(crate) fn empty_queue(&mut self, name: &str, target: Option<&str>) -> Applied<Emptied> {
         let queue = self.known_queue(name)?;
         let target = match target {
             Some(name) => Some(self.queue_for_use(name)?),
@@ -145,7 +145,7 @@ impl Transaction<'_> {
                 done += 1;
             }
         }
-        Ok(Reply::Emptied(done, done == SLICE))
+        Ok(Emptied { jobs: done, has_more: done == SLICE })
     }
 
     fn move_job(&mut self, before: &JobRow, queue: i64) -> Result<(), StoreError> {
@@ -169,7 +169,7 @@ impl Transaction<'_> {
         self.discard(before, row, &error, Ending { dead_letter: false, reason })
     }
 
-    pub(crate) fn delete_queue(&mut self, name: &str) -> Applied<Reply> {
+    pub(crate) fn delete_queue(&mut self, name: &str) -> Applied<()> {
         let mut queue = self.known_queue(name)?;
         let counts = self.counts_now(queue.num)?;
         let held: Map<String, Value> = JobState::ALL
@@ -187,8 +187,7 @@ impl Transaction<'_> {
                 .into());
         }
         queue = QueueRow { phase: QueuePhase::Deleted, ..QueueRow::fresh(queue.num, name, queue.created_at) };
-        self.tables.save_settings(&queue)?;
-        Ok(Reply::Done)
+        Ok(self.tables.save_settings(&queue)?)
     }
 
     fn known_queue(&mut self, name: &str) -> Applied<QueueRow> {

@@ -11,11 +11,11 @@ use serde_json::json;
 
 use crate::engine::{Engine, MAX_WAIT};
 use crate::features::results::answer::push_outcome;
+use crate::features::results::commands::GetResults;
 use crate::http::caller::Asker;
 use crate::http::client_limit::Guest;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id, parse, read_body};
-use crate::kernel::command::{Query, Reply};
 use crate::kernel::job::{History, JobRow};
 use crate::kernel::render;
 
@@ -80,13 +80,8 @@ async fn wait(engine: &Engine, id: JobId, patience: Duration) -> Result<(JobRow,
 }
 
 async fn read(engine: &Engine, id: JobId) -> Result<(JobRow, History), Failure> {
-    match engine.query(Query::Results(vec![id])).await? {
-        Reply::Results(mut found) => {
-            let job = found.pop().flatten();
-            Ok(job.ok_or_else(|| OjsError::not_found("job", &id.to_string()))?)
-        }
-        other => Err(unexpected(&other).into()),
-    }
+    let job = engine.query(GetResults(vec![id])).await?.pop().flatten();
+    Ok(job.ok_or_else(|| OjsError::not_found("job", &id.to_string()))?)
 }
 
 #[derive(Deserialize)]
@@ -115,10 +110,7 @@ pub async fn list(State(engine): State<Engine>, asker: Asker, headers: HeaderMap
             }
         }
     }
-    let mut found = match engine.query(Query::Results(parsed.iter().flatten().copied().collect())).await? {
-        Reply::Results(found) => found.into_iter(),
-        other => return Err(unexpected(&other).into()),
-    };
+    let mut found = engine.query(GetResults(parsed.iter().flatten().copied().collect())).await?.into_iter();
     let now = engine.now();
     let mut out = String::from("{\"results\":");
     render::list(&mut out, &parsed, |out, id| {

@@ -9,14 +9,14 @@ use tokio::sync::mpsc::{Sender, channel};
 
 use crate::engine::Engine;
 use crate::features::results::answer::push_outcome;
+use crate::features::results::commands::GetResults;
 use crate::http::caller::Asker;
 use crate::http::client_limit::{Guest, Slot};
 use crate::http::follower::Subscription;
 use crate::http::frames::Frames;
-use crate::http::reply::{Failure, unexpected};
+use crate::http::reply::Failure;
 use crate::http::request::job_id;
 use crate::http::streams::{RETRY_MS, answer, refuse, streamed};
-use crate::kernel::command::{Query, Reply};
 use crate::kernel::event::EventFilter;
 
 /// Silence after which a comment is sent.
@@ -80,10 +80,7 @@ async fn follow(
 
 /// How the job ended, if it has: the name of the event and its data.
 async fn outcome(engine: &Engine, id: JobId) -> Result<Option<(&'static str, String)>, Failure> {
-    let found = match engine.query(Query::Results(vec![id])).await? {
-        Reply::Results(mut found) => found.pop().flatten(),
-        other => return Err(unexpected(&other).into()),
-    };
+    let found = engine.query(GetResults(vec![id])).await?.pop().flatten();
     let (row, history) = found.ok_or_else(|| OjsError::not_found("job", &id.to_string()))?;
     if !row.state.is_terminal() {
         return Ok(None);

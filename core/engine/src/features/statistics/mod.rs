@@ -1,4 +1,5 @@
 //! Figures over time.
+pub mod commands;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;

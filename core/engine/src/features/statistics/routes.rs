@@ -6,9 +6,11 @@ use ojs_model::OjsError;
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::features::admin::commands::ReadGauges;
+use crate::features::queue_config::commands::FindQueue;
+use crate::features::statistics::commands::ReadStats;
 use crate::features::statistics::records::{HOUR, MINUTE, Pace, Spread, StatFilter, StatRow};
-use crate::http::operator::{ask, astray, stamp, time};
+use crate::http::operator::{stamp, time};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
 use crate::http::terms::invalid;
@@ -20,10 +22,7 @@ const MAX_POINTS: i64 = 1_440;
 /// `GET /admin/stats`
 pub async fn now(State(engine): State<Engine>) -> Result<Json, Failure> {
     let now = engine.now().as_millis();
-    let gauges = match ask(&engine, AdminQuery::Gauges { now }).await? {
-        AdminReply::Gauges(gauges) => gauges,
-        other => return Err(astray(&other)),
-    };
+    let gauges = engine.query(ReadGauges { now }).await?;
     let mut total = Counts::default();
     for (_, counts) in &gauges.queues {
         total.iter_mut().zip(counts).for_each(|(sum, jobs)| *sum += jobs);
@@ -51,10 +50,7 @@ pub async fn history(State(engine): State<Engine>, RawQuery(query): RawQuery) ->
         return Err(invalid("since", message).into());
     }
     let queue = match params.get("queue") {
-        Some(name) => match ask(&engine, AdminQuery::Queue(name.to_owned())).await? {
-            AdminReply::Queue(queue, ..) => Some(queue.num),
-            other => return Err(astray(&other)),
-        },
+        Some(name) => Some(engine.query(FindQueue(name.to_owned())).await?.0.num),
         None => None,
     };
     let rows = read(&engine, StatFilter { since, until, queue }).await?;
@@ -93,10 +89,7 @@ pub(crate) async fn recent(engine: &Engine) -> Result<Vec<StatRow>, Failure> {
 
 /// Figures of all nodes, those included that are not written yet.
 pub(crate) async fn read(engine: &Engine, filter: StatFilter) -> Result<Vec<StatRow>, Failure> {
-    let mut rows = match ask(engine, AdminQuery::Stats(filter)).await? {
-        AdminReply::Stats(rows) => rows,
-        other => return Err(astray(&other)),
-    };
+    let mut rows = engine.query(ReadStats(filter)).await?;
     engine.metrics().correct(&mut rows, &filter);
     Ok(rows)
 }

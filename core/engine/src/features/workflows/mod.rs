@@ -1,4 +1,5 @@
 //! Chains, groups and batches of jobs.
+pub mod commands;
 pub(crate) mod ended;
 pub(crate) mod operator_routes;
 pub mod records;

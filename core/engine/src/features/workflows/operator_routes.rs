@@ -3,9 +3,9 @@ use axum::extract::{RawQuery, State};
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::records::{AdminQuery, AdminReply};
+use crate::features::workflows::commands::ListWorkflows;
 use crate::features::workflows::records::{WorkflowFilter, WorkflowRow, WorkflowState};
-use crate::http::operator::{Paging, ask, astray, stamp};
+use crate::http::operator::{Paging, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
 use crate::http::terms::invalid;
@@ -21,10 +21,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     };
     let state = params.get("state").map(known).transpose()?;
     let filter = WorkflowFilter { state, limit: paging.per_page, offset: paging.offset() };
-    let (workflows, has_more) = match ask(&engine, AdminQuery::Workflows(filter)).await? {
-        AdminReply::Workflows { workflows, has_more } => (workflows, has_more),
-        other => return Err(astray(&other)),
-    };
+    let (workflows, has_more) = engine.query(ListWorkflows(filter)).await?;
     let items: Vec<Value> = workflows.iter().map(item).collect();
     let pagination = json!({"page": paging.page, "per_page": paging.per_page, "has_more": has_more});
     Ok(Json::ok(json!({"items": items, "pagination": pagination}).to_string()))

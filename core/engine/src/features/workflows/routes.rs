@@ -1,6 +1,4 @@
 //! `/workflows`: create, read, cancel.
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
@@ -10,36 +8,27 @@ use ojs_model::{JobState, Timestamp, envelope};
 use serde_json::value::RawValue;
 
 use crate::engine::Engine;
+use crate::features::workflows::commands::{CancelWorkflow, CreateWorkflow, GetWorkflow};
 use crate::features::workflows::records::{StepState, StepView, WorkflowState, WorkflowView};
 use crate::http::caller::Asker;
-use crate::http::reply::{Failure, Json, unexpected};
+use crate::http::reply::{Failure, Json};
 use crate::http::request::{job_id, read_body};
-use crate::kernel::command::{Command, Query, Reply};
 
 pub async fn create(State(engine): State<Engine>, asker: Asker, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let mut new = NewWorkflow::parse(envelope::check_body(&body)?, engine.now())?;
     asker.sign_workflow(&mut new);
     let location = format!("/ojs/v1/workflows/{}", new.id);
-    match engine.execute(Command::CreateWorkflow(Arc::new(new))).await? {
-        Reply::Workflow(view) => Ok(Json::created(wrapped(&view), Some(location))),
-        other => Err(unexpected(&other).into()),
-    }
+    Ok(Json::created(wrapped(&engine.execute(CreateWorkflow(new)).await?), Some(location)))
 }
 
 pub async fn get(State(engine): State<Engine>, asker: Asker, Path(id): Path<String>) -> Result<Json, Failure> {
-    match engine.query(Query::Workflow(job_id("workflow", &id)?)).await? {
-        Reply::Workflow(view) if asker.is_stranger_to_workflow(&view) => Ok(Json::ok(outline(&view))),
-        Reply::Workflow(view) => Ok(Json::ok(wrapped(&view))),
-        other => Err(unexpected(&other).into()),
-    }
+    let view = engine.query(GetWorkflow(job_id("workflow", &id)?)).await?;
+    Ok(Json::ok(if asker.is_stranger_to_workflow(&view) { outline(&view) } else { wrapped(&view) }))
 }
 
 pub async fn cancel(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    match engine.execute(Command::CancelWorkflow(job_id("workflow", &id)?)).await? {
-        Reply::Workflow(view) => Ok(Json::ok(wrapped(&view))),
-        other => Err(unexpected(&other).into()),
-    }
+    Ok(Json::ok(wrapped(&engine.execute(CancelWorkflow(job_id("workflow", &id)?)).await?)))
 }
 
 /// What everybody who knows the id may see.

@@ -6,7 +6,6 @@ use ojs_model::{ErrorCode, JobId, JobState, NewJob, OjsError, json};
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::workflows::records::{StepRow, StepState, StepView, WorkflowRow, WorkflowState, WorkflowView};
 use crate::kernel::aside::SLICE;
-use crate::kernel::command::Reply;
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::part::Part;
@@ -17,7 +16,7 @@ use crate::store::tables::Tables;
 type Stored<T> = Result<T, StoreError>;
 
 impl Transaction<'_> {
-    pub(crate) fn create_workflow(&mut self, new: &NewWorkflow) -> Applied<Reply> {
+    pub(crate) fn create_workflow(&mut self, new: &NewWorkflow) -> Applied<WorkflowView> {
         if self.tables.workflow(new.id)?.is_some() {
             let error = OjsError::new(ErrorCode::Duplicate, format!("A workflow with id '{}' exists already.", new.id));
             return Err(error.into());
@@ -26,7 +25,7 @@ impl Transaction<'_> {
         self.start_workflow(num, "[]")?;
         self.advance_workflows()?;
         let row = self.flow(num)?;
-        Ok(Reply::Workflow(Box::new(view(self.tables, row)?)))
+        Ok(view(self.tables, row)?)
     }
 
     /// Stores a workflow and those inside it; all wait.
@@ -334,7 +333,7 @@ impl Transaction<'_> {
         })
     }
 
-    pub(crate) fn cancel_workflow(&mut self, id: JobId) -> Applied<Reply> {
+    pub(crate) fn cancel_workflow(&mut self, id: JobId) -> Applied<WorkflowView> {
         let flow = self.tables.workflow(id)?.ok_or_else(|| OjsError::not_found("workflow", &id.to_string()))?;
         if flow.state.is_terminal() {
             let message = format!("Workflow '{id}' is {}; only a running one can be cancelled.", flow.state.as_str());
@@ -343,7 +342,7 @@ impl Transaction<'_> {
         }
         self.cancel_tree(flow.num)?;
         let row = self.flow(flow.num)?;
-        Ok(Reply::Workflow(Box::new(view(self.tables, row)?)))
+        Ok(view(self.tables, row)?)
     }
 
     fn cancel_tree(&mut self, num: i64) -> Stored<()> {

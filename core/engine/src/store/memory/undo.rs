@@ -148,15 +148,19 @@ mod tests {
 
     use super::*;
     use crate::error::{Refusal, StoreError};
-    use crate::features::admin::records::{AdminCommand, Maintenance};
+    use crate::features::admin::commands::Maintain;
+    use crate::features::admin::records::Maintenance;
     use crate::features::crons::commands::{DeleteCron, PutCron};
     use crate::features::crons::records::{CronRow, Overlap};
-    use crate::kernel::command::{Claim, Command, Heartbeat, Outcome, OutcomeReport};
+    use crate::features::dead_letters::commands::{DeleteDeadLetter, Replay};
+    use crate::features::queue_config::commands::SetPaused;
+    use crate::features::workflows::commands::CreateWorkflow;
+    use crate::kernel::command::{Cancel, Claim, Enqueue, Exchange, Heartbeat, Outcome, OutcomeReport, Reset};
     use crate::kernel::counters::Counters;
     use crate::kernel::maintenance::Sweeper;
     use crate::kernel::retention::Retention;
     use crate::kernel::transaction::Transaction;
-    use crate::kernel::typed::{self, Submission, Submitted};
+    use crate::kernel::typed::{Command, Submission, Submitted};
     use crate::store::tables::Tables;
 
     /// Everything that is there, in an order of its own.
@@ -196,7 +200,7 @@ mod tests {
         }
     }
 
-    fn one<C: typed::Command>(command: C) -> Box<dyn Submitted> {
+    fn one<C: Command>(command: C) -> Box<dyn Submitted> {
         Box::new(Submission::new(command))
     }
 
@@ -207,38 +211,38 @@ mod tests {
 
     /// What may be asked next: of jobs that are there, in their states. The last one removes everything.
     fn commands(tables: &MemoryTables, now: Timestamp) -> Vec<Box<dyn Submitted>> {
-        let enqueue = |texts: &[&str]| one(Command::Enqueue(texts.iter().map(|text| job(text, now)).collect()));
+        let enqueue = |texts: &[&str]| one(Enqueue(texts.iter().map(|text| job(text, now)).collect()));
         let chain = r#"{"type":"chain","steps":[{"type":"a","args":[]},{"type":"b","args":[]}]}"#;
         let limit = r#"{"key":"k","concurrency":1,"rate":{"limit":9,"period":"PT1S"}}"#;
         let mut all = vec![
             enqueue(&[r#"{"type":"a","args":[]}"#, r#"{"type":"b","args":[1],"options":{"queue":"q"}}"#]),
             enqueue(&[r#"{"type":"a","args":[2],"options":{"unique":{"keys":["type"],"on_conflict":"replace"}}}"#]),
             enqueue(&[&format!(r#"{{"type":"k","args":[],"options":{{"rate_limit":{limit}}}}}"#)]),
-            one(Command::CreateWorkflow(Arc::new(NewWorkflow::parse(chain, now).unwrap()))),
+            one(CreateWorkflow(NewWorkflow::parse(chain, now).unwrap())),
             one(PutCron(cron(now))),
             one(DeleteCron("c".into())),
             enqueue(&[r#"{"type":"a","args":[],"options":{"delay_until":"+PT1H"}}"#]),
-            one(Command::Exchange { outcomes: Vec::new(), claim: Some(claim(&["default", "q"], 2, Some("w"))) }),
-            one(Command::SetPaused { queue: "new".into(), paused: true }),
-            one(Command::SetPaused { queue: "new".into(), paused: false }),
-            one(Command::Admin(AdminCommand::Maintain(Some(Maintenance { reason: "r".into(), since: 1, until: 2 })))),
-            one(Command::Admin(AdminCommand::Maintain(None))),
+            one(Exchange { outcomes: Vec::new(), claim: Some(claim(&["default", "q"], 2, Some("w"))) }),
+            one(SetPaused { queue: "new".into(), paused: true }),
+            one(SetPaused { queue: "new".into(), paused: false }),
+            one(Maintain(Some(Maintenance { reason: "r".into(), since: 1, until: 2 }))),
+            one(Maintain(None)),
         ];
         for row in tables.jobs.values().map(|stored| &stored.row).take(6) {
             let report = |outcome| {
                 let report = OutcomeReport { job: row.id, lease: Some(row.lease), worker: None, outcome, want_job: false };
-                one(Command::Exchange { outcomes: vec![report], claim: None })
+                one(Exchange { outcomes: vec![report], claim: None })
             };
             let error = JobError::parse(&json!({"code": "x", "message": "m"})).unwrap();
             all.push(report(Outcome::Nack(Box::new(error))));
             all.push(report(Outcome::Ack(Some("[1]".into()))));
-            all.push(one(Command::Cancel(row.id)));
-            all.push(one(Command::Replay(row.id)));
-            all.push(one(Command::DeleteDeadLetter(row.id)));
+            all.push(one(Cancel(row.id)));
+            all.push(one(Replay(row.id)));
+            all.push(one(DeleteDeadLetter(row.id)));
             let jobs = vec![(row.id, Some(row.lease))];
-            all.push(one(Command::Heartbeat(Heartbeat { worker: "w".into(), jobs, ..Heartbeat::default() })));
+            all.push(one(Heartbeat { worker: "w".into(), jobs, ..Heartbeat::default() }));
         }
-        all.push(one(Command::Reset));
+        all.push(one(Reset));
         all
     }
 
@@ -288,8 +292,8 @@ mod tests {
         counters.reserve(&mut tables).unwrap();
         let now = Timestamp::from_millis(1_767_225_600_000);
         let new = job(r#"{"type":"a","args":[]}"#, now);
-        assert!(run(&mut tables, &mut counters, now, one(Command::Enqueue(vec![Arc::clone(&new)])).as_ref()));
-        let exchange = Command::Exchange { outcomes: Vec::new(), claim: Some(claim(&["default"], 1, None)) };
+        assert!(run(&mut tables, &mut counters, now, one(Enqueue(vec![Arc::clone(&new)])).as_ref()));
+        let exchange = Exchange { outcomes: Vec::new(), claim: Some(claim(&["default"], 1, None)) };
         assert!(run(&mut tables, &mut counters, now, one(exchange).as_ref()));
         let stored = tables.jobs.values_mut().next().unwrap();
         stored.history.errors = "[{".into();
@@ -298,7 +302,7 @@ mod tests {
         let outcome = Outcome::Nack(Box::new(error));
         let report = OutcomeReport { job: new.id, lease: None, worker: None, outcome, want_job: false };
         let mut transaction = Transaction::new(&mut tables, &mut counters, now);
-        let refusal = transaction.apply(&Command::Exchange { outcomes: vec![report], claim: None }).unwrap_err();
+        let refusal = transaction.apply(&Exchange { outcomes: vec![report], claim: None }).unwrap_err();
         assert!(matches!(&refusal, Refusal::Store(StoreError::Failed(what)) if what.contains("cannot be read")), "{refusal:?}");
         assert_eq!(tables.jobs.values().next().unwrap().history.errors, "[{");
     }

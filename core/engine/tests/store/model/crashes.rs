@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ojs_engine::Engine;
-use ojs_engine::command::{Claim, Command, Outcome, OutcomeReport, Query, Reply};
+use ojs_engine::command::{Claim, Command, Enqueue, Exchange, Exchanged, GetJob, GetQueue, Outcome, OutcomeReport, SetPaused};
 use ojs_engine::error::Refusal;
 use ojs_engine::error::StoreError;
 use ojs_model::{JobId, JobState, NewJob};
@@ -33,7 +33,7 @@ enum Sent {
     Ack(JobId),
 }
 
-type Answer = JoinHandle<Result<Reply, Refusal>>;
+type Answer = JoinHandle<Result<bool, Refusal>>;
 
 /// The process is gone: its successor finds every command done or not done.
 pub async fn crash(b: &mut Bench, model: &mut Model, flight: Flight, looks: u8) {
@@ -71,16 +71,16 @@ pub async fn cut(b: &Bench, model: &mut Model, flight: Flight, looks: u8) {
     observer.execute(all, &[]).await.unwrap();
     let answer = tokio::time::timeout(PATIENCE, answer).await.expect("an answer").unwrap();
     let expected = match answer {
-        Ok(reply) => Some(carried_out(&reply)),
+        Ok(changed) => Some(changed),
         // Nobody can know; whoever asked may ask again with the same id or token.
         Err(Refusal::Store(StoreError::Unknown(_))) => None,
         // "Not carried out" is a promise.
         Err(Refusal::Store(StoreError::Unavailable(_) | StoreError::Conflict(_))) => Some(false),
         Err(other) => panic!("{flight:?}: {other:?}"),
     };
-    let again = Command::SetPaused { queue: QUEUES[0].to_owned(), paused: model.paused[0] };
+    let again = SetPaused { queue: QUEUES[0].to_owned(), paused: model.paused[0] };
     until("the engine writes again", async || b.engine.store().execute(again.clone()).await.is_ok()).await;
-    until("the engine reads again", async || b.engine.store().query(Query::Queue(QUEUES[0].to_owned())).await.is_ok()).await;
+    until("the engine reads again", async || b.engine.store().query(GetQueue(QUEUES[0].to_owned())).await.is_ok()).await;
     let found = look(b, model, sent).await;
     assert!(expected.is_none_or(|expected| expected == found.is_done()), "{flight:?}: told {expected:?}");
     learn(b, model, found);
@@ -109,12 +109,12 @@ async fn backends(observer: &Client) -> Vec<i32> {
 }
 
 fn send(b: &Bench, model: &Model, flight: Flight) -> (Sent, Answer) {
-    let (sent, command) = match flight {
+    match flight {
         Flight::Ack(pick) => match held(model, pick) {
             Some((id, lease)) => {
                 let (outcome, worker) = (Outcome::Ack(None), Some("w".to_owned()));
                 let report = OutcomeReport { job: id, lease: Some(lease), worker, outcome, want_job: true };
-                (Sent::Ack(id), Command::Exchange { outcomes: vec![report], claim: None })
+                (Sent::Ack(id), run(b, Exchange { outcomes: vec![report], claim: None }, changed_any))
             }
             None => return send(b, model, Flight::Enqueue),
         },
@@ -122,7 +122,7 @@ fn send(b: &Bench, model: &Model, flight: Flight) -> (Sent, Answer) {
             let queues = vec![QUEUES[0].to_owned()];
             let claim =
                 Claim { queues, count, worker: Some("w".to_owned()), visibility_ms: Some(LEASE_MS as u64), ..Claim::default() };
-            (Sent::Claim(count), Command::Exchange { outcomes: Vec::new(), claim: Some(claim) })
+            (Sent::Claim(count), run(b, Exchange { outcomes: Vec::new(), claim: Some(claim) }, changed_any))
         }
         Flight::Enqueue => {
             let id = JobId::now_v7();
@@ -132,26 +132,25 @@ fn send(b: &Bench, model: &Model, flight: Flight) -> (Sent, Answer) {
                 super::retry()
             );
             let job = NewJob::parse(&request, ojs_model::Timestamp::from_millis(b.now())).unwrap();
-            (Sent::Enqueue(id), Command::Enqueue(vec![Arc::new(job)]))
+            (Sent::Enqueue(id), run(b, Enqueue(vec![Arc::new(job)]), |placed| !placed.is_empty()))
         }
-    };
+    }
+}
+
+/// Sends a command; the answer says whether it tells of a change.
+fn run<C: Command>(b: &Bench, command: C, tells: fn(C::Reply) -> bool) -> Answer {
     let engine = b.engine.clone();
-    (sent, tokio::spawn(async move { engine.store().execute(command).await }))
+    tokio::spawn(async move { engine.store().execute(command).await.map(tells) })
+}
+
+fn changed_any(exchanged: Exchanged) -> bool {
+    !exchanged.jobs.is_empty() || exchanged.results.iter().any(Result::is_ok)
 }
 
 /// A job that runs, and its lease.
 fn held(model: &Model, pick: usize) -> Option<(JobId, i64)> {
     let active: Vec<_> = model.jobs.iter().filter(|(_, job)| job.state == JobState::Active).collect();
     active.get(pick % active.len().max(1)).map(|(id, job)| (**id, job.lease))
-}
-
-/// Whether an answer tells of a change.
-fn carried_out(reply: &Reply) -> bool {
-    match reply {
-        Reply::Enqueued(placed) => !placed.is_empty(),
-        Reply::Exchanged { results, jobs, .. } => !jobs.is_empty() || results.iter().any(Result::is_ok),
-        other => panic!("{other:?}"),
-    }
 }
 
 /// What the store has of it.
@@ -172,7 +171,7 @@ impl Found {
 
 async fn look(b: &Bench, model: &Model, sent: Sent) -> Found {
     match sent {
-        Sent::Enqueue(id) => Found::Job(id, b.engine.store().query(Query::Job(id)).await.is_ok()),
+        Sent::Enqueue(id) => Found::Job(id, b.engine.store().query(GetJob(id)).await.is_ok()),
         Sent::Ack(id) => Found::Acked(id, b.state(id).await == JobState::Completed),
         Sent::Claim(count) => {
             let mut claimed = Vec::new();
