@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,14 +45,7 @@ func connect(url string, settings connection) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings.authToken = cmp.Or(settings.authToken, said.AuthToken)
-	settings.caFile = cmp.Or(settings.caFile, said.CAFile)
-	if settings.certFile == "" {
-		settings.certFile, settings.keyFile = said.ClientCert[0], said.ClientCert[1]
-	}
-	settings.encryptionKeys = cmp.Or(settings.encryptionKeys, said.EncryptionKeys)
-	settings.maxResponseBytes = cmp.Or(settings.maxResponseBytes, said.MaxResponseBytes)
-	settings.proxy = cmp.Or(settings.proxy, said.Proxy)
+	settings.orElse(said)
 	if settings.transport != nil {
 		native, err := newNativeClientFor(settings.transport)
 		return newClient(native, ""), err
@@ -62,20 +56,6 @@ func connect(url string, settings connection) (*Client, error) {
 		return nil, err
 	}
 	return newClient(native, url), nil
-}
-
-// environment is what the variables OJS_… say, by the names of settings; lengths of time are seconds.
-type environment struct {
-	URL              string    `json:"url"`
-	AuthToken        string    `json:"auth_token"`
-	CAFile           string    `json:"ca_file"`
-	ClientCert       [2]string `json:"client_cert"`
-	EncryptionKeys   string    `json:"encryption_keys"`
-	MaxResponseBytes int64     `json:"max_response_bytes"`
-	Proxy            string    `json:"proxy"`
-	Queues           []string  `json:"queues"`
-	Concurrency      int       `json:"concurrency"`
-	GracePeriod      *float64  `json:"grace_period"`
 }
 
 // readEnvironment gives the core the variables to read.
@@ -247,6 +227,15 @@ func (c *Client) askWaiting(ctx context.Context, method, path string, body any, 
 	return decode(answer, into)
 }
 
+// askFor makes a call and reads the answer into a new value; nil with an error.
+func askFor[T any](c *Client, ctx context.Context, method, path string, body any) (*T, error) {
+	answer := new(T)
+	if err := c.ask(ctx, method, path, body, answer); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
 func (c *Client) object(ctx context.Context, method, path string, body any) (Obj, error) {
 	var answer Obj
 	err := c.ask(ctx, method, path, body, &answer)
@@ -260,6 +249,39 @@ func at(parts ...string) string {
 		path.WriteString("/" + url.PathEscape(part))
 	}
 	return path.String()
+}
+
+// moment is a point in time as a parameter; empty when there is none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
+}
+
+// positiveText is a number as a parameter; empty when it is 0.
+func positiveText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// flagText is a parameter for a flag that is set; empty when it is not.
+func flagText(flag bool, text string) string {
+	if flag {
+		return text
+	}
+	return ""
+}
+
+// joined are states as a parameter.
+func joined(states []JobState) string {
+	names := make([]string, len(states))
+	for i, state := range states {
+		names[i] = string(state)
+	}
+	return strings.Join(names, ",")
 }
 
 // query appends the parameters that are not empty.

@@ -7,15 +7,35 @@ import (
 	"strings"
 )
 
+//gen:go/request_info.j2 (make gen; do not edit)
+
 // RequestInfo is what a request hands on to the jobs it makes, in their metadata (specification "Framework Adapters", section 7.1). What
 // is empty is left out; what a job says in its own metadata stays.
 type RequestInfo struct {
-	UserID      string // ojs.context.user_id
-	RequestID   string // ojs.context.request_id
-	Traceparent string // traceparent, the W3C trace context
-	TenantID    string // tenant_id
-	Locale      string // ojs.context.locale
+	// UserID: who the user is, "ojs.context.user_id".
+	UserID string
+	// RequestID: the name of the request, "ojs.context.request_id".
+	RequestID string
+	// Traceparent: the W3C trace context, "traceparent".
+	Traceparent string
+	// TenantID: the tenant, "tenant_id".
+	TenantID string
+	// Locale: the user's language, "ojs.context.locale".
+	Locale string
 }
+
+// fields are the names in metadata.
+func (i *RequestInfo) fields() map[string]*string {
+	return map[string]*string{
+		"ojs.context.user_id":    &i.UserID,
+		"ojs.context.request_id": &i.RequestID,
+		"traceparent":            &i.Traceparent,
+		"tenant_id":              &i.TenantID,
+		"ojs.context.locale":     &i.Locale,
+	}
+}
+
+//gen:end
 
 // RequestInfoOf reads the headers of a request; who the user is, authentication knows:
 //
@@ -29,14 +49,6 @@ func RequestInfoOf(header func(name string) string) RequestInfo {
 	}
 	return RequestInfo{
 		RequestID: header("X-Request-ID"), Traceparent: header("traceparent"), TenantID: header("X-OJS-Tenant"), Locale: locale,
-	}
-}
-
-// fields are the names in metadata.
-func (i *RequestInfo) fields() map[string]*string {
-	return map[string]*string{
-		"ojs.context.user_id": &i.UserID, "ojs.context.request_id": &i.RequestID, "traceparent": &i.Traceparent,
-		"tenant_id": &i.TenantID, "ojs.context.locale": &i.Locale,
 	}
 }
 

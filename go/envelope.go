@@ -31,6 +31,7 @@ func (j *Job) readEnvelope(data []byte) error {
 
 // keep sets a member; false leaves the job to encoding/json.
 func (j *Job) keep(name string, value []byte) bool {
+	//gen:go/envelope.j2 (make gen; do not edit)
 	switch name {
 	case "id":
 		return keepText(&j.ID, value)
@@ -40,29 +41,38 @@ func (j *Job) keep(name string, value []byte) bool {
 		return keepText(&j.Queue, value)
 	case "state":
 		return keepText(&j.State, value)
+	case "args":
+		return j.keepArgs(value)
+	case "meta":
+		j.Meta = Obj{}
+		return string(value) == "{}"
 	case "priority":
 		return keepNumber(&j.Priority, value)
 	case "attempt":
 		return keepNumber(&j.Attempt, value)
 	case "max_attempts":
 		return keepNumber(&j.MaxAttempts, value)
+	case "tags":
+		j.Tags = []string{}
+		return string(value) == "[]"
+	case "workflow_id":
+		return keepText(&j.WorkflowID, value)
 	case "created_at":
 		return keepTime(&j.CreatedAt, value)
 	case "enqueued_at":
 		return keepTime(&j.EnqueuedAt, value)
+	case "scheduled_at":
+		return keepTime(&j.ScheduledAt, value)
 	case "started_at":
 		return keepTime(&j.StartedAt, value)
-	case "args":
-		return j.keepArgs(value)
-	case "meta":
-		j.Meta = Obj{}
-		return string(value) == "{}"
-	case "tags":
-		j.Tags = []string{}
-		return string(value) == "[]"
-	case "result", "error", "errors", "parent_results", "workflow_id", "scheduled_at", "completed_at", "expires_at":
+	case "completed_at":
+		return keepTime(&j.CompletedAt, value)
+	case "expires_at":
+		return keepTime(&j.ExpiresAt, value)
+	case "result", "error", "errors", "parent_results":
 		return false
 	}
+	//gen:end
 	// Not of this version; it stays in Raw. Names that differ in nothing but their case are encoding/json's to tell apart.
 	return !odd(name)
 }

@@ -100,22 +100,24 @@ func (c Class) is(parent Class) bool {
 type Error struct {
 	// Class is its kind.
 	Class Class `json:"-"`
-	// Code is machine-readable, as the server wrote it: "not_found".
+	//gen:go/error_fields.j2 (make gen; do not edit)
+	// Code: machine-readable, as the server wrote it, such as "not_found".
 	Code string `json:"code"`
-	// Message is for people.
+	// Message: for people.
 	Message string `json:"message"`
-	// Retryable tells whether the same call may succeed later.
+	// Retryable: whether the same call may succeed later.
 	Retryable bool `json:"retryable"`
-	// Status is the HTTP status; 0 when there was no answer.
+	// Status: the HTTP status; 0 when there was no answer.
 	Status int `json:"status"`
-	// Numeric is the number of the code in the catalogue of errors, "OJS-2004"; empty when it has none.
-	Numeric string `json:"numeric"`
-	// Details is the JSON object with more about it, nil when there is none.
+	// Details: more about the error, in the forms of JSON; nothing when there is no more.
 	Details json.RawMessage `json:"details"`
-	// Hint tells what to do.
+	// Hint: what to do next, in the server's words; nothing when the server gave no hint.
 	Hint string `json:"hint"`
-	// RequestID finds the request in the server's log.
+	// RequestID: the name of the request in the server's log; nothing when the server gave none.
 	RequestID string `json:"request_id"`
+	// Numeric: the number of the code in the catalogue of OJS errors, such as "OJS-3000"; nothing when it has none.
+	Numeric string `json:"numeric"`
+	//gen:end
 
 	cause error
 }

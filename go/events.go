@@ -9,19 +9,6 @@ import (
 	"time"
 )
 
-// Event is something that happened.
-type Event struct {
-	// ID is what EventFilter.After takes.
-	ID string `json:"id"`
-	// Type is what happened: "job.completed".
-	Type string    `json:"type"`
-	Time time.Time `json:"time"`
-	// Subject is the id of the job or workflow, the name of the queue or worker.
-	Subject string `json:"subject"`
-	// Data is the rest, by type of event.
-	Data Obj `json:"data"`
-}
-
 // EventFilter chooses events; what is empty does not matter.
 type EventFilter struct {
 	// Types may end in "*".

@@ -24,50 +24,6 @@ const (
 
 //gen:end
 
-// Job is a job as the server describes it.
-type Job struct {
-	// ID is a UUIDv7, the same in every attempt and redelivery.
-	ID    string   `json:"id"`
-	Type  string   `json:"type"`
-	Queue string   `json:"queue"`
-	State JobState `json:"state"`
-	Args  Args     `json:"args"`
-	// Meta is what travels with the job besides its arguments; numbers are json.Number.
-	Meta     Obj `json:"meta"`
-	Priority int `json:"priority"`
-	// Attempt is 1 during the first run.
-	Attempt     int      `json:"attempt"`
-	MaxAttempts int      `json:"max_attempts"`
-	Tags        []string `json:"tags"`
-	// Result is what the handler left, as JSON; nil when there is none.
-	Result json.RawMessage `json:"result"`
-	// Error is the latest failure.
-	Error *JobFailure `json:"error"`
-	// Errors are all failures, oldest first.
-	Errors []JobFailure `json:"errors"`
-	// ParentResults are the results of the steps before, in a workflow.
-	ParentResults []json.RawMessage `json:"parent_results"`
-	WorkflowID    string            `json:"workflow_id"`
-	CreatedAt     time.Time         `json:"created_at"`
-	EnqueuedAt    time.Time         `json:"enqueued_at"`
-	ScheduledAt   time.Time         `json:"scheduled_at"`
-	StartedAt     time.Time         `json:"started_at"`
-	CompletedAt   time.Time         `json:"completed_at"`
-	ExpiresAt     time.Time         `json:"expires_at"`
-	// Raw is the whole job as it was sent, with members that this version does not know.
-	Raw json.RawMessage `json:"-"`
-}
-
-// JobFailure is a failed attempt.
-type JobFailure struct {
-	Code      string          `json:"code"`
-	Message   string          `json:"message"`
-	Type      string          `json:"type"`
-	Retryable *bool           `json:"retryable"`
-	Attempt   int             `json:"attempt"`
-	Details   json.RawMessage `json:"details"`
-}
-
 // UnmarshalJSON reads a job and keeps its text in Raw.
 func (j *Job) UnmarshalJSON(data []byte) error {
 	return j.read(append(json.RawMessage(nil), data...))

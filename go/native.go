@@ -45,6 +45,19 @@ func (l *lender) text(s string) C.ojs_slice {
 	return text(s)
 }
 
+// texts lends a list; none of an empty one.
+func (l *lender) texts(list []string) (*C.ojs_slice, C.size_t) {
+	if len(list) == 0 {
+		return nil, 0
+	}
+	slices := make([]C.ojs_slice, len(list))
+	for i, one := range list {
+		slices[i] = l.text(one)
+	}
+	l.Pin(&slices[0])
+	return &slices[0], C.size_t(len(slices))
+}
+
 // goBytes copies what C lends.
 func goBytes(s C.ojs_slice) []byte {
 	return []byte(unsafe.String((*byte)(s.ptr), int(s.len)))
@@ -105,20 +118,7 @@ func newNativeClient(url string, s connection) (*nativeClient, error) {
 	defer lend.Unpin()
 	var options C.ojs_client_options
 	C.ojs_client_options_init(&options)
-	options.auth_token = lend.text(s.authToken)
-	options.ca_file, options.cert_file, options.key_file = lend.text(s.caFile), lend.text(s.certFile), lend.text(s.keyFile)
-	options.encryption_keys = lend.text(s.encryptionKeys)
-	options.timeout_ms, options.connect_timeout_ms = millis(s.timeout), millis(s.connectTimeout)
-	options.max_sends = C.uint32_t(s.maxSends)
-	options.max_response_bytes, options.proxy = C.uint64_t(s.maxResponseBytes), lend.text(s.proxy)
-	headers := make([]C.ojs_slice, 0, len(s.headers))
-	for _, part := range s.headers {
-		headers = append(headers, lend.text(part))
-	}
-	if len(headers) > 0 {
-		lend.Pin(&headers[0])
-		options.headers, options.header_slices = &headers[0], C.size_t(len(headers))
-	}
+	s.write(&lend, &options)
 	c := &nativeClient{}
 	if err := takeError(C.ojs_client_new(text(url), &options, &c.ptr)); err != nil {
 		return nil, err
@@ -209,29 +209,10 @@ type nativeWorker struct {
 func newNativeWorker(c *nativeClient, s workerSettings, types []string) (*nativeWorker, error) {
 	var lend lender
 	defer lend.Unpin()
-	list := func(texts []string) (*C.ojs_slice, C.size_t) {
-		if len(texts) == 0 {
-			return nil, 0
-		}
-		slices := make([]C.ojs_slice, len(texts))
-		for i, s := range texts {
-			slices[i] = lend.text(s)
-		}
-		lend.Pin(&slices[0])
-		return &slices[0], C.size_t(len(slices))
-	}
 	var options C.ojs_worker_options
 	C.ojs_worker_options_init(&options)
-	options.concurrency = C.uint32_t(s.concurrency)
-	options.queues, options.queue_count = list(s.queues)
-	options.types, options.type_count = list(types)
-	options.labels, options.label_count = list(s.labels)
-	options.worker_id = lend.text(s.id)
-	options.heartbeat_ms, options.visibility_ms = millis(s.heartbeat), millis(s.visibility)
-	options.grace_ms, options.poll_ms = millis(s.grace), millis(s.poll)
-	options.keep_on_shutdown = C.bool(s.keepOnShutdown)
-	options.flush_ms, options.unknown_types = millis(s.flush), lend.text(string(s.unknownTypes))
-	options.only_registered_types = C.bool(s.onlyRegisteredTypes)
+	s.write(&lend, &options)
+	options.types, options.type_count = lend.texts(types)
 	w := &nativeWorker{}
 	return w, c.with(func(p *C.ojs_client) error { return takeError(C.ojs_worker_new(p, &options, &w.ptr)) })
 }

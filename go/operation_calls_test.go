@@ -12,14 +12,26 @@ import (
 // operationCalls are the calls of the vectors in tests/vectors/operations.json, in their order. Those of methods that are written by hand
 // are in operationCallsByHand.
 var operationCalls = []func(context.Context, *ojs.Client) error{
-	operationCallsByHand["bulk_cancel"],
-	operationCallsByHand["bulk_retry"],
-	operationCallsByHand["bulk_delete"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.BulkCancel(ctx, ojs.BulkTarget{Queue: "reports"}, ojs.BulkOptions{})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.BulkRetry(ctx, ojs.BulkTarget{JobIDs: []string{"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"}}, ojs.BulkOptions{Atomic: true})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.BulkDelete(ctx, ojs.BulkTarget{Type: "email.*", States: []ojs.JobState{"completed", "cancelled"}}, ojs.BulkOptions{})
+		return err
+	},
 	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.GetJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 		return err
 	},
-	operationCallsByHand["list_jobs"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListJobs(ctx, ojs.JobFilter{Queue: "mail", Type: "email.*", States: []ojs.JobState{"available"}, Page: 2, PerPage: 50})
+		return err
+	},
 	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.CancelJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 		return err
@@ -60,7 +72,10 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		_, err := c.ListQueues(ctx)
 		return err
 	},
-	operationCallsByHand["queue_stats"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.QueueStats(ctx, "mail")
+		return err
+	},
 	func(ctx context.Context, c *ojs.Client) error {
 		return c.PauseQueue(ctx, "mail")
 	},
@@ -89,7 +104,10 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 	func(ctx context.Context, c *ojs.Client) error {
 		return c.DrainQueue(ctx, "mail")
 	},
-	operationCallsByHand["purge_queue"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.PurgeQueue(ctx, "reports", []ojs.JobState{"completed", "cancelled"}, time.Hour)
+		return err
+	},
 	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.ListRateLimits(ctx)
 		return err
@@ -99,7 +117,10 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	operationCallsByHand["override_rate_limit"],
-	operationCallsByHand["dead_letters"],
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListDeadLetterJobs(ctx, "mail", 10, 20)
+		return err
+	},
 	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.GetDeadLetterJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 		return err

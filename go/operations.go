@@ -7,9 +7,61 @@ import (
 	"time"
 )
 
+// BulkCancel: Cancels many jobs. By ids: every job that has not ended. By a filter: the jobs that wait, unless the
+// filter names other states. Jobs that cannot be cancelled are skipped, and their items say why; with "atomic" one
+// such job keeps the others from being cancelled.
+func (c *Client) BulkCancel(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
+	body, err := target.body(options)
+	if err != nil {
+		return nil, err
+	}
+	return askFor[BulkResult](c, ctx, "POST", at("jobs", "bulk", "cancel"), body)
+}
+
+// BulkRetry: Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after
+// their pause. Jobs that cannot be retried are skipped, and their items say why; with "atomic" one such job keeps the
+// others from being retried.
+func (c *Client) BulkRetry(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
+	body, err := target.body(options)
+	if err != nil {
+		return nil, err
+	}
+	return askFor[BulkResult](c, ctx, "POST", at("jobs", "bulk", "retry"), body)
+}
+
+// BulkDelete: Deletes many jobs that have ended. A deleted job cannot be brought back. Jobs that cannot be deleted are
+// skipped, and their items say why; with "atomic" one such job keeps the others from being deleted.
+func (c *Client) BulkDelete(ctx context.Context, target BulkTarget, options BulkOptions) (*BulkResult, error) {
+	body, err := target.body(options)
+	if err != nil {
+		return nil, err
+	}
+	return askFor[BulkResult](c, ctx, "POST", at("jobs", "bulk", "delete"), body)
+}
+
 // GetJob: The job with this id.
 func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "GET", at("jobs", id), nil)
+}
+
+// ListJobs: One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
+// another page while the page says that it has more. Jobs that come and go between two pages move the others.
+//
+//	page, err := client.ListJobs(ctx, ojs.JobFilter{Queue: "mail", States: []ojs.JobState{ojs.Discarded}})
+//	for _, job := range page.Jobs { … }
+func (c *Client) ListJobs(ctx context.Context, filter JobFilter) (*JobPage, error) {
+	if err := filter.wrong(); err != nil {
+		return nil, err
+	}
+	answer, err := askFor[struct {
+		Items      []Job
+		Pagination JobPage
+	}](c, ctx, "GET", query(at("admin", "jobs"), filter.parameters()...), nil)
+	if err != nil {
+		return nil, err
+	}
+	answer.Pagination.Jobs = answer.Items
+	return &answer.Pagination, nil
 }
 
 // CancelJob: Cancels the job. A worker that runs it is told to stop.
@@ -29,11 +81,11 @@ func (c *Client) ActivateJob(ctx context.Context, id string) (*Job, error) {
 
 // RetryJob: Runs a discarded job again, with all its attempts. A cancelled job stays cancelled.
 func (c *Client) RetryJob(ctx context.Context, id string) (*Job, error) {
-	var answer *Job
-	if err := c.ask(ctx, "POST", at("admin", "jobs", id, "retry"), empty, &answer); err != nil {
+	answer, err := askFor[Job](c, ctx, "POST", at("admin", "jobs", id, "retry"), empty)
+	if err != nil {
 		return nil, err
 	}
-	if answer == nil || answer.ID == "" {
+	if answer.ID == "" {
 		return nil, unexpected("the answer is not a job with an id")
 	}
 	return answer, nil
@@ -82,6 +134,18 @@ func (c *Client) ListQueues(ctx context.Context) ([]Obj, error) {
 	return answer.Queues, err
 }
 
+// QueueStats: How many jobs of the queue are in which state.
+func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, error) {
+	answer, err := askFor[struct{ Queue *QueueStats }](c, ctx, "GET", at("queues", name, "stats"), nil)
+	if err == nil && answer.Queue == nil {
+		err = unexpected("the answer has no 'queue'")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer.Queue, nil
+}
+
 // PauseQueue: Stops handing out jobs of the queue until [Client.ResumeQueue]. Jobs can still be enqueued.
 func (c *Client) PauseQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "pause"), empty, nil)
@@ -122,6 +186,26 @@ func (c *Client) DrainQueue(ctx context.Context, name string) error {
 	return c.ask(ctx, "POST", at("queues", name, "drain"), empty, nil)
 }
 
+// PurgeQueue: Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be
+// brought back. Jobs that wait are cancelled first, so that workflows go on. Active jobs are never removed.
+//   - olderThan: Only jobs older than this: a time, or a length of time before now.
+func (c *Client) PurgeQueue(ctx context.Context, name string, states []JobState, olderThan time.Duration) (int, error) {
+	body := Obj{"states": states, "confirm": true, "limit": 10000}
+	if olderThan != 0 {
+		body["older_than"] = duration(olderThan)
+	}
+	for total := 0; ; {
+		var answer struct {
+			Count int  `json:"purged_count"`
+			More  bool `json:"has_more"`
+		}
+		err := c.ask(ctx, "DELETE", at("admin", "queues", name, "jobs"), body, &answer)
+		if total += answer.Count; err != nil || !answer.More {
+			return total, err
+		}
+	}
+}
+
 // ListRateLimits: The keys that have limits, with how much of each limit is used.
 func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
 	var answer struct{ Items []Obj }
@@ -132,6 +216,16 @@ func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
 // GetRateLimit: The limits of a key, with how much of each is used.
 func (c *Client) GetRateLimit(ctx context.Context, key string) (Obj, error) {
 	return c.object(ctx, "GET", at("rate-limits", key), nil)
+}
+
+// ListDeadLetterJobs: Jobs that failed for good and were kept, the newest first.
+//   - queue: Only jobs of this queue.
+//   - limit: The most jobs in the answer, 1 to 200; 50 without it.
+//   - offset: How many jobs are passed over.
+func (c *Client) ListDeadLetterJobs(ctx context.Context, queue string, limit int, offset int) ([]Job, error) {
+	var answer struct{ Jobs []Job }
+	err := c.ask(ctx, "GET", query(at("dead-letter"), "queue", queue, "limit", positiveText(limit), "offset", positiveText(offset)), nil, &answer)
+	return answer.Jobs, err
 }
 
 // GetDeadLetterJob: The dead letter with this id.

@@ -7,15 +7,9 @@ import (
 
 // connection is how a server is reached.
 type connection struct {
-	authToken, caFile, certFile, keyFile string
-	encryptionKeys                       string
-	headers                              []string // name, value, name, value …
-	timeout, connectTimeout              time.Duration
-	maxSends                             int
-	maxResponseBytes                     int64
-	proxy                                string
-	transport                            Transport
-	wrong                                error // The first setting that cannot be.
+	clientSettings
+	transport Transport
+	wrong     error // The first setting that cannot be.
 }
 
 // positive sets a length of time that must be longer than none: a setting that means nothing is refused, not left out.
@@ -44,25 +38,18 @@ func notBare(name string, given time.Duration, wrong *error) {
 }
 
 // atLeastOne sets a number of things.
-func atLeastOne(into *int, name string, given int, wrong *error) {
+func atLeastOne[N int | int64](into *N, name string, given N, wrong *error) {
 	if given < 1 && *wrong == nil {
 		*wrong = invalid("%s must be at least 1, got %d; leave it out for the default", name, given)
 	}
 	*into = given
 }
 
-// workerSettings are the settings of a worker; 0 and "" mean the default of the engine.
+// workerSettings are what a worker was made with.
 type workerSettings struct {
-	id                                 string
-	queues, labels                     []string
-	concurrency                        int
-	heartbeat, visibility, grace, poll time.Duration
-	flush                              time.Duration
-	keepOnShutdown                     bool
-	unknownTypes                       UnknownTypes
-	onlyRegisteredTypes                bool
-	logger                             *slog.Logger
-	wrong                              error // The first setting that cannot be.
+	workerOptions
+	logger *slog.Logger
+	wrong  error // The first setting that cannot be.
 }
 
 // ClientOption is a setting of a client.
@@ -82,56 +69,6 @@ type ConnectionOption func(*connection)
 func (o ConnectionOption) toConnection(c *connection)                { o(c) }
 func (o ConnectionOption) toWorker(_ *workerSettings, c *connection) { o(c) }
 
-// WithAuthToken sends a bearer token.
-func WithAuthToken(token string) ConnectionOption {
-	return func(c *connection) { c.authToken = token }
-}
-
-// WithHeader sends a further header.
-func WithHeader(name, value string) ConnectionOption {
-	return func(c *connection) { c.headers = append(c.headers, name, value) }
-}
-
-// WithRequestTimeout limits every call. A context may limit a single one more tightly.
-func WithRequestTimeout(d time.Duration) ConnectionOption {
-	return func(c *connection) { positive(&c.timeout, "WithRequestTimeout", d, &c.wrong) }
-}
-
-// WithConnectTimeout limits connecting.
-func WithConnectTimeout(d time.Duration) ConnectionOption {
-	return func(c *connection) { positive(&c.connectTimeout, "WithConnectTimeout", d, &c.wrong) }
-}
-
-// WithMaxSends is how often a request that did not arrive is sent, the first time included.
-func WithMaxSends(n int) ConnectionOption {
-	return func(c *connection) { atLeastOne(&c.maxSends, "WithMaxSends", n, &c.wrong) }
-}
-
-// WithCAFile trusts the certificates in a PEM file.
-func WithCAFile(path string) ConnectionOption { return func(c *connection) { c.caFile = path } }
-
-// WithEncryptionKeys encrypts the arguments of jobs before they leave the process, and decrypts them in workers: "name:key,name:key", the key
-// for new jobs first, each 64 hexadecimal characters or base64 of 32 bytes. Without it $OJS_ENCRYPTION_KEYS counts.
-func WithEncryptionKeys(keys string) ConnectionOption {
-	return func(c *connection) { c.encryptionKeys = keys }
-}
-
-// WithClientCert shows the server a certificate of the client's, PEM files.
-func WithClientCert(certFile, keyFile string) ConnectionOption {
-	return func(c *connection) { c.certFile, c.keyFile = certFile, keyFile }
-}
-
-// WithMaxResponseBytes is the most bytes of one answer; 256 MiB, or $OJS_MAX_RESPONSE_BYTES, without it. A longer one
-// is an error.
-func WithMaxResponseBytes(n int64) ConnectionOption {
-	return func(c *connection) {
-		if n < 1 && c.wrong == nil {
-			c.wrong = invalid("WithMaxResponseBytes must be at least 1, got %d; leave it out for the default", n)
-		}
-		c.maxResponseBytes = n
-	}
-}
-
 // Proxy says through which proxy requests go. Those to a loopback address go through none.
 type Proxy string
 
@@ -139,9 +76,6 @@ const (
 	ProxyEnvironment Proxy = "environment" // The one that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names.
 	ProxyNone        Proxy = "none"        // None: those variables are not read.
 )
-
-// WithProxy says through which proxy requests go; [ProxyEnvironment], or $OJS_PROXY, without it.
-func WithProxy(proxy Proxy) ConnectionOption { return func(c *connection) { c.proxy = string(proxy) } }
 
 type serverSettings struct {
 	keys     string
@@ -161,33 +95,6 @@ type workerOption func(*workerSettings)
 
 func (o workerOption) toWorker(s *workerSettings, _ *connection) { o(s) }
 
-// WithQueues names the queues, in order of preference; "default" without it.
-func WithQueues(names ...string) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.queues = names })
-}
-
-// WithConcurrency is how many handlers run at a time; 10 without it.
-func WithConcurrency(n int) WorkerOption {
-	return workerOption(func(s *workerSettings) { atLeastOne(&s.concurrency, "concurrency", n, &s.wrong) })
-}
-
-// WithGracePeriod is how long running handlers may finish after a stop; 25 seconds without it. With 0 they are cancelled at once.
-func WithGracePeriod(d time.Duration) WorkerOption {
-	return workerOption(func(s *workerSettings) {
-		// To the engine, zero means that nothing was said.
-		s.grace = max(*notNegative("WithGracePeriod", &d, &s.wrong), time.Millisecond)
-	})
-}
-
-// WithFlushTimeout is how long the outcomes of jobs may take to reach the server after the grace period; as long as
-// the visibility timeout, at most 30 seconds, without it.
-func WithFlushTimeout(d time.Duration) WorkerOption {
-	return workerOption(func(s *workerSettings) {
-		// To the engine, zero means that nothing was said.
-		s.flush = max(*notNegative("WithFlushTimeout", &d, &s.wrong), time.Millisecond)
-	})
-}
-
 // UnknownTypes says what a worker does with a job whose type has no handler.
 type UnknownTypes string
 
@@ -195,42 +102,6 @@ const (
 	UnknownTypesFail    UnknownTypes = "fail"    // It becomes a dead letter whose reason is no_handler.
 	UnknownTypesRelease UnknownTypes = "release" // It goes back to its queue, and no attempt is counted.
 )
-
-// WithUnknownTypes says what happens to a job whose type has no handler; [UnknownTypesFail] without it.
-func WithUnknownTypes(what UnknownTypes) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.unknownTypes = what })
-}
-
-// WithOnlyRegisteredTypes asks the server only for jobs of the types that have a handler; jobs of other types that
-// come all the same are given back.
-func WithOnlyRegisteredTypes(only bool) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.onlyRegisteredTypes = only })
-}
-
-// WithHeartbeatInterval is the time between heartbeats; 5 seconds without it.
-func WithHeartbeatInterval(d time.Duration) WorkerOption {
-	return workerOption(func(s *workerSettings) { positive(&s.heartbeat, "WithHeartbeatInterval", d, &s.wrong) })
-}
-
-// WithPollInterval is the longest pause between fetches, where a server cannot wake a worker.
-func WithPollInterval(d time.Duration) WorkerOption {
-	return workerOption(func(s *workerSettings) { positive(&s.poll, "WithPollInterval", d, &s.wrong) })
-}
-
-// WithWorkerID is the worker's name on the server; a random one without it.
-func WithWorkerID(id string) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.id = id })
-}
-
-// WithLabels are words about the worker that the server is told.
-func WithLabels(labels ...string) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.labels = labels })
-}
-
-// WithReleaseOnShutdown says whether the worker gives unfinished jobs back when it stops; true. Else they wait until their leases end.
-func WithReleaseOnShutdown(release bool) WorkerOption {
-	return workerOption(func(s *workerSettings) { s.keepOnShutdown = !release })
-}
 
 // WithLogger gets what goes wrong: a warning for every failed attempt (type, id, attempt, when it runs again, the error with its trace), an
 // error when it was the last one, for jobs without a handler, time-outs and lost leases as well; slog.Default() without it, which writes to
@@ -339,7 +210,7 @@ func (v visibility) toJob(r *JobRequest) {
 }
 
 func (v visibility) toWorker(s *workerSettings, _ *connection) {
-	positive(&s.visibility, "WithVisibilityTimeout", time.Duration(v), &s.wrong)
+	positive(&s.visibilityTimeout, "WithVisibilityTimeout", time.Duration(v), &s.wrong)
 }
 
 // WithVisibilityTimeout is how long a silent worker keeps its jobs, or this job: an option of workers and of jobs.

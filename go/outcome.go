@@ -2,7 +2,6 @@ package ojs
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -79,7 +78,7 @@ func perform(plan map[string]HandlerFunc, ctx JobContext) (outcome, error) {
 func call(handler HandlerFunc, ctx JobContext) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = panicked{value, string(debug.Stack())}
+			err = panicked{value, fromHandler(string(debug.Stack()))}
 		}
 	}()
 	return handler(ctx)
@@ -192,6 +191,22 @@ func typeName(err error) string {
 	}
 }
 
+// fromHandler leaves out the frames above the code that panicked: those that take the stack, recover and panic.
+func fromHandler(stack string) string {
+	title, frames, _ := strings.Cut(stack, "\n")
+	lines := strings.Split(frames, "\n")
+	panics := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "panic(") })
+	if panics < 0 {
+		return stack
+	}
+	// Two lines a frame: the function, then its place. A fault of memory has frames of the runtime below the panic.
+	first := panics + 2
+	for first+2 < len(lines) && strings.HasPrefix(lines[first], "runtime.") {
+		first += 2
+	}
+	return title + "\n" + strings.Join(lines[min(first, len(lines)):], "\n")
+}
+
 // backtrace are the lines of a stack below the panic, one per frame: function and place.
 func backtrace(stack string) []string {
 	lines := strings.Split(strings.TrimSpace(stack), "\n")
@@ -201,100 +216,4 @@ func backtrace(stack string) []string {
 		found = append(found, lines[i]+" "+place)
 	}
 	return found
-}
-
-//gen:go/frame.j2 (make gen; do not edit)
-
-// The layout of a frame; the numbers of ojs_frame.h.
-const (
-	frameJobs     = 0x4A534A4F // "OJSJ"
-	frameOutcomes = 0x4F534A4F // "OJSO"
-	frameVersion  = 1
-
-	frameHeader  = 16
-	frameOutcome = 32
-
-	frameAtMagic     = 0
-	frameAtVersion   = 4
-	frameAtEntrySize = 6
-	frameAtCount     = 8
-	frameAtTotal     = 12
-
-	frameJobToken    = 0
-	frameJobEnvelope = 8
-	frameJobID       = 16
-	frameJobType     = 24
-	frameJobQueue    = 32
-	frameJobAttempt  = 40
-	frameJobFlags    = 44
-	frameJobDeadline = 48
-
-	frameFlagASCII    = 1 // Id, type, queue and envelope are ASCII.
-	frameFlagDeadline = 2 // It has a deadline.
-
-	frameOutcomeToken   = 0
-	frameOutcomeKind    = 8
-	frameOutcomePayload = 16
-	frameOutcomeDelay   = 24
-)
-
-//gen:end
-
-// packOutcomes makes a frame of outcomes.
-func packOutcomes(outcomes []outcome) []byte {
-	total := frameHeader + len(outcomes)*frameOutcome
-	for _, o := range outcomes {
-		total += len(o.payload)
-	}
-	le := binary.LittleEndian
-	frame := make([]byte, frameHeader+len(outcomes)*frameOutcome, total)
-	le.PutUint32(frame[frameAtMagic:], frameOutcomes)
-	le.PutUint16(frame[frameAtVersion:], frameVersion)
-	le.PutUint16(frame[frameAtEntrySize:], frameOutcome)
-	le.PutUint32(frame[frameAtCount:], uint32(len(outcomes)))
-	le.PutUint32(frame[frameAtTotal:], uint32(total))
-	for i, o := range outcomes {
-		entry := frame[frameHeader+i*frameOutcome:]
-		le.PutUint64(entry[frameOutcomeToken:], o.token)
-		le.PutUint32(entry[frameOutcomeKind:], o.kind)
-		le.PutUint32(entry[frameOutcomePayload:], uint32(len(frame)))
-		le.PutUint32(entry[frameOutcomePayload+4:], uint32(len(o.payload)))
-		le.PutUint64(entry[frameOutcomeDelay:], uint64(o.delay.Milliseconds()))
-		frame = append(frame, o.payload...)
-	}
-	return frame
-}
-
-// delivered is a job out of a frame.
-type delivered struct {
-	token    uint64
-	envelope []byte
-	id       string
-	jobType  string
-	queue    string
-	attempt  int
-	left     time.Duration // Negative without a deadline.
-}
-
-// readJobs reads a frame of jobs.
-func readJobs(frame []byte) ([]delivered, error) {
-	le := binary.LittleEndian
-	if len(frame) < frameHeader || le.Uint32(frame[frameAtMagic:]) != frameJobs {
-		return nil, &Error{Class: ErrInternal, Code: "internal_error", Message: "the engine did not give a frame of jobs"}
-	}
-	size, count := int(le.Uint16(frame[frameAtEntrySize:])), int(le.Uint32(frame[frameAtCount:]))
-	jobs := make([]delivered, count)
-	for i := range jobs {
-		entry := frame[frameHeader+i*size:]
-		text := func(at int) []byte {
-			from := le.Uint32(entry[at:])
-			return frame[from : from+le.Uint32(entry[at+4:])]
-		}
-		jobs[i] = delivered{token: le.Uint64(entry[frameJobToken:]), envelope: text(frameJobEnvelope), id: string(text(frameJobID)),
-			jobType: string(text(frameJobType)), queue: string(text(frameJobQueue)), attempt: int(le.Uint32(entry[frameJobAttempt:])), left: -1}
-		if le.Uint32(entry[frameJobFlags:])&frameFlagDeadline != 0 {
-			jobs[i].left = time.Duration(le.Uint64(entry[frameJobDeadline:])) * time.Millisecond
-		}
-	}
-	return jobs, nil
 }

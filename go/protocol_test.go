@@ -92,7 +92,7 @@ func TestWrongWorkers(t *testing.T) {
 	_, err := ojs.NewWorker("memory:", ojs.WithQueues("a", " "))
 	wrong(err, ojs.ErrValidation, "queues")
 	_, err = ojs.NewWorker("memory:", ojs.WithConcurrency(-1))
-	wrong(err, ojs.ErrValidation, "concurrency must be at least 1")
+	wrong(err, ojs.ErrValidation, "WithConcurrency must be at least 1")
 
 	worker, err := ojs.NewWorker("memory:")
 	must(t, err)

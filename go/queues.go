@@ -3,61 +3,7 @@ package ojs
 import (
 	"context"
 	"encoding/json"
-	"time"
 )
-
-// QueueStats are the counts of a queue by state of its jobs.
-type QueueStats struct {
-	Name      string `json:"name"`
-	Paused    bool   `json:"-"`
-	Available int    `json:"available"`
-	Scheduled int    `json:"scheduled"`
-	Active    int    `json:"active"`
-	Retryable int    `json:"retryable"`
-	Completed int    `json:"completed"`
-	Discarded int    `json:"discarded"`
-	Cancelled int    `json:"cancelled"`
-	// Raw is all that the server said.
-	Raw json.RawMessage `json:"-"`
-}
-
-// QueueStats counts the jobs of a queue.
-func (c *Client) QueueStats(ctx context.Context, name string) (*QueueStats, error) {
-	var answer struct{ Queue json.RawMessage }
-	if err := c.ask(ctx, "GET", at("queues", name, "stats"), nil, &answer); err != nil {
-		return nil, err
-	}
-	stats := &QueueStats{Raw: answer.Queue}
-	var status struct{ Status string }
-	if err := decode(answer.Queue, stats); err != nil {
-		return nil, err
-	}
-	err := decode(answer.Queue, &status)
-	stats.Paused = status.Status == "paused"
-	return stats, err
-}
-
-// purgeSlice is how many jobs one request of a purge removes: it takes a second or two, and a lost answer loses little.
-const purgeSlice = 10_000
-
-// PurgeQueue removes the jobs of a queue for ever that are in one of these states and older than this (0: all); it returns how many.
-// What waits is cancelled first, so workflows move on; active jobs are never removed.
-func (c *Client) PurgeQueue(ctx context.Context, name string, states []JobState, olderThan time.Duration) (int, error) {
-	body := Obj{"states": states, "confirm": true, "limit": purgeSlice}
-	if olderThan > 0 {
-		body["older_than"] = duration(olderThan)
-	}
-	for purged := 0; ; {
-		var answer struct {
-			Count int  `json:"purged_count"`
-			More  bool `json:"has_more"`
-		}
-		err := c.ask(ctx, "DELETE", at("admin", "queues", name, "jobs"), body, &answer)
-		if purged += answer.Count; err != nil || !answer.More {
-			return purged, err
-		}
-	}
-}
 
 // OverrideRateLimit gives a key other limits: Obj{"concurrency": 2, "expires_at": time.Now().Add(time.Hour)}. Without any limit (nil)
 // the override ends.

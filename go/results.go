@@ -2,7 +2,6 @@ package ojs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -10,17 +9,6 @@ import (
 
 // heldBack is how long the server may hold back an answer: below the time-outs of common proxies.
 const heldBack = 20 * time.Second
-
-// JobResult is how a job ended, and what came out of it.
-type JobResult struct {
-	JobID string   `json:"job_id"`
-	State JobState `json:"state"`
-	// Result is what the handler left, as JSON; nil when it left nothing or nothing is kept.
-	Result json.RawMessage `json:"result"`
-	// Error is the failure that ended it.
-	Error   *JobFailure `json:"error"`
-	Attempt int         `json:"attempt"`
-}
 
 // Decode reads the result into a variable.
 func (r *JobResult) Decode(into any) error {

@@ -56,7 +56,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 	must(t, err)
 	equal(t, short.MaxAttempts, 3, "attempts by a number alone")
 	for text, option := range map[string]ojs.WorkerOption{
-		"concurrency must be at least 1, got 0":       ojs.WithConcurrency(0),
+		"WithConcurrency must be at least 1, got 0":   ojs.WithConcurrency(0),
 		"WithHeartbeatInterval must be longer than 0": ojs.WithHeartbeatInterval(0),
 		"WithPollInterval must be longer than 0":      ojs.WithPollInterval(-1),
 		"WithVisibilityTimeout must be longer than 0": ojs.WithVisibilityTimeout(-1),

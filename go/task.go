@@ -67,24 +67,26 @@ func (r *JobRequest) fill() {
 		return
 	}
 	defaults := found.(*JobRequest)
-	orElse(&r.Queue, defaults.Queue)
 	r.saidPriority = r.saidPriority && defaults.Priority != 0
 	if !r.saidPriority {
 		orElse(&r.Priority, defaults.Priority)
 	}
+	//gen:go/option_fill.j2 (make gen; do not edit)
+	orElse(&r.Queue, defaults.Queue)
 	orElse(&r.Timeout, defaults.Timeout)
 	orElse(&r.VisibilityTimeout, defaults.VisibilityTimeout)
 	orElse(&r.ResultTTL, defaults.ResultTTL)
 	orElse(&r.TotalTimeout, defaults.TotalTimeout)
 	orElse(&r.Retry, defaults.Retry)
 	orElse(&r.Unique, defaults.Unique)
-	orElse(&r.Schema, defaults.Schema)
 	if r.RateLimit == nil {
 		r.RateLimit = defaults.RateLimit
 	}
 	if r.Tags == nil {
 		r.Tags = slices.Clone(defaults.Tags)
 	}
+	orElse(&r.Schema, defaults.Schema)
+	//gen:end
 	if len(defaults.Extra) > 0 {
 		extra := map[string]any{}
 		for _, options := range []map[string]any{defaults.Extra, r.Extra} {

@@ -343,39 +343,8 @@ func inParts(t *testing.T, asked string) (method string, path []string, query ma
 
 // operationCallsByHand are the calls of methods whose form is Go's own.
 var operationCallsByHand = map[string]func(context.Context, *ojs.Client) error{
-	"bulk_cancel": func(ctx context.Context, c *ojs.Client) error {
-		_, err := c.BulkCancel(ctx, ojs.BulkTarget{Queue: "reports"}, ojs.BulkOptions{})
-		return err
-	},
-	"bulk_retry": func(ctx context.Context, c *ojs.Client) error {
-		target := ojs.BulkTarget{JobIDs: []string{"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"}}
-		_, err := c.BulkRetry(ctx, target, ojs.BulkOptions{Atomic: true})
-		return err
-	},
-	"bulk_delete": func(ctx context.Context, c *ojs.Client) error {
-		target := ojs.BulkTarget{Type: "email.*", States: []ojs.JobState{ojs.Completed, ojs.Cancelled}}
-		_, err := c.BulkDelete(ctx, target, ojs.BulkOptions{})
-		return err
-	},
-	"list_jobs": func(ctx context.Context, c *ojs.Client) error {
-		filter := ojs.JobFilter{Queue: "mail", Type: "email.*", States: []ojs.JobState{ojs.Available}, Page: 2, PerPage: 50}
-		_, err := c.ListJobs(ctx, filter)
-		return err
-	},
-	"queue_stats": func(ctx context.Context, c *ojs.Client) error {
-		_, err := c.QueueStats(ctx, "mail")
-		return err
-	},
-	"purge_queue": func(ctx context.Context, c *ojs.Client) error {
-		_, err := c.PurgeQueue(ctx, "reports", []ojs.JobState{ojs.Completed, ojs.Cancelled}, time.Hour)
-		return err
-	},
 	"override_rate_limit": func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.OverrideRateLimit(ctx, "stripe", ojs.Obj{"concurrency": 2, "expires_at": "2031-01-01T00:00:00Z"})
-		return err
-	},
-	"dead_letters": func(ctx context.Context, c *ojs.Client) error {
-		_, err := c.ListDeadLetterJobs(ctx, "mail", 10, 20)
 		return err
 	},
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // WorkerState is where a worker is in its life.
@@ -96,18 +95,12 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if settings.queues == nil {
-		settings.queues = said.Queues
-	}
+	settings.orElse(said)
 	for i, name := range settings.queues {
 		settings.queues[i] = strings.TrimSpace(name)
 	}
 	if len(settings.queues) == 0 || slices.Contains(settings.queues, "") {
 		return nil, invalid("a worker needs queues, each with a name: %q", settings.queues)
-	}
-	settings.concurrency = cmp.Or(settings.concurrency, said.Concurrency)
-	if settings.grace == 0 && said.GracePeriod != nil {
-		settings.grace = max(time.Duration(*said.GracePeriod*float64(time.Second)), time.Millisecond)
 	}
 	return &Worker{client: client, settings: settings, handlers: map[string]HandlerFunc{}}, nil
 }

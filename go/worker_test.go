@@ -232,11 +232,17 @@ func TestFailures(t *testing.T) {
 		fails("fail.odd", "handler_error", "", "ojs.JobError")
 		fails("fail.badutf8", "handler_error", "", "b")
 		broken := fails("panic", "handler_error", "string", "panic: broken")
-		if !strings.Contains(string(broken.Details), "worker_test.go") {
-			w.Fatalf("no stack in %s", broken.Details)
-		}
 		fails("panic.error", "handler_error", "ojs_test.cardDeclined", "declined: 6")
-		fails("panic.nil", "handler_error", "runtime.errorString", "nil pointer")
+		nothing := fails("panic.nil", "handler_error", "runtime.errorString", "nil pointer")
+		for _, failure := range []*ojs.JobFailure{broken, nothing} {
+			var details struct{ Stack string }
+			must(w, json.Unmarshal(failure.Details, &details))
+			// A title, then two lines a frame: the frames of the package and of panic are left out.
+			lines := strings.SplitN(details.Stack, "\n", 4)
+			if len(lines) < 4 || !strings.Contains(lines[1], "TestFailures") || !strings.Contains(lines[2], "worker_test.go") {
+				w.Fatalf("the stack does not begin with the handler: %s", details.Stack)
+			}
+		}
 		fails("goexit", "handler_error", "", "Goexit")
 		fails("bad.result", "serialization_error", "", "the handler's result")
 		fails("bad.result.type", "serialization_error", "", "the handler's result")

@@ -110,34 +110,3 @@ func (w Workflow) MarshalJSON() ([]byte, error) {
 	}
 	return encode(wire)
 }
-
-// WorkflowStatus is how far a workflow is.
-type WorkflowStatus struct {
-	ID    string         `json:"id"`
-	Name  string         `json:"name"`
-	Type  string         `json:"type"`
-	State string         `json:"state"`
-	Steps []WorkflowStep `json:"steps"`
-	// Raw is all that the server said.
-	Raw json.RawMessage `json:"-"`
-}
-
-// WorkflowStep is one job of a workflow.
-type WorkflowStep struct {
-	ID    string `json:"id"`
-	JobID string `json:"job_id"`
-	Type  string `json:"type"`
-	State string `json:"state"`
-}
-
-// UnmarshalJSON reads the status and keeps its text in Raw.
-func (s *WorkflowStatus) UnmarshalJSON(data []byte) error {
-	type plain WorkflowStatus
-	var read plain
-	if err := decode(data, &read); err != nil {
-		return err
-	}
-	*s = WorkflowStatus(read)
-	s.Raw = append(json.RawMessage(nil), data...)
-	return nil
-}

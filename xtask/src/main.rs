@@ -1,6 +1,7 @@
-//! Tasks of this repository that are programs: `cargo run -p xtask -- gen` (or `make gen`) writes what every language package says the
-//! same: error classes, enumerations, policies and options, the layout of frames, the operations of the server. The schema is
-//! `xtask/schema.toml` and `xtask/operations`, what becomes of it `xtask/templates`, and where it goes [`target::TARGETS`].
+//! Tasks of this repository that are programs: `cargo run -p xtask -- gen` (or `make gen`) writes what every language
+//! package says the same: error classes, enumerations, policies, options and settings, the layout of frames, records,
+//! the operations of the server. The schema is `xtask/schema.toml`, `xtask/records.toml` and `xtask/operations`, what
+//! becomes of it `xtask/templates`, and where it goes [`target::TARGETS`].
 mod error;
 mod filters;
 mod frame;
@@ -9,6 +10,7 @@ mod openapi;
 mod operation;
 mod option;
 mod part;
+mod record;
 mod render;
 mod schema;
 mod setting;
@@ -33,7 +35,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Writes the generated code from xtask/schema.toml and xtask/operations.
+    /// Writes the generated code from xtask/schema.toml, xtask/records.toml and xtask/operations.
     Gen {
         /// Writes nothing: fails when a file is not what would be written.
         #[arg(long)]
@@ -63,7 +65,7 @@ fn root() -> Result<PathBuf, Error> {
 /// Writes what differs; with `check` only names it. False when something differs that should not.
 fn generate(check: bool) -> Result<bool, Error> {
     let root = root()?;
-    let renderer = render::Renderer::new(&root, schema::Schema::read(&root)?, operation::read(&root)?)?;
+    let renderer = render::Renderer::new(&root, schema::Schema::read(&root)?, operation::read(&root)?, record::read(&root)?)?;
     let mut stale = 0;
     for target in target::TARGETS {
         let change = target.change(&root, &renderer)?;
@@ -79,7 +81,9 @@ fn generate(check: bool) -> Result<bool, Error> {
     if check {
         println!("{} passed, {stale} failed", target::TARGETS.len() - stale);
         if stale > 0 {
-            println!("Change xtask/schema.toml, xtask/operations or xtask/templates, not what is generated, and run: make gen");
+            println!(
+                "Change xtask/schema.toml, xtask/records.toml, xtask/operations or xtask/templates, not what is generated, and run: make gen"
+            );
         }
     }
     Ok(!check || stale == 0)

@@ -48,6 +48,9 @@ pub struct Filter {
     /// The languages in which its type is written by hand.
     #[serde(default)]
     by_hand: BTreeSet<String>,
+    /// By language, where its type has another name.
+    #[serde(default)]
+    names: BTreeMap<String, String>,
     pub fields: Vec<Parameter>,
 }
 
@@ -116,6 +119,9 @@ pub struct Operation {
     /// By language, where the method has another name: in snake case.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
+    /// By language, where the method is in another part of the client than those of its group.
+    #[serde(default)]
+    pub parts: BTreeMap<String, String>,
     /// The path in pieces.
     #[serde(skip_deserializing)]
     pub segments: Vec<Segment>,
@@ -175,7 +181,25 @@ pub struct Parameter {
     /// The clients do not offer it.
     #[serde(default)]
     pub only_wire: bool,
+    /// The languages whose methods do not offer it.
+    #[serde(default)]
+    not_in: BTreeSet<String>,
+    /// How a filter in Go and in Java has it, where that differs.
+    typed: Option<Typed>,
     pub doc: String,
+}
+
+/// A member of a filter as languages with declared types have it.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Typed {
+    name: String,
+    /// A type of parameters, or `flag`: true stands for `value`.
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    value: String,
+    doc: String,
 }
 
 /// Where a parameter is.

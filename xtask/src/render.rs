@@ -6,6 +6,7 @@ use minijinja::{Environment, UndefinedBehavior, context};
 use crate::error::Error;
 use crate::filters;
 use crate::operation::{self, Group};
+use crate::record::Record;
 use crate::schema::Schema;
 use crate::{openapi, vector};
 
@@ -15,11 +16,12 @@ pub struct Renderer {
     templates: PathBuf,
     schema: Schema,
     groups: Vec<Group>,
+    records: Vec<Record>,
 }
 
 impl Renderer {
     /// For the repository in this folder.
-    pub fn new(root: &Path, schema: Schema, groups: Vec<Group>) -> Result<Self, Error> {
+    pub fn new(root: &Path, schema: Schema, groups: Vec<Group>, records: Vec<Record>) -> Result<Self, Error> {
         let mut environment = Environment::new();
         // A name that is misspelt is an error, not an empty text.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -28,7 +30,7 @@ impl Renderer {
         environment.set_keep_trailing_newline(true);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         filters::register(&mut environment, &groups);
-        Ok(Self { environment, templates: root.join("xtask/templates"), schema, groups })
+        Ok(Self { environment, templates: root.join("xtask/templates"), schema, groups, records })
     }
 
     /// The OpenAPI document.
@@ -47,10 +49,10 @@ impl Renderer {
         let path = self.templates.join(name);
         let source = std::fs::read_to_string(&path).map_err(|cause| Error::file(&path, cause))?;
         let schema = minijinja::Value::from_serialize(&self.schema);
-        let groups = &self.groups;
+        let (groups, records) = (&self.groups, &self.records);
         let (filters, parameter_words) = (operation::filters(groups), operation::words(groups));
         self.environment
-            .render_named_str(name, &source, context! { subject, groups, filters, parameter_words, ..schema })
+            .render_named_str(name, &source, context! { subject, groups, records, filters, parameter_words, ..schema })
             .map_err(|cause| Error::Template { name: name.to_owned(), cause })
     }
 }

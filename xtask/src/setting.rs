@@ -1,5 +1,6 @@
-//! Settings of clients, workers and relays. No code is made of them but the tables of docs/languages.md: each language writes them in a way
-//! of its own. The tests below hold every language to the names, and the core to the defaults.
+//! Settings of clients, workers and relays. Of them are made the tables of docs/languages.md and, for clients and
+//! workers in Go and Java, the functions and builders with what passes the settings to the core. Each other language
+//! writes them in a way of its own. The tests below hold every language to the names, and the core to the defaults.
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,12 @@ pub struct Setting {
     /// Variables of the environment, which count where nothing is said.
     pub env: Option<String>,
     doc: String,
+    /// A sentence more, by language.
+    #[serde(default)]
+    more: BTreeMap<String, String>,
+    /// A length of zero is a setting like any other.
+    #[serde(default)]
+    zero: bool,
     /// By language, where it is not the name in the language's case.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
@@ -65,6 +72,10 @@ pub enum Kind {
     Text,
     Texts,
     Integer,
+    /// A number of bytes.
+    Bytes,
+    /// Keys of encryption: in one text, or a list.
+    Keys,
     Boolean,
     /// One of several words.
     Word,
@@ -102,7 +113,7 @@ mod tests {
             ("ruby", Owner::Client) => ("ruby/lib/ojs/client.rb", "def initialize(", ")\n", " @:"),
             ("ruby", Owner::Worker) => ("ruby/lib/ojs/worker.rb", "def initialize(", ")\n", " @:"),
             ("ruby", Owner::Relay) => ("ruby/lib/ojs/relay.rb", "def initialize(", ")\n", " @:"),
-            ("go", Owner::Client | Owner::Worker) => ("go/options.go", "type ConnectionOption func", "", "func @("),
+            ("go", Owner::Client | Owner::Worker) => ("go/settings.go", "", "", "func @("),
             ("go", Owner::Relay) => ("go/outbox.go", "type OutboxOptions struct", "\n}", "\t@ "),
             ("java", Owner::Client) => ("java/src/main/java/org/openjobspec/OJSClient.java", "class Builder", "", " Builder @("),
             ("java", Owner::Worker) => ("java/src/main/java/org/openjobspec/OJSWorker.java", "class Builder", "", " Builder @("),
@@ -135,7 +146,8 @@ mod tests {
             for setting in schema.settings.iter().filter(|setting| !setting.not_in.contains(language)) {
                 let (file, begin, end, form) = place(language, setting.of);
                 let text = std::fs::read_to_string(root().join(file)).unwrap();
-                let there = text.split_once(begin).unwrap_or_else(|| panic!("{file} has no `{begin}`")).1;
+                let after = if begin.is_empty() { Some(("", text.as_str())) } else { text.split_once(begin) };
+                let there = after.unwrap_or_else(|| panic!("{file} has no `{begin}`")).1;
                 let there = if end.is_empty() { there } else { there.split_once(end).unwrap().0 };
                 let wanted = form.replace('@', &name_in(setting, language));
                 if !there.contains(&wanted) && !there.contains(wanted.replacen(' ', "*", 1).as_str()) {

@@ -6,61 +6,79 @@ import java.util.Map;
 import java.util.UUID;
 
 /** Many jobs in one request, each with an outcome of its own: {@link OJSClient#bulk()}. */
-public final class Bulk {
-    private final OJSClient client;
-
+public final class Bulk extends Operations.OfBulk {
     Bulk(OJSClient client) {
-        this.client = client;
+        super(client);
     }
 
+    // gen:java/record.j2:BulkItem (make gen; do not edit)
     /**
-     * What became of one job of an {@link #enqueue}.
+     * What happened to one job of a bulk enqueue.
      *
-     * @param index its place in the request
-     * @param status {@code created}, {@code duplicate} ({@code job} is the one that was there), {@code failed}
-     * @param job the job; null when it failed
-     * @param error why it failed; null when it did not
+     * @param index the place of the job in the request, from 0
+     * @param status {@code created}; {@code duplicate}, with the job that existed before; or {@code failed}
+     * @param job the job; null when it was refused
+     * @param error why the job was refused; null when it was not
      */
     public record Item(int index, String status, Job job, OJSException error) {
-        private static Item of(Object value) {
-            Map<String, Object> item = Members.of(value);
-            Object job = item.get("job");
-            return new Item(Members.number(item, "index", 0), Members.text(item, "status"), job == null ? null : Job.of(job), failure(item));
+        static Item of(Object value) {
+            Map<String, Object> members = Members.of(value);
+            return new Item(
+                    Members.number(members, "index", 0),
+                    Members.text(members, "status"),
+                    members.get("job") == null ? null : Job.of(members.get("job")),
+                    Members.error(members, "error"));
         }
 
-        /** Whether the job is stored. */
+        /** Whether the server has the job. */
         public boolean ok() {
             return error == null;
         }
     }
+    // gen:end
 
+    // gen:java/record.j2:BulkChange (make gen; do not edit)
     /**
-     * What became of one job of a cancel, retry or delete.
+     * What happened to one job of a bulk cancel, retry or delete.
      *
-     * @param jobId its id
-     * @param status {@code cancelled}, {@code retried}, {@code deleted}, or {@code skipped}
-     * @param error why it was skipped; null when it was not
+     * @param jobId the job's id
+     * @param status {@code cancelled}, {@code retried}, {@code deleted} or {@code skipped}
+     * @param error why the job was skipped; null when it was not
      */
     public record Change(String jobId, String status, OJSException error) {
-        private static Change of(Object value) {
-            Map<String, Object> item = Members.of(value);
-            return new Change(Members.text(item, "job_id"), Members.text(item, "status"), failure(item));
+        static Change of(Object value) {
+            Map<String, Object> members = Members.of(value);
+            return new Change(
+                    Members.text(members, "job_id"),
+                    Members.text(members, "status"),
+                    Members.error(members, "error"));
         }
     }
+    // gen:end
 
+    // gen:java/record.j2:BulkResult (make gen; do not edit)
     /**
-     * What came of a cancel, retry or delete.
+     * What a bulk cancel, retry or delete did.
      *
-     * @param matched jobs that were named or found
-     * @param skipped jobs that were left as they are; their items say why
-     * @param items in the order of the ids; of a filter the first 1,000
+     * @param matched how many jobs were named or found
+     * @param skipped how many jobs were left as they are; their items say why
+     * @param items one for each job, in the order of the ids; of a filter the first 1,000
      */
     public record Result(int matched, int skipped, List<Change> items) {
-        /** Jobs that were changed. */
+        static Result of(Object value) {
+            Map<String, Object> members = Members.of(value);
+            return new Result(
+                    Members.number(members, "total_matched", 0),
+                    Members.number(members, "skipped", 0),
+                    Operation.items(members, "items").stream().map(Change::of).toList());
+        }
+
+        /** How many jobs were changed. */
         public int succeeded() {
             return matched - skipped;
         }
     }
+    // gen:end
 
     /** Which jobs are meant: ids, or a filter. */
     public static final class Target {
@@ -77,41 +95,99 @@ public final class Bulk {
 
         /** Those that a filter finds. */
         public static Target where(Filter filter) {
-            return new Target(Map.of("filter", filter.wire()));
+            Map<String, Object> members = filter.members();
+            if (members.isEmpty()) {
+                throw new OJSException.Validation("the filter of a bulk call is empty: give it a queue, a type, states, …");
+            }
+            return new Target(Map.of("filter", members));
+        }
+
+        Map<String, Object> wire() {
+            return wire;
         }
     }
 
+    // gen:java/filter.j2:BulkTarget (make gen; do not edit)
     /**
-     * Which jobs are meant. What is null does not matter; one thing must.
+     * Which jobs a bulk operation changes: ids, or a filter of the other members, and not both. What is null does not matter.
      *
-     * @param queue those of this queue
-     * @param type those of this job type
-     * @param states those in one of these states
-     * @param enqueuedAfter those enqueued after this time
-     * @param enqueuedBefore those enqueued before this time
-     * @param priority those of this priority
-     * @param meta those with these members in their metadata
+     * @param queue only jobs of this queue
+     * @param type only this job type; {@code email.*} is all types that start with {@code email.}
+     * @param states only jobs in one of these states
+     * @param enqueuedAfter only jobs enqueued after this time
+     * @param enqueuedBefore only jobs enqueued before this time
+     * @param priority only jobs of this priority
+     * @param meta only jobs whose metadata has these members
      */
-    public record Filter(String queue, String type, List<String> states, Instant enqueuedAfter, Instant enqueuedBefore, Integer priority,
-                         Map<String, ?> meta) {
-        /** Those of a queue. */
+    public record Filter(
+            String queue,
+            String type,
+            List<String> states,
+            Instant enqueuedAfter,
+            Instant enqueuedBefore,
+            Integer priority,
+            Map<String, ?> meta) {
+        /** The filter that leaves everything out. */
+        public static final Filter ALL = new Filter(null, null, null, null, null, null, null);
+
+        /** Only jobs of this queue. */
         public static Filter ofQueue(String queue) {
             return new Filter(queue, null, null, null, null, null, null);
         }
 
-        /** Those of a job type. */
+        /** Only this job type; {@code email.*} is all types that start with {@code email.}. */
         public static Filter ofType(String type) {
             return new Filter(null, type, null, null, null, null, null);
         }
 
-        private Map<String, Object> wire() {
-            Map<String, Object> wire = Operation.members("queue", queue, "type", type, "state", states, "priority", priority,
+        /** Only jobs of this queue. */
+        public Filter withQueue(String queue) {
+            return new Filter(queue, type, states, enqueuedAfter, enqueuedBefore, priority, meta);
+        }
+
+        /** Only this job type; {@code email.*} is all types that start with {@code email.}. */
+        public Filter withType(String type) {
+            return new Filter(queue, type, states, enqueuedAfter, enqueuedBefore, priority, meta);
+        }
+
+        /** Only jobs in one of these states. */
+        public Filter withStates(String... states) {
+            return new Filter(queue, type, List.of(states), enqueuedAfter, enqueuedBefore, priority, meta);
+        }
+
+        /** Only jobs enqueued after this time. */
+        public Filter withEnqueuedAfter(Instant enqueuedAfter) {
+            return new Filter(queue, type, states, enqueuedAfter, enqueuedBefore, priority, meta);
+        }
+
+        /** Only jobs enqueued before this time. */
+        public Filter withEnqueuedBefore(Instant enqueuedBefore) {
+            return new Filter(queue, type, states, enqueuedAfter, enqueuedBefore, priority, meta);
+        }
+
+        /** Only jobs of this priority. */
+        public Filter withPriority(Integer priority) {
+            return new Filter(queue, type, states, enqueuedAfter, enqueuedBefore, priority, meta);
+        }
+
+        /** Only jobs whose metadata has these members. */
+        public Filter withMeta(Map<String, ?> meta) {
+            return new Filter(queue, type, states, enqueuedAfter, enqueuedBefore, priority, meta);
+        }
+
+        /** What is given, by the names on the wire. */
+        Map<String, Object> members() {
+            return Operation.members(
+                    "queue", queue,
+                    "type", type,
+                    "state", states,
                     "enqueued_after", enqueuedAfter == null ? null : enqueuedAfter.toString(),
-                    "enqueued_before", enqueuedBefore == null ? null : enqueuedBefore.toString(), "meta", meta);
-            if (wire.isEmpty()) throw new OJSException.Validation("a filter of a bulk call must say something: a queue, a type, states, …");
-            return wire;
+                    "enqueued_before", enqueuedBefore == null ? null : enqueuedBefore.toString(),
+                    "priority", priority,
+                    "meta", meta);
         }
     }
+    // gen:end
 
     /** Sends jobs; those that are wrong do not hinder the others. Middleware runs for each; dropped jobs are left out. */
     public List<Item> enqueue(List<JobRequest> requests) {
@@ -123,42 +199,19 @@ public final class Bulk {
         List<JobRequest> kept = client.kept(requests);
         if (kept.isEmpty()) return List.of();
         // A key is made here when the caller has none: the request may be sent twice.
-        Map<String, Object> body = Operation.members("jobs", kept.stream().map(JobRequest::toJson).toList(), "atomicity", atomicity(atomic),
-                "idempotency_key", idempotencyKey == null ? UUID.randomUUID().toString() : idempotencyKey);
+        String key = idempotencyKey == null ? UUID.randomUUID().toString() : idempotencyKey;
+        Map<String, Object> body = Operation.members("jobs", kept.stream().map(JobRequest::toJson).toList(),
+                "atomicity", atomic ? "atomic" : "partial", "idempotency_key", key);
         return client.run(Operation.list("POST", "/jobs/bulk", body, "items", Item::of));
     }
 
-    /** Cancels jobs that are not over. */
-    public Result cancel(Target target) {
-        return change("cancel", target, false);
-    }
-
-    /** Runs jobs again that failed for good. */
-    public Result retry(Target target) {
-        return change("retry", target, false);
-    }
-
-    /** Deletes jobs that are over. */
-    public Result delete(Target target) {
-        return change("delete", target, false);
-    }
-
-    /** {@code cancel}, {@code retry} or {@code delete}; all or none when {@code atomic}. */
+    /** {@code cancel}, {@code retry} or {@code delete}, by name; all or none when {@code atomic}. */
     public Result change(String verb, Target target, boolean atomic) {
-        Map<String, Object> body = new java.util.LinkedHashMap<>(target.wire);
-        body.put("atomicity", atomicity(atomic));
-        return client.run(Operation.read("POST", "/jobs/bulk/" + verb, body, answer -> new Result(
-                Members.number(Members.of(answer), "total_matched", 0), Members.number(Members.of(answer), "skipped", 0),
-                Operation.items(answer, "items").stream().map(Change::of).toList())));
-    }
-
-    private static String atomicity(boolean atomic) {
-        return atomic ? "atomic" : "partial";
-    }
-
-    /** The error of an item, by the core's own rules; null when it has none. */
-    private static OJSException failure(Map<String, Object> item) {
-        Object error = item.get("error");
-        return error == null ? null : Native.refusal(0, Json.bytes(error));
+        return switch (verb) {
+            case "cancel" -> cancel(target, atomic);
+            case "retry" -> retry(target, atomic);
+            case "delete" -> delete(target, atomic);
+            default -> throw new OJSException.Validation("a bulk call is cancel, retry or delete, not " + verb);
+        };
     }
 }

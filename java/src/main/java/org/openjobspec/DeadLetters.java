@@ -1,7 +1,6 @@
 package org.openjobspec;
 
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -11,34 +10,71 @@ public final class DeadLetters extends Operations.OfDeadLetters {
         super(client);
     }
 
+    // gen:java/filter.j2:DeadLetterFilter (make gen; do not edit)
     /**
-     * Which are meant. What is null does not matter.
+     * Which dead letters an operation changes. What is null does not matter.
      *
-     * @param queue those of this queue
-     * @param type those of this job type
-     * @param errorType those that this type of error ended
-     * @param since those that ended at this time or later
-     * @param until those that ended before this time
+     * @param queue only jobs of this queue
+     * @param type only this job type; {@code email.*} is all types that start with {@code email.}
+     * @param errorType only jobs whose last error is of this type
+     * @param since only jobs discarded at this time or later
+     * @param until only jobs discarded before this time
      */
-    public record Filter(String queue, String type, String errorType, Instant since, Instant until) {
-        /** All of them. */
+    public record Filter(
+            String queue,
+            String type,
+            String errorType,
+            Instant since,
+            Instant until) {
+        /** The filter that leaves everything out. */
         public static final Filter ALL = new Filter(null, null, null, null, null);
 
-        /** Those of a queue. */
+        /** Only jobs of this queue. */
         public static Filter ofQueue(String queue) {
             return new Filter(queue, null, null, null, null);
         }
 
-        /** Those of a job type. */
+        /** Only this job type; {@code email.*} is all types that start with {@code email.}. */
         public static Filter ofType(String type) {
             return new Filter(null, type, null, null, null);
         }
 
-        private Map<String, Object> wire() {
-            return Operation.members("queue", queue, "type", type, "error_type", errorType, "since", since == null ? null : since.toString(),
+        /** Only jobs of this queue. */
+        public Filter withQueue(String queue) {
+            return new Filter(queue, type, errorType, since, until);
+        }
+
+        /** Only this job type; {@code email.*} is all types that start with {@code email.}. */
+        public Filter withType(String type) {
+            return new Filter(queue, type, errorType, since, until);
+        }
+
+        /** Only jobs whose last error is of this type. */
+        public Filter withErrorType(String errorType) {
+            return new Filter(queue, type, errorType, since, until);
+        }
+
+        /** Only jobs discarded at this time or later. */
+        public Filter withSince(Instant since) {
+            return new Filter(queue, type, errorType, since, until);
+        }
+
+        /** Only jobs discarded before this time. */
+        public Filter withUntil(Instant until) {
+            return new Filter(queue, type, errorType, since, until);
+        }
+
+        /** What is given, by the names on the wire. */
+        Map<String, Object> members() {
+            return Operation.members(
+                    "queue", queue,
+                    "type", type,
+                    "error_type", errorType,
+                    "since", since == null ? null : since.toString(),
                     "until", until == null ? null : until.toString());
         }
     }
+    // gen:end
 
     /** All, newest first, as many as the server gives in one answer. */
     public List<Job> list() {
@@ -47,21 +83,8 @@ public final class DeadLetters extends Operations.OfDeadLetters {
 
     /** Those of a queue or type, newest first: at most {@code limit} (0: as the server likes), after the first {@code offset}. */
     public List<Job> list(Filter filter, int limit, int offset) {
-        Map<String, Object> parameters = new LinkedHashMap<>(filter.wire());
-        if (limit > 0) parameters.put("limit", limit);
-        if (offset > 0) parameters.put("offset", offset);
+        Map<String, Object> parameters = Operation.with(filter.members(),
+                Operation.members("limit", limit > 0 ? limit : null, "offset", offset > 0 ? offset : null));
         return client.run(Operation.jobs("GET", Operation.query("/dead-letter", parameters), null));
-    }
-
-    /** Runs all again that the filter finds; returns how many. */
-    public int retryAll(Filter filter) {
-        return client.run(Operation.number("POST", "/dead-letter/retry", Map.of("filter", filter.wire(), "confirm", true), "retried"));
-    }
-
-    /** Deletes all that the filter finds; returns how many. */
-    public int discardAll(Filter filter) {
-        Map<String, Object> parameters = new LinkedHashMap<>(filter.wire());
-        parameters.put("confirm", "true");
-        return client.run(Operation.number("DELETE", Operation.query("/dead-letter", parameters), null, "deleted"));
     }
 }

@@ -22,6 +22,11 @@ final class Durations {
         return notNegative(name, length).isZero() ? 0 : Math.max(1, length.toMillis());
     }
 
+    /** The same for a length that may be zero: to the engine, zero means that nothing was said. */
+    static long evenNone(String name, Duration length) {
+        return length == null ? 0 : Math.max(1, millis(name, length));
+    }
+
     /** A length that may be zero. */
     static Duration notNegative(String name, Duration length) {
         if (length == null) throw new OJSException.Validation(name + " is null: leave it out for the default");

@@ -25,8 +25,7 @@ public final class Fake implements AutoCloseable {
     }
 
     private static NativeClient engine() {
-        return new NativeClient("memory:ojs-testing-" + ENGINES.incrementAndGet(),
-                NativeClient.Options.DEFAULT);
+        return new NativeClient("memory:ojs-testing-" + ENGINES.incrementAndGet(), NativeClient.Options.DEFAULT);
     }
 
     /** Takes the place of a connection. */

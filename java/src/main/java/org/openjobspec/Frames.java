@@ -1,3 +1,4 @@
+// Made from xtask/schema.toml by make gen; do not edit.
 package org.openjobspec;
 
 import java.nio.ByteBuffer;
@@ -7,7 +8,6 @@ import java.util.List;
 
 /** Batches of jobs and outcomes in one block of bytes: {@code include/ojs_frame.h}. */
 final class Frames {
-    // gen:java/frame.j2 (make gen; do not edit)
     static final int JOBS = 0x4A534A4F;
     static final int OUTCOMES = 0x4F534A4F;
     static final int VERSION = 1;
@@ -31,9 +31,7 @@ final class Frames {
     static final int OUTCOME_KIND = 8;
     static final int OUTCOME_PAYLOAD = 16;
     static final int OUTCOME_DELAY = 24;
-    // gen:end
-
-    private Frames() {}
+private Frames() {}
 
     /** A job of a frame. */
     record Entry(long token, String id, String type, String queue, int attempt, byte[] envelope) {}
@@ -49,8 +47,13 @@ final class Frames {
         for (int i = 0, at = HEADER; i < entries.length; i++, at += size) {
             byte[] envelope = new byte[in.getInt(at + JOB_ENVELOPE + 4)];
             in.get(in.getInt(at + JOB_ENVELOPE), envelope);
-            entries[i] = new Entry(in.getLong(at + JOB_TOKEN), text(frame, in, at + JOB_ID), text(frame, in, at + JOB_TYPE),
-                    text(frame, in, at + JOB_QUEUE), in.getInt(at + JOB_ATTEMPT), envelope);
+            entries[i] = new Entry(
+                    in.getLong(at + JOB_TOKEN),
+                    text(frame, in, at + JOB_ID),
+                    text(frame, in, at + JOB_TYPE),
+                    text(frame, in, at + JOB_QUEUE),
+                    in.getInt(at + JOB_ATTEMPT),
+                    envelope);
         }
         return entries;
     }
@@ -65,15 +68,20 @@ final class Frames {
         int total = at;
         for (Outcome outcome : outcomes) total += outcome.payload().length;
         ByteBuffer out = ByteBuffer.allocate(total).order(ByteOrder.LITTLE_ENDIAN);
-        out.putInt(AT_MAGIC, OUTCOMES).putShort(AT_VERSION, (short) VERSION).putShort(AT_ENTRY_SIZE, (short) OUTCOME);
-        out.putInt(AT_COUNT, outcomes.size()).putInt(AT_TOTAL, total);
+        out.putInt(AT_MAGIC, OUTCOMES);
+        out.putShort(AT_VERSION, (short) VERSION);
+        out.putShort(AT_ENTRY_SIZE, (short) OUTCOME);
+        out.putInt(AT_COUNT, outcomes.size());
+        out.putInt(AT_TOTAL, total);
         int entry = HEADER;
         for (Outcome outcome : outcomes) {
-            out.putLong(entry + OUTCOME_TOKEN, outcome.token()).putInt(entry + OUTCOME_KIND, outcome.kind());
-            out.putInt(entry + OUTCOME_PAYLOAD, at).putInt(entry + OUTCOME_PAYLOAD + 4, outcome.payload().length);
-            out.putLong(entry + OUTCOME_DELAY, outcome.delayMs());
+            out.putLong(entry + OUTCOME_TOKEN, outcome.token());
+            out.putInt(entry + OUTCOME_KIND, outcome.kind());
+            out.putInt(entry + OUTCOME_PAYLOAD, at);
+            out.putInt(entry + OUTCOME_PAYLOAD + 4, outcome.payload().length);
             out.put(at, outcome.payload());
             at += outcome.payload().length;
+            out.putLong(entry + OUTCOME_DELAY, outcome.delayMs());
             entry += OUTCOME;
         }
         return out.array();

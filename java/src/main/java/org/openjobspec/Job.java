@@ -1,15 +1,14 @@
+// Made from xtask/records.toml by make gen; do not edit.
 package org.openjobspec;
 
-import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
 
 /**
  * A job as the server describes it.
  *
- * @param members everything the server said, by the names on the wire, in the forms of {@link Json}
+ * @param members everything that the server sent, by the names on the wire, in the forms of {@link Json}
  */
 public record Job(Map<String, Object> members) implements JsonForm {
     static Job of(Object value) {
@@ -26,19 +25,24 @@ public record Job(Map<String, Object> members) implements JsonForm {
         return members.get(name);
     }
 
-    /** UUIDv7, the same in every attempt and redelivery. */
+    /** A UUIDv7, the same in every attempt and redelivery. */
     public String id() {
         return Members.text(members, "id");
     }
 
-    /** The dot-separated job type. */
+    /** The job type, with dots between its parts. */
     public String type() {
         return Members.text(members, "type");
     }
 
-    /** The queue it is in. */
+    /** The queue that the job is in. */
     public String queue() {
-        return members.get("queue") instanceof String queue ? queue : "default";
+        return Members.text(members, "queue", "default");
+    }
+
+    /** Where the job is in its life; null in a job that no server has seen. */
+    public String state() {
+        return Members.text(members, "state");
     }
 
     /** The arguments. */
@@ -46,82 +50,83 @@ public record Job(Map<String, Object> members) implements JsonForm {
         return Members.list(members, "args");
     }
 
-    /** The metadata. */
+    /** What travels with the job besides its arguments. */
     public Map<String, Object> meta() {
-        return members.get("meta") == null ? Map.of() : Members.of(members.get("meta"));
+        return Members.object(members, "meta", Map.of());
     }
 
-    /** The state, in the server's word; null in a job that no server has seen. */
-    public String state() {
-        return Members.text(members, "state");
-    }
-
-    /** Higher first. */
+    /** Higher runs earlier. */
     public int priority() {
         return Members.number(members, "priority", 0);
     }
 
-    /** Runs so far; 1 during the first. */
+    /** The number of the attempt, 1 during the first run. */
     public int attempt() {
         return Members.number(members, "attempt", 0);
     }
 
-    /** Runs allowed; 0 when the server did not say. */
+    /** How many attempts there may be; 0 when the server did not say. */
     public int maxAttempts() {
         return Members.number(members, "max_attempts", 0);
     }
 
-    /** What the handler returned; null when there is nothing. */
-    public Object result() {
-        return members.get("result");
-    }
-
-    /** The latest failure; null when there is none. */
-    public Map<String, Object> error() {
-        return members.get("error") == null ? null : Members.of(members.get("error"));
-    }
-
-    /** All failures, oldest first. */
-    public List<Object> errors() {
-        return Members.list(members, "errors");
-    }
-
-    /** Words to find it by. */
+    /** Words to find the job by. */
     public List<Object> tags() {
         return Members.list(members, "tags");
     }
 
-    /** Results of the steps before it, in a workflow. */
+    /** What the handler returned; null when there is no result. */
+    public Object result() {
+        return members.get("result");
+    }
+
+    /** The latest failure; null when no attempt has failed. */
+    public Map<String, Object> error() {
+        return Members.object(members, "error", null);
+    }
+
+    /** All failures, the oldest first. */
+    public List<Object> errors() {
+        return Members.list(members, "errors");
+    }
+
+    /** The results of the steps before this one, in a workflow. */
     public List<Object> parentResults() {
         return Members.list(members, "parent_results");
     }
 
-    /** The workflow it belongs to; null when it belongs to none. */
+    /** The workflow that the job belongs to; null when it belongs to none. */
     public String workflowId() {
         return Members.text(members, "workflow_id");
     }
 
-    /** When it was created; null when the server did not say. */
+    /** When the job was created. */
     public Instant createdAt() {
-        return time("created_at");
+        return Members.time(members, "created_at");
     }
 
-    /** When it may run; null when it need not wait. */
+    /** When the job was enqueued. */
+    public Instant enqueuedAt() {
+        return Members.time(members, "enqueued_at");
+    }
+
+    /** When the job may run; null when it need not wait. */
     public Instant scheduledAt() {
-        return time("scheduled_at");
+        return Members.time(members, "scheduled_at");
     }
 
-    /** When it was completed; null when it was not. */
+    /** When the latest attempt began. */
+    public Instant startedAt() {
+        return Members.time(members, "started_at");
+    }
+
+    /** When the job was completed; null when it was not. */
     public Instant completedAt() {
-        return time("completed_at");
+        return Members.time(members, "completed_at");
     }
 
-    private Instant time(String name) {
-        String text = Members.text(members, name);
-        try {
-            return text == null ? null : OffsetDateTime.parse(text).toInstant();
-        } catch (DateTimeException e) {
-            throw Members.unexpected("'" + name + "' of the job is no time: " + text, e);
-        }
+    /** When the job is thrown away unless it has started. */
+    public Instant expiresAt() {
+        return Members.time(members, "expires_at");
     }
 }

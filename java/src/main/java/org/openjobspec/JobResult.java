@@ -1,29 +1,16 @@
+// Made from xtask/records.toml by make gen; do not edit.
 package org.openjobspec;
 
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 
 /**
- * How a job ended, and what came out of it.
+ * How a job ended, and what its handler returned.
  *
- * @param members everything the server said, by the names on the wire
+ * @param members everything that the server sent, by the names on the wire, in the forms of {@link Json}
  */
 public record JobResult(Map<String, Object> members) implements JsonForm {
-    static Operation<JobResult> operation(String id, Duration wait) {
-        String path = Operation.at("jobs", id, "result");
-        Long seconds = wait == null ? null : (Durations.notNegative("wait", wait).toMillis() + 999) / 1000;
-        return Operation.read("GET", Operation.query(path, Operation.members("wait", wait == null ? null : "true", "timeout", seconds)), null,
-                answer -> new JobResult(Members.of(answer)));
-    }
-
-    static Operation<List<JobResult>> operation(List<String> ids) {
-        return Operation.read("POST", "/jobs/results", Map.of("ids", ids), answer -> {
-            List<JobResult> results = new ArrayList<>();
-            for (Object one : Operation.items(answer, "results")) results.add(one == null ? null : new JobResult(Members.of(one)));
-            return results;
-        });
+    static JobResult of(Object value) {
+        return new JobResult(Members.of(value));
     }
 
     @Override
@@ -31,32 +18,37 @@ public record JobResult(Map<String, Object> members) implements JsonForm {
         return members;
     }
 
-    /** Which job. */
+    /** One attribute by its name on the wire; null when there is none. */
+    public Object get(String name) {
+        return members.get(name);
+    }
+
+    /** The job's id. */
     public String jobId() {
         return Members.text(members, "job_id");
     }
 
-    /** {@code completed}, {@code discarded} or {@code cancelled}. */
+    /** Completed, discarded or cancelled. */
     public String state() {
         return Members.text(members, "state");
     }
 
-    /** Whether it was completed. */
+    /** Whether the job was completed. */
     public boolean ok() {
-        return "completed".equals(state());
+        return "completed".equals(members.get("state"));
     }
 
-    /** What the handler returned; null when it returned nothing or nothing is kept. */
+    /** What the handler returned; null when it returned nothing, or when its result is not kept. */
     public Object result() {
         return members.get("result");
     }
 
-    /** The failure that ended it; null when none did. */
+    /** The failure that ended the job; null when none did. */
     public Map<String, Object> error() {
-        return members.get("error") == null ? null : Members.of(members.get("error"));
+        return Members.object(members, "error", null);
     }
 
-    /** Attempts begun. */
+    /** How many attempts were begun. */
     public int attempt() {
         return Members.number(members, "attempt", 0);
     }

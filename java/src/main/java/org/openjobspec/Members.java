@@ -1,6 +1,9 @@
 package org.openjobspec;
 
 import java.math.BigDecimal;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
 
@@ -23,6 +26,29 @@ final class Members {
 
     static String text(Map<String, Object> members, String name) {
         return members.get(name) instanceof String text ? text : null;
+    }
+
+    static String text(Map<String, Object> members, String name, String otherwise) {
+        return members.get(name) instanceof String text ? text : otherwise;
+    }
+
+    /** An object inside of another. */
+    static Map<String, Object> object(Map<String, Object> members, String name, Map<String, Object> otherwise) {
+        return members.get(name) == null ? otherwise : of(members.get(name));
+    }
+
+    /** The error of one item of an answer about many, by the core's own rules; null when the item has none. */
+    static OJSException error(Map<String, Object> members, String name) {
+        return members.get(name) == null ? null : Native.refusal(0, Json.bytes(members.get(name)));
+    }
+
+    static Instant time(Map<String, Object> members, String name) {
+        String text = text(members, name);
+        try {
+            return text == null ? null : OffsetDateTime.parse(text).toInstant();
+        } catch (DateTimeException e) {
+            throw unexpected("'" + name + "' of the answer is not a time: " + text, e);
+        }
     }
 
     static int number(Map<String, Object> members, String name, int otherwise) {

@@ -217,18 +217,13 @@ final class Native {
         try (Arena memory = Arena.ofConfined()) {
             int number = plain(() -> (int) ERROR_CLASS.invokeExact(error));
             byte[] text = plain(() -> bytes((MemorySegment) ERROR_JSON.invokeExact((SegmentAllocator) memory, error)));
-            return exception(number, (Map<?, ?>) Json.parse(text));
+            Map<String, Object> about = Members.of(Json.parse(text));
+            return OJSException.of(number, Members.text(about, "message"), OJSException.About.of(about));
         } finally {
             plain(() -> {
                 ERROR_FREE.invokeExact(error);
                 return null;
             });
         }
-    }
-
-    private static OJSException exception(int number, Map<?, ?> about) {
-        return OJSException.of(number, (String) about.get("message"), new OJSException.About((String) about.get("code"),
-                Boolean.TRUE.equals(about.get("retryable")), about.get("status") instanceof Number n ? n.intValue() : 0, about.get("details"),
-                (String) about.get("hint"), (String) about.get("request_id"), (String) about.get("numeric")));
     }
 }

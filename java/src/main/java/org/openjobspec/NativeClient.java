@@ -6,10 +6,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -35,12 +37,42 @@ final class NativeClient {
     private static final AtomicLong LAST = new AtomicLong();
     private static final MemorySegment DONE = done();
 
-    /** How to connect; null and 0 are the defaults. */
-    record Options(int maxSends, long timeoutMs, long connectTimeoutMs, String authToken, List<String> headers, String caFile,
-                   String certFile, String keyFile, String encryptionKeys, long maxResponseBytes, String proxy) {
+    private static final StructLayout LAYOUT = Native.CLIENT_OPTIONS;
+
+    // gen:java/settings.j2:native_client (make gen; do not edit)
+    /** Settings of a client; null, 0 and nothing are the defaults. */
+    record Options(
+            String authToken,
+            List<String> headers,
+            Duration timeout,
+            Duration connectTimeout,
+            int maxSends,
+            String caFile,
+            String certFile, String keyFile,
+            String encryptionKeys,
+            long maxResponseBytes,
+            String proxy) {
         /** The defaults. */
-        static final Options DEFAULT = new Options(0, 0, 0, null, List.of(), null, null, null, null, 0, null);
+        static final Options DEFAULT = new Options(null, List.of(), null, null, 0, null, null, null, null, 0, null);
+
+        /** Writes them into the structure of the core. */
+        void write(Arena memory, MemorySegment options) {
+            Native.set(options, LAYOUT, "auth_token", memory, authToken);
+            member("headers").set(options, 0L, Native.slices(memory, headers));
+            member("header_slices").set(options, 0L, (long) headers.size());
+            member("timeout_ms").set(options, 0L, Durations.millis("timeout", timeout));
+            member("connect_timeout_ms").set(options, 0L, Durations.millis("connectTimeout", connectTimeout));
+            member("max_sends").set(options, 0L, maxSends);
+            Native.set(options, LAYOUT, "ca_file", memory, caFile);
+            // One without the other is nothing.
+            Native.set(options, LAYOUT, "cert_file", memory, keyFile == null ? null : certFile);
+            Native.set(options, LAYOUT, "key_file", memory, certFile == null ? null : keyFile);
+            Native.set(options, LAYOUT, "encryption_keys", memory, encryptionKeys);
+            member("max_response_bytes").set(options, 0L, maxResponseBytes);
+            Native.set(options, LAYOUT, "proxy", memory, proxy);
+        }
     }
+    // gen:end
 
     private final MemorySegment handle;
     private final String url;
@@ -49,18 +81,7 @@ final class NativeClient {
         this.url = url;
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment options = Native.options(memory, Native.CLIENT_OPTIONS, INIT);
-            member("max_sends").set(options, 0L, given.maxSends());
-            member("timeout_ms").set(options, 0L, given.timeoutMs());
-            member("connect_timeout_ms").set(options, 0L, given.connectTimeoutMs());
-            member("headers").set(options, 0L, Native.slices(memory, given.headers()));
-            member("header_slices").set(options, 0L, (long) given.headers().size());
-            Native.set(options, Native.CLIENT_OPTIONS, "auth_token", memory, given.authToken());
-            Native.set(options, Native.CLIENT_OPTIONS, "ca_file", memory, given.caFile());
-            Native.set(options, Native.CLIENT_OPTIONS, "cert_file", memory, given.certFile());
-            Native.set(options, Native.CLIENT_OPTIONS, "key_file", memory, given.keyFile());
-            Native.set(options, Native.CLIENT_OPTIONS, "encryption_keys", memory, given.encryptionKeys());
-            member("max_response_bytes").set(options, 0L, given.maxResponseBytes());
-            Native.set(options, Native.CLIENT_OPTIONS, "proxy", memory, given.proxy());
+            given.write(memory, options);
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment address = Native.slice(memory, url);
             Native.raise(() -> (MemorySegment) NEW.invokeExact(address, options, out));

@@ -13,6 +13,7 @@ import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.List;
 
 /** {@code ojs_worker}: jobs come out, outcomes go in. Threads may share one. */
@@ -41,35 +42,58 @@ final class NativeWorker {
     private static final int JOBS = 0;
     private static final int CLOSED = 3;
 
-    /** Settings; null and 0 are the defaults. */
-    record Options(int concurrency, List<String> queues, List<String> types, String workerId, long heartbeatMs, long visibilityMs,
-                   long graceMs, long flushMs, long pollMs, boolean keepOnShutdown, List<String> labels,
-                   String unknownTypes, boolean onlyRegisteredTypes) {}
+    private static final StructLayout LAYOUT = Native.WORKER_OPTIONS;
+
+    // gen:java/settings.j2:native_worker (make gen; do not edit)
+    /** Settings of a worker; null, 0 and nothing are the defaults. */
+    record Options(
+            List<String> queues,
+            int concurrency,
+            String workerId,
+            Duration heartbeatInterval,
+            Duration visibilityTimeout,
+            Duration gracePeriod,
+            Duration flushTimeout,
+            Duration pollInterval,
+            List<String> labels,
+            boolean releaseOnShutdown,
+            String unknownTypes,
+            boolean onlyRegisteredTypes) {
+        /** The defaults. */
+        static final Options DEFAULT = new Options(List.of(), 0, null, null, null, null, null, null, List.of(), true, null, false);
+
+        /** Writes them into the structure of the core. */
+        void write(Arena memory, MemorySegment options) {
+            member("queues").set(options, 0L, Native.slices(memory, queues));
+            member("queue_count").set(options, 0L, (long) queues.size());
+            member("concurrency").set(options, 0L, concurrency);
+            Native.set(options, LAYOUT, "worker_id", memory, workerId);
+            member("heartbeat_ms").set(options, 0L, Durations.millis("heartbeatInterval", heartbeatInterval));
+            member("visibility_ms").set(options, 0L, Durations.millis("visibilityTimeout", visibilityTimeout));
+            member("grace_ms").set(options, 0L, Durations.evenNone("gracePeriod", gracePeriod));
+            member("flush_ms").set(options, 0L, Durations.evenNone("flushTimeout", flushTimeout));
+            member("poll_ms").set(options, 0L, Durations.millis("pollInterval", pollInterval));
+            member("labels").set(options, 0L, Native.slices(memory, labels));
+            member("label_count").set(options, 0L, (long) labels.size());
+            member("keep_on_shutdown").set(options, 0L, !releaseOnShutdown);
+            Native.set(options, LAYOUT, "unknown_types", memory, unknownTypes);
+            member("only_registered_types").set(options, 0L, onlyRegisteredTypes);
+        }
+    }
+    // gen:end
 
     /** A running job that should stop. */
     record Cancellation(long token, int why) {}
 
     private final MemorySegment handle;
 
-    NativeWorker(NativeClient client, Options given) {
+    /** Without types it gets the jobs of all types. */
+    NativeWorker(NativeClient client, Options given, List<String> types) {
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment options = Native.options(memory, Native.WORKER_OPTIONS, INIT);
-            member("concurrency").set(options, 0L, given.concurrency());
-            member("queues").set(options, 0L, Native.slices(memory, given.queues()));
-            member("queue_count").set(options, 0L, (long) given.queues().size());
-            member("types").set(options, 0L, Native.slices(memory, given.types()));
-            member("type_count").set(options, 0L, (long) given.types().size());
-            Native.set(options, Native.WORKER_OPTIONS, "worker_id", memory, given.workerId());
-            member("heartbeat_ms").set(options, 0L, given.heartbeatMs());
-            member("visibility_ms").set(options, 0L, given.visibilityMs());
-            member("grace_ms").set(options, 0L, given.graceMs());
-            member("poll_ms").set(options, 0L, given.pollMs());
-            member("keep_on_shutdown").set(options, 0L, given.keepOnShutdown());
-            member("labels").set(options, 0L, Native.slices(memory, given.labels()));
-            member("label_count").set(options, 0L, (long) given.labels().size());
-            member("flush_ms").set(options, 0L, given.flushMs());
-            Native.set(options, Native.WORKER_OPTIONS, "unknown_types", memory, given.unknownTypes());
-            member("only_registered_types").set(options, 0L, given.onlyRegisteredTypes());
+            given.write(memory, options);
+            member("types").set(options, 0L, Native.slices(memory, types));
+            member("type_count").set(options, 0L, (long) types.size());
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment connection = client.handle();
             Native.raise(() -> (MemorySegment) NEW.invokeExact(connection, options, out));

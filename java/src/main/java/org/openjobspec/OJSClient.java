@@ -20,6 +20,9 @@ import java.util.concurrent.CompletableFuture;
  * }
  */
 public final class OJSClient extends Operations.OfClient implements AutoCloseable {
+    /** How long the server may hold back an answer: below the time-outs of common proxies. */
+    private static final Duration HELD_BACK = Duration.ofSeconds(20);
+
     private final Connection connection;
     private final MiddlewareChain<EnqueueMiddleware> middleware = new MiddlewareChain<>(MiddlewareChain.ENQUEUE_ORDER);
     private volatile List<EnqueueMiddleware> layers;
@@ -118,21 +121,6 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
         return kept;
     }
 
-    // --- jobs ---
-
-    /** The newest jobs, as many as the server gives in one answer. */
-    public JobPage listJobs() {
-        return listJobs(JobFilter.ALL);
-    }
-
-    /**
-     * Looks for jobs, newest first, a page at a time: {@code client.listJobs(JobFilter.ALL.withQueue("mail").withStates("discarded"))}. It needs a
-     * server with the admin routes, as ours and the embedded engine are, and a key that may use them.
-     */
-    public JobPage listJobs(JobFilter filter) {
-        return run(filter.operation());
-    }
-
     // --- workflows ---
 
     /** Starts a workflow made by {@link Workflow#chain}, {@link Workflow#group} or {@link Workflow#batch}. */
@@ -177,20 +165,47 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
         return new Workers(this);
     }
 
-    /** How a job ended. Throws {@link OJSException.Api} with the status 408 when it has not. */
-    public JobResult result(String id) {
-        // Sent once, also without waiting: "not finished" is an answer here.
-        return run(JobResult.operation(id, null).waiting(Duration.ZERO));
+    /** How a job ended, once it has: waits for the end of the job as long as it takes. */
+    public JobResult waitForResult(String id) {
+        return waitForResult(id, null);
     }
 
-    /** The same, waiting until it has ended. */
+    /**
+     * How a job ended, once it has. Waits at most this long, and throws {@link OJSException.Timeout} when the job has
+     * not ended by then.
+     *
+     * {@snippet :
+     * Object sum = client.waitForResult(job.id(), Duration.ofSeconds(30)).result();
+     * }
+     */
+    public JobResult waitForResult(String id, Duration timeout) {
+        long end = timeout == null ? 0 : System.nanoTime() + Durations.notNegative("timeout", timeout).toNanos();
+        while (true) {
+            Duration left = timeout == null ? HELD_BACK : Duration.ofNanos(Math.max(end - System.nanoTime(), 0));
+            Duration wait = left.compareTo(HELD_BACK) > 0 ? HELD_BACK : left;
+            String path = Operation.query(Operation.at("jobs", id, "result"),
+                    Operation.members("wait", "true", "timeout", (wait.toMillis() + 999) / 1000));
+            try {
+                return run(Operation.read("GET", path, null, JobResult::of).waiting(wait));
+            } catch (OJSException.Api e) {
+                if (e.status() != 408) throw e;
+                if (timeout != null && System.nanoTime() - end >= 0) {
+                    OJSException.About about = new OJSException.About("timeout", true, 0, null, null, null, null);
+                    String message = "job " + id + " has not ended within " + Durations.text(timeout);
+                    throw new OJSException.Timeout(message, about, e);
+                }
+            }
+        }
+    }
+
+    /**
+     * The same.
+     *
+     * @deprecated Other languages call it by another name: use {@link #waitForResult}.
+     */
+    @Deprecated
     public JobResult result(String id, Duration wait) {
-        return run(JobResult.operation(id, wait).waiting(wait));
-    }
-
-    /** How jobs ended, in the order of the ids; null for those that have not. */
-    public List<JobResult> results(List<String> ids) {
-        return run(JobResult.operation(ids));
+        return waitForResult(id, wait);
     }
 
     /** Events as they happen: from now on, or after one that was seen. */
@@ -280,29 +295,12 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
     /** Settings of a client. */
     public static final class Builder {
         private String url;
-        private String authToken;
-        private String caFile;
-        private final List<String> headers = new ArrayList<>();
-        private Duration timeout;
-        private Duration connectTimeout;
-        private int maxSends;
-        private String certFile;
-        private String keyFile;
-        private String encryptionKeys;
-        private long maxResponseBytes;
-        private String proxy;
         private Transport transport;
 
         private Builder() {
             Environment said = Environment.read();
-            List<String> cert = said.texts("client_cert");
             url = said.text("url");
-            authToken = said.text("auth_token");
-            caFile = said.text("ca_file");
-            if (!cert.isEmpty()) clientCert(Path.of(cert.get(0)), Path.of(cert.get(1)));
-            encryptionKeys = said.text("encryption_keys");
-            maxResponseBytes = said.number("max_response_bytes");
-            proxy = said.text("proxy");
+            take(said);
         }
 
         /** Where it leads; never a password, a token or a key. */
@@ -311,15 +309,12 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
             return "OJSClient.Builder[" + Redacted.url(url) + "]";
         }
 
-        /** Where to: see {@link OJSClient#connect(String)}; without it {@code OJS_URL}, else {@code http://localhost:8080}. */
+        /**
+         * Where to: see {@link OJSClient#connect(String)}. Without it, and with an empty text or null, {@code OJS_URL},
+         * else {@code http://localhost:8080}.
+         */
         public Builder url(String url) {
-            this.url = url;
-            return this;
-        }
-
-        /** The bearer token; without it {@code OJS_AUTH_TOKEN}. */
-        public Builder authToken(String token) {
-            authToken = token;
+            if (url != null && !url.isEmpty()) this.url = url;
             return this;
         }
 
@@ -330,68 +325,122 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
             return this;
         }
 
-        /** Headers of every request. */
+        // gen:java/settings.j2:client (make gen; do not edit)
+        private String authToken;
+        private final List<String> headers = new ArrayList<>();
+        private Duration timeout;
+        private Duration connectTimeout;
+        private int maxSends;
+        private String caFile;
+        private String certFile;
+        private String keyFile;
+        private String encryptionKeys;
+        private long maxResponseBytes;
+        private String proxy;
+
+        /** Takes what the environment says, before a method says otherwise. */
+        private void take(Environment said) {
+            authToken = said.text("auth_token");
+            caFile = said.text("ca_file");
+            List<String> cert = said.texts("client_cert");
+            if (!cert.isEmpty()) clientCert(Path.of(cert.get(0)), Path.of(cert.get(1)));
+            encryptionKeys = said.text("encryption_keys");
+            maxResponseBytes = said.number("max_response_bytes");
+            proxy = said.text("proxy");
+        }
+
+        /** The bearer token. Without it {@code OJS_AUTH_TOKEN}. */
+        public Builder authToken(String authToken) {
+            this.authToken = authToken;
+            return this;
+        }
+
+        /** Further headers of every request. */
         public Builder headers(Map<String, String> more) {
             more.forEach(this::header);
             return this;
         }
 
-        /** For a whole call. */
-        public Builder timeout(Duration length) {
-            timeout = Durations.longerThanNone("timeout", length);
+        /** For a whole call; a long poll's wait is added. Without it 30 s. */
+        public Builder timeout(Duration timeout) {
+            this.timeout = Durations.longerThanNone("timeout", timeout);
             return this;
         }
 
-        /** For connecting. */
-        public Builder connectTimeout(Duration length) {
-            connectTimeout = Durations.longerThanNone("connectTimeout", length);
+        /** For connecting. Without it 5 s. */
+        public Builder connectTimeout(Duration connectTimeout) {
+            this.connectTimeout = Durations.longerThanNone("connectTimeout", connectTimeout);
             return this;
         }
 
-        /** How often a request that did not arrive is sent, the first time included. */
-        public Builder maxSends(int sends) {
-            if (sends < 1) throw new OJSException.Validation("maxSends must be at least 1, got " + sends);
-            maxSends = sends;
+        /** How often a request that did not arrive is sent, the first time included. Without it 5. */
+        public Builder maxSends(int maxSends) {
+            this.maxSends = atLeastOne("maxSends", maxSends);
             return this;
         }
 
-        /** Certificates to trust, a PEM file; without it {@code OJS_TLS_CA_FILE}, else those of the system. */
-        public Builder caFile(Path file) {
-            caFile = file.toString();
+        /** Certificates to trust, a PEM file. Without it {@code OJS_TLS_CA_FILE}. */
+        public Builder caFile(Path caFile) {
+            this.caFile = caFile.toString();
             return this;
         }
 
-        /** The client's own certificate and its key, PEM files; without it {@code OJS_TLS_CERT_FILE} and {@code OJS_TLS_KEY_FILE}. */
+        /** The client's own certificate and its key, PEM files. Without it {@code OJS_TLS_CERT_FILE} and {@code
+         * OJS_TLS_KEY_FILE}. */
         public Builder clientCert(Path certificate, Path key) {
             certFile = certificate.toString();
             keyFile = key.toString();
             return this;
         }
 
-        /**
-         * Encrypts the arguments of jobs before they leave the process, and decrypts them in workers: {@code name:key,name:key}, the key for
-         * new jobs first, each 64 hexadecimal characters or base64 of 32 bytes. Without it {@code OJS_ENCRYPTION_KEYS}.
-         */
-        public Builder encryptionKeys(String keys) {
-            encryptionKeys = keys;
+        /** Encrypts the arguments of jobs, and decrypts them in workers; the first key is the one for new jobs. {@code
+         * name:key,name:key}, where a key is 64 hexadecimal characters, or base64 of 32 bytes. Without it {@code
+         * OJS_ENCRYPTION_KEYS}. */
+        public Builder encryptionKeys(String encryptionKeys) {
+            this.encryptionKeys = encryptionKeys;
             return this;
         }
 
-        /**
-         * Most bytes of one answer; without it {@code OJS_MAX_RESPONSE_BYTES}, else 268,435,456 (256 MiB). A longer
-         * one is an error, and what it asked for may have happened.
-         */
-        public Builder maxResponseBytes(long most) {
-            if (most < 1) throw new OJSException.Validation("maxResponseBytes must be at least 1, got " + most);
-            maxResponseBytes = most;
+        /** Most bytes of one answer (256 MiB); a longer one is an error, and what it asked for may have happened.
+         * Without it {@code OJS_MAX_RESPONSE_BYTES}, else {@code 268435456}. */
+        public Builder maxResponseBytes(long maxResponseBytes) {
+            this.maxResponseBytes = atLeastOne("maxResponseBytes", maxResponseBytes);
             return this;
         }
 
-        /** Through which proxy requests go; without it {@code OJS_PROXY}, else {@link Proxy#ENVIRONMENT}. */
-        public Builder proxy(Proxy which) {
-            proxy = which.word();
+        /** {@code environment}: requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names; {@code
+         * none}: those variables are not read. Requests to a loopback address go through none. Without it {@code
+         * OJS_PROXY}, else {@code environment}. */
+        public Builder proxy(Proxy proxy) {
+            this.proxy = proxy.word();
             return this;
         }
+
+        /** What the core is given. */
+        NativeClient.Options options() {
+            return new NativeClient.Options(
+                    authToken,
+                    List.copyOf(headers),
+                    timeout,
+                    connectTimeout,
+                    maxSends,
+                    caFile,
+                    certFile, keyFile,
+                    encryptionKeys,
+                    maxResponseBytes,
+                    proxy);
+        }
+
+        private static int atLeastOne(String name, int given) {
+            if (given < 1) throw new OJSException.Validation(name + " must be at least 1, got " + given);
+            return given;
+        }
+
+        private static long atLeastOne(String name, long given) {
+            if (given < 1) throw new OJSException.Validation(name + " must be at least 1, got " + given);
+            return given;
+        }
+        // gen:end
 
         /** Replaces the network, for workers and relays with this client, too. Requests come on any thread, and many at a time. */
         public Builder transport(Transport instead) {
@@ -402,10 +451,7 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
         /** The client. */
         public OJSClient build() {
             if (transport != null) return new OJSClient(new Connection(transport));
-            boolean both = certFile != null && keyFile != null;
-            return new OJSClient(new Connection(new NativeClient(url, new NativeClient.Options(maxSends, Durations.millis("timeout", timeout),
-                    Durations.millis("connectTimeout", connectTimeout), authToken, headers, caFile, both ? certFile : null, both ? keyFile : null,
-                    encryptionKeys, maxResponseBytes, proxy))));
+            return new OJSClient(new Connection(new NativeClient(url, options())));
         }
     }
 }

@@ -11,13 +11,6 @@ import java.util.Map;
 public sealed class OJSException extends RuntimeException {
     private final transient About about;
 
-    /** What is known about an error besides its message. */
-    record About(String code, boolean retryable, int status, Object details, String hint, String requestId, String numeric) {
-        static About code(String code) {
-            return new About(code, false, 0, null, null, null, null);
-        }
-    }
-
     OJSException(String message, About about, Throwable cause) {
         super(message, cause);
         this.about = about;
@@ -27,7 +20,26 @@ public sealed class OJSException extends RuntimeException {
         return about == null ? About.code("internal_error") : about; // after deserialisation
     }
 
-    /** Machine-readable, as the server wrote it. */
+    // gen:java/error.j2 (make gen; do not edit)
+    /** What is known about an error besides its message. */
+    record About(String code, boolean retryable, int status, Object details, String hint, String requestId, String numeric) {
+        static About code(String code) {
+            return new About(code, false, 0, null, null, null, null);
+        }
+
+        static About of(Map<String, Object> members) {
+            return new About(
+                    Members.text(members, "code"),
+                    Boolean.TRUE.equals(members.get("retryable")),
+                    Members.number(members, "status", 0),
+                    members.get("details"),
+                    Members.text(members, "hint"),
+                    Members.text(members, "request_id"),
+                    Members.text(members, "numeric"));
+        }
+    }
+
+    /** Machine-readable, as the server wrote it, such as {@code not_found}. */
     public String code() {
         return about().code();
     }
@@ -42,25 +54,27 @@ public sealed class OJSException extends RuntimeException {
         return about().status();
     }
 
-    /** More, in the form of {@link Json}; null when there is none. */
+    /** More about the error, in the forms of JSON; null when there is no more. */
     public Object details() {
         return about().details();
     }
 
-    /** What to do next, in the server's words; null when there are none. */
+    /** What to do next, in the server's words; null when the server gave no hint. */
     public String hint() {
         return about().hint();
     }
 
-    /** The server's name for the request; null when it gave none. */
+    /** The name of the request in the server's log; null when the server gave none. */
     public String requestId() {
         return about().requestId();
     }
 
-    /** Number of the code in the catalogue of OJS errors, such as {@code OJS-3000}; may be null. */
+    /** The number of the code in the catalogue of OJS errors, such as {@code OJS-3000}; null when it has none. */
     public String numeric() {
         return about().numeric();
     }
+
+    // gen:end
 
     private static String text(Object details, String name) {
         return details instanceof Map<?, ?> members && members.get(name) instanceof String text ? text : null;

@@ -117,9 +117,9 @@ public final class OJSWorker implements AutoCloseable {
 
     /** A worker that does not ask for the queue that jobs of a type go to by default never gets one of them. */
     private void warnOfQueue(String type) {
-        if (Defaults.of(type).get("queue") instanceof String queue && !settings.queues().contains(queue)) {
+        if (Defaults.of(type).get("queue") instanceof String queue && !settings.options().queues().contains(queue)) {
             LOG.log(System.Logger.Level.WARNING, "jobs of type ''{0}'' go to the queue ''{1}'' by default, and this worker asks for {2} only",
-                    type, queue, settings.queues());
+                    type, queue, settings.options().queues());
         }
     }
 
@@ -222,7 +222,7 @@ public final class OJSWorker implements AutoCloseable {
     /** What it works, and where it is in its life. */
     @Override
     public String toString() {
-        return "OJSWorker[queues " + String.join(", ", settings.queues()) + ", " + state() + "]";
+        return "OJSWorker[queues " + String.join(", ", settings.options().queues()) + ", " + state() + "]";
     }
 
     private WorkerLoop running() {
@@ -243,7 +243,7 @@ public final class OJSWorker implements AutoCloseable {
 
     /** The queues, in order of preference. */
     public List<String> queues() {
-        return settings.queues();
+        return settings.options().queues();
     }
 
     /** Handlers that run now. */
@@ -255,26 +255,11 @@ public final class OJSWorker implements AutoCloseable {
     public static final class Builder {
         private OJSClient client;
         private OJSClient.Builder connection = OJSClient.builder();
-        private List<String> queues;
-        private int concurrency;
-        private Duration heartbeatInterval;
-        private Duration visibilityTimeout = Duration.ofSeconds(30);
-        private Duration gracePeriod;
-        private Duration flushTimeout;
-        private Duration pollInterval;
-        private String workerId;
-        private List<String> labels = List.of();
-        private boolean releaseOnShutdown = true;
-        private UnknownTypes unknownTypes = UnknownTypes.FAIL;
-        private boolean onlyRegisteredTypes;
         private boolean handleSignals;
         private Executor executor;
 
         private Builder() {
-            Environment said = Environment.read();
-            queues = said.texts("queues");
-            concurrency = (int) said.number("concurrency");
-            gracePeriod = said.length("grace_period");
+            take(Environment.read());
         }
 
         /** Shares this client's connection. */
@@ -295,94 +280,142 @@ public final class OJSWorker implements AutoCloseable {
             return this;
         }
 
-        /** In order of preference; without it {@code OJS_QUEUE}, else {@code default}. */
-        public Builder queues(String... names) {
-            return queues(List.of(names));
+        // gen:java/settings.j2:worker (make gen; do not edit)
+        private List<String> queues;
+        private int concurrency;
+        private String workerId;
+        private Duration heartbeatInterval;
+        private Duration visibilityTimeout;
+        private Duration gracePeriod;
+        private Duration flushTimeout;
+        private Duration pollInterval;
+        private List<String> labels = List.of();
+        private boolean releaseOnShutdown = true;
+        private String unknownTypes;
+        private boolean onlyRegisteredTypes;
+
+        /** Takes what the environment says, before a method says otherwise. */
+        private void take(Environment said) {
+            queues = said.texts("queues");
+            concurrency = (int) said.number("concurrency");
+            gracePeriod = said.length("grace_period");
         }
 
-        /** In order of preference. */
-        public Builder queues(List<String> names) {
-            if (names.isEmpty()) throw new OJSException.Validation("a worker needs at least one queue");
-            queues = List.copyOf(names);
+        /** In order of preference. Without it {@code OJS_QUEUE}, else {@code default}. */
+        public Builder queues(List<String> queues) {
+            if (queues.isEmpty()) throw new OJSException.Validation("queues must not be empty: leave it out for the default");
+            this.queues = List.copyOf(queues);
             return this;
         }
 
-        /** Handlers at a time; without it {@code OJS_CONCURRENCY}, else 10. */
-        public Builder concurrency(int jobs) {
-            if (jobs < 1) throw new OJSException.Validation("concurrency must be at least 1, got " + jobs);
-            concurrency = jobs;
+
+        /** In order of preference. Without it {@code OJS_QUEUE}, else {@code default}. */
+        public Builder queues(String... queues) {
+            return queues(List.of(queues));
+        }
+
+        /** Handlers at a time. Without it {@code OJS_CONCURRENCY}, else {@code 10}. */
+        public Builder concurrency(int concurrency) {
+            this.concurrency = atLeastOne("concurrency", concurrency);
             return this;
         }
 
-        /** Where handlers run; without it every job gets a virtual thread. It needs as many threads as jobs run at a time. */
-        public Builder executor(Executor handlers) {
-            executor = handlers;
+        /** Its name on the server; without it a random one. */
+        public Builder workerId(String workerId) {
+            this.workerId = workerId;
             return this;
         }
 
-        /** Between heartbeats; 5 seconds. */
-        public Builder heartbeatInterval(Duration length) {
-            heartbeatInterval = Durations.longerThanNone("heartbeatInterval", length);
+        /** Between heartbeats. Without it 5 s. */
+        public Builder heartbeatInterval(Duration heartbeatInterval) {
+            this.heartbeatInterval = Durations.longerThanNone("heartbeatInterval", heartbeatInterval);
             return this;
         }
 
-        /** How long a silent worker keeps a job; 30 seconds. */
-        public Builder visibilityTimeout(Duration length) {
-            visibilityTimeout = Durations.longerThanNone("visibilityTimeout", length);
+        /** How long a silent worker keeps a job. Without it 30 s. */
+        public Builder visibilityTimeout(Duration visibilityTimeout) {
+            this.visibilityTimeout = Durations.longerThanNone("visibilityTimeout", visibilityTimeout);
             return this;
         }
 
-        /** How long running handlers may finish after a stop; 25 seconds. */
-        public Builder gracePeriod(Duration length) {
-            gracePeriod = Durations.notNegative("gracePeriod", length);
+        /** How long running handlers may finish after a stop. With 0 they are cancelled at once. Without it {@code
+         * OJS_SHUTDOWN_TIMEOUT}, else {@code 25 s}. */
+        public Builder gracePeriod(Duration gracePeriod) {
+            this.gracePeriod = Durations.notNegative("gracePeriod", gracePeriod);
             return this;
         }
 
-        /**
-         * How long the outcomes of jobs may take to reach the server after the grace period; as long as the
-         * visibility timeout, at most 30 seconds.
-         */
-        public Builder flushTimeout(Duration length) {
-            flushTimeout = Durations.notNegative("flushTimeout", length);
+        /** How long the outcomes of jobs may take to reach the server after the grace period. Without it as long as the
+         * visibility timeout, at most 30 s. */
+        public Builder flushTimeout(Duration flushTimeout) {
+            this.flushTimeout = Durations.notNegative("flushTimeout", flushTimeout);
             return this;
         }
 
-        /** What happens to a job whose type has no handler; {@link UnknownTypes#FAIL}. */
-        public Builder unknownTypes(UnknownTypes what) {
-            unknownTypes = what;
-            return this;
-        }
-
-        /**
-         * Asks the server only for jobs of the types that have a handler; jobs of other types that come all the same
-         * are given back.
-         */
-        public Builder onlyRegisteredTypes(boolean only) {
-            onlyRegisteredTypes = only;
-            return this;
-        }
-
-        /** The longest pause between fetches, where a server cannot wake a worker. */
-        public Builder pollInterval(Duration length) {
-            pollInterval = Durations.longerThanNone("pollInterval", length);
-            return this;
-        }
-
-        /** Its name on the server; a random one. */
-        public Builder workerId(String id) {
-            workerId = id;
+        /** The longest pause between fetches, where a server cannot wake a worker. Without it 2 s. */
+        public Builder pollInterval(Duration pollInterval) {
+            this.pollInterval = Durations.longerThanNone("pollInterval", pollInterval);
             return this;
         }
 
         /** Words about it that the server is told. */
-        public Builder labels(String... words) {
-            labels = List.of(words);
+        public Builder labels(List<String> labels) {
+            this.labels = List.copyOf(labels);
             return this;
         }
 
-        /** Give unfinished jobs back when it stops; true. Else they wait until their leases end. */
-        public Builder releaseOnShutdown(boolean release) {
-            releaseOnShutdown = release;
+
+        /** Words about it that the server is told. */
+        public Builder labels(String... labels) {
+            return labels(List.of(labels));
+        }
+
+        /** Gives unfinished jobs back when it stops; else they wait until their leases end. Without it true. */
+        public Builder releaseOnShutdown(boolean releaseOnShutdown) {
+            this.releaseOnShutdown = releaseOnShutdown;
+            return this;
+        }
+
+        /** What happens to a job whose type has no handler: {@code fail} makes it a dead letter whose reason is
+         * no_handler; {@code release} gives it back to its queue, and no attempt is counted. Without it fail. */
+        public Builder unknownTypes(UnknownTypes unknownTypes) {
+            this.unknownTypes = unknownTypes.word();
+            return this;
+        }
+
+        /** Asks only for jobs of the types that have a handler, where the server's manifest names {@code fetch_types}.
+         * Jobs of other types that come all the same are given back. Without it false. */
+        public Builder onlyRegisteredTypes(boolean onlyRegisteredTypes) {
+            this.onlyRegisteredTypes = onlyRegisteredTypes;
+            return this;
+        }
+
+        /** What the core is given. */
+        NativeWorker.Options options() {
+            return new NativeWorker.Options(
+                    queues,
+                    concurrency,
+                    workerId,
+                    heartbeatInterval,
+                    visibilityTimeout,
+                    gracePeriod,
+                    flushTimeout,
+                    pollInterval,
+                    labels,
+                    releaseOnShutdown,
+                    unknownTypes,
+                    onlyRegisteredTypes);
+        }
+
+        private static int atLeastOne(String name, int given) {
+            if (given < 1) throw new OJSException.Validation(name + " must be at least 1, got " + given);
+            return given;
+        }
+        // gen:end
+
+        /** Where handlers run; without it every job gets a virtual thread. It needs as many threads as jobs run at a time. */
+        public Builder executor(Executor handlers) {
+            executor = handlers;
             return this;
         }
 
@@ -394,9 +427,7 @@ public final class OJSWorker implements AutoCloseable {
 
         /** The worker; it does nothing before it is started. */
         public OJSWorker build() {
-            return new OJSWorker(new WorkerSettings(client, connection, queues, concurrency, executor, heartbeatInterval, visibilityTimeout,
-                    gracePeriod, flushTimeout, pollInterval, workerId, labels, releaseOnShutdown, handleSignals,
-                    unknownTypes, onlyRegisteredTypes));
+            return new OJSWorker(new WorkerSettings(client, connection, options(), executor, handleSignals));
         }
     }
 }

@@ -4,6 +4,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -78,6 +79,21 @@ record Operation<T>(String method, String path, Object body, Function<Object, T>
     static List<Object> items(Object answer, String name) {
         Members.need(answer, name);
         return Members.list(Members.of(answer), name);
+    }
+
+    /** One page of a list of jobs. */
+    static Operation<JobPage> page(String method, String path, Object body) {
+        return of(method, path, body, answer -> JobPage.of(with(Members.of(Members.need(answer, "pagination")),
+                Map.of("jobs", Members.need(answer, "items")))));
+    }
+
+    /** Results in the order of the ids; null for a job without one. */
+    static Operation<List<JobResult>> results(String method, String path, Object body) {
+        return of(method, path, body, answer -> {
+            List<JobResult> results = new ArrayList<>();
+            for (Object one : items(answer, "results")) results.add(one == null ? null : JobResult.of(one));
+            return results;
+        });
     }
 
     static <T> Operation<T> read(String method, String path, Object body, Function<Object, T> read) {
@@ -161,6 +177,11 @@ record Operation<T>(String method, String path, Object body, Function<Object, T>
         String given = parameters.entrySet().stream().filter(entry -> entry.getValue() != null)
                 .map(entry -> entry.getKey() + "=" + escape(entry.getValue().toString())).collect(Collectors.joining("&"));
         return given.isEmpty() ? path : path + "?" + given;
+    }
+
+    /** States as a parameter; null when there are none. */
+    static String joined(List<String> states) {
+        return states == null || states.isEmpty() ? null : String.join(",", states);
     }
 
     private static String escape(String text) {

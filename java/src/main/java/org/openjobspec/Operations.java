@@ -32,6 +32,26 @@ final class Operations {
         }
 
         /**
+         * One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There
+         * is another page while the page says that it has more. Jobs that come and go between two pages move the
+         * others.
+         *
+         * {@snippet :
+         * JobPage page = client.listJobs(JobFilter.ALL.withQueue("mail").withStates("discarded").withPerPage(100));
+         * }
+         *
+         * @param filter which jobs, in which order
+         */
+        public JobPage listJobs(JobFilter filter) {
+            return run(Operation.page("GET", Operation.query("/admin/jobs", filter.members()), null));
+        }
+
+        /** The same without what may be left out. */
+        public JobPage listJobs() {
+            return listJobs(JobFilter.ALL);
+        }
+
+        /**
          * Cancels the job. A worker that runs it is told to stop.
          *
          * @param id the job's id
@@ -66,6 +86,26 @@ final class Operations {
          */
         public Job retryJob(String id) {
             return run(Operation.bareJob("POST", Operation.place("/admin/jobs/{id}/retry", id), Map.of()));
+        }
+
+        /**
+         * How the job ended, and what its handler returned. The request is refused with status 408 while the job
+         * has not ended, and with 410 when its result is no longer kept.
+         *
+         * @param id the job's id
+         */
+        public JobResult result(String id) {
+            return run(Operation.read("GET", Operation.place("/jobs/{id}/result", id), null, JobResult::of).waiting(Duration.ZERO));
+        }
+
+        /**
+         * How up to 1,000 jobs ended, in the order of the ids. Nothing stands for a job that is unknown, that has
+         * not ended, or whose result is no longer kept.
+         *
+         * @param ids the ids of the jobs
+         */
+        public List<JobResult> results(List<String> ids) {
+            return run(Operation.results("POST", "/jobs/results", Operation.members("ids", ids)));
         }
 
         /**
@@ -173,6 +213,65 @@ final class Operations {
         }
     }
 
+    /** The methods of {@link Bulk}. */
+    abstract static class OfBulk {
+        final OJSClient client;
+
+        OfBulk(OJSClient client) {
+            this.client = client;
+        }
+
+        /**
+         * Cancels many jobs. By ids: every job that has not ended. By a filter: the jobs that wait, unless the
+         * filter names other states. Jobs that cannot be cancelled are skipped, and their items say why; with
+         * {@code atomic} one such job keeps the others from being cancelled.
+         *
+         * @param target which jobs: ids, or a filter
+         * @param atomic all of the jobs, or none
+         */
+        public Bulk.Result cancel(Bulk.Target target, boolean atomic) {
+            return client.run(Operation.read("POST", "/jobs/bulk/cancel", Operation.with(target.wire(), Operation.members("atomicity", atomic ? "atomic" : "partial")), Bulk.Result::of));
+        }
+
+        /** The same without what may be left out. */
+        public Bulk.Result cancel(Bulk.Target target) {
+            return cancel(target, false);
+        }
+
+        /**
+         * Runs many jobs again: discarded jobs with all their attempts, retryable jobs at once instead of after
+         * their pause. Jobs that cannot be retried are skipped, and their items say why; with {@code atomic} one
+         * such job keeps the others from being retried.
+         *
+         * @param target which jobs: ids, or a filter
+         * @param atomic all of the jobs, or none
+         */
+        public Bulk.Result retry(Bulk.Target target, boolean atomic) {
+            return client.run(Operation.read("POST", "/jobs/bulk/retry", Operation.with(target.wire(), Operation.members("atomicity", atomic ? "atomic" : "partial")), Bulk.Result::of));
+        }
+
+        /** The same without what may be left out. */
+        public Bulk.Result retry(Bulk.Target target) {
+            return retry(target, false);
+        }
+
+        /**
+         * Deletes many jobs that have ended. A deleted job cannot be brought back. Jobs that cannot be deleted are
+         * skipped, and their items say why; with {@code atomic} one such job keeps the others from being deleted.
+         *
+         * @param target which jobs: ids, or a filter
+         * @param atomic all of the jobs, or none
+         */
+        public Bulk.Result delete(Bulk.Target target, boolean atomic) {
+            return client.run(Operation.read("POST", "/jobs/bulk/delete", Operation.with(target.wire(), Operation.members("atomicity", atomic ? "atomic" : "partial")), Bulk.Result::of));
+        }
+
+        /** The same without what may be left out. */
+        public Bulk.Result delete(Bulk.Target target) {
+            return delete(target, false);
+        }
+    }
+
     /** The methods of {@link Queues}. */
     abstract static class OfQueues {
         final OJSClient client;
@@ -247,12 +346,52 @@ final class Operations {
         }
 
         /**
+         * Deletes the queue. A queue that holds jobs is deleted only if they may be discarded or moved.
+         *
+         * @param name the name of the queue
+         * @param strategy what happens to the jobs of the queue; null: not said; one of reject, discard, move
+         * @param targetQueue where the jobs go, for the strategy {@code move}; null: not said
+         */
+        public void delete(String name, String strategy, String targetQueue) {
+            client.run(Operation.nothing("DELETE", Operation.query(Operation.place("/queues/{name}", name), Operation.members("strategy", strategy, "target_queue", targetQueue))));
+        }
+
+        /** The same without what may be left out. */
+        public void delete(String name) {
+            delete(name, null, null);
+        }
+
+        /**
          * Accepts no more jobs for the queue and hands out those that are in it, until {@code resume}.
          *
          * @param name the name of the queue
          */
         public Map<String, Object> drain(String name) {
             return client.run(Operation.whole("POST", Operation.place("/queues/{name}/drain", name), Map.of()));
+        }
+
+        /**
+         * Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be
+         * brought back. Jobs that wait are cancelled first, so that workflows go on. Active jobs are never
+         * removed.
+         *
+         * @param name the name of the queue
+         * @param states the states of the jobs to remove
+         * @param olderThan only jobs older than this: a time, or a length of time before now; null: not said
+         */
+        public int purge(String name, List<String> states, String olderThan) {
+            int total = 0;
+            Map<String, Object> answer;
+            do {
+                answer = client.run(Operation.whole("DELETE", Operation.place("/admin/queues/{name}/jobs", name), Operation.members("states", states, "older_than", olderThan, "confirm", true, "limit", 10000)));
+                total += Members.number(answer, "purged_count", 0);
+            } while (Boolean.TRUE.equals(answer.get("has_more")));
+            return total;
+        }
+
+        /** The same without what may be left out. */
+        public int purge(String name, List<String> states) {
+            return purge(name, states, null);
         }
     }
 
@@ -326,6 +465,26 @@ final class Operations {
          */
         public void discard(String id) {
             client.run(Operation.nothing("DELETE", Operation.place("/dead-letter/{id}", id)));
+        }
+
+        /**
+         * Runs all dead letters again that the filter finds, and returns how many. Without a filter it is all of
+         * them.
+         *
+         * @param filter which dead letters
+         */
+        public int retryAll(DeadLetters.Filter filter) {
+            return client.run(Operation.number("POST", "/dead-letter/retry", Operation.members("filter", filter.members(), "confirm", true), "retried"));
+        }
+
+        /**
+         * Deletes all dead letters that the filter finds, and returns how many. Without a filter it is all of
+         * them.
+         *
+         * @param filter which dead letters
+         */
+        public int discardAll(DeadLetters.Filter filter) {
+            return client.run(Operation.number("DELETE", Operation.query("/dead-letter", Operation.with(filter.members(), Operation.members("confirm", true))), null, "deleted"));
         }
 
         /**

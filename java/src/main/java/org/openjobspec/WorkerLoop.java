@@ -37,9 +37,9 @@ final class WorkerLoop {
         this.calls = calls;
         this.listeners = listeners;
         List<String> types = calls.containsKey("*") ? List.of() : List.copyOf(calls.keySet());
-        core = new NativeWorker(client, settings.options(types));
+        core = new NativeWorker(client, settings.options(), types);
         completions = new Completions(core);
-        slots = new Semaphore(settings.concurrency());
+        slots = new Semaphore(settings.options().concurrency());
         Thread.Builder.OfVirtual threads = Thread.ofVirtual().name("ojs-job-", 0);
         executor = settings.executor() != null ? settings.executor() : task -> threads.start(task);
     }

@@ -1,3 +1,4 @@
+// Made from xtask/records.toml by make gen; do not edit.
 package org.openjobspec;
 
 import java.util.List;
@@ -6,27 +7,36 @@ import java.util.Map;
 /**
  * A workflow as the server describes it.
  *
- * @param members everything the server said, by the names on the wire
+ * @param members everything that the server sent, by the names on the wire, in the forms of {@link Json}
  */
 public record WorkflowStatus(Map<String, Object> members) implements JsonForm {
+    static WorkflowStatus of(Object value) {
+        return new WorkflowStatus(Members.of(value));
+    }
+
     @Override
     public Object toJson() {
         return members;
     }
 
-    /** Its id. */
+    /** One attribute by its name on the wire; null when there is none. */
+    public Object get(String name) {
+        return members.get(name);
+    }
+
+    /** The workflow's id. */
     public String id() {
         return Members.text(members, "id");
     }
 
-    /** {@code chain}, {@code group} or {@code batch}. */
-    public String type() {
-        return Members.text(members, "type");
-    }
-
-    /** Its name; null when it has none. */
+    /** The name that it was given; null without one. */
     public String name() {
         return Members.text(members, "name");
+    }
+
+    /** {@code chain}, {@code group}, {@code batch} or {@code graph}. */
+    public String type() {
+        return Members.text(members, "type");
     }
 
     /** The state, in the server's word. */
@@ -34,7 +44,7 @@ public record WorkflowStatus(Map<String, Object> members) implements JsonForm {
         return Members.text(members, "state");
     }
 
-    /** Its steps or jobs. */
+    /** The steps or jobs of the workflow. */
     public List<Object> steps() {
         return Members.list(members, "steps");
     }

@@ -155,6 +155,15 @@ class SettingsTest {
         }
     }
 
+    @Test
+    void anEmptyUrlMeansTheOneOfTheEnvironment() {
+        try (OJSClient without = OJSClient.connect();
+             OJSClient empty = OJSClient.connect("");
+             OJSClient none = OJSClient.connect(null)) {
+            assertEquals(List.of(without.toString(), without.toString()), List.of(empty.toString(), none.toString()));
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void jobsAreListedPageByPage(Kind kind) {

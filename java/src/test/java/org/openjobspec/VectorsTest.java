@@ -11,8 +11,8 @@ import java.net.InetSocketAddress;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.HashMap;
@@ -20,11 +20,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Executors;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens. */
@@ -136,26 +139,23 @@ class VectorsTest {
 
     /** The calls of operations whose methods have a form that is Java's own. */
     static void byHand(String operation, OJSClient client) {
-        String id = "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f";
-        Instant time = Instant.parse("2031-01-01T00:00:00Z");
-        List<String> ended = List.of("completed", "cancelled");
         switch (operation) {
-            case "bulk_cancel" -> client.bulk().cancel(Bulk.Target.where(Bulk.Filter.ofQueue("reports")));
-            case "bulk_retry" -> client.bulk().change("retry", Bulk.Target.ids(List.of(id)), true);
-            case "bulk_delete" -> client.bulk().delete(Bulk.Target.where(
-                    new Bulk.Filter(null, "email.*", ended, null, null, null, null)));
-            case "list_jobs" -> client.listJobs(JobFilter.ALL.withQueue("mail").withType("email.*")
-                    .withStates("available").withPage(2).withPerPage(50));
-            case "result" -> client.result(id);
-            case "results" -> client.results(List.of(id, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e10"));
-            case "delete_queue" -> client.queues().deleteAndMove("mail", "letters");
-            case "purge_queue" -> client.queues().purge("reports", ended, Duration.ofHours(1));
             case "dead_letters" -> client.deadLetters().list(DeadLetters.Filter.ofQueue("mail"), 10, 20);
-            case "retry_dead_letters" -> client.deadLetters().retryAll(
-                    new DeadLetters.Filter("mail", null, "Timeout", time, null));
-            case "discard_dead_letters" -> client.deadLetters().discardAll(
-                    new DeadLetters.Filter(null, "email.*", null, null, time));
             default -> throw new AssertionError("no call by hand of " + operation);
+        }
+    }
+
+    @Test
+    void theReferenceNamesMethodsThatExist() throws Exception {
+        String page = Files.readString(Path.of("../docs/reference/operations.md"));
+        Pattern method = Pattern.compile("Java `(?:([A-Za-z]+)\\(\\)\\.)?([A-Za-z]+)`");
+        List<MatchResult> named = method.matcher(page).results().toList();
+        assertTrue(named.size() > 40, "methods are named");
+        for (MatchResult name : named) {
+            Class<?> owner = OJSClient.class;
+            if (name.group(1) != null) owner = owner.getMethod(name.group(1)).getReturnType();
+            boolean there = Stream.of(owner.getMethods()).anyMatch(one -> one.getName().equals(name.group(2)));
+            assertTrue(there, name.group());
         }
     }
 
