@@ -5,6 +5,7 @@
 mod error;
 mod filters;
 mod frame;
+mod header;
 mod literal;
 mod openapi;
 mod operation;

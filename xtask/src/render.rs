@@ -5,6 +5,7 @@ use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::error::Error;
 use crate::filters;
+use crate::header::{self, Header};
 use crate::operation::{self, Group};
 use crate::record::Record;
 use crate::schema::Schema;
@@ -17,6 +18,7 @@ pub struct Renderer {
     schema: Schema,
     groups: Vec<Group>,
     records: Vec<Record>,
+    header: Header,
 }
 
 impl Renderer {
@@ -30,7 +32,7 @@ impl Renderer {
         environment.set_keep_trailing_newline(true);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         filters::register(&mut environment, &groups);
-        Ok(Self { environment, templates: root.join("xtask/templates"), schema, groups, records })
+        Ok(Self { environment, templates: root.join("xtask/templates"), schema, groups, records, header: header::read(root)? })
     }
 
     /// The OpenAPI document.
@@ -49,10 +51,10 @@ impl Renderer {
         let path = self.templates.join(name);
         let source = std::fs::read_to_string(&path).map_err(|cause| Error::file(&path, cause))?;
         let schema = minijinja::Value::from_serialize(&self.schema);
-        let (groups, records) = (&self.groups, &self.records);
+        let (groups, records, header) = (&self.groups, &self.records, &self.header);
         let (filters, parameter_words) = (operation::filters(groups), operation::words(groups));
         self.environment
-            .render_named_str(name, &source, context! { subject, groups, records, filters, parameter_words, ..schema })
+            .render_named_str(name, &source, context! { subject, groups, records, header, filters, parameter_words, ..schema })
             .map_err(|cause| Error::Template { name: name.to_owned(), cause })
     }
 }

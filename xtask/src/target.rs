@@ -75,6 +75,7 @@ pub const TARGETS: &[Target] = &[
     parts("java/src/main/java/org/openjobspec/DeadLetters.java", &["java/filter.j2:DeadLetterFilter"]),
     whole("java/src/main/java/org/openjobspec/Event.java", "java/record.j2:Event"),
     whole("java/src/main/java/org/openjobspec/Frames.java", "java/Frames.java.j2"),
+    whole("java/src/main/java/org/openjobspec/Functions.java", "java/Functions.java.j2"),
     whole("java/src/main/java/org/openjobspec/Job.java", "java/record.j2:Job"),
     whole("java/src/main/java/org/openjobspec/JobFilter.java", "java/filter.j2:JobFilter"),
     parts("java/src/main/java/org/openjobspec/JobOptions.java", &["java/options.j2"]),

@@ -1,7 +1,6 @@
 package org.openjobspec;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -33,20 +32,6 @@ final class Native {
     static final int ABI = 1 << 16;
 
     static final StructLayout SLICE = MemoryLayout.structLayout(ADDRESS.withName("ptr"), JAVA_LONG.withName("len"));
-
-    static final StructLayout CLIENT_OPTIONS = MemoryLayout.structLayout(
-            JAVA_INT.withName("size"), JAVA_INT.withName("max_sends"), JAVA_LONG.withName("timeout_ms"),
-            JAVA_LONG.withName("connect_timeout_ms"), SLICE.withName("auth_token"), ADDRESS.withName("headers"),
-            JAVA_LONG.withName("header_slices"), SLICE.withName("ca_file"), SLICE.withName("cert_file"), SLICE.withName("key_file"),
-            SLICE.withName("encryption_keys"), JAVA_LONG.withName("max_response_bytes"), SLICE.withName("proxy"));
-
-    static final StructLayout WORKER_OPTIONS = MemoryLayout.structLayout(
-            JAVA_INT.withName("size"), JAVA_INT.withName("concurrency"), ADDRESS.withName("queues"), JAVA_LONG.withName("queue_count"),
-            ADDRESS.withName("types"), JAVA_LONG.withName("type_count"), SLICE.withName("worker_id"), JAVA_LONG.withName("heartbeat_ms"),
-            JAVA_LONG.withName("visibility_ms"), JAVA_LONG.withName("grace_ms"), JAVA_LONG.withName("poll_ms"),
-            JAVA_BOOLEAN.withName("keep_on_shutdown"), MemoryLayout.paddingLayout(7), ADDRESS.withName("labels"),
-            JAVA_LONG.withName("label_count"), JAVA_LONG.withName("flush_ms"), SLICE.withName("unknown_types"),
-            JAVA_BOOLEAN.withName("only_registered_types"), MemoryLayout.paddingLayout(7));
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup LIBRARY = NativeLibrary.load();

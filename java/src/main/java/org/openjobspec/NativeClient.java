@@ -1,7 +1,7 @@
 package org.openjobspec;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.openjobspec.Functions.Client.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -20,24 +20,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** {@code ojs_client}: a connection. Threads may share one. */
 final class NativeClient {
-    private static final MethodHandle INIT = Native.quick("ojs_client_options_init", null, ADDRESS);
-    private static final MethodHandle NEW = Native.function("ojs_client_new", ADDRESS, Native.SLICE, ADDRESS, ADDRESS);
-    private static final MethodHandle OVER = Native.function("ojs_client_over", ADDRESS, ADDRESS, ADDRESS);
-    private static final MethodHandle CALL =
-            Native.function("ojs_client_call", ADDRESS, ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
-    private static final MethodHandle CALL_ASYNC =
-            Native.function("ojs_client_call_async", ADDRESS, ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS, ADDRESS);
-    private static final MethodHandle CALL_WAITING = Native.function("ojs_client_call_waiting", ADDRESS, ADDRESS, Native.SLICE, Native.SLICE,
-            Native.SLICE, JAVA_LONG, ADDRESS, ADDRESS);
-    private static final MethodHandle CLOSE = Native.function("ojs_client_close", ADDRESS, ADDRESS);
-    private static final MethodHandle FREE = Native.function("ojs_client_free", null, ADDRESS);
 
     /** Calls under way without a thread that waits, by the number that stands for them on the other side. */
     private static final ConcurrentHashMap<Long, CompletableFuture<byte[]>> UNDER_WAY = new ConcurrentHashMap<>();
     private static final AtomicLong LAST = new AtomicLong();
     private static final MemorySegment DONE = done();
 
-    private static final StructLayout LAYOUT = Native.CLIENT_OPTIONS;
+    private static final StructLayout LAYOUT = Functions.CLIENT_OPTIONS;
 
     // gen:java/settings.j2:native_client (make gen; do not edit)
     /** Settings of a client; null, 0 and nothing are the defaults. */
@@ -80,7 +69,7 @@ final class NativeClient {
     NativeClient(String url, Options given) {
         this.url = url;
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment options = Native.options(memory, Native.CLIENT_OPTIONS, INIT);
+            MemorySegment options = Native.options(memory, LAYOUT, OPTIONS_INIT);
             given.write(memory, options);
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment address = Native.slice(memory, url);
@@ -102,11 +91,11 @@ final class NativeClient {
 
     /** What the library takes for the size of the options. For tests. */
     static int optionsSize() {
-        return Native.optionsSize(Native.CLIENT_OPTIONS, INIT);
+        return Native.optionsSize(LAYOUT, OPTIONS_INIT);
     }
 
     private static VarHandle member(String name) {
-        return Native.member(Native.CLIENT_OPTIONS, name);
+        return Native.member(LAYOUT, name);
     }
 
     String url() {

@@ -2,13 +2,12 @@ package org.openjobspec;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.openjobspec.Functions.Mailbox.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
 
@@ -20,12 +19,6 @@ final class NativeMailbox {
     private static final System.Logger LOG = System.getLogger("org.openjobspec");
     private static final long WAIT_MS = 60_000;
 
-    private static final MethodHandle NEW = Native.function("ojs_transport_new", ADDRESS, ADDRESS);
-    private static final MethodHandle PULL = Native.function("ojs_transport_pull", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
-    private static final MethodHandle REPLY = Native.function("ojs_transport_reply", ADDRESS, ADDRESS, JAVA_LONG, JAVA_SHORT, Native.SLICE);
-    private static final MethodHandle FAIL = Native.function("ojs_transport_fail", ADDRESS, ADDRESS, JAVA_LONG, Native.SLICE);
-    private static final MethodHandle CLOSE = Native.function("ojs_transport_close", null, ADDRESS);
-    private static final MethodHandle FREE = Native.function("ojs_transport_free", null, ADDRESS);
 
     /** One request as it came. */
     private record Request(long ticket, String method, String path, byte[] body) {}

@@ -5,44 +5,24 @@ import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.openjobspec.Functions.Worker.*;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.StructLayout;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 
 /** {@code ojs_worker}: jobs come out, outcomes go in. Threads may share one. */
 final class NativeWorker {
-    static final StructLayout CANCELLATION =
-            MemoryLayout.structLayout(JAVA_LONG.withName("token"), JAVA_INT.withName("why"), MemoryLayout.paddingLayout(4));
-
-    private static final MethodHandle INIT = Native.quick("ojs_worker_options_init", null, ADDRESS);
-    private static final MethodHandle NEW = Native.function("ojs_worker_new", ADDRESS, ADDRESS, ADDRESS, ADDRESS);
-    private static final MethodHandle START = Native.function("ojs_worker_start", ADDRESS, ADDRESS);
-    private static final MethodHandle ID = Native.quick("ojs_worker_id", Native.SLICE, ADDRESS);
-    private static final MethodHandle PULL = Native.function("ojs_worker_pull", ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS);
-    private static final MethodHandle CANCELLATIONS =
-            Native.function("ojs_worker_cancellations", ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS);
-    private static final MethodHandle HEARTBEAT = Native.function("ojs_worker_heartbeat", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
-    private static final MethodHandle COMPLETE =
-            Native.function("ojs_worker_complete", ADDRESS, ADDRESS, Native.SLICE, JAVA_LONG, ADDRESS);
-    private static final MethodHandle QUIET = Native.function("ojs_worker_quiet", ADDRESS, ADDRESS);
-    private static final MethodHandle RESUME = Native.function("ojs_worker_resume", ADDRESS, ADDRESS);
-    private static final MethodHandle STOP = Native.function("ojs_worker_stop", ADDRESS, ADDRESS, JAVA_LONG);
-    private static final MethodHandle WAIT = Native.function("ojs_worker_wait", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
-    private static final MethodHandle PHASE = Native.quick("ojs_worker_phase", JAVA_INT, ADDRESS);
-    private static final MethodHandle FREE = Native.function("ojs_worker_free", null, ADDRESS);
 
     /** {@code enum ojs_pull}. */
     private static final int JOBS = 0;
     private static final int CLOSED = 3;
 
-    private static final StructLayout LAYOUT = Native.WORKER_OPTIONS;
+    private static final StructLayout LAYOUT = Functions.WORKER_OPTIONS;
 
     // gen:java/settings.j2:native_worker (make gen; do not edit)
     /** Settings of a worker; null, 0 and nothing are the defaults. */
@@ -90,7 +70,7 @@ final class NativeWorker {
     /** Without types it gets the jobs of all types. */
     NativeWorker(NativeClient client, Options given, List<String> types) {
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment options = Native.options(memory, Native.WORKER_OPTIONS, INIT);
+            MemorySegment options = Native.options(memory, LAYOUT, OPTIONS_INIT);
             given.write(memory, options);
             member("types").set(options, 0L, Native.slices(memory, types));
             member("type_count").set(options, 0L, (long) types.size());
@@ -103,11 +83,11 @@ final class NativeWorker {
 
     /** What the library takes for the size of the options. For tests. */
     static int optionsSize() {
-        return Native.optionsSize(Native.WORKER_OPTIONS, INIT);
+        return Native.optionsSize(LAYOUT, OPTIONS_INIT);
     }
 
     private static VarHandle member(String name) {
-        return Native.member(Native.WORKER_OPTIONS, name);
+        return Native.member(LAYOUT, name);
     }
 
     void start() {
@@ -135,7 +115,7 @@ final class NativeWorker {
     /** Waits for running jobs that should stop; null when the worker is over. */
     Cancellation[] cancellations(int max) {
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment list = memory.allocate(CANCELLATION, max);
+            MemorySegment list = memory.allocate(Functions.CANCELLATION, max);
             MemorySegment count = memory.allocate(JAVA_LONG);
             MemorySegment status = memory.allocate(JAVA_INT);
             Native.raise(() -> (MemorySegment) CANCELLATIONS.invokeExact(handle, (long) max, -1L, list, count, status));
@@ -143,7 +123,7 @@ final class NativeWorker {
             if (status.get(JAVA_INT, 0) != JOBS) return new Cancellation[0];
             Cancellation[] cancelled = new Cancellation[(int) count.get(JAVA_LONG, 0)];
             for (int i = 0; i < cancelled.length; i++) {
-                long at = i * CANCELLATION.byteSize();
+                long at = i * Functions.CANCELLATION.byteSize();
                 cancelled[i] = new Cancellation(list.get(JAVA_LONG, at), list.get(JAVA_INT, at + JAVA_LONG.byteSize()));
             }
             return cancelled;

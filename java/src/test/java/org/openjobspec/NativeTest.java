@@ -66,19 +66,19 @@ class NativeTest {
     @Test
     void structuresAreThoseOfTheHeader() throws IOException {
         assertEquals(members("ojs_slice"), members(Native.SLICE));
-        assertEquals(members("ojs_client_options"), members(Native.CLIENT_OPTIONS));
-        assertEquals(members("ojs_worker_options"), members(Native.WORKER_OPTIONS));
+        assertEquals(members("ojs_client_options"), members(Functions.CLIENT_OPTIONS));
+        assertEquals(members("ojs_worker_options"), members(Functions.WORKER_OPTIONS));
         assertEquals(members("ojs_relay_options"), members(NativeRelay.OPTIONS));
         assertEquals(members("ojs_request"), members(NativeMailbox.REQUEST));
-        assertEquals(members("ojs_cancellation"), members(NativeWorker.CANCELLATION));
+        assertEquals(members("ojs_cancellation"), members(Functions.CANCELLATION));
     }
 
     @Test
     void theLibraryAgreesAboutSizes() {
-        assertEquals(Native.CLIENT_OPTIONS.byteSize(), NativeClient.optionsSize());
-        assertEquals(Native.WORKER_OPTIONS.byteSize(), NativeWorker.optionsSize());
+        assertEquals(Functions.CLIENT_OPTIONS.byteSize(), NativeClient.optionsSize());
+        assertEquals(Functions.WORKER_OPTIONS.byteSize(), NativeWorker.optionsSize());
         assertEquals(NativeRelay.OPTIONS.byteSize(), NativeRelay.optionsSize());
-        assertEquals(NativeServer.OPTIONS.byteSize(), NativeServer.optionsSize());
+        assertEquals(Functions.SERVER_OPTIONS.byteSize(), NativeServer.optionsSize());
     }
 
     @Test
