@@ -266,7 +266,16 @@ func (c *Client) DeadLetterStats(ctx context.Context) (Obj, error) {
 
 // ListCronJobs: All cron entries.
 func (c *Client) ListCronJobs(ctx context.Context) ([]CronJob, error) {
-	return c.crons(ctx, "GET", at("cron"), nil)
+	// Servers have two names for the list.
+	var answer struct {
+		Crons []CronJob
+		Jobs  []CronJob `json:"cron_jobs"`
+	}
+	err := c.ask(ctx, "GET", at("cron"), nil, &answer)
+	if answer.Crons == nil {
+		return answer.Jobs, err
+	}
+	return answer.Crons, err
 }
 
 // GetCronJob: The cron entry of this name.

@@ -69,14 +69,6 @@ type ConnectionOption func(*connection)
 func (o ConnectionOption) toConnection(c *connection)                { o(c) }
 func (o ConnectionOption) toWorker(_ *workerSettings, c *connection) { o(c) }
 
-// Proxy says through which proxy requests go. Those to a loopback address go through none.
-type Proxy string
-
-const (
-	ProxyEnvironment Proxy = "environment" // The one that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names.
-	ProxyNone        Proxy = "none"        // None: those variables are not read.
-)
-
 type serverSettings struct {
 	keys     string
 	insecure bool
@@ -94,14 +86,6 @@ func WithInsecure(allowed bool) ServerOption { return func(s *serverSettings) { 
 type workerOption func(*workerSettings)
 
 func (o workerOption) toWorker(s *workerSettings, _ *connection) { o(s) }
-
-// UnknownTypes says what a worker does with a job whose type has no handler.
-type UnknownTypes string
-
-const (
-	UnknownTypesFail    UnknownTypes = "fail"    // It becomes a dead letter whose reason is no_handler.
-	UnknownTypesRelease UnknownTypes = "release" // It goes back to its queue, and no attempt is counted.
-)
 
 // WithLogger gets what goes wrong: a warning for every failed attempt (type, id, attempt, when it runs again, the error with its trace), an
 // error when it was the last one, for jobs without a handler, time-outs and lost leases as well; slog.Default() without it, which writes to

@@ -3,6 +3,7 @@
 package ojs
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -163,6 +164,38 @@ func (r *Event) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*r = Event(read.plain)
+	r.Raw = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+// CronJob: A cron entry: a job that is enqueued each time an expression matches.
+type CronJob struct {
+	// Name: the name of the entry.
+	Name string `json:"name"`
+	// Expression: when the job is enqueued, such as "0 3 * * *".
+	Expression string `json:"expression"`
+	// Timezone: the IANA name of the time zone; UTC when it is empty.
+	Timezone string `json:"timezone"`
+	// OverlapPolicy: what happens while the job before is not over: "skip" (without it), "allow", "cancel_previous" or "enqueue".
+	OverlapPolicy string `json:"overlap_policy"`
+	// Job: the job to enqueue. It is empty in answers, where Raw has it.
+	Job JobRequest `json:"-"`
+	// Raw: the whole object as the server sent it, with members that this version does not know.
+	Raw json.RawMessage `json:"-"`
+}
+
+// UnmarshalJSON reads the object and keeps its text in Raw.
+func (r *CronJob) UnmarshalJSON(data []byte) error {
+	type plain CronJob
+	var read struct {
+		plain
+		Fallback string `json:"cron"`
+	}
+	if err := decode(data, &read); err != nil {
+		return err
+	}
+	*r = CronJob(read.plain)
+	r.Expression = cmp.Or(r.Expression, read.Fallback)
 	r.Raw = append(json.RawMessage(nil), data...)
 	return nil
 }

@@ -10,6 +10,22 @@ import (
 	"time"
 )
 
+// Proxy: through which proxy requests go. Those to a loopback address go through none.
+type Proxy string
+
+const (
+	ProxyEnvironment Proxy = "environment" // The one that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names.
+	ProxyNone        Proxy = "none"        // None: those variables are not read.
+)
+
+// UnknownTypes: what a worker does with a job whose type has no handler.
+type UnknownTypes string
+
+const (
+	UnknownTypesFail    UnknownTypes = "fail"    // The job becomes a dead letter whose reason is no_handler.
+	UnknownTypesRelease UnknownTypes = "release" // The job goes back to its queue, and no attempt is counted: for queues that services share.
+)
+
 // clientSettings are the settings of a connection; 0 and "" mean the default of the engine.
 type clientSettings struct {
 	authToken         string

@@ -52,6 +52,9 @@ struct Field {
     names: BTreeMap<String, String>,
     /// What it is when the object does not have it.
     default: Option<String>,
+    /// Another name on the wire, which some servers write.
+    #[serde(default)]
+    fallback: String,
     /// The text that a field of the type `is` compares with.
     #[serde(default)]
     value: String,
@@ -61,9 +64,9 @@ struct Field {
 }
 
 /// The types of fields; beside them `list NAME`, a list of records.
-const TYPES: [&str; 16] = [
+const TYPES: [&str; 17] = [
     "text", "integer", "boolean", "truth", "state", "texts", "object", "value", "values", "args", "time", "failure", "failures",
-    "job", "error", "is",
+    "job", "error", "is", "request",
 ];
 
 #[derive(Deserialize)]

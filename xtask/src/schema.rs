@@ -26,6 +26,7 @@ pub struct Schema {
     enqueue_order: EnqueueOrder,
     policies: Vec<Policy>,
     options: Vec<Member>,
+    setting_words: Vec<SettingWords>,
     pub(crate) settings: Vec<Setting>,
     pub(crate) variables: Vec<Variable>,
     frame: Frame,
@@ -122,6 +123,15 @@ struct Word {
     doc: String,
 }
 
+/// The words that a setting may be, for languages that have a type for them.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct SettingWords {
+    name: String,
+    doc: String,
+    values: Vec<Word>,
+}
+
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct EnqueueOrder {
@@ -207,7 +217,7 @@ fn distinct<'a>(kind: &str, items: impl Iterator<Item = (&'a str, u32)>) -> Resu
 mod tests {
     use super::*;
 
-    const REST: &str = "cancel_reasons = []\nworker_states = []\noutcomes = []\njob_states = []\nwords = []\npolicies = []\noptions = []\nsettings = []\nvariables = []\nenqueue_order = { doc = '', layers = [] }\n\
+    const REST: &str = "cancel_reasons = []\nworker_states = []\noutcomes = []\njob_states = []\nwords = []\npolicies = []\noptions = []\nsetting_words = []\nsettings = []\nvariables = []\nenqueue_order = { doc = '', layers = [] }\n\
          frame = { version = 1, jobs = 'OJSJ', outcomes = 'OJSO', header = [], job = [], outcome = [], flags = [] }\n";
 
     fn classes(text: &str) -> Result<Schema, Error> {

@@ -90,8 +90,10 @@ pub const TARGETS: &[Target] = &[
     parts("java/src/main/java/org/openjobspec/NativeWorker.java", &["java/settings.j2:native_worker"]),
     parts("java/src/main/java/org/openjobspec/OJSClient.java", &["java/settings.j2:client"]),
     parts("java/src/main/java/org/openjobspec/Outcome.java", &["java/outcomes.j2"]),
+    whole("java/src/main/java/org/openjobspec/Proxy.java", "java/setting_words.java.j2:Proxy"),
     parts("java/src/main/java/org/openjobspec/RetryPolicy.java", &["java/policy.j2:RetryPolicy"]),
     parts("java/src/main/java/org/openjobspec/UniquePolicy.java", &["java/policy.j2:UniquePolicy"]),
+    whole("java/src/main/java/org/openjobspec/UnknownTypes.java", "java/setting_words.java.j2:UnknownTypes"),
     whole("java/src/main/java/org/openjobspec/WorkflowStatus.java", "java/record.j2:WorkflowStatus"),
     parts(
         "node/index.d.cts",
