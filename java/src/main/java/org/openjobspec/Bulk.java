@@ -97,7 +97,7 @@ public final class Bulk extends Operations.OfBulk {
         public static Target where(Filter filter) {
             Map<String, Object> members = filter.members();
             if (members.isEmpty()) {
-                throw new OJSException.Validation("the filter of a bulk call is empty: give it a queue, a type, states, …");
+                throw new OJSException.Validation("the filter of a bulk call needs a queue, a type, states or more");
             }
             return new Target(Map.of("filter", members));
         }
