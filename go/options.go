@@ -196,11 +196,3 @@ func (v visibility) toJob(r *JobRequest) {
 func (v visibility) toWorker(s *workerSettings, _ *connection) {
 	positive(&s.visibilityTimeout, "WithVisibilityTimeout", time.Duration(v), &s.wrong)
 }
-
-// WithVisibilityTimeout is how long a silent worker keeps its jobs, or this job: an option of workers and of jobs.
-func WithVisibilityTimeout(d time.Duration) interface {
-	EnqueueOption
-	WorkerOption
-} {
-	return visibility(d)
-}

@@ -201,6 +201,15 @@ func WithHeartbeatInterval(d time.Duration) WorkerOption {
 	return workerOption(func(s *workerSettings) { positive(&s.heartbeatInterval, "WithHeartbeatInterval", d, &s.wrong) })
 }
 
+// WithVisibilityTimeout: how long a silent worker keeps a job. Without it 30 s.
+// It is an option of workers, and of jobs.
+func WithVisibilityTimeout(d time.Duration) interface {
+	EnqueueOption
+	WorkerOption
+} {
+	return visibility(d)
+}
+
 // WithGracePeriod: how long running handlers may finish after a stop. With 0 they are cancelled at once. Without it
 // $OJS_SHUTDOWN_TIMEOUT, else 25 s.
 func WithGracePeriod(d time.Duration) WorkerOption {
