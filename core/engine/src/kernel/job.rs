@@ -4,6 +4,7 @@ use std::sync::Arc;
 use ojs_model::{JobId, JobState};
 
 use crate::kernel::holds::Holds;
+use crate::store::row::row;
 
 /// Bits of [`JobRow::flags`].
 pub mod flag {
@@ -31,64 +32,87 @@ pub mod flag {
     pub const TRACED: u32 = 1024;
 }
 
-/// The part of a job that changes. Times are milliseconds since the epoch; 0 is "never".
-#[derive(Debug, Clone, PartialEq)]
-pub struct JobRow {
-    /// Insertion number within the store.
-    pub seq: i64,
-    /// The job's id.
-    pub id: JobId,
-    /// Number of the queue's name.
-    pub queue: i64,
-    /// Number of the job type's name.
-    pub job_type_id: i64,
-    /// One of the eight states.
-    pub state: JobState,
-    /// Higher first.
-    pub priority: i32,
-    /// What the state's index is ordered by: a ticket (available), the due time (scheduled, retryable, pending),
-    /// the next deadline (active), the end (terminal).
-    pub sort_key: i64,
-    /// Claims so far.
-    pub attempt: u32,
-    /// Claims given back without charge.
-    pub releases: u32,
-    /// Effective `retry.max_attempts`.
-    pub max_attempts: u32,
-    /// Token of the latest claim; larger for every later claim of the store.
-    pub lease: i64,
-    /// Number of the holder's worker id, 0 when it named none.
-    pub worker: i64,
-    /// Length of the lease: what a heartbeat restores.
-    pub lease_ms: i64,
-    /// End of the lease.
-    pub lease_until: i64,
-    /// End of the attempt's execution time.
-    pub deadline: i64,
-    /// Acceptance.
-    pub created_at: i64,
-    /// Last entry into `available`.
-    pub enqueued_at: i64,
-    /// Start of the latest attempt.
-    pub started_at: i64,
-    /// Entry into a terminal state.
-    pub finished_at: i64,
-    /// Activation of a pending job.
-    pub activated_at: i64,
-    /// While it waits: discard when not started by then. Once it has completed: remove the result then. Else 0.
-    pub expires_at: i64,
-    /// Delay computed for the latest retry, milliseconds.
-    pub retry_delay: i64,
-    /// Number of the workflow it is a step of; 0 for none.
-    pub workflow: i64,
-    /// Which step.
-    pub step: i64,
-    /// See [`flag`].
-    pub flags: u32,
-    /// Number of the key whose limits it shares; 0 for none.
-    pub limit: i64,
-    /// Why it is not handed out although it is available.
-    pub holds: Holds,
+row! {
+    /// The part of a job that changes. Times are milliseconds since the epoch; 0 is "never".
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct JobRow in "jobs" {
+        key {
+            /// Insertion number within the store.
+            pub seq: i64,
+        }
+        fixed {
+            /// The job's id.
+            pub id: JobId,
+            /// Number of the job type's name.
+            pub job_type_id: i64 as "kind",
+            /// Acceptance.
+            pub created_at: i64,
+            /// Number of the workflow it is a step of; 0 for none.
+            pub workflow: i64,
+            /// Which step.
+            pub step: i64,
+            /// Number of the key whose limits it shares; 0 for none.
+            pub limit: i64 as "limited",
+        }
+        moved {
+            /// Number of the queue's name.
+            pub queue: i64,
+            /// Higher first.
+            pub priority: i32 as "nprio" from rank to priority_of,
+            /// Effective `retry.max_attempts`.
+            pub max_attempts: u32,
+        }
+        changing {
+            /// One of the eight states.
+            pub state: JobState,
+            /// What the state's index is ordered by: a ticket (available), the due time (scheduled, retryable, pending),
+            /// the next deadline (active), the end (terminal).
+            pub sort_key: i64 as "pos",
+            /// Last entry into `available`.
+            pub enqueued_at: i64,
+            /// Entry into a terminal state.
+            pub finished_at: i64,
+            /// While it waits: discard when not started by then. Once it has completed: remove the result then. Else 0.
+            pub expires_at: i64,
+            /// See [`flag`].
+            pub flags: u32,
+        }
+        later {
+            /// Claims so far.
+            pub attempt: u32,
+            /// Claims given back without charge.
+            pub releases: u32,
+            /// Token of the latest claim; larger for every later claim of the store.
+            pub lease: i64,
+            /// Number of the holder's worker id, 0 when it named none.
+            pub worker: i64,
+            /// Length of the lease: what a heartbeat restores.
+            pub lease_ms: i64,
+            /// End of the lease.
+            pub lease_until: i64,
+            /// End of the attempt's execution time.
+            pub deadline: i64,
+            /// Start of the latest attempt.
+            pub started_at: i64,
+            /// Activation of a pending job.
+            pub activated_at: i64,
+            /// Delay computed for the latest retry, milliseconds.
+            pub retry_delay: i64,
+        }
+    } and {
+        /// Why it is not handed out although it is available.
+        pub holds: Holds = holds_of(priority),
+    }
+}
+
+/// The priority of a job with this rank: see [`JobRow::rank`].
+fn priority_of(rank: i32) -> i32 {
+    Holds::of_rank(rank).1
+}
+
+/// What holds a job with this rank.
+fn holds_of(rank: i32) -> Holds {
+    Holds::of_rank(rank).0
 }
 
 impl JobRow {
@@ -111,28 +135,36 @@ impl JobRow {
     }
 }
 
-/// The part of a job that never changes.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Body {
-    /// Members of the envelope as JSON text without braces.
-    pub text: String,
-    /// The job's own retry policy as JSON.
-    pub retry: Option<String>,
-    /// Milliseconds one attempt may run; 0 is the default.
-    pub timeout_ms: i64,
-    /// Milliseconds of soft stop after the time-out.
-    pub grace_ms: i64,
-    /// Milliseconds of the lease; 0 is the default.
-    pub visibility_ms: i64,
+row! {
+    /// The part of a job that never changes.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Body in "bodies" {
+        changing {
+            /// Members of the envelope as JSON text without braces.
+            pub text: String as "body",
+            /// The job's own retry policy as JSON.
+            pub retry: Option<String>,
+            /// Milliseconds one attempt may run; 0 is the default.
+            pub timeout_ms: i64,
+            /// Milliseconds of soft stop after the time-out.
+            pub grace_ms: i64,
+            /// Milliseconds of the lease; 0 is the default.
+            pub visibility_ms: i64,
+        }
+    }
 }
 
-/// What went wrong and what came out.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct History {
-    /// JSON array of error entries, oldest first; empty when none.
-    pub errors: String,
-    /// JSON text of the result; empty when none.
-    pub result: String,
+row! {
+    /// What went wrong and what came out.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct History in "histories" {
+        changing {
+            /// JSON array of error entries, oldest first; empty when none.
+            pub errors: String,
+            /// JSON text of the result; empty when none.
+            pub result: String,
+        }
+    }
 }
 
 /// A job with everything needed to print it.

@@ -1,4 +1,5 @@
 //! Keeps jobs: the seam, group commit, and three stores.
+pub(crate) mod lists;
 pub(crate) mod memory;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
@@ -6,6 +7,7 @@ pub(crate) mod postgres;
 #[path = "postgres_absent.rs"]
 pub(crate) mod postgres;
 pub mod record;
+pub mod row;
 pub mod rows;
 pub mod schema;
 pub mod seam;

@@ -7,6 +7,7 @@ use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::{QueueSettings, Rate, StoredSettings};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, flag};
+use crate::store::row::row;
 
 /// A queue as stores keep it.
 #[derive(Debug, Clone, PartialEq)]
@@ -225,15 +226,21 @@ impl JobFilter {
     }
 }
 
-/// One row of the event log: all events of one commit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EventBatch {
-    /// Number of the batch.
-    pub seq: i64,
-    /// Time of the commit.
-    pub at: i64,
-    /// One event a line.
-    pub lines: String,
+row! {
+    /// One row of the event log: all events of one commit.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct EventBatch in "events" {
+        key {
+            /// Number of the batch.
+            pub seq: i64,
+        }
+        fixed {
+            /// Time of the commit.
+            pub at: i64,
+            /// One event a line.
+            pub lines: String,
+        }
+    }
 }
 
 /// A job that an application inserted by plain SQL.

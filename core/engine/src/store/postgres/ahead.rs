@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use super::connection::Ask;
 use super::line::{BEGINNING, Place};
 use super::params::uuid;
-use super::rows::{JOB_COLUMNS, read_body, read_job};
+use super::rows::{read_job, read_whole};
 use super::{PostgresTables, limit};
 use crate::error::Result;
 use crate::features::limits::records::LimitRow;
@@ -53,13 +53,13 @@ impl PostgresTables {
 
     fn keep_pool(&mut self, queue: i64, wanted: usize, start: Place, rows: &[Row]) -> Result<()> {
         let full = rows.len() >= wanted;
-        self.node.lines().note(queue, start, rows, full)?;
+        let jobs = rows.iter().map(read_whole).collect::<Result<Vec<_>>>()?;
+        let last = jobs.last().filter(|_| full).map(|(row, _)| (i64::from(row.rank()), row.sort_key));
+        self.node.lines().note(queue, start, last);
         let pool = self.unit_of_work.pools.entry(queue).or_default();
         // Before the place it was read from there may be more.
         pool.exhausted = !full && start == BEGINNING;
-        for row in rows {
-            pool.jobs.push_back((read_job(row)?, read_body(row, JOB_COLUMNS)?));
-        }
+        pool.jobs.extend(jobs);
         Ok(())
     }
 

@@ -2,10 +2,13 @@
 use std::collections::BTreeMap;
 
 use super::PostgresTables;
+use super::arrays::{Arrays, SET_BODY};
+use super::params::Param;
 use super::rows::get;
 use crate::error::Result;
 use crate::features::dead_letters::records::{DeadStats, DeadTables};
 use crate::kernel::job::Body;
+use crate::store::row::Section;
 
 fn unsigned(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
@@ -33,8 +36,10 @@ impl DeadTables for PostgresTables {
     fn set_body(&mut self, seq: i64, body: &Body) -> Result<()> {
         // A job of this transaction is not there before it is written.
         self.flush()?;
-        let params: [&dyn super::params::Param; 6] =
-            [&seq, &body.text, &body.retry, &body.timeout_ms, &body.grace_ms, &body.visibility_ms];
-        self.execute(sql!("set_body"), &params).map(drop)
+        let mut bodies = Arrays::of::<Body>(Section::is_any);
+        bodies.push(body)?;
+        let seqs: &dyn Param = &vec![seq];
+        let params: Vec<&dyn Param> = std::iter::once(seqs).chain(bodies.params()).collect();
+        self.execute(&SET_BODY, &params).map(drop)
     }
 }

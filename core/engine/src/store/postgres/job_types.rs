@@ -1,7 +1,7 @@
 //! Claims that name job types.
 use std::sync::Arc;
 
-use super::rows::{JOB_COLUMNS, get, read_body, read_job};
+use super::rows::{get, read_whole};
 use super::{PostgresTables, limit};
 use crate::error::Result;
 use crate::features::job_types::records::{Look, Place, TypeTables};
@@ -40,7 +40,7 @@ impl TypeTables for PostgresTables {
         self.unit_of_work.pools.remove(&queue);
         let job_type_ids = job_type_ids.to_vec();
         let rows = self.query(sql!("line_jobs"), &[&queue, &after.0, &after.1, &limit(entries), &job_type_ids, &limit(most)])?;
-        let found = rows.iter().map(|row| Ok((read_job(row)?, read_body(row, JOB_COLUMNS)?))).collect::<Result<Vec<_>>>()?;
+        let found = rows.iter().map(read_whole).collect::<Result<Vec<_>>>()?;
         if found.len() == most {
             let last = found.last().map(|(row, _)| (i64::from(row.rank()), row.sort_key));
             return Ok(Look { found, last, more: true });

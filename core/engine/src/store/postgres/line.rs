@@ -7,11 +7,6 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use tokio_postgres::Row;
-
-use super::rows::get;
-use crate::error::Result;
-
 /// How long the beginning of a line may be passed over.
 const TRUSTED_FOR: Duration = Duration::from_millis(100);
 
@@ -37,20 +32,18 @@ impl Lines {
         }
     }
 
-    /// Takes note of what was read from `start` on; `full` says that there were as many as were asked for.
-    pub fn note(&mut self, queue: i64, start: Place, rows: &[Row], full: bool) -> Result<()> {
-        let Some(last) = rows.last().filter(|_| full) else {
+    /// Takes note of what was read from `start` on: the place of the last job, if there were as many as were asked for.
+    pub fn note(&mut self, queue: i64, start: Place, last: Option<Place>) {
+        let Some(place) = last else {
             self.reached.remove(&queue);
-            return Ok(());
+            return;
         };
-        let place = (i64::from(get::<i16>(last, 5)?), get(last, 10)?);
         match self.reached.get_mut(&queue) {
             Some((reached, _)) if start != BEGINNING => *reached = place.max(*reached),
             // Forgotten meanwhile.
             None if start != BEGINNING => {}
             _ => drop(self.reached.insert(queue, (place, Instant::now()))),
         }
-        Ok(())
     }
 
     /// What was taken may be there again.

@@ -7,7 +7,8 @@
 //! | `node` | what the connections of a process share |
 //! | `transaction` | what is sent in the open transaction |
 //! | `ahead` | what a group of commands will ask for, in one exchange |
-//! | `work` | one transaction's rows: read in one go, written in one go |
+//! | `unit_of_work` | one transaction's rows: read in one go, written in one go |
+//! | `arrays` | rows of a table as columns, and the statements that take them |
 //! | `line` | where the line of a queue begins |
 //! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |
@@ -23,12 +24,13 @@
 /// A statement of `sql/`.
 macro_rules! sql {
     ($name:literal) => {
-        include_str!(concat!("sql/", $name, ".sql"))
+        $crate::store::row::fill::filled!(include_str!(concat!("sql/", $name, ".sql")))
     };
 }
 
 mod admin;
 mod ahead;
+mod arrays;
 pub mod checkup;
 mod connection;
 mod dead_letters;
@@ -64,6 +66,7 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use crate::error::{Result, StoreError};
 use crate::kernel::clock::Clock;
 use crate::kernel::job::{Body, History, JobRow};
+use crate::store::row::Row as _;
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, RawJob, WorkerRow};
 use crate::store::tables::Tables;
 use crate::store::wanted::Wanted;
@@ -71,7 +74,7 @@ use connection::Db;
 use names::Names;
 pub use node::Node;
 use params::{Param, uuid};
-use rows::{get, read_body, read_history};
+use rows::{get, read};
 pub use target::{Notes, Target, Target as PostgresTarget};
 use unit_of_work::UnitOfWork;
 
@@ -291,14 +294,14 @@ impl Tables for PostgresTables {
         }
         let rows = self.query(sql!("body"), &[&seq])?;
         rows.first()
-            .map_or_else(|| Err(StoreError::Conflict(format!("job number {seq} was deleted meanwhile"))), |row| read_body(row, 0))
+            .map_or_else(|| Err(StoreError::Conflict(format!("job number {seq} was deleted meanwhile"))), |row| read(row, 0))
     }
 
     fn history(&mut self, seq: i64) -> Result<History> {
         if let Some(history) = self.unit_of_work.history(seq) {
             return Ok(history);
         }
-        Ok(self.query(sql!("history"), &[&seq])?.first().map(read_history).transpose()?.unwrap_or_default())
+        Ok(self.query(sql!("history"), &[&seq])?.first().map(|row| read(row, 0)).transpose()?.unwrap_or_default())
     }
 
     fn set_history(&mut self, seq: i64, history: &History) -> Result<()> {
@@ -454,8 +457,8 @@ impl Tables for PostgresTables {
         let rows = self.query(sql!("events_from"), &[&seq, &limit(count), &old])?;
         let (mut batches, mut expected) = (Vec::with_capacity(rows.len()), seq.max(1));
         for row in rows {
-            let batch = EventBatch { seq: get(&row, 0)?, at: get(&row, 1)?, lines: get(&row, 2)? };
-            let settled: bool = get(&row, 3)?;
+            let batch: EventBatch = read(&row, 0)?;
+            let settled: bool = get(&row, EventBatch::TABLE.columns.len())?;
             if batch.seq > expected && !settled {
                 // Somebody may still be writing the number in between: it must not be skipped.
                 break;

@@ -121,10 +121,7 @@ impl Moves {
 
     /// How many rows each statement must change.
     pub fn expected(&self, sql: &str) -> Option<usize> {
-        match sql {
-            sql!("claim_runs") => Some(self.claims.len()),
-            sql!("complete_runs") => Some(self.completions.len()),
-            _ => None,
-        }
+        let known = [(sql!("claim_runs"), self.claims.len()), (sql!("complete_runs"), self.completions.len())];
+        known.into_iter().find(|(own, _)| *own == sql).map(|(_, rows)| rows)
     }
 }

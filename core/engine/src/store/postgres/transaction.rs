@@ -87,8 +87,8 @@ impl PostgresTables {
         if !self.unit_of_work.is_dirty() {
             return Ok(());
         }
-        let writes = self.unit_of_work.take_writes(self.shard);
-        let asks = writes.asks();
+        let writes = self.unit_of_work.take_writes(self.shard)?;
+        let asks = writes.asks()?;
         if asks.is_empty() {
             return Ok(());
         }

@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use ojs_model::{JobId, JobState, NewJob};
-use uuid::Uuid;
 
+use super::arrays::{Arrays, INSERT_JOBS, INSERT_RUNS, PUT_HISTORIES, UPDATE_RUNS};
 use super::connection::{Answer, Ask};
 use super::held::Leased;
 use super::moves::Moves;
-use super::params::{Param, uuid};
-use super::rows::{Columns, get, insert_columns, update_columns};
+use super::params::Param;
+use super::rows::{Columns, get};
 use crate::error::{Result, StoreError};
 use crate::kernel::job::{Body, History, JobRow};
+use crate::store::row::Section;
 use crate::store::rows::{Counts, WorkerRow, fresh_settings};
 
 /// A row of this transaction.
@@ -224,13 +225,14 @@ impl UnitOfWork {
     }
 
     /// Takes what is to be written. It counts as written from now on: a failure undoes the whole transaction.
-    pub fn take_writes(&mut self, shard: i64) -> Writes {
+    ///
+    /// # Errors
+    /// When a column cannot hold its value.
+    pub fn take_writes(&mut self, shard: i64) -> Result<Writes> {
         let mut writes = Writes { shard, deleted: std::mem::take(&mut self.deleted), ..Writes::default() };
-        let created = std::mem::take(&mut self.created);
-        writes.reserve(created.len(), self.changed.len());
-        for seq in created {
+        for seq in std::mem::take(&mut self.created) {
             if let (Some(tracked), Some(new)) = (self.rows.get_mut(&seq), self.bodies.remove(&seq)) {
-                writes.insert(&tracked.now, new);
+                writes.insert(&tracked.now, new)?;
                 tracked.stored = Some(tracked.now.clone());
             }
         }
@@ -242,15 +244,14 @@ impl UnitOfWork {
                 && let Some(before) = tracked.stored.as_mut().filter(|before| **before != tracked.now)
             {
                 if !writes.moves.take(before, &tracked.now) {
-                    writes.changed.push(update_columns(before, &tracked.now));
+                    writes.update(before, &tracked.now)?;
                 }
                 before.clone_from(&tracked.now);
             }
         }
         for (seq, history) in std::mem::take(&mut self.histories) {
-            writes.histories.0.push(seq);
-            writes.histories.1.push(history.errors);
-            writes.histories.2.push(history.result);
+            writes.history_seqs.push(seq);
+            writes.histories.push(&history)?;
         }
         for ((queue, state), delta) in std::mem::take(&mut self.counts).into_iter().filter(|(_, delta)| *delta != 0) {
             writes.counts.push([queue, i64::try_from(state).unwrap_or(0), delta]);
@@ -261,7 +262,7 @@ impl UnitOfWork {
         }
         writes.events = std::mem::take(&mut self.events);
         writes.ended = std::mem::take(&mut self.ended);
-        writes
+        Ok(writes)
     }
 }
 
@@ -270,15 +271,15 @@ impl UnitOfWork {
 pub struct Writes {
     shard: i64,
     deleted: Vec<i64>,
-    ids: Vec<Uuid>,
     uniques: Vec<Option<Vec<u8>>>,
-    created: Columns<25>,
-    texts: Vec<String>,
-    retries: Vec<Option<String>>,
-    settings: Columns<3>,
+    created: Arrays,
+    bodies: Arrays,
     moves: Moves,
-    changed: Columns<23>,
-    histories: (Vec<i64>, Vec<String>, Vec<String>),
+    /// Number, state, lease and end of the lease as they were read.
+    before: Columns<4>,
+    changed: Arrays,
+    history_seqs: Vec<i64>,
+    histories: Arrays,
     counts: Columns<3>,
     workers: Columns<5>,
     infos: Vec<String>,
@@ -292,15 +293,14 @@ impl Default for Writes {
         Self {
             shard: 0,
             deleted: Vec::new(),
-            ids: Vec::new(),
             uniques: Vec::new(),
-            created: Columns::with_capacity(0),
-            texts: Vec::new(),
-            retries: Vec::new(),
-            settings: Columns::with_capacity(0),
+            created: Arrays::of::<JobRow>(Section::is_any),
+            bodies: Arrays::of::<Body>(Section::is_any),
             moves: Moves::default(),
-            changed: Columns::with_capacity(0),
-            histories: Default::default(),
+            before: Columns::with_capacity(0),
+            changed: Arrays::of::<JobRow>(Section::is_changeable),
+            history_seqs: Vec::new(),
+            histories: Arrays::of::<History>(Section::is_any),
             counts: Columns::with_capacity(0),
             workers: Columns::with_capacity(0),
             infos: Vec::new(),
@@ -311,44 +311,41 @@ impl Default for Writes {
 }
 
 impl Writes {
-    fn reserve(&mut self, created: usize, changed: usize) {
-        (self.created, self.settings) = (Columns::with_capacity(created), Columns::with_capacity(created));
-        self.changed = Columns::with_capacity(changed);
+    fn insert(&mut self, row: &JobRow, new: NewBody) -> Result<()> {
+        self.uniques.push(new.unique);
+        self.created.push(row)?;
+        self.bodies.push(&new.body)
     }
 
-    fn insert(&mut self, row: &JobRow, new: NewBody) {
-        self.ids.push(uuid(row.id));
-        self.uniques.push(new.unique);
-        self.created.push(insert_columns(row));
-        self.settings.push([new.body.timeout_ms, new.body.grace_ms, new.body.visibility_ms]);
-        self.texts.push(new.body.text);
-        self.retries.push(new.body.retry);
+    /// The row must still be as it was read.
+    fn update(&mut self, before: &JobRow, row: &JobRow) -> Result<()> {
+        self.before.push([row.seq, before.state as i64, before.lease, before.lease_until]);
+        self.changed.push(row)
     }
 
     /// The statements, in the order that they must run in. Events come last: their number is taken when all rows are held.
-    pub fn asks(&self) -> Vec<Ask<'_>> {
+    ///
+    /// # Errors
+    /// When a column is missing.
+    pub fn asks(&self) -> Result<Vec<Ask<'_>>> {
         let mut asks = Vec::new();
         if !self.deleted.is_empty() {
             asks.push(Ask::new(sql!("delete_jobs"), &[&self.deleted]));
         }
-        if let [seqs, ..] = &self.created.0
-            && !seqs.is_empty()
-        {
-            let [timeouts, graces, visibilities] = &self.settings.0;
-            asks.push(Ask::new(
-                sql!("insert_jobs"),
-                &[seqs, &self.ids, &self.texts, &self.retries, timeouts, graces, visibilities],
-            ));
-            let mut columns: Vec<&dyn Param> = vec![&self.ids, &self.uniques];
-            columns.extend(self.created.0.iter().map(|column| column as &dyn Param));
-            asks.push(Ask::with(sql!("insert_runs"), columns));
+        if !self.created.is_empty() {
+            let keys = [self.created.param("seq")?, self.created.param("id")?];
+            asks.push(Ask::with(&INSERT_JOBS, keys.into_iter().chain(self.bodies.params()).collect()));
+            let uniques: &dyn Param = &self.uniques;
+            asks.push(Ask::with(&INSERT_RUNS, std::iter::once(uniques).chain(self.created.params()).collect()));
         }
         asks.extend(self.moves.asks());
         if !self.changed.is_empty() {
-            asks.push(Ask::with(sql!("update_runs"), self.changed.0.iter().map(|column| column as &dyn Param).collect()));
+            let before = self.before.0.iter().map(|column| column as &dyn Param);
+            asks.push(Ask::with(&UPDATE_RUNS, before.chain(self.changed.params()).collect()));
         }
-        if !self.histories.0.is_empty() {
-            asks.push(Ask::new(sql!("put_histories"), &[&self.histories.0, &self.histories.1, &self.histories.2]));
+        if !self.histories.is_empty() {
+            let seqs: &dyn Param = &self.history_seqs;
+            asks.push(Ask::with(&PUT_HISTORIES, std::iter::once(seqs).chain(self.histories.params()).collect()));
         }
         if !self.workers.is_empty() {
             let mut columns: Vec<&dyn Param> = self.workers.0.iter().map(|column| column as &dyn Param).collect();
@@ -365,7 +362,7 @@ impl Writes {
         for (at, count, lines) in &self.events {
             asks.push(Ask::new(sql!("append_events"), &[at, count, lines]));
         }
-        asks
+        Ok(asks)
     }
 
     /// Job numbers of claims, and the batch they were filed in.
@@ -382,15 +379,14 @@ impl Writes {
     /// [`StoreError::Conflict`] when not: the transaction must be undone and tried again with fresh rows.
     pub fn check(&self, asks: &[Ask<'_>], answers: &[Answer]) -> Result<()> {
         for (ask, answer) in asks.iter().zip(answers) {
-            let (expected, what) = match ask.sql {
-                sql!("insert_jobs") => (self.created.len(), "ids"),
-                sql!("update_runs") => (self.changed.len(), "rows"),
-                sql!("save_workers") => (self.workers.len(), "workers"),
-                sql => match self.moves.expected(sql) {
-                    Some(moved) => (moved, "rows"),
-                    None => continue,
-                },
-            };
+            let known = [
+                (INSERT_JOBS.as_str(), self.created.len(), "ids"),
+                (UPDATE_RUNS.as_str(), self.changed.len(), "rows"),
+                (sql!("save_workers"), self.workers.len(), "workers"),
+            ];
+            let moved = || self.moves.expected(ask.sql).map(|moved| (moved, "rows"));
+            let found = known.into_iter().find(|(sql, ..)| *sql == ask.sql).map(|(_, expected, what)| (expected, what));
+            let Some((expected, what)) = found.or_else(moved) else { continue };
             if answer.changed != expected as u64 {
                 let text = format!(
                     "{} of {expected} {what} were taken or changed by another writer",

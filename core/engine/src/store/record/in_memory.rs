@@ -38,7 +38,9 @@ impl Value {
         }
     }
 
-    fn cell(&self) -> Cell<'_> {
+    /// The value as it is stored.
+    #[must_use]
+    pub fn cell(&self) -> Cell<'_> {
         match self {
             Self::Null | Self::Last => Cell::Null,
             Self::Integer(number) => Cell::Integer(*number),

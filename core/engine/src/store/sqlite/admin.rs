@@ -21,7 +21,7 @@ const FEW: i64 = 20_000;
 impl SqliteTables {
     /// A page of jobs and one more.
     pub(super) fn list_jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
-        let sql = self.listing(include_str!("sql/jobs.sql"), filter)?;
+        let sql = self.listing(sql!("jobs"), filter)?;
         let queue = self.queue_wanted(filter.queue.as_deref())?;
         let state = filter.state.map(|state| state as u8);
         let page = (filter.limit + 1, filter.offset);
@@ -64,7 +64,7 @@ fn index_of(state: JobState) -> Option<&'static str> {
 
 impl AdminTables for SqliteTables {
     fn count_jobs(&mut self, filter: &JobFilter, most: usize) -> Result<usize> {
-        let sql = self.listing(include_str!("sql/count_jobs.sql"), filter)?;
+        let sql = self.listing(sql!("count_jobs"), filter)?;
         let queue = self.queue_wanted(filter.queue.as_deref())?;
         let state = filter.state.map(|state| state as u8);
         let params = params![state, queue, filter.job_type, filter.since, filter.until, most];
@@ -72,7 +72,7 @@ impl AdminTables for SqliteTables {
     }
 
     fn all_counts(&mut self) -> Result<Vec<(i64, Counts)>> {
-        let mut statement = self.statement(include_str!("sql/all_counts.sql"))?;
+        let mut statement = self.statement(sql!("all_counts"))?;
         let mut rows = statement.query([])?;
         let mut all: Vec<(i64, Counts)> = Vec::new();
         while let Some(row) = rows.next()? {
@@ -88,19 +88,19 @@ impl AdminTables for SqliteTables {
     }
 
     fn oldest_available(&mut self, queue: i64) -> Result<Option<i64>> {
-        let mut statement = self.statement(include_str!("sql/oldest_available.sql"))?;
+        let mut statement = self.statement(sql!("oldest_available"))?;
         let ticket: Option<i64> = statement.query_row([queue], |row| row.get(0))?;
         Ok(ticket.map(|ticket| ticket / TICKETS_PER_MILLI))
     }
 
     fn workers(&mut self) -> Result<Vec<(WorkerRow, usize)>> {
-        let mut statement = self.statement(include_str!("sql/workers.sql"))?;
+        let mut statement = self.statement(sql!("workers"))?;
         let rows = statement.query_map([], |row| Ok((read_worker(row)?, row.get(7)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn busy_workers(&mut self) -> Result<Vec<(i64, i64)>> {
-        let mut statement = self.statement(include_str!("sql/busy_workers.sql"))?;
+        let mut statement = self.statement(sql!("busy_workers"))?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }

@@ -2,7 +2,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::SqliteTables;
-use super::rows::{self, read_body, read_job};
+use super::rows::read_whole;
 use crate::error::Result;
 use crate::features::job_types::records::{Look, Place, TypeTables};
 
@@ -11,13 +11,13 @@ impl TypeTables for SqliteTables {
         if let Some(num) = self.job_type_ids.get(name) {
             return Ok(Some(*num));
         }
-        Ok(self.statement(include_str!("sql/kind_by_name.sql"))?.query_row([name], |row| row.get(0)).optional()?)
+        Ok(self.statement(sql!("kind_by_name"))?.query_row([name], |row| row.get(0)).optional()?)
     }
 
     fn look_for(&mut self, queue: i64, job_type_ids: &[i64], after: Place, entries: usize, limit: usize) -> Result<Look> {
         let mut look = Look::default();
-        let mut statement = self.statement(include_str!("sql/line.sql"))?;
-        let mut job = self.statement(include_str!("sql/line_job.sql"))?;
+        let mut statement = self.statement(sql!("line"))?;
+        let mut job = self.statement(sql!("line_job"))?;
         let mut line = statement.query(params![queue, after.0, after.1, entries])?;
         let mut seen = 0;
         while let Some(entry) = line.next()? {
@@ -25,7 +25,7 @@ impl TypeTables for SqliteTables {
             look.last = Some((entry.get(1)?, entry.get(2)?));
             let (seq, job_type_id): (i64, i64) = (entry.get(0)?, entry.get(3)?);
             if job_type_ids.contains(&job_type_id) {
-                look.found.push(job.query_row([seq], |row| Ok((read_job(row)?, read_body(row, rows::JOB_COLUMNS)?)))?);
+                look.found.extend(job.query([seq])?.next()?.map(read_whole).transpose()?);
             }
             look.more = seen == entries || look.found.len() == limit;
             if look.found.len() == limit {

@@ -15,16 +15,16 @@ impl SqliteTables {
 
 impl LimitTables for SqliteTables {
     fn running(&mut self, num: i64) -> Result<i64> {
-        self.number(include_str!("sql/running.sql"), [num])
+        self.number(sql!("running"), [num])
     }
 
     fn held(&mut self, num: i64) -> Result<i64> {
-        self.number(include_str!("sql/held.sql"), [num])
+        self.number(sql!("held"), [num])
     }
 
     fn heads(&mut self, num: i64, queue: i64) -> Result<(i64, Option<Standing>)> {
-        let count = self.number(include_str!("sql/count_heads.sql"), params![num, queue, FREE_BELOW])?;
-        let mut last = self.statement(include_str!("sql/last_head.sql"))?;
+        let count = self.number(sql!("count_heads"), params![num, queue, FREE_BELOW])?;
+        let mut last = self.statement(sql!("last_head"))?;
         let last =
             last.query_row(params![num, queue, FREE_BELOW], |row| Ok(Standing { rank: row.get(0)?, sort_key: row.get(1)? }));
         Ok((count, last.optional()?))
@@ -32,11 +32,11 @@ impl LimitTables for SqliteTables {
 
     fn parked(&mut self, num: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
         let (from, to) = Holds::LIMIT.ranks();
-        self.job_rows(include_str!("sql/parked.sql"), params![num, queue, from, to, limit])
+        self.job_rows(sql!("parked"), params![num, queue, from, to, limit])
     }
 
     fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>> {
-        let mut statement = self.statement(include_str!("sql/parked_queues.sql"))?;
+        let mut statement = self.statement(sql!("parked_queues"))?;
         let (from, to) = Holds::LIMIT.ranks();
         let rows = statement.query_map(params![num, from, to], |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -5,7 +5,7 @@ use crate::kernel::log::LogTables;
 
 impl LogTables for SqliteTables {
     fn log_span(&mut self) -> Result<(i64, i64)> {
-        let mut statement = self.statement(include_str!("sql/log_span.sql"))?;
+        let mut statement = self.statement(sql!("log_span"))?;
         Ok(statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 }

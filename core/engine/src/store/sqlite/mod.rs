@@ -1,6 +1,14 @@
 //! Tables in one SQLite file: WAL, `synchronous=FULL` where a commit must survive a power cut.
 //!
 //! Statements live in `sql/`, one file each. Names are interned; the caches are dropped when another process has written.
+
+/// A statement of `sql/`.
+macro_rules! sql {
+    ($name:literal) => {
+        $crate::store::row::fill::filled!(include_str!(concat!("sql/", $name, ".sql")))
+    };
+}
+
 mod admin;
 pub mod checkup;
 mod dead_letters;
@@ -31,10 +39,11 @@ use crate::features::TABLES;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::options::Durability;
 use crate::store::record::InMemory;
+use crate::store::row::{Row, Section};
 use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, WorkerRow};
 use crate::store::tables::Tables;
 use log_file::LogFile;
-use rows::{read_body, read_job, read_queue, read_worker};
+use rows::{read_queue, read_whole, read_worker};
 
 /// How long a transaction waits for another process's.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -163,12 +172,6 @@ impl SqliteTables {
         Ok(self.statement(sql)?.execute(params)?)
     }
 
-    fn job_rows(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<JobRow>> {
-        let mut statement = self.statement(sql)?;
-        let rows = statement.query_map(params, read_job)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-
     fn forget_names(&mut self) {
         self.queues.clear();
         self.queue_nums.clear();
@@ -243,23 +246,23 @@ impl Tables for SqliteTables {
 
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
         // Looked up once for the batch, not once per job.
-        let mut insert_job = self.statement(include_str!("sql/insert_job.sql"))?;
-        let mut insert_body = self.statement(include_str!("sql/insert_body.sql"))?;
+        let mut insert_job = self.statement(&rows::INSERT_JOB)?;
+        let mut insert_body = self.statement(&rows::INSERT_BODY)?;
         for (index, (job, row)) in jobs.iter().zip(rows).enumerate() {
-            if rows::bind_insert(&mut insert_job, row, job.unique.as_ref().map(|policy| &policy.key))? == 0 {
+            if rows::insert_job(&mut insert_job, row, job.unique.as_ref().map(|policy| &policy.key))? == 0 {
                 return Ok(Some(index));
             }
             row.seq = self.connection.last_insert_rowid();
-            rows::bind_new_body(&mut insert_body, row.seq, job)?;
+            rows::insert_body(&mut insert_body, row.seq, job)?;
         }
         Ok(None)
     }
 
     fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>> {
         let mut newest: Option<JobRow> = None;
-        let mut statement = self.statement(include_str!("sql/find_unique.sql"))?;
         for state in states {
-            let found = statement.query_row(params![&key.as_bytes()[..], *state as u8, since], read_job).optional()?;
+            let params = params![&key.as_bytes()[..], *state as u8, since];
+            let found = self.one(sql!("find_unique"), params, |row| rows::read(row, 0))?;
             newest = newest.into_iter().chain(found).max_by_key(|row| row.seq);
         }
         Ok(newest)
@@ -269,8 +272,7 @@ impl Tables for SqliteTables {
         if let Some(row) = self.active.get(&id) {
             return Ok(Some(row.clone()));
         }
-        let mut statement = self.statement(include_str!("sql/job_by_id.sql"))?;
-        Ok(statement.query_row([&id.as_bytes()[..]], read_job).optional()?)
+        self.one(sql!("job_by_id"), [&id.as_bytes()[..]], |row| rows::read(row, 0))
     }
 
     fn update(&mut self, before: &JobRow, after: &JobRow) -> Result<()> {
@@ -279,71 +281,65 @@ impl Tables for SqliteTables {
         } else {
             self.active.remove(&after.id);
         }
-        rows::bind_update(&mut self.statement(include_str!("sql/update_job.sql"))?, after)?;
-        let moved = before.queue != after.queue || before.rank() != after.rank() || before.max_attempts != after.max_attempts;
-        if moved {
-            self.execute(include_str!("sql/move_job.sql"), params![after.seq, after.queue, after.rank(), after.max_attempts])?;
+        rows::write(&mut self.statement(&rows::UPDATE_JOB)?, after.seq, after, Section::is_updated)?;
+        if after.has_moved(before) {
+            rows::write(&mut self.statement(&rows::MOVE_JOB)?, after.seq, after, Section::is_moved)?;
         }
         Ok(())
     }
 
     fn delete(&mut self, row: &JobRow) -> Result<()> {
         self.active.remove(&row.id);
-        for sql in
-            [include_str!("sql/delete_job.sql"), include_str!("sql/delete_body.sql"), include_str!("sql/delete_history.sql")]
-        {
+        for sql in [sql!("delete_job"), sql!("delete_body"), sql!("delete_history")] {
             self.execute(sql, [row.seq])?;
         }
         Ok(())
     }
 
     fn body(&mut self, seq: i64) -> Result<Body> {
-        Ok(self.statement(include_str!("sql/body.sql"))?.query_row([seq], |row| read_body(row, 0))?)
+        let body = self.one(sql!("body"), [seq], |row| rows::read(row, 0))?;
+        body.ok_or_else(|| StoreError::Failed(format!("job number {seq} has no body")))
     }
 
     fn history(&mut self, seq: i64) -> Result<History> {
-        let mut statement = self.statement(include_str!("sql/history.sql"))?;
-        let history = statement.query_row([seq], |row| Ok(History { errors: row.get(0)?, result: row.get(1)? }));
-        Ok(history.optional()?.unwrap_or_default())
+        Ok(self.one(sql!("history"), [seq], |row| rows::read(row, 0))?.unwrap_or_default())
     }
 
     fn set_history(&mut self, seq: i64, history: &History) -> Result<()> {
-        self.execute(include_str!("sql/set_history.sql"), params![seq, history.errors, history.result]).map(drop)
+        rows::write(&mut self.statement(&rows::SET_HISTORY)?, seq, history, Section::is_any).map(drop)
     }
 
     fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>> {
-        let mut statement = self.statement(include_str!("sql/ready.sql"))?;
-        let rows = statement.query_map(params![queue, limit], |row| Ok((read_job(row)?, read_body(row, rows::JOB_COLUMNS)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(sql!("ready"), params![queue, limit], read_whole)
     }
 
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool> {
-        let mut statement = self.statement(include_str!("sql/anything_due.sql"))?;
+        let mut statement = self.statement(sql!("anything_due"))?;
         Ok(statement.query_row([now, silent_since], |row| row.get(0))?)
     }
 
     fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
-        let mut rows = self.job_rows(include_str!("sql/due_scheduled.sql"), params![now, limit])?;
-        rows.extend(self.job_rows(include_str!("sql/due_retryable.sql"), params![now, limit])?);
+        let mut rows = self.job_rows(sql!("due_scheduled"), params![now, limit])?;
+        rows.extend(self.job_rows(sql!("due_retryable"), params![now, limit])?);
         rows.sort_by_key(|row| row.sort_key);
         rows.truncate(limit);
         Ok(rows)
     }
 
     fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(include_str!("sql/overdue.sql"), params![now, limit])
+        self.job_rows(sql!("overdue"), params![now, limit])
     }
 
     fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(include_str!("sql/expired.sql"), params![now, limit])
+        self.job_rows(sql!("expired"), params![now, limit])
     }
 
     fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(include_str!("sql/held_by.sql"), params![worker, limit])
+        self.job_rows(sql!("held_by"), params![worker, limit])
     }
 
     fn terminal(&mut self, after: i64, limit: usize) -> Result<(Vec<JobRow>, Option<i64>)> {
-        let slice = self.job_rows(include_str!("sql/slice.sql"), params![after, limit])?;
+        let slice = self.job_rows(sql!("slice"), params![after, limit])?;
         let next = if slice.len() < limit { None } else { slice.last().map(|row| row.seq) };
         Ok((slice.into_iter().filter(|row| row.state.is_terminal()).collect(), next))
     }
@@ -354,8 +350,8 @@ impl Tables for SqliteTables {
         let (since, until) = (filter.since, filter.until);
         let error = &filter.error_type;
         let limit = params![queue, job_type, since, until, error, filter.limit, filter.offset];
-        let rows = self.job_rows(include_str!("sql/dead.sql"), limit)?;
-        let mut count = self.statement(include_str!("sql/count_dead.sql"))?;
+        let rows = self.job_rows(sql!("dead"), limit)?;
+        let mut count = self.statement(sql!("count_dead"))?;
         let total = count.query_row(params![queue, job_type, since, until, error], |row| row.get(0))?;
         Ok((rows, total))
     }
@@ -368,7 +364,7 @@ impl Tables for SqliteTables {
         if let Some(queue) = self.find_queue(name)? {
             return Ok(queue);
         }
-        self.execute(include_str!("sql/insert_queue.sql"), params![name, now.as_millis()])?;
+        self.execute(sql!("insert_queue"), params![name, now.as_millis()])?;
         let num = self.connection.last_insert_rowid();
         let queue = QueueRow::fresh(num, name, now.as_millis());
         self.keep_queue(&queue);
@@ -379,7 +375,7 @@ impl Tables for SqliteTables {
         if let Some(queue) = self.queues.get(name) {
             return Ok(Some(queue.clone()));
         }
-        let found = self.statement(include_str!("sql/queue_by_name.sql"))?.query_row([name], read_queue).optional()?;
+        let found = self.statement(sql!("queue_by_name"))?.query_row([name], read_queue).optional()?;
         if let Some(queue) = &found {
             self.keep_queue(queue);
         }
@@ -390,13 +386,13 @@ impl Tables for SqliteTables {
         if let Some(queue) = self.queue_nums.get(&num) {
             return Ok(queue.clone());
         }
-        let queue = self.statement(include_str!("sql/queue_by_num.sql"))?.query_row([num], read_queue)?;
+        let queue = self.statement(sql!("queue_by_num"))?.query_row([num], read_queue)?;
         self.keep_queue(&queue);
         Ok(queue)
     }
 
     fn queues(&mut self) -> Result<Vec<QueueRow>> {
-        let mut statement = self.statement(include_str!("sql/queues.sql"))?;
+        let mut statement = self.statement(sql!("queues"))?;
         let rows = statement.query_map([], read_queue)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
@@ -404,19 +400,19 @@ impl Tables for SqliteTables {
     fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
         self.keep_queue(queue);
         let params = params![queue.num, queue.paused, queue.rate, queue.tokens, queue.filled_at, queue.burst];
-        self.execute(include_str!("sql/save_queue.sql"), params).map(drop)
+        self.execute(sql!("save_queue"), params).map(drop)
     }
 
     fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
         for (state, delta) in delta.iter().enumerate().filter(|(_, delta)| **delta != 0) {
-            self.execute(include_str!("sql/add_count.sql"), params![queue, state, delta])?;
+            self.execute(sql!("add_count"), params![queue, state, delta])?;
         }
         Ok(())
     }
 
     fn counts(&mut self, queue: i64) -> Result<Counts> {
         let mut counts = Counts::default();
-        let mut statement = self.statement(include_str!("sql/counts.sql"))?;
+        let mut statement = self.statement(sql!("counts"))?;
         let mut rows = statement.query([queue])?;
         while let Some(row) = rows.next()? {
             let state: usize = row.get(0)?;
@@ -431,11 +427,11 @@ impl Tables for SqliteTables {
         if let Some(num) = self.job_type_ids.get(name) {
             return Ok(*num);
         }
-        let known = self.statement(include_str!("sql/kind_by_name.sql"))?.query_row([name], |row| row.get(0)).optional()?;
+        let known = self.statement(sql!("kind_by_name"))?.query_row([name], |row| row.get(0)).optional()?;
         let num = match known {
             Some(num) => num,
             None => {
-                self.execute(include_str!("sql/insert_kind.sql"), [name])?;
+                self.execute(sql!("insert_kind"), [name])?;
                 self.connection.last_insert_rowid()
             }
         };
@@ -447,8 +443,7 @@ impl Tables for SqliteTables {
         if let Some(name) = self.kind_nums.get(&num) {
             return Ok(Arc::clone(name));
         }
-        let name: Arc<str> =
-            self.statement(include_str!("sql/kind_by_num.sql"))?.query_row([num], |row| row.get::<_, String>(0))?.into();
+        let name: Arc<str> = self.statement(sql!("kind_by_num"))?.query_row([num], |row| row.get::<_, String>(0))?.into();
         self.kind_nums.insert(num, Arc::clone(&name));
         Ok(name)
     }
@@ -457,11 +452,11 @@ impl Tables for SqliteTables {
         if let Some(worker) = self.workers.get(id) {
             return Ok(worker.clone());
         }
-        let known = self.statement(include_str!("sql/worker_by_id.sql"))?.query_row([id], read_worker).optional()?;
+        let known = self.statement(sql!("worker_by_id"))?.query_row([id], read_worker).optional()?;
         let worker = match known {
             Some(worker) => worker,
             None => {
-                self.execute(include_str!("sql/insert_worker.sql"), [id])?;
+                self.execute(sql!("insert_worker"), [id])?;
                 WorkerRow::fresh(self.connection.last_insert_rowid(), id)
             }
         };
@@ -473,49 +468,46 @@ impl Tables for SqliteTables {
         if let Some(worker) = self.workers.values().find(|worker| worker.num == num) {
             return Ok(Some(Arc::clone(&worker.id)));
         }
-        let name = self.statement(include_str!("sql/worker_by_num.sql"))?.query_row([num], |row| row.get::<_, String>(0));
+        let name = self.statement(sql!("worker_by_num"))?.query_row([num], |row| row.get::<_, String>(0));
         Ok(name.optional()?.map(Arc::from))
     }
 
     fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
         self.workers.insert(Arc::clone(&worker.id), worker.clone());
         let params = params![worker.num, worker.phase, worker.beat_at, worker.directive, worker.first_at, worker.info];
-        self.execute(include_str!("sql/save_worker.sql"), params).map(drop)
+        self.execute(sql!("save_worker"), params).map(drop)
     }
 
     fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>> {
-        let mut statement = self.statement(include_str!("sql/silent_workers.sql"))?;
+        let mut statement = self.statement(sql!("silent_workers"))?;
         let rows = statement.query_map([since], read_worker)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn forget_worker(&mut self, num: i64) -> Result<()> {
         self.workers.clear();
-        self.execute(include_str!("sql/forget_worker.sql"), [num]).map(drop)
+        self.execute(sql!("forget_worker"), [num]).map(drop)
     }
 
     fn prune_workers(&mut self) -> Result<()> {
         self.workers.clear();
-        self.execute(include_str!("sql/prune_workers.sql"), []).map(drop)
+        self.execute(sql!("prune_workers"), []).map(drop)
     }
 
     fn append_events(&mut self, at: i64, lines: &str, count: usize) -> Result<()> {
-        self.execute(include_str!("sql/append_events.sql"), params![at, count, lines]).map(drop)
+        self.execute(sql!("append_events"), params![at, count, lines]).map(drop)
     }
 
     fn events_from(&mut self, seq: i64, limit: usize) -> Result<Vec<EventBatch>> {
-        let mut statement = self.statement(include_str!("sql/events_from.sql"))?;
-        let rows = statement
-            .query_map(params![seq, limit], |row| Ok(EventBatch { seq: row.get(0)?, at: row.get(1)?, lines: row.get(2)? }))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(sql!("events_from"), params![seq, limit], |row| rows::read(row, 0))
     }
 
     fn prune_events(&mut self, before: i64, max: u64) -> Result<()> {
-        self.execute(include_str!("sql/prune_events.sql"), params![before, i64::try_from(max).unwrap_or(i64::MAX)]).map(drop)
+        self.execute(sql!("prune_events"), params![before, i64::try_from(max).unwrap_or(i64::MAX)]).map(drop)
     }
 
     fn reserve_leases(&mut self) -> Result<Range<i64>> {
-        let first: i64 = self.statement(include_str!("sql/reserve_leases.sql"))?.query_row([LEASE_RANGE], |row| row.get(0))?;
+        let first: i64 = self.statement(sql!("reserve_leases"))?.query_row([LEASE_RANGE], |row| row.get(0))?;
         Ok(first..first + LEASE_RANGE)
     }
 

@@ -23,19 +23,19 @@ impl QueueTables for SqliteTables {
             config,
             effective
         ];
-        self.execute(include_str!("sql/save_settings.sql"), params).map(drop)
+        self.execute(sql!("save_settings"), params).map(drop)
     }
 
     fn oldest(&mut self, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(include_str!("sql/oldest.sql"), params![queue, limit])
+        self.job_rows(sql!("oldest"), params![queue, limit])
     }
 
     fn jobs_in(&mut self, queue: i64, state: JobState, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(include_str!("sql/waiting.sql"), params![queue, state as u8, limit])
+        self.job_rows(sql!("waiting"), params![queue, state as u8, limit])
     }
 
     fn bytes_in(&mut self, queue: i64, state: JobState) -> Result<i64> {
-        let mut statement = self.statement(include_str!("sql/waiting_bytes.sql"))?;
+        let mut statement = self.statement(sql!("waiting_bytes"))?;
         Ok(statement.query_row(params![queue, state as u8], |row| row.get(0))?)
     }
 }

@@ -1,62 +1,149 @@
-//! Rows to and from SQLite columns, in the order of the `.sql` files.
-use ojs_model::unique::UniqueKey;
-use ojs_model::{JobId, JobState, NewJob};
-use rusqlite::{CachedStatement, Row};
+//! Rows to and from SQLite columns.
+use std::sync::LazyLock;
 
+use ojs_model::NewJob;
+use ojs_model::unique::UniqueKey;
+use rusqlite::{CachedStatement, Row as SqlRow};
+
+use super::SqliteTables;
+use super::records::SqliteRow;
+use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::StoredSettings;
-use crate::kernel::holds::Holds;
-use crate::kernel::job::{Body, JobRow};
+use crate::kernel::job::{Body, History, JobRow};
+use crate::store::record::{Cell, Reader};
+use crate::store::row::{Row, Section};
 use crate::store::rows::{QueuePhase, QueueRow, WorkerRow, fresh_settings};
 
-/// Columns of a job in every `SELECT`.
-pub const JOB_COLUMNS: usize = 26;
+/// Inserts a job; changes nothing when its id exists. What a claim sets later is 0 in the statement itself.
+pub static INSERT_JOB: LazyLock<String> = LazyLock::new(|| {
+    let (inserted, later) = (JobRow::names(Section::is_inserted), JobRow::names(|section| section == Section::Later));
+    let params = params_from(1, JobRow::columns(Section::is_inserted).count() + 1);
+    let zeros = vec!["0"; JobRow::columns(|section| section == Section::Later).count()].join(", ");
+    format!("INSERT INTO jobs ({inserted}, ukey, {later}) VALUES ({params}, {zeros}) ON CONFLICT (id) DO NOTHING")
+});
+/// Writes what every transition may change.
+pub static UPDATE_JOB: LazyLock<String> = LazyLock::new(|| update::<JobRow>("jobs", Section::is_updated));
+/// Writes what few changes touch.
+pub static MOVE_JOB: LazyLock<String> = LazyLock::new(|| update::<JobRow>("jobs", Section::is_moved));
+/// Stores the fixed part of a job.
+pub static INSERT_BODY: LazyLock<String> = LazyLock::new(|| insert::<Body>("bodies"));
+/// Replaces the fixed part of a job.
+pub static SET_BODY: LazyLock<String> = LazyLock::new(|| update::<Body>("bodies", Section::is_updated));
+/// Stores or replaces errors and result of a job.
+pub static SET_HISTORY: LazyLock<String> = LazyLock::new(|| {
+    let sets = History::columns(Section::is_any).map(|column| format!("{0} = excluded.{0}", column.name));
+    format!("{} ON CONFLICT (seq) DO UPDATE SET {}", insert::<History>("histories"), sets.collect::<Vec<_>>().join(", "))
+});
+/// Place of the text among the parameters of [`INSERT_BODY`].
+const TEXT: usize = 2;
 
-pub fn read_job(row: &Row<'_>) -> rusqlite::Result<JobRow> {
-    let id: [u8; 16] = row.get(1)?;
-    let state: u8 = row.get(4)?;
-    let (holds, priority) = Holds::of_rank(row.get(5)?);
-    Ok(JobRow {
-        seq: row.get(0)?,
-        id: JobId::from_bytes(id),
-        queue: row.get(2)?,
-        job_type_id: row.get(3)?,
-        state: JobState::from_number(state).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, i64::from(state)))?,
-        priority,
-        sort_key: row.get(6)?,
-        attempt: row.get(7)?,
-        releases: row.get(8)?,
-        max_attempts: row.get(9)?,
-        lease: row.get(10)?,
-        worker: row.get(11)?,
-        lease_ms: row.get(12)?,
-        lease_until: row.get(13)?,
-        deadline: row.get(14)?,
-        created_at: row.get(15)?,
-        enqueued_at: row.get(16)?,
-        started_at: row.get(17)?,
-        finished_at: row.get(18)?,
-        activated_at: row.get(19)?,
-        expires_at: row.get(20)?,
-        retry_delay: row.get(21)?,
-        flags: row.get(22)?,
-        workflow: row.get(23)?,
-        step: row.get(24)?,
-        limit: row.get(25)?,
-        holds,
-    })
+fn params_from(first: usize, count: usize) -> String {
+    (first..first + count).map(|number| format!("?{number}")).collect::<Vec<_>>().join(", ")
 }
 
-pub fn read_body(row: &Row<'_>, from: usize) -> rusqlite::Result<Body> {
-    Ok(Body {
-        text: row.get(from)?,
-        retry: row.get(from + 1)?,
-        timeout_ms: row.get(from + 2)?,
-        grace_ms: row.get(from + 3)?,
-        visibility_ms: row.get(from + 4)?,
-    })
+/// A row that belongs to a job: the job's number is its key.
+fn insert<R: Row>(table: &str) -> String {
+    let (names, params) = (R::names(Section::is_any), params_from(2, R::TABLE.columns.len()));
+    format!("INSERT INTO {table} (seq, {names}) VALUES (?1, {params})")
 }
 
-pub fn read_queue(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
+fn update<R: Row>(table: &str, wanted: impl Fn(Section) -> bool) -> String {
+    let sets: Vec<String> =
+        (2..).zip(R::columns(wanted)).map(|(number, column)| format!("{} = ?{number}", column.name)).collect();
+    format!("UPDATE {table} SET {} WHERE seq = ?1", sets.join(", "))
+}
+
+/// Reads a row from its first column on.
+#[inline]
+pub fn read<R: Row>(row: &SqlRow<'_>, first: usize) -> Result<R> {
+    R::read(&mut Reader::new(R::TABLE, &SqliteRow { row, first }))
+}
+
+/// A job with its fixed part.
+#[inline]
+pub fn read_whole(row: &SqlRow<'_>) -> Result<(JobRow, Body)> {
+    Ok((read(row, 0)?, read(row, JobRow::TABLE.columns.len())?))
+}
+
+impl SqliteTables {
+    /// All rows that a statement finds.
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl Fn(&SqlRow<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.statement(sql)?;
+        let mut rows = statement.query(params)?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            all.push(read(row)?);
+        }
+        Ok(all)
+    }
+
+    /// The first row that a statement finds.
+    pub(super) fn one<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl Fn(&SqlRow<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut statement = self.statement(sql)?;
+        let mut rows = statement.query(params)?;
+        rows.next()?.map(read).transpose()
+    }
+
+    /// Jobs that a statement finds.
+    pub(super) fn job_rows(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<JobRow>> {
+        self.all(sql, params, |row| read(row, 0))
+    }
+}
+
+/// Binds the values of some sections, from a place on; returns the place behind them.
+#[inline]
+fn bind<R: Row>(
+    statement: &mut CachedStatement<'_>,
+    mut place: usize,
+    row: &R,
+    wanted: impl Fn(Section) -> bool,
+) -> rusqlite::Result<usize> {
+    row.each(wanted, |cell| {
+        statement.raw_bind_parameter(place, &cell)?;
+        place += 1;
+        Ok::<(), rusqlite::Error>(())
+    })?;
+    Ok(place)
+}
+
+/// Runs [`INSERT_JOB`].
+pub fn insert_job(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Option<&UniqueKey>) -> Result<usize> {
+    let place = bind(statement, 1, row, Section::is_inserted)?;
+    statement.raw_bind_parameter(place, unique.map(|key| &key.as_bytes()[..]))?;
+    Ok(statement.raw_execute()?)
+}
+
+/// Runs [`INSERT_BODY`], with the text straight from the request.
+pub fn insert_body(statement: &mut CachedStatement<'_>, seq: i64, job: &NewJob) -> Result<usize> {
+    statement.raw_bind_parameter(1, seq)?;
+    let mut place = TEXT;
+    fresh_settings(job).each(Section::is_any, |cell| {
+        let cell = if place == TEXT { Cell::text(&job.body) } else { cell };
+        statement.raw_bind_parameter(place, &cell)?;
+        place += 1;
+        Ok::<(), StoreError>(())
+    })?;
+    Ok(statement.raw_execute()?)
+}
+
+/// Runs a statement that is bound to the number of a job and the values of some sections.
+pub fn write<R: Row>(statement: &mut CachedStatement<'_>, seq: i64, row: &R, wanted: impl Fn(Section) -> bool) -> Result<usize> {
+    statement.raw_bind_parameter(1, seq)?;
+    bind(statement, 2, row, wanted)?;
+    Ok(statement.raw_execute()?)
+}
+
+pub fn read_queue(row: &SqlRow<'_>) -> rusqlite::Result<QueueRow> {
     let name: String = row.get(1)?;
     Ok(QueueRow {
         num: row.get(0)?,
@@ -72,7 +159,7 @@ pub fn read_queue(row: &Row<'_>) -> rusqlite::Result<QueueRow> {
     })
 }
 
-pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
+pub fn read_worker(row: &SqlRow<'_>) -> rusqlite::Result<WorkerRow> {
     let id: String = row.get(1)?;
     let info: String = row.get(6)?;
     Ok(WorkerRow {
@@ -86,66 +173,33 @@ pub fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
     })
 }
 
-/// Binds the values in order and runs the statement. As `params!`, without a call through a table for every value.
-macro_rules! execute {
-    ($statement:expr, $($value:expr),+ $(,)?) => {{
-        let mut place = 0;
-        $(
-            place += 1;
-            $statement.raw_bind_parameter(place, $value)?;
-        )+
-        $statement.raw_execute()
-    }};
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Durability;
+    use crate::store::record::schema::differences;
+    use crate::store::record::text::Dialect;
+    use crate::store::rows::EventBatch;
+    use crate::store::sqlite::declared::found;
 
-/// A fresh row: what a claim sets later is 0 in the statement itself.
-pub fn bind_insert(statement: &mut CachedStatement<'_>, row: &JobRow, unique: Option<&UniqueKey>) -> rusqlite::Result<usize> {
-    execute!(
-        statement,
-        &row.id.as_bytes()[..],
-        row.queue,
-        row.job_type_id,
-        row.state as u8,
-        row.rank(),
-        row.sort_key,
-        row.max_attempts,
-        row.created_at,
-        row.enqueued_at,
-        row.finished_at,
-        row.expires_at,
-        row.flags,
-        unique.map(|key| &key.as_bytes()[..]),
-        row.workflow,
-        row.step,
-        row.limit,
-    )
-}
+    #[test]
+    fn the_text_of_a_body_is_its_first_column() {
+        assert_eq!(Body::TABLE.columns.first().map(|column| column.name), Some("body"));
+    }
 
-/// The fixed part of a job, its text straight from the request.
-pub fn bind_new_body(statement: &mut CachedStatement<'_>, seq: i64, job: &NewJob) -> rusqlite::Result<usize> {
-    let Body { retry, timeout_ms, grace_ms, visibility_ms, .. } = fresh_settings(job);
-    execute!(statement, seq, &job.body, retry, timeout_ms, grace_ms, visibility_ms)
-}
-
-pub fn bind_update(statement: &mut CachedStatement<'_>, row: &JobRow) -> rusqlite::Result<usize> {
-    execute!(
-        statement,
-        row.seq,
-        row.state as u8,
-        row.sort_key,
-        row.attempt,
-        row.releases,
-        row.lease,
-        row.worker,
-        row.lease_ms,
-        row.lease_until,
-        row.deadline,
-        row.enqueued_at,
-        row.started_at,
-        row.finished_at,
-        row.activated_at,
-        row.expires_at,
-        row.retry_delay,
-        row.flags,
-    )
+    #[test]
+    fn rows_with_statements_of_their_own_are_as_declared_in_a_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("jobs.db");
+        drop(SqliteTables::open(&path, Durability::Full).unwrap());
+        let file = rusqlite::Connection::open(&path).unwrap();
+        for table in [JobRow::TABLE, Body::TABLE, History::TABLE, EventBatch::TABLE] {
+            let found = found(&file, table).unwrap();
+            let mut other = differences(Dialect::Sqlite, table, &found);
+            // Written by statements of the log itself.
+            other.retain(|difference| !difference.starts_with("events.upto "));
+            assert_eq!(other, Vec::<String>::new());
+            assert!(!found.columns.is_empty(), "{}", table.name);
+        }
+    }
 }

@@ -1,1 +1,1 @@
-SELECT body, retry, timeout_ms, grace_ms, visibility_ms FROM ojs_jobs WHERE seq = $1
+SELECT {BODY} FROM ojs_jobs WHERE seq = $1

@@ -1,3 +1,2 @@
-SELECT seq, id, queue, kind, state, nprio, attempt, releases, max_attempts, flags, pos, lease, worker, lease_ms, lease_until, deadline,
-       created_at, enqueued_at, started_at, finished_at, activated_at, expires_at, retry_delay, workflow, step, limited
+SELECT {JOB}
 FROM ojs_runs WHERE expires_at > 0 AND expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED

@@ -1,1 +1,1 @@
-SELECT errors, result FROM ojs_histories WHERE seq = $1
+SELECT {HISTORY} FROM ojs_histories WHERE seq = $1

@@ -1,5 +1,4 @@
-SELECT seq, id, queue, kind, state, nprio, attempt, releases, max_attempts, flags, pos, lease, worker, lease_ms, lease_until, deadline,
-       created_at, enqueued_at, started_at, finished_at, activated_at, expires_at, retry_delay, workflow, step, limited
+SELECT {JOB}
 FROM ojs_runs WHERE TRUE AND ($1::bigint IS NULL OR queue = $1)
   AND ($2::text IS NULL OR kind IN (SELECT num FROM ojs_kinds WHERE name = $2 OR right($2, 1) = '*' AND starts_with(name, left($2, -1))))
   AND ($3::bigint IS NULL OR created_at >= $3) AND ($4::bigint IS NULL OR created_at < $4)

@@ -1,4 +1,4 @@
-SELECT seq, id, queue, kind, state, nprio, pos, attempt, releases, max_attempts, lease, worker, lease_ms, lease_until, deadline, created_at, enqueued_at, started_at, finished_at, activated_at, expires_at, retry_delay, flags, workflow, step, limited FROM jobs
+SELECT {JOB} FROM jobs
 WHERE flags & 1
   AND (?1 IS NULL OR queue = ?1) AND (?2 IS NULL OR kind IN (SELECT num FROM kinds WHERE name GLOB ?2))
   AND (?3 IS NULL OR finished_at >= ?3) AND (?4 IS NULL OR finished_at < ?4)

@@ -1,1 +1,1 @@
-SELECT seq, at, lines FROM events WHERE seq >= ?1 ORDER BY seq LIMIT ?2
+SELECT {EVENT} FROM events WHERE seq >= ?1 ORDER BY seq LIMIT ?2

@@ -1,1 +1,1 @@
-SELECT seq, id, queue, kind, state, nprio, pos, attempt, releases, max_attempts, lease, worker, lease_ms, lease_until, deadline, created_at, enqueued_at, started_at, finished_at, activated_at, expires_at, retry_delay, flags, workflow, step, limited FROM jobs WHERE expires_at > 0 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2
+SELECT {JOB} FROM jobs WHERE expires_at > 0 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2

@@ -1,1 +1,1 @@
-SELECT errors, result FROM histories WHERE seq = ?1
+SELECT {HISTORY} FROM histories WHERE seq = ?1
