@@ -1,5 +1,5 @@
 //! Keeps jobs: the seam, group commit, and three stores.
-pub(crate) mod lists;
+pub mod lists;
 pub(crate) mod memory;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;

@@ -1,5 +1,6 @@
 //! Scenario 32: scheduled jobs, however many, do not make a claim longer. Counted in work of the database, not in time: the full form,
 //! with a million, is a benchmark (`ojs-bench depth`).
+use ojs_engine::store::lists::statement;
 use rusqlite::StatementStatus;
 
 use crate::nodes::application;
@@ -28,7 +29,7 @@ async fn scenario_32_scheduled_jobs_do_not_slow_claims_on_sqlite() {
     let file = b.dir.path().join("jobs.db");
     let (alone, beside) = alone_and_beside(&b, async || {
         let connection = rusqlite::Connection::open(&file).unwrap();
-        let mut statement = connection.prepare(include_str!("../../src/store/sqlite/sql/ready.sql")).unwrap();
+        let mut statement = connection.prepare(&statement(include_str!("../../src/store/sqlite/sql/ready.sql"))).unwrap();
         let queue: i64 = connection.query_row("SELECT num FROM queues WHERE name = 'q'", [], |row| row.get(0)).unwrap();
         let found = statement.query_map([queue, READY], |_| Ok(())).unwrap().count();
         assert_eq!(found, 10);
@@ -46,7 +47,8 @@ async fn scenario_32_scheduled_jobs_do_not_slow_claims_on_postgres() {
         .batch_execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off")
         .await
         .unwrap();
-    let explain = format!("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) {}", include_str!("../../src/store/postgres/sql/ready.sql"));
+    let explain =
+        format!("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) {}", statement(include_str!("../../src/store/postgres/sql/ready.sql")));
     let (alone, beside) = alone_and_beside(&b, async || {
         let queue: i64 = client.query_one("SELECT num FROM ojs_queues WHERE name = 'q'", &[]).await.unwrap().get(0);
         let lines = client.query(&explain, &[&queue, &READY, &-32_768i16, &-1i64]).await.unwrap();

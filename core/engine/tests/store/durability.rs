@@ -107,9 +107,11 @@ async fn hot_queries_use_their_indexes() {
         (include_str!("../../src/store/sqlite/sql/held_by.sql"), "jobs_active"),
         (include_str!("../../src/store/sqlite/sql/expired.sql"), "jobs_expiring"),
         (include_str!("../../src/store/sqlite/sql/job_by_id.sql"), "jobs_id"),
+        (include_str!("../../src/store/sqlite/sql/line.sql"), "jobs_ready"),
         (include_str!("../../src/store/sqlite/sql/dead.sql"), "jobs_dead"),
     ] {
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut statement =
+            connection.prepare(&format!("EXPLAIN QUERY PLAN {}", ojs_engine::store::lists::statement(sql))).unwrap();
         let count = statement.parameter_count();
         let rows = statement.query_map(rusqlite::params_from_iter(vec![1; count]), |row| row.get::<_, String>(3)).unwrap();
         let plan = rows.map(Result::unwrap).collect::<Vec<_>>().join("; ");

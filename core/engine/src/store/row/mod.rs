@@ -21,7 +21,7 @@
 //!
 //! The sections say when a column is written: see [`Section`]. `as "pos"` gives a column another name than the field;
 //! `from rank to priority_of` stores what the method `rank` returns and reads it with the function `priority_of`. Fields
-//! without a column of their own follow in `and { pub parked: bool = is_parked(priority) }`, which reads the column of
+//! without a column of their own follow in `and { pub holds: Holds = holds_of(priority) }`, which reads the column of
 //! another field.
 //!
 //! Statements in `.sql` files name all columns by a placeholder, `{JOB}` or with an alias `{r.JOB}`, which the compiler fills
