@@ -65,14 +65,15 @@ row! {
         changing {
             /// One of the eight states.
             pub state: JobState,
-            /// What the state's index is ordered by: a ticket (available), the due time (scheduled, retryable, pending),
-            /// the next deadline (active), the end (terminal).
+            /// What the state's index is ordered by: a ticket (available), the due time (scheduled, retryable,
+            /// pending), the next deadline (active), the end (terminal).
             pub sort_key: i64 as "pos",
             /// Last entry into `available`.
             pub enqueued_at: i64,
             /// Entry into a terminal state.
             pub finished_at: i64,
-            /// While it waits: discard when not started by then. Once it has completed: remove the result then. Else 0.
+            /// While it waits: discard when not started by then. Once it has completed: remove the result then.
+            /// Else 0.
             pub expires_at: i64,
             /// See [`flag`].
             pub flags: u32,

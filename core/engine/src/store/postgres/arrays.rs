@@ -1,4 +1,5 @@
-//! Rows turned into columns: a statement takes each as one array, so a transaction's rows of a table are written at once.
+//! Rows turned into columns: a statement takes each as one array, so a transaction's rows of a table are written
+//! at once.
 use std::sync::LazyLock;
 
 use uuid::Uuid;
@@ -26,8 +27,8 @@ pub static INSERT_RUNS: LazyLock<String> = LazyLock::new(|| {
         values.join(", ")
     )
 });
-/// Writes rows that are still as they were read. Bound to numbers, states, leases and ends of leases as they were, and the
-/// columns that may change.
+/// Writes rows that are still as they were read. Bound to numbers, states, leases and ends of leases as they were, and
+/// the columns that may change.
 pub static UPDATE_RUNS: LazyLock<String> = LazyLock::new(|| {
     let sets: Vec<String> =
         elements::<JobRow>(Section::is_changeable, 5).map(|(name, element)| format!("{name} = {element}")).collect();

@@ -3,12 +3,10 @@
 //! | module | noun |
 //! |---|---|
 //! | `target`, `tls`, `connection` | where the database is; a connection that finds its way back |
-//! | `migrations` | the schema and its versions |
-//! | `node` | what the connections of a process share |
+//! | `migrations`, `node` | the schema and its versions; what the connections of a process share |
 //! | `transaction` | what is sent in the open transaction |
 //! | `ahead` | what a group of commands will ask for, in one exchange |
-//! | `unit_of_work` | one transaction's rows: read in one go, written in one go |
-//! | `arrays` | rows of a table as columns, and the statements that take them |
+//! | `unit_of_work`, `arrays` | one transaction's rows: read in one go, written in one go, as arrays |
 //! | `line` | where the line of a queue begins |
 //! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |

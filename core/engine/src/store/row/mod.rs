@@ -1,6 +1,8 @@
-//! Rows of the tables that every job goes through: their columns are declared once, their statements are written by hand.
+//! Rows of the tables that every job goes through: their columns are declared once, their statements are written by
+//! hand.
 //!
-//! A declaration gives the struct, the reader and the values that statements are bound to, in one order for both SQL stores:
+//! A declaration gives the struct, the reader and the values that statements are bound to, in one order for both SQL
+//! stores:
 //!
 //! ```ignore
 //! row! {
@@ -20,12 +22,12 @@
 //! ```
 //!
 //! The sections say when a column is written: see [`Section`]. `as "pos"` gives a column another name than the field;
-//! `from rank to priority_of` stores what the method `rank` returns and reads it with the function `priority_of`. Fields
-//! without a column of their own follow in `and { pub holds: Holds = holds_of(priority) }`, which reads the column of
-//! another field.
+//! `from rank to priority_of` stores what the method `rank` returns and reads it with the function `priority_of`.
+//! Fields without a column of their own follow in `and { pub holds: Holds = holds_of(priority) }`, which reads
+//! the column of another field.
 //!
-//! Statements in `.sql` files name all columns by a placeholder, `{JOB}` or with an alias `{r.JOB}`, which the compiler fills
-//! in ([`fill`]). Inserts and updates are built from the declaration when the program starts.
+//! Statements in `.sql` files name all columns by a placeholder, `{JOB}` or with an alias `{r.JOB}`, which the
+//! compiler fills in ([`fill`]). Inserts and updates are built from the declaration when the program starts.
 pub(crate) mod declare;
 pub mod fill;
 
