@@ -124,13 +124,17 @@ func TestConnectionErrors(t *testing.T) {
 	if _, err := client.GetJob(t.Context(), "x"); !errors.Is(err, ojs.ErrConnection) {
 		t.Fatalf("%v", err)
 	}
-	for _, url := range []string{"ftp://x", "sqlite:/nowhere/at/all/jobs.db"} {
-		client, err := ojs.NewClient(url)
-		must(t, err)
-		if _, err := client.GetJob(t.Context(), "x"); err == nil {
-			t.Fatalf("%s: no error", url)
+	nowhere, err := ojs.NewClient("sqlite:/nowhere/at/all/jobs.db")
+	must(t, err)
+	if _, err := nowhere.GetJob(t.Context(), "x"); err == nil {
+		t.Fatal("no error")
+	}
+	must(t, nowhere.Close())
+	// A URL that leads nowhere is refused where the client is made.
+	for url, hint := range map[string]string{"ftp://x": "use http://", "jobs.db": "write sqlite:jobs.db"} {
+		if _, err := ojs.NewClient(url); !errors.Is(err, ojs.ErrValidation) || !strings.Contains(err.Error(), hint) {
+			t.Fatalf("%s: %v", url, err)
 		}
-		must(t, client.Close())
 	}
 }
 

@@ -155,52 +155,90 @@ export type JobState =
   | 'discarded';
 // gen:end
 
-/** A job as the server describes it: its members by their names on the wire, the long ones in camel case as well. */
+// gen:node/records.d.j2:jobs (make gen; do not edit)
+/** A job as the server describes it. Its members have their names on the wire; those of several words have a name in camel case as well. */
 export class Job<Args extends unknown[] = any[], Result = any> {
   private constructor();
-  /** UUIDv7, the same in every redelivery. */
+  /** A UUIDv7, the same in every attempt and redelivery. */
   readonly id: string;
+  /** The job type, with dots between its parts. */
   readonly type: string;
+  /** The queue that the job is in. */
   readonly queue: string;
-  readonly args: Args;
-  readonly meta?: Record<string, any>;
-  /** The state; undefined in a job that no server has seen. */
+  /** Where the job is in its life; undefined in a job that no server has seen. */
   readonly state?: JobState;
+  /** The arguments. */
+  readonly args: Args;
+  /** What travels with the job besides its arguments. */
+  readonly meta?: Record<string, any>;
+  /** Higher runs earlier. */
   readonly priority?: number;
-  /** Runs so far; 1 during the first. */
+  /** The number of the attempt, 1 during the first run. */
   readonly attempt?: number;
-  /** What the handler returned. */
-  readonly result?: Result;
-  /** The latest failure. */
-  readonly error?: JobFailure;
-  /** All failures, oldest first. */
-  readonly errors?: JobFailure[];
+  /** How many attempts there may be; undefined when the server did not say. */
+  readonly maxAttempts?: number;
+  /** Words to find the job by. */
   readonly tags?: string[];
-  get maxAttempts(): number | undefined;
-  get createdAt(): string | undefined;
-  get enqueuedAt(): string | undefined;
-  get scheduledAt(): string | undefined;
-  get startedAt(): string | undefined;
-  get completedAt(): string | undefined;
-  get expiresAt(): string | undefined;
-  get timeoutMs(): number | undefined;
-  /** Results of the steps before, in a workflow. */
-  get parentResults(): any[] | undefined;
-  /** The workflow it is a step of. */
-  get workflowId(): string | undefined;
+  /** What the handler returned; undefined when there is no result. */
+  readonly result?: Result;
+  /** The latest failure; undefined when no attempt has failed. */
+  readonly error?: JobFailure;
+  /** All failures, the oldest first. */
+  readonly errors?: JobFailure[];
+  /** The results of the steps before this one, in a workflow. */
+  readonly parentResults?: any[];
+  /** The workflow that the job belongs to; undefined when it belongs to none. */
+  readonly workflowId?: string;
+  /** When the job was created. */
+  readonly createdAt?: string;
+  /** When the job was enqueued. */
+  readonly enqueuedAt?: string;
+  /** When the job may run; undefined when it need not wait. */
+  readonly scheduledAt?: string;
+  /** When the latest attempt began. */
+  readonly startedAt?: string;
+  /** When the job was completed; undefined when it was not. */
+  readonly completedAt?: string;
+  /** When the job is thrown away unless it has started. */
+  readonly expiresAt?: string;
+  /** The most that one run may take, in milliseconds. */
+  readonly timeoutMs?: number;
   /** Any other member. */
   readonly [name: string]: any;
 }
 
 /** A failed attempt. */
 export interface JobFailure {
+  /** For programs and retry policies. */
   code: string;
+  /** For people. */
   message: string;
+  /** The type of the error in the language of its handler. */
   type?: string;
+  /** Whether the failure lets the job run again; undefined when the worker did not say. */
   retryable?: boolean;
+  /** The number of the attempt that failed. */
+  attempt?: number;
+  /** More about the failure, as JSON. */
   details?: any;
+  /** Any other member. */
   [name: string]: any;
 }
+
+/** One page of a list of jobs. */
+export interface JobPage {
+  /** The jobs of this page. */
+  jobs: Job[];
+  /** How many jobs the filter finds, on all pages. */
+  total: number;
+  /** The number of this page. The first page is 1. */
+  page: number;
+  /** The most jobs on one page. */
+  perPage: number;
+  /** Whether there is a page after this one. */
+  hasMore: boolean;
+}
+// gen:end
 
 /** Named layers around an enqueue or a handler. The first one added is the outermost. */
 export class MiddlewareChain<Layer> {
@@ -374,17 +412,6 @@ export class OJSClient {
   close(): Promise<void>;
 }
 
-/** A page of `listJobs()`. */
-export interface JobPage {
-  jobs: Job[];
-  /** Jobs that the filter finds, on all pages. */
-  total: number;
-  page: number;
-  perPage: number;
-  /** Whether there is a next page. */
-  hasMore: boolean;
-}
-
 // gen:node/operations.d.j2:parts (make gen; do not edit)
 /** Which dead letters an operation changes. What is left out does not matter. */
 export interface DeadLetterFilter {
@@ -512,46 +539,96 @@ export type BulkTarget = { ids: Iterable<string> } | {
   priority?: number;
   meta?: Record<string, unknown>;
 };
-/** What became of one job of a bulk enqueue. */
-export interface BulkItem {
-  /** Place in the request. */
-  index: number;
-  /** `duplicate` is a unique policy of `ignore`: `job` is the one that was there. */
-  status: 'created' | 'duplicate' | 'failed';
-  /** Whether the job is stored. */
-  ok: boolean;
-  job?: Job;
-  error?: OJSError;
-}
-/** What came of a bulk cancel, retry or delete. */
-export interface BulkResult {
-  /** Jobs that were named or found. */
-  matched: number;
-  /** Jobs that were changed. */
-  succeeded: number;
-  /** Jobs that were left as they are; their items say why. */
-  skipped: number;
-  /** In the order of the ids; of a filter the first 1,000. */
-  items: { id: string; status: string; error?: OJSError }[];
-}
-
-/** How a job ended. */
+// gen:node/records.d.j2:answers (make gen; do not edit)
+/** How a job ended, and what its handler returned. Its members have their names on the wire; those of several words have a name in camel case as well. */
 export class JobResult<Result = any> {
   private constructor();
+  /** The job's id. */
   readonly jobId: string;
+  /** Completed, discarded or cancelled. */
   readonly state: 'completed' | 'discarded' | 'cancelled';
-  /** Whether it was completed. */
+  /** Whether the job was completed. */
   readonly ok: boolean;
-  /** What the handler returned. */
+  /** What the handler returned; undefined when it returned nothing, or when its result is not kept. */
   readonly result?: Result;
-  /** The failure that ended it. */
+  /** The failure that ended the job; undefined when none did. */
   readonly error?: JobFailure;
-  /** Attempts begun. */
+  /** How many attempts were begun. */
   readonly attempt: number;
+  /** When the result was stored. */
   readonly storedAt?: string;
+  /** When the result is removed; undefined when it is kept. */
   readonly expiresAt?: string;
+  /** Any other member. */
   readonly [name: string]: any;
 }
+
+/** A workflow as the server describes it. */
+export interface WorkflowStatus {
+  /** The workflow's id. */
+  id: string;
+  /** The name that it was given; undefined without one. */
+  name?: string;
+  /** `chain`, `group`, `batch` or `graph`. */
+  type: string;
+  /** The state, in the server's word. */
+  state: string;
+  /** Any other member. */
+  [name: string]: any;
+}
+
+/** An event: a change of a job, queue, workflow or worker. */
+export interface OJSEvent {
+  /** The id of the event, for reading on from it. */
+  id: string;
+  /** What happened, such as `job.completed`. */
+  type: string;
+  /** When it happened, in RFC 3339. */
+  time: string;
+  /** The id of the job or workflow, or the name of the queue or worker. */
+  subject: string;
+  /** Everything else, by type of event. */
+  data: any;
+  /** Any other member. */
+  [name: string]: any;
+}
+
+/** What happened to one job of a bulk enqueue. */
+export interface BulkItem {
+  /** The place of the job in the request, from 0. */
+  index: number;
+  /** `created`; `duplicate`, with the job that existed before; or `failed`. */
+  status: 'created' | 'duplicate' | 'failed';
+  /** The job; undefined when it was refused. */
+  job?: Job;
+  /** Why the job was refused; undefined when it was not. */
+  error?: OJSError;
+  /** Whether the server has the job. */
+  ok: boolean;
+}
+
+/** What happened to one job of a bulk cancel, retry or delete. */
+export interface BulkChange {
+  /** The job's id. */
+  id: string;
+  /** `cancelled`, `retried`, `deleted` or `skipped`. */
+  status: string;
+  /** Why the job was skipped; undefined when it was not. */
+  error?: OJSError;
+}
+
+/** What a bulk cancel, retry or delete did. */
+export interface BulkResult {
+  /** How many jobs were named or found. */
+  matched: number;
+  /** How many jobs were left as they are; their items say why. */
+  skipped: number;
+  /** One for each job, in the order of the ids; of a filter the first 1,000. */
+  items: BulkChange[];
+  /** How many jobs were changed. */
+  succeeded: number;
+}
+// gen:end
 
 export interface EventsOptions extends CallOptions {
   /** May end in `*`: `job.*`. */
@@ -560,21 +637,6 @@ export interface EventsOptions extends CallOptions {
   jobTypes?: readonly string[];
   after?: string;
 }
-/** Something that happened. */
-export interface OJSEvent {
-  /** Its id; `after` takes it. */
-  id: string;
-  /** `job.completed`. */
-  type: string;
-  /** When, RFC 3339. */
-  time: string;
-  /** The id of the job or workflow, the name of the queue or worker. */
-  subject: string;
-  /** The rest, by type of event. */
-  data: any;
-  [name: string]: any;
-}
-
 /** A schedule. Further settings go by their names on the wire. */
 export interface CronEntry {
   name: string;
@@ -765,14 +827,6 @@ export interface BatchCallbacks {
   /** When any failed. */
   on_failure?: JobLike;
   onFailure?: JobLike;
-}
-/** A workflow as the server describes it. */
-export interface WorkflowStatus {
-  id: string;
-  type: string;
-  name?: string;
-  state: string;
-  [name: string]: any;
 }
 
 /** An OJS server in this process. */

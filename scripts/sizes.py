@@ -30,7 +30,6 @@ EXCEPTIONS = {
     "core/engine/src/store/sqlite/mod.rs": 575,
     "core/sdk/src/encryption/codec.rs": 525,
     "core/sdk/tests/embedded.rs": 525,
-    "node/index.d.cts": 700,
     "python/tests/test_worker.py": 575,
 }
 GENERATED = re.compile(r"(?i)^\W*(code generated|generated (by|from)|made (by|of|from) .*do not edit)")

@@ -2,7 +2,7 @@
 // Many jobs in one request, each with an outcome of its own.
 const { itemError, given, list, member, timeOf } = require('./calls.cjs');
 const { OJSValidationError } = require('./errors.cjs');
-const { Job } = require('./job.cjs');
+const { Job } = require('./records.cjs');
 
 const FILTER = ['queue', 'type', 'states', 'enqueuedAfter', 'enqueuedBefore', 'priority', 'meta'];
 

@@ -1,7 +1,6 @@
 'use strict';
 // What the calls of all parts of a client share: paths, and reading answers.
 const { OJSError, OJSValidationError, fromText } = require('./errors.cjs');
-const { unknownName } = require('./names.cjs');
 const { durationText, timeText } = require('./durations.cjs');
 const binding = require('./native.cjs');
 const json = require('./json.cjs');
@@ -26,7 +25,7 @@ function known(kind, given, names, there = names) {
   if (given === null || typeof given !== 'object') throw new OJSValidationError(`an object with ${there.join(', ')} is wanted, got ${String(given)}`);
   const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown === undefined) return given;
-  throw new OJSValidationError(unknownName(kind, unknown, there));
+  throw new OJSValidationError(binding.unknownName(kind, unknown, '', there));
 }
 
 /** A path of names. */

@@ -1,6 +1,6 @@
 'use strict';
 // What a handler gets.
-const { Job } = require('./job.cjs');
+const { Job } = require('./records.cjs');
 const { JobCancelledError } = require('./errors.cjs');
 const json = require('./json.cjs');
 
@@ -40,21 +40,27 @@ class JobContext {
     return (this.#job ??= Job.from(json.parseAnswer(this.#envelope, 'the job')));
   }
 
+  // gen:node/context.j2 (make gen; do not edit)
+  /** The arguments. */
   get args() {
     return this.job.args ?? [];
   }
 
+  /** What travels with the job besides its arguments. */
   get meta() {
     return this.job.meta ?? {};
   }
 
+  /** The results of the steps before this one, in a workflow. */
   get parentResults() {
     return this.job.parent_results ?? [];
   }
 
+  /** The workflow that the job belongs to; undefined when it belongs to none. */
   get workflowId() {
     return this.job.workflow_id;
   }
+  // gen:end
 
   /** A place for middleware to leave things for the layers inside; gone after this run. */
   get metadata() {

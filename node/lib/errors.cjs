@@ -1,4 +1,5 @@
 'use strict';
+// Made from xtask/schema.toml by make gen; do not edit.
 // Everything that can go wrong. Which class a refusal of a server becomes is decided by the core, the same in every language.
 
 /** Base of all errors of this package. */
@@ -23,7 +24,6 @@ class OJSError extends Error {
   }
 }
 
-// gen:node/classes.j2 (make gen; do not edit)
 /** The server answered, and the answer is an error. */
 class OJSAPIError extends OJSError {}
 /** The job's present state or another job is in the way. */
@@ -85,7 +85,6 @@ class OJSClosedError extends OJSError {
 }
 /** A bug in OJS. Please report it. */
 class OJSInternalError extends OJSError {}
-// gen:end
 
 /** Throw it in a handler: the job fails for good, whatever its retry policy says. */
 class NonRetryableError extends Error {
@@ -126,7 +125,6 @@ class JobCancelledError extends Error {
   }
 }
 
-// gen:node/class_table.j2 (make gen; do not edit)
 /** By number of the core's table (`ErrorClass` in bindings/abi). */
 const CLASSES = {
   1: OJSAPIError,
@@ -152,7 +150,6 @@ const named = {
   OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
   OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError, OJSInternalError,
 };
-// gen:end
 
 /** The error that the core describes. */
 function fromText(text) {

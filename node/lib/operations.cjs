@@ -3,8 +3,8 @@
 // The methods of a client that are one request each. What they send is in xtask/operations.
 const { changes, target: targetOf } = require('./bulk.cjs');
 const { Part, age, at, cron, crons, given, known, lengthOf, list, many, member, query, timeOf } = require('./calls.cjs');
-const { Job } = require('./job.cjs');
-const { JobResult, jobPage, results } = require('./results.cjs');
+const { Job, JobResult } = require('./records.cjs');
+const { jobPage, results } = require('./results.cjs');
 
 /** The methods of the client itself; those of its parts are below. */
 class Operations {

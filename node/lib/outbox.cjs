@@ -7,8 +7,8 @@ const context = require('./request_context.cjs');
 const { OJSClient } = require('./client.cjs');
 const { connectionOf, isKnex, isSqlite } = require('./databases.cjs');
 const { OJSNotEnqueuedError, OJSValidationError, native } = require('./errors.cjs');
-const { Job, JobRequest } = require('./job.cjs');
-const { unknownName } = require('./names.cjs');
+const { JobRequest, completed } = require('./job.cjs');
+const { Job } = require('./records.cjs');
 const { OJSOutboxError, explained } = require('./outbox_error.cjs');
 const { spelled } = require('./outbox_settings.cjs');
 const { Relay, TABLE } = require('./relay.cjs');
@@ -33,7 +33,7 @@ class Outbox {
   constructor(options = {}) {
     const given = typeof options === 'string' ? { url: options } : spelled(options);
     const unknown = Object.keys(given).find((name) => !KNOWN.includes(name));
-    if (unknown) throw new OJSValidationError(unknownName('setting', unknown, KNOWN));
+    if (unknown) throw new OJSValidationError(binding.unknownName('setting', unknown, '', KNOWN));
     const { client, database, databaseUrl, enabled = true, table = TABLE, relay = true, sameDatabase, pollInterval, batchSize, retention,
       ...connection } = given;
     const only = Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
@@ -256,7 +256,7 @@ class Outbox {
     const { connection } = OJSClient.transportOf(this.client);
     const text = connection ? native(() => binding.outboxEncrypted(connection, plain)) : plain;
     const { id, sql, params } = native(() => (inEngine ? binding.outboxStageInEngine(text, style) : binding.outboxStage(text, database, this.table, style)));
-    const { options, ...rest } = body;
+    const { options, ...rest } = completed(body);
     return { job: Job.from({ ...rest, ...options, id }), sql, params: params.map((value) => value ?? null) };
   }
 

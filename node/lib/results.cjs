@@ -2,37 +2,11 @@
 // How jobs ended, and pages of jobs.
 const { at, known, list, member, query } = require('./calls.cjs');
 const { millis } = require('./durations.cjs');
-const { OJSError, OJSTimeoutError } = require('./errors.cjs');
-const { Job } = require('./job.cjs');
+const { OJSTimeoutError } = require('./errors.cjs');
+const { Job, JobResult } = require('./records.cjs');
 
 /** How long the server may hold back an answer, in milliseconds. */
 const WAIT = 20_000;
-
-/** How a job ended: the members of the wire, the long ones in camel case as well. */
-class JobResult {
-  /** The decoded object becomes the result. */
-  static from(data) {
-    if (data === null || typeof data !== 'object') throw new OJSError('the answer has no result', { code: 'unexpected_answer' });
-    return Object.setPrototypeOf(data, JobResult.prototype);
-  }
-
-  get jobId() {
-    return this.job_id;
-  }
-
-  /** Whether it was completed. */
-  get ok() {
-    return this.state === 'completed';
-  }
-
-  get storedAt() {
-    return this.result_stored_at;
-  }
-
-  get expiresAt() {
-    return this.result_expires_at;
-  }
-}
 
 /** Waits for the end of a job. */
 async function wait(ask, id, options = {}) {
@@ -63,4 +37,4 @@ function jobPage(answer) {
   return { jobs: list(answer, 'items').map(Job.answered), total, page, perPage, hasMore };
 }
 
-module.exports = { JobResult, jobPage, results, wait };
+module.exports = { jobPage, results, wait };

@@ -4,7 +4,7 @@
 const binding = require('./native.cjs');
 const { OJSError, OJSValidationError, fromText, native } = require('./errors.cjs');
 const { millis } = require('./durations.cjs');
-const { unknownName } = require('./names.cjs');
+const { completed } = require('./job.cjs');
 const json = require('./json.cjs');
 const { loop } = require('./loop.cjs');
 
@@ -18,7 +18,8 @@ const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'timeout', 'connectTime
 function checkSettings(given, more = []) {
   if (given === null || typeof given !== 'object') throw new OJSValidationError(`a URL as text, or an object of settings is wanted, such as 'http://localhost:8080' or { url: 'sqlite:jobs.db' }; got ${String(given)}`);
   const unknown = Object.keys(given).find((name) => !SETTINGS.includes(name) && name !== 'transport');
-  if (unknown) throw new OJSValidationError(unknownName('setting', unknown, [...more, ...SETTINGS, 'transport']));
+  const known = [...more, ...SETTINGS, 'transport'];
+  if (unknown) throw new OJSValidationError(binding.unknownName('setting', unknown, '', known));
 }
 
 /**
@@ -45,7 +46,7 @@ function keyText(keys) {
 function connect({ url, auth, authToken = auth, headers = {}, timeout, connectTimeout, retryConfig,
   maxSends = retryConfig?.maxAttempts, caFile, clientCert, encryptionKeys, maxResponseBytes, proxy } = {}) {
   const said = environment();
-  return native(() => new binding.Connection(String(url ?? said.url), JSON.stringify({
+  return native(() => new binding.Connection(String(url || said.url), JSON.stringify({
     auth_token: authToken ?? said.auth_token,
     headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
     timeout: seconds('timeout', timeout),
@@ -96,7 +97,7 @@ class Transport {
       return text ? json.parseAnswer(text) : undefined;
     }
     // What a transport of the user's gets is what the wire would carry.
-    const plain = body === undefined ? undefined : json.parse(json.stringify(body));
+    const plain = body === undefined ? undefined : completed(json.parse(json.stringify(body)));
     const answer = await ask(this.custom, { method, path, body: plain, signal });
     if (answer.status < 200 || answer.status > 299) {
       throw fromText(binding.errorOf(answer.status, answer.text ?? json.stringify(answer.body ?? null)));

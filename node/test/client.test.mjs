@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createRequire } from 'node:module';
 import * as esm from '@openjobspec/sdk';
-import { OJSClient, JobRequest, json } from '@openjobspec/sdk';
+import { OJSClient, OJSWorker, JobRequest, json } from '@openjobspec/sdk';
 import { Recorder, onEveryConnection } from './support.mjs';
 
 onEveryConnection('client', (make) => {
@@ -176,12 +176,38 @@ describe('requests', () => {
     circle.self = circle;
     await assert.rejects(bodyOf('a', [circle]), { name: 'OJSValidationError', code: 'serialization_error' });
     assert.throws(() => new OJSClient({ adress: 'http://x' }), { name: 'OJSValidationError', message: /unknown setting 'adress'/ });
-    await assert.rejects(new OJSClient({ url: 'ftp://x' }).health(), { name: 'OJSValidationError' });
+    assert.throws(() => new OJSClient({ url: 'ftp://x' }), { name: 'OJSValidationError', message: /use http:/ });
+    for (const make of [(url) => new OJSClient(url), (url) => new OJSWorker(url)]) {
+      assert.throws(() => make('jobs.db'), { name: 'OJSValidationError', message: /write sqlite:jobs\.db for a file/ });
+    }
     await assert.rejects(new OJSClient({ url: 'http://127.0.0.1:1', retryConfig: { maxAttempts: 1 } }).health(), { name: 'OJSConnectionError' });
   });
 });
 
+test('an empty URL is as good as none', async (t) => {
+  const before = process.env.OJS_URL;
+  process.env.OJS_URL = 'memory:from-the-environment';
+  t.after(() => { if (before === undefined) delete process.env.OJS_URL; else process.env.OJS_URL = before; });
+  const urls = ['memory:from-the-environment', '', { url: '' }, undefined];
+  const [named, ...others] = urls.map((url) => new OJSClient(url));
+  const { id } = await named.enqueue('a');
+  for (const client of others) assert.equal((await client.getJob(id)).id, id);
+  await Promise.all([named, ...others].map((client) => client.close()));
+});
+
 describe('a transport of the user', () => {
+  test('gets the options of a type, though the core keeps them', async () => {
+    const transport = new Recorder();
+    const client = new OJSClient({ transport });
+    new OJSWorker({ url: 'memory:' }).register('typed.custom', () => 1, { queue: 'mail', retry: 3, delay: '1h' });
+    await client.enqueue('typed.custom', [], { retry: 5 });
+    await client.enqueueBatch(['typed.custom', { type: 'typed.custom', queue: 'default' }]);
+    const [{ body: { options } }, { body: { jobs } }] = transport.requests;
+    assert.deepEqual([options.queue, options.retry], ['mail', { max_attempts: 5 }]);
+    assert.match(options.delay_until, /^\d{4}-/);
+    assert.deepEqual(jobs.map((job) => job.options.queue), ['mail', 'default']);
+  });
+
   test('gets method, path and body, and its answers are read like a server', async () => {
     const transport = new Recorder();
     const client = new OJSClient({ url: 'http://unused', transport });

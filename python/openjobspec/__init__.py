@@ -1,3 +1,4 @@
+# Made from xtask/templates/python/__init__.py.j2 by make gen; do not edit.
 """Open Job Spec: background jobs for Python, plain and asyncio, with an engine that runs in your process.
 
 >>> import openjobspec as ojs
@@ -10,9 +11,8 @@ from __future__ import annotations
 
 from . import testing as testing
 from ._native import __version__
-from .aio import AsyncClient
-from .bulk import BulkChange, BulkItem, BulkResult
-from .client import Client
+from .aio import AsyncClient, AsyncTransport
+from .client import Client, SyncTransport
 from .context import Beat, CancelReason, JobContext
 from .errors import (
     AuthenticationError,
@@ -40,15 +40,14 @@ from .errors import (
     RateLimitedError,
     Snooze,
 )
-from .events import Event
-from .job import Job, JobOptions, JobPage, JobRequest
+from .job import JobPage, JobRequest
 from .middleware import Chain
-from .policies import RetryPolicy, UniquePolicy
-from .results import JobResult
+from .options import JobOptions, RetryPolicy, UniquePolicy
+from .records import BulkChange, BulkItem, BulkResult, Event, Job, JobResult, WorkflowStatus
 from .task import Task
-from .transport import AsyncTransport, SyncTransport, Transport
+from .transport import Transport
 from .worker import Worker
-from .workflow import Workflow, WorkflowStatus, batch, chain, group
+from .workflow import Workflow, batch, chain, group
 
 __all__ = [
     "AsyncClient",

@@ -9,13 +9,11 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Generic, Iterable, Mapping, Sequence, TypeVar
 from urllib.parse import quote, urlencode
 
-from .bulk import BulkItem
 from .errors import OJSError, OJSValidationError
-from .events import Event
-from .job import Job, JobPage, JobRequest
+from .job import JobPage, JobRequest
 from .policies import Duration, When, duration_text, time_text
-from .results import JobResult
-from .workflow import WorkflowStatus, definition
+from .records import BulkItem, Event, Job, JobResult, WorkflowStatus
+from .workflow import definition
 
 T = TypeVar("T")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any, Mapping
 
-from .aio import AsyncClient
-from .client import Client
-from .transport import AsyncTransport, SyncTransport
+from .aio import AsyncClient, AsyncTransport
+from .client import Client, SyncTransport
 
 
 class Producers:

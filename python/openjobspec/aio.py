@@ -1,4 +1,5 @@
-"""The producer's side for asyncio: the twin of :class:`openjobspec.Client`."""
+# Made from xtask/templates/python/client.py.j2 by make gen; do not edit.
+"""The producer's side for asyncio: the same as :class:`openjobspec.Client`, as coroutines."""
 
 from __future__ import annotations
 
@@ -8,27 +9,73 @@ import time
 from types import TracebackType
 from typing import Any, AsyncIterator, Awaitable, Callable, Iterable, Literal, Mapping, NoReturn, Sequence, TypeVar
 
-from . import _native
+from . import _native, _override
 from . import _operations as ops
-from .bulk import BulkItem
-from .client import RequestLike
+from ._json import dumps, loads
+from ._reactor import Reactor
+from ._secrets import redacted
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
-from .events import PAGE, WAIT, Event, Reader
-from .job import UNSAID_PRIORITY, UNSAID_QUEUE, Job, JobRequest
-from .middleware import ENQUEUE_ORDER, Chain, Once
+from .events import PAGE, WAIT, Reader
+from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest, RequestLike
+from .middleware import ENQUEUE_ORDER, Chain, through_asyncio
 from .operations import AsyncOperations
-from .policies import Duration, RetryPolicy, UniquePolicy, When
-from .results import JobResult
-from .transport import CONNECTION_OPTIONS, AsyncTransport, native_connection, unknown_option
-from .workflow import Workflow, WorkflowStatus
+from .options import RetryPolicy, UniquePolicy
+from .policies import Duration, When
+from .records import BulkItem, Event, Job, JobResult, WorkflowStatus
+from .transport import CONNECTION_OPTIONS, Answer, default_url, native_connection, send, unknown_option
+from .workflow import Workflow
 
 T = TypeVar("T")
+
+
+class AsyncTransport:
+    """Requests over the core, or over an object of the program's own, for coroutines."""
+
+    def __init__(self, connection: _native.Connection | None, custom: Any = None, url: str | None = None) -> None:
+        self.connection = connection
+        self.custom = custom
+        #: Where it leads, fit to be shown.
+        self.place = type(custom).__name__ if connection is None else redacted(url or default_url())
+
+    async def request(self, method: str, path: str, body: Any = None, wait: float | None = None) -> Any:
+        """One request; raises the error of an answer that is not 2xx. ``wait``: so many seconds the server may hold it back."""
+        if _override.sinks:
+            return _override.sinks[-1](method, path, body)
+        connection = self.connection
+        if connection is not None:
+            data = None if body is None else dumps(body)
+            raw = await Reactor.of_running_loop().call(
+                lambda replies, ticket: connection.submit(replies, ticket, method, path, data, wait)
+            )
+            return loads(raw) if raw else None
+        answer = send(self.custom, method, path, body)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        return Answer.of(answer).decoded()
+
+    async def get(self, path: str) -> Any:
+        """GET."""
+        return await self.request("GET", path)
+
+    async def post(self, path: str, body: Any = None) -> Any:
+        """POST."""
+        return await self.request("POST", path, body)
+
+    async def delete(self, path: str) -> Any:
+        """DELETE."""
+        return await self.request("DELETE", path)
+
+    async def close(self) -> None:
+        """Releases the connection."""
+        connection = self.connection
+        if connection is not None:
+            await Reactor.of_running_loop().call(lambda replies, ticket: connection.submit_close(replies, ticket))
 
 
 class AsyncClient(AsyncOperations):
     """Talks to an OJS server, or to an engine in this process, without blocking the event loop.
 
-    ``url`` and options are those of :class:`openjobspec.Client`. One client may be used from several event loops.
+    ``url`` and settings are those of :class:`openjobspec.Client`. One client may be used from several event loops.
 
     Example::
 
@@ -61,10 +108,18 @@ class AsyncClient(AsyncOperations):
     ) -> None:
         for name in unknown:
             raise unknown_option(name, ("transport", *CONNECTION_OPTIONS))
-        options = {"auth_token": auth_token, "headers": headers, "timeout": timeout, "connect_timeout": connect_timeout,
-                   "max_sends": max_sends, "ca_file": ca_file, "client_cert": client_cert,
-                   "encryption_keys": encryption_keys, "max_response_bytes": max_response_bytes,
-                   "proxy": proxy}  # fmt: skip
+        options = {
+            "auth_token": auth_token,
+            "headers": headers,
+            "timeout": timeout,
+            "connect_timeout": connect_timeout,
+            "max_sends": max_sends,
+            "ca_file": ca_file,
+            "client_cert": client_cert,
+            "encryption_keys": encryption_keys,
+            "max_response_bytes": max_response_bytes,
+            "proxy": proxy,
+        }
         self._transport = AsyncTransport(None if transport is not None else native_connection(url, options), transport, url)
         #: Runs around every enqueue. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.enqueue_middleware = Chain(ENQUEUE_ORDER)
@@ -77,7 +132,6 @@ class AsyncClient(AsyncOperations):
         job_type: str,
         args: Any = None,
         *,
-        # gen:python/option_parameters.j2 (make gen; do not edit)
         queue: str = UNSAID_QUEUE,
         priority: int = UNSAID_PRIORITY,
         timeout_ms: int | None = None,
@@ -94,7 +148,6 @@ class AsyncClient(AsyncOperations):
         id: str | None = None,
         meta: dict[str, Any] | None = None,
         schema: str | None = None,
-        # gen:end
         timeout: Duration | None = None,
         visibility_timeout: Duration | None = None,
         extra: Mapping[str, Any] | None = None,
@@ -106,17 +159,14 @@ class AsyncClient(AsyncOperations):
         ``delay_until`` and ``expires_at`` are RFC 3339 text, a datetime, or a timedelta from now. ``retry=5`` is five runs in all,
         ``unique=True`` is: not beside a job of the same type and arguments. See :class:`~openjobspec.JobOptions` for the others.
 
-        Raises OJSValidationError for options and values that cannot be sent, a subclass of OJSAPIError when the server refuses, OJSConnectionError when it is not reached, and
-        NotEnqueuedError when a middleware dropped the job.
+        Raises OJSValidationError for options and values that cannot be sent, a subclass of OJSAPIError when the server refuses,
+        OJSConnectionError when it is not reached, and NotEnqueuedError when a middleware dropped the job.
         """
         request = JobRequest(
             job_type, args,
-            # gen:python/option_arguments.j2 (make gen; do not edit)
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
-            result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at,
-            total_timeout=total_timeout, retry=retry, unique=unique, rate_limit=rate_limit, tags=tags, id=id, meta=meta,
-            schema=schema,
-            # gen:end
+            result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
+            retry=retry, unique=unique, rate_limit=rate_limit, tags=tags, id=id, meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return await self.enqueue_request(request)
@@ -266,21 +316,6 @@ class AsyncClient(AsyncOperations):
         return kept
 
     async def _through(self, request: JobRequest, send: Callable[[JobRequest], Awaitable[Any]]) -> Any:
-        inner = send
-        for layer in reversed(self._layers()):
-            inner = _layer(layer, inner)
-        return await inner(request)
-
-    def _layers(self) -> list[Callable[..., Any]]:
         if self._frozen is None:
             self._frozen = self.enqueue_middleware.freeze()
-        return self._frozen
-
-
-def _layer(layer: Callable[..., Any], inner: Callable[[JobRequest], Awaitable[Any]]) -> Callable[[JobRequest], Awaitable[Any]]:
-    async def run(request: JobRequest) -> Any:
-        # A plain layer gets an awaitable from next() and may hand it on.
-        result = layer(request, Once(inner))
-        return await result if inspect.isawaitable(result) else result
-
-    return run
+        return await through_asyncio(self._frozen, request, send)

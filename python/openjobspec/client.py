@@ -1,38 +1,98 @@
-"""The producer's side, plain: enqueue, look up, cancel, administer. :class:`openjobspec.AsyncClient` is its twin."""
+# Made from xtask/templates/python/client.py.j2 by make gen; do not edit.
+"""The producer's side, plain: enqueue, look up, cancel, administer. :class:`openjobspec.AsyncClient` is the same for asyncio."""
 
 from __future__ import annotations
 
+import inspect
 import time
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, NoReturn, Sequence, TypeVar
 
+from . import _native, _override, _portal
 from . import _operations as ops
-from . import _native, _portal
-from ._portal import Threads
-from .bulk import BulkItem
+from ._json import dumps, loads
+from ._secrets import redacted
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
-from .events import PAGE, WAIT, Event, Reader
-from .job import UNSAID_PRIORITY, UNSAID_QUEUE, Job, JobRequest
-from .middleware import ENQUEUE_ORDER, Chain, Once, is_async
+from .events import PAGE, WAIT, Reader
+from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest
+from .job import RequestLike as RequestLike
+from .middleware import ENQUEUE_ORDER, Chain, through
 from .operations import Operations
-from .policies import Duration, RetryPolicy, UniquePolicy, When
-from .results import JobResult
-from .transport import CONNECTION_OPTIONS, SyncTransport, native_connection, unknown_option
-from .workflow import Workflow, WorkflowStatus
+from .options import RetryPolicy, UniquePolicy
+from .policies import Duration, When
+from .records import BulkItem, Event, Job, JobResult, WorkflowStatus
+from .transport import CONNECTION_OPTIONS, Answer, awaited, default_url, native_connection, send, unknown_option
+from .workflow import Workflow
 
 T = TypeVar("T")
-RequestLike = JobRequest | Mapping[str, Any] | tuple[Any, ...] | str
+
+
+class SyncTransport:
+    """Requests over the core, or over an object of the program's own: every method returns the decoded body of a 2xx answer."""
+
+    def __init__(self, connection: _native.Connection | None, custom: Any = None, url: str | None = None) -> None:
+        self.connection = connection
+        self.custom = custom
+        #: Where it leads, fit to be shown.
+        self.place = type(custom).__name__ if connection is None else redacted(url or default_url())
+
+    def request(self, method: str, path: str, body: Any = None, wait: float | None = None) -> Any:
+        """One request; raises the error of an answer that is not 2xx. ``wait``: so many seconds the server may hold it back."""
+        if _override.sinks:
+            return _override.sinks[-1](method, path, body)
+        connection = self.connection
+        if connection is not None:
+            data = None if body is None else dumps(body)
+            raw = connection.call(method, path, data, wait)
+            return loads(raw) if raw else None
+        answer = send(self.custom, method, path, body)
+        if inspect.isawaitable(answer):
+            answer = _portal.portal().run(awaited(answer))
+        return Answer.of(answer).decoded()
+
+    def encrypted(self, request: bytes) -> bytes:
+        """An enqueue request as a row of an outbox shall hold it."""
+        return request if self.connection is None else self.connection.encrypted(request)
+
+    def get(self, path: str) -> Any:
+        """GET."""
+        return self.request("GET", path)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        """POST."""
+        return self.request("POST", path, body)
+
+    def delete(self, path: str) -> Any:
+        """DELETE."""
+        return self.request("DELETE", path)
+
+    def close(self) -> None:
+        """Releases the connection."""
+        if self.connection is not None:
+            self.connection.close()
 
 
 class Client(Operations):
     """Talks to an OJS server, or to an engine in this process.
 
-    ``url`` is ``http://host:8080``, ``https://…``, ``sqlite:jobs.db``, ``memory:`` or ``memory:name``; without it ``OJS_URL``,
+    ``url`` is ``http://host:8080``, ``https://…``, ``sqlite:jobs.db``, ``memory:`` or ``memory:name``; without it, or empty, ``OJS_URL``,
     else ``http://localhost:8080``. Making a client opens nothing: it connects with its first call, so one made before a
-    fork works after it. Threads may share one.
+    fork works after it. Threads may share one. Raises OJSValidationError for a URL that leads nowhere, and for a wrong setting:
 
-    ``encryption_keys`` (else ``OJS_ENCRYPTION_KEYS``) encrypts the arguments of jobs, and decrypts them in workers: a mapping of names
-    to keys of 32 bytes, or ``name:key,name:key``. The first key is the one for new jobs.
+    * ``auth_token``: The bearer token.
+    * ``headers``: Further headers of every request.
+    * ``timeout``: For a whole call; a long poll's wait is added.
+    * ``connect_timeout``: For connecting.
+    * ``max_sends``: How often a request that did not arrive is sent, the first time included.
+    * ``ca_file``: Certificates to trust, a PEM file.
+    * ``client_cert``: The client's own certificate and its key, PEM files.
+    * ``encryption_keys``: Encrypts the arguments of jobs, and decrypts them in workers; the first key is the one for new jobs.
+      ``name:key,name:key``, where a key is 64 hexadecimal characters, or base64 of 32 bytes.
+    * ``max_response_bytes``: Most bytes of one answer (256 MiB); a longer one is an error, and what it asked for may have happened.
+    * ``proxy``: ``environment``: requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names; ``none``: those
+      variables are not read. Requests to a loopback address go through none.
+
+    ``encryption_keys`` is a mapping of names to keys of 32 bytes, or ``name:key,name:key``. The first key is the one for new jobs.
 
     >>> with Client("memory:") as client:
     ...     client.enqueue("email.send", ["a@example.com"], queue="mail").state
@@ -66,14 +126,22 @@ class Client(Operations):
     ) -> None:
         for name in unknown:
             raise unknown_option(name, ("transport", *CONNECTION_OPTIONS))
-        options = {"auth_token": auth_token, "headers": headers, "timeout": timeout, "connect_timeout": connect_timeout,
-                   "max_sends": max_sends, "ca_file": ca_file, "client_cert": client_cert,
-                   "encryption_keys": encryption_keys, "max_response_bytes": max_response_bytes,
-                   "proxy": proxy}  # fmt: skip
+        options = {
+            "auth_token": auth_token,
+            "headers": headers,
+            "timeout": timeout,
+            "connect_timeout": connect_timeout,
+            "max_sends": max_sends,
+            "ca_file": ca_file,
+            "client_cert": client_cert,
+            "encryption_keys": encryption_keys,
+            "max_response_bytes": max_response_bytes,
+            "proxy": proxy,
+        }
         self._transport = SyncTransport(None if transport is not None else native_connection(url, options), transport, url)
         #: Runs around every enqueue. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.enqueue_middleware = Chain(ENQUEUE_ORDER)
-        self._composed: Callable[[JobRequest, Callable[[JobRequest], Any]], Any] | None = None
+        self._frozen: list[Callable[..., Any]] | None = None
 
     # --- enqueue ---
 
@@ -82,7 +150,6 @@ class Client(Operations):
         job_type: str,
         args: Any = None,
         *,
-        # gen:python/option_parameters.j2 (make gen; do not edit)
         queue: str = UNSAID_QUEUE,
         priority: int = UNSAID_PRIORITY,
         timeout_ms: int | None = None,
@@ -99,7 +166,6 @@ class Client(Operations):
         id: str | None = None,
         meta: dict[str, Any] | None = None,
         schema: str | None = None,
-        # gen:end
         timeout: Duration | None = None,
         visibility_timeout: Duration | None = None,
         extra: Mapping[str, Any] | None = None,
@@ -111,17 +177,14 @@ class Client(Operations):
         ``delay_until`` and ``expires_at`` are RFC 3339 text, a datetime, or a timedelta from now. ``retry=5`` is five runs in all,
         ``unique=True`` is: not beside a job of the same type and arguments. See :class:`~openjobspec.JobOptions` for the others.
 
-        Raises OJSValidationError for options and values that cannot be sent, a subclass of OJSAPIError when the server refuses, OJSConnectionError when it is not reached, and
-        NotEnqueuedError when a middleware dropped the job.
+        Raises OJSValidationError for options and values that cannot be sent, a subclass of OJSAPIError when the server refuses,
+        OJSConnectionError when it is not reached, and NotEnqueuedError when a middleware dropped the job.
         """
         request = JobRequest(
             job_type, args,
-            # gen:python/option_arguments.j2 (make gen; do not edit)
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
-            result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at,
-            total_timeout=total_timeout, retry=retry, unique=unique, rate_limit=rate_limit, tags=tags, id=id, meta=meta,
-            schema=schema,
-            # gen:end
+            result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
+            retry=retry, unique=unique, rate_limit=rate_limit, tags=tags, id=id, meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return self.enqueue_request(request)
@@ -266,7 +329,7 @@ class Client(Operations):
         client = cls.__new__(cls)
         client._transport = transport
         client.enqueue_middleware = Chain(ENQUEUE_ORDER)
-        client._composed = None
+        client._frozen = None
         return client
 
     @property
@@ -289,39 +352,6 @@ class Client(Operations):
         return kept
 
     def _through(self, request: JobRequest, send: Callable[[JobRequest], Any]) -> Any:
-        if self._composed is None:
-            self._composed = _compose(self.enqueue_middleware.freeze())
-        return self._composed(request, send)
-
-
-def _compose(layers: list[Callable[..., Any]]) -> Callable[[JobRequest, Callable[[JobRequest], Any]], Any]:
-    """One function out of all layers. Coroutine layers run on the portal's loop, what is inside them in a thread."""
-
-    def run(request: JobRequest, send: Callable[[JobRequest], Any]) -> Any:
-        inner = send
-        for layer in reversed(layers):
-            inner = _layer(layer, inner)
-        return inner(request)
-
-    return run
-
-
-def _layer(layer: Callable[..., Any], inner: Callable[[JobRequest], Any]) -> Callable[[JobRequest], Any]:
-    if not is_async(layer):
-        return lambda request: layer(request, Once(inner))
-
-    async def next_(request: JobRequest) -> Any:
-        return await _threads().run(inner, request)
-
-    return lambda request: _portal.portal().run(layer(request, Once(next_)))
-
-
-_pool: Threads | None = None
-
-
-def _threads() -> Threads:
-    # Used on the portal's loop only, hence without a lock; a forked child has a new portal, but no threads.
-    global _pool
-    if _pool is None or not _pool.is_own:
-        _pool = Threads(64, "openjobspec-middleware")
-    return _pool
+        if self._frozen is None:
+            self._frozen = self.enqueue_middleware.freeze()
+        return through(self._frozen, request, send)

@@ -9,7 +9,7 @@ from typing import Any, Generator, Protocol
 
 from ._reactor import Reactor
 from .errors import JobCancelledError
-from .job import Job
+from .records import Job
 
 logger = logging.getLogger("openjobspec.job")
 
@@ -74,14 +74,16 @@ class JobContext:
     def __init__(self, link: Link, token: int, type: str, id: str, attempt: int, queue: str, envelope: bytes) -> None:
         self._link = link
         self._token = token
+        # gen:python/context_frame.j2 (make gen; do not edit)
         #: The job type.
         self.type = type
-        #: The job id: the same in every attempt and redelivery.
+        #: The job's id: the same in every attempt and redelivery.
         self.id = id
-        #: 1 on the first run.
+        #: The number of the attempt, 1 during the first run.
         self.attempt = attempt
-        #: The queue it came from.
+        #: The queue that the job came from.
         self.queue = queue
+        # gen:end
         self._envelope = envelope
         self._job: Job | None = None
         self._handler_result: Any = None
@@ -95,6 +97,7 @@ class JobContext:
             self._job = Job.from_json(self._envelope)
         return self._job
 
+    # gen:python/context.j2 (make gen; do not edit)
     @property
     def args(self) -> list[Any]:
         """The arguments."""
@@ -102,18 +105,19 @@ class JobContext:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The metadata the job was enqueued with."""
+        """What travels with the job besides its arguments."""
         return self.job.meta
 
     @property
     def parent_results(self) -> list[Any]:
-        """In a workflow, the results of the steps before."""
+        """The results of the steps before this one, in a workflow."""
         return self.job.parent_results
 
     @property
     def workflow_id(self) -> str | None:
-        """The workflow it is a step of."""
+        """The workflow that the job belongs to; None when it belongs to none."""
         return self.job.workflow_id
+    # gen:end
 
     @property
     def metadata(self) -> dict[str, Any]:

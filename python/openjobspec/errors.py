@@ -1,4 +1,4 @@
-# gen:python/tree.j2 (make gen; do not edit)
+# Made from xtask/schema.toml by make gen; do not edit.
 """Everything that can go wrong, as exceptions.
 
 Which class a refusal of a server becomes is decided by the core, the same in every language::
@@ -26,7 +26,6 @@ Which class a refusal of a server becomes is decided by the core, the same in ev
 
 Handlers raise :class:`NonRetryableError` to fail for good, and :class:`Snooze` to run again later without a failure.
 """
-# gen:end
 
 from __future__ import annotations
 
@@ -58,19 +57,19 @@ class OJSError(Exception):
         message = redacted(message)
         super().__init__(message)
         self.message = message
-        #: Machine-readable code, as the server wrote it.
+        #: The machine-readable code, as the server wrote it.
         self.code = self._code if code is None else code
         #: Whether the same call may succeed later.
         self.retryable = retryable
-        #: HTTP status; 0 when there was no answer.
+        #: The status of HTTP; 0 when there was no answer.
         self.status = status
-        #: Structured context, or None.
+        #: Structured context; None where there is none.
         self.details = details
         #: What to do next, in the server's words.
         self.hint = hint
-        #: How the server's log names the request.
+        #: What the server's log calls the request.
         self.request_id = request_id
-        #: Number of the code in the catalogue of OJS errors, such as ``OJS-3000``.
+        #: The number of the code in the catalogue of OJS errors, such as ``OJS-3000``.
         self.numeric = numeric
 
     def __str__(self) -> str:
@@ -86,7 +85,6 @@ def _rebuild(cls: type[OJSError], message: str, state: dict[str, Any]) -> OJSErr
     return error
 
 
-# gen:python/classes.j2 (make gen; do not edit)
 class OJSAPIError(OJSError):
     """The server answered, and the answer is an error."""
 
@@ -180,7 +178,6 @@ class ForkedError(OJSError):
 
 class InternalError(OJSError):
     """A bug in OJS. Please report it."""
-# gen:end
 
 
 class UnknownOptionError(OJSValidationError, TypeError):
@@ -220,7 +217,6 @@ class JobCancelledError(Exception):
     """Raised by :meth:`JobContext.raise_if_cancelled`; a handler that lets it through ends its job quietly."""
 
 
-# gen:python/class_table.j2 (make gen; do not edit)
 #: By number of the core's table (``ErrorClass`` in bindings/abi).
 _CLASSES: dict[int, type[OJSError]] = {
     1: OJSAPIError,
@@ -240,7 +236,6 @@ _CLASSES: dict[int, type[OJSError]] = {
     41: ForkedError,
     42: InternalError,
 }
-# gen:end
 
 
 def from_native(number: int, text: str) -> OJSError:

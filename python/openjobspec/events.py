@@ -1,12 +1,13 @@
-"""Events as they happen."""
+"""How far a program has read the log of events."""
 
 from __future__ import annotations
 
 import random
 from collections import deque
-from typing import Any, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from .errors import ClosedError, OJSConnectionError, OJSError
+from .records import Event
 
 #: How long the server may hold back an answer, in seconds: below the time-outs of common proxies.
 WAIT = 20.0
@@ -16,54 +17,8 @@ PAGE = 500
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 0.1, 10.0
 
 
-class Event:
-    """Something that happened.
-
-    >>> event = Event({"id": "evt_1", "type": "job.completed", "subject": "1", "data": {"queue": "mail"}})
-    >>> event.type, event.data["queue"]
-    ('job.completed', 'mail')
-    """
-
-    __slots__ = ("_data",)
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = dict(data)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The whole event."""
-        return self._data
-
-    @property
-    def id(self) -> str:
-        """Its id; ``after`` of :meth:`Client.events` takes it."""
-        return str(self._data["id"])
-
-    @property
-    def type(self) -> str:
-        """What happened: ``job.completed``."""
-        return str(self._data["type"])
-
-    @property
-    def time(self) -> str:
-        """When, RFC 3339."""
-        return str(self._data.get("time", ""))
-
-    @property
-    def subject(self) -> str:
-        """The id of the job or workflow, the name of the queue or worker."""
-        return str(self._data.get("subject", ""))
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The rest, by type of event."""
-        return self._data.get("data") or {}
-
-    def __repr__(self) -> str:
-        return f"Event(type={self.type!r}, subject={self.subject!r}, time={self.time!r})"
-
-
 class Reader:
-    """How far somebody has come in the log. No I/O: the clients ask it what to send, and tell it what came of it."""
+    """How far a program has read the log. No I/O: the clients ask it what to send, and tell it what came of it."""
 
     def __init__(self, after: str | None, filters: Mapping[str, Sequence[str]]) -> None:
         self.cursor = "latest" if after is None else after

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable, Iterator, TypeVar, overload
+from typing import Any, Awaitable, Callable, Iterator, Sequence, TypeVar, overload
 
+from . import _portal
+from ._portal import Threads
 from .errors import MiddlewareError
 
 F = TypeVar("F", bound=Callable[..., Any])
+_Coroutine = Callable[[Any], Awaitable[Any]]
 
 
 # gen:python/enqueue_order.j2 (make gen; do not edit)
@@ -154,3 +157,47 @@ def is_async(function: Callable[..., Any]) -> bool:
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
+
+
+def through(layers: Sequence[Callable[..., Any]], subject: Any, inner: Callable[[Any], Any]) -> Any:
+    """Runs ``inner`` inside the layers. Coroutine layers run on the portal's loop, what is inside them in a thread."""
+    for layer in reversed(layers):
+        inner = _plain_layer(layer, inner)
+    return inner(subject)
+
+
+async def through_asyncio(layers: Sequence[Callable[..., Any]], subject: Any, inner: _Coroutine) -> Any:
+    """The same on the running event loop."""
+    for layer in reversed(layers):
+        inner = _asyncio_layer(layer, inner)
+    return await inner(subject)
+
+
+def _plain_layer(layer: Callable[..., Any], inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    if not is_async(layer):
+        return lambda subject: layer(subject, Once(inner))
+
+    async def next_(subject: Any) -> Any:
+        return await _threads().run(inner, subject)
+
+    return lambda subject: _portal.portal().run(layer(subject, Once(next_)))
+
+
+def _asyncio_layer(layer: Callable[..., Any], inner: _Coroutine) -> _Coroutine:
+    async def run(subject: Any) -> Any:
+        # A plain layer gets an awaitable from next() and may hand it on.
+        result = layer(subject, Once(inner))
+        return await result if inspect.isawaitable(result) else result
+
+    return run
+
+
+_pool: Threads | None = None
+
+
+def _threads() -> Threads:
+    # Used on the portal's loop only, hence without a lock; a forked child has a new portal, but no threads.
+    global _pool
+    if _pool is None or not _pool.is_own:
+        _pool = Threads(64, "openjobspec-middleware")
+    return _pool

@@ -8,11 +8,10 @@ from typing import Any, Iterable, Literal, Mapping, Sequence, TypeVar
 
 from . import _operations as ops
 from ._operations import Call
-from .bulk import BulkResult, Target
-from .job import Job, JobPage
+from .bulk import Target
+from .job import JobPage
 from .policies import Duration, When
-from .results import JobResult
-from .workflow import WorkflowStatus
+from .records import BulkResult, Job, JobResult, WorkflowStatus
 
 T = TypeVar("T")
 

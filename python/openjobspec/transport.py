@@ -21,10 +21,8 @@ import os
 import threading
 from typing import Any, Mapping, Protocol, Sequence, runtime_checkable
 
-from . import _native, _override, _portal
+from . import _native, _portal
 from ._json import dumps, loads
-from ._reactor import Reactor
-from ._secrets import redacted
 from .errors import ClosedError, OJSError, OJSValidationError, UnknownOptionError
 from .policies import unknown
 
@@ -110,7 +108,7 @@ CONNECTION_OPTIONS = ("auth_token", "headers", "timeout", "connect_timeout", "ma
 
 def unknown_option(name: str, names: Sequence[str]) -> UnknownOptionError:
     """The error for a setting that there is not."""
-    return unknown(f"'{name}'", name, names)
+    return unknown(name, names)
 
 
 def native_connection(url: str | None, options: Mapping[str, Any]) -> _native.Connection:
@@ -134,94 +132,8 @@ def key_text(keys: str | Mapping[str, bytes] | None) -> str | None:
     return ",".join(f"{name}:{base64.b64encode(key).decode()}" for name, key in keys.items())
 
 
-class SyncTransport:
-    """The blocking form: every method returns the decoded body of a 2xx answer."""
-
-    def __init__(self, connection: _native.Connection | None, custom: Any = None, url: str | None = None) -> None:
-        self.connection = connection
-        self.custom = custom
-        #: Where it leads, fit to be shown.
-        self.place = type(custom).__name__ if connection is None else redacted(url or default_url())
-
-    def request(self, method: str, path: str, body: Any = None, wait: float | None = None) -> Any:
-        """One request; raises the error of an answer that is not 2xx. ``wait``: so many seconds the server may hold it back."""
-        if _override.sinks:
-            return _override.sinks[-1](method, path, body)
-        if self.connection is not None:
-            raw = self.connection.call(method, path, None if body is None else dumps(body), wait)
-            return loads(raw) if raw else None
-        answer = send(self.custom, method, path, body)
-        if inspect.isawaitable(answer):
-            answer = _portal.portal().run(_await(answer))
-        return Answer.of(answer).decoded()
-
-    def encrypted(self, request: bytes) -> bytes:
-        """An enqueue request as a row of an outbox shall hold it."""
-        return request if self.connection is None else self.connection.encrypted(request)
-
-    def get(self, path: str) -> Any:
-        """GET."""
-        return self.request("GET", path)
-
-    def post(self, path: str, body: Any = None) -> Any:
-        """POST."""
-        return self.request("POST", path, body)
-
-    def delete(self, path: str) -> Any:
-        """DELETE."""
-        return self.request("DELETE", path)
-
-    def close(self) -> None:
-        """Releases the connection."""
-        if self.connection is not None:
-            self.connection.close()
-
-
-class AsyncTransport:
-    """The same for coroutines."""
-
-    def __init__(self, connection: _native.Connection | None, custom: Any = None, url: str | None = None) -> None:
-        self.connection = connection
-        self.custom = custom
-        #: Where it leads, fit to be shown.
-        self.place = type(custom).__name__ if connection is None else redacted(url or default_url())
-
-    async def request(self, method: str, path: str, body: Any = None, wait: float | None = None) -> Any:
-        """One request; raises the error of an answer that is not 2xx. ``wait``: so many seconds the server may hold it back."""
-        if _override.sinks:
-            return _override.sinks[-1](method, path, body)
-        connection = self.connection
-        if connection is not None:
-            data = None if body is None else dumps(body)
-            raw = await Reactor.of_running_loop().call(
-                lambda replies, ticket: connection.submit(replies, ticket, method, path, data, wait)
-            )
-            return loads(raw) if raw else None
-        answer = send(self.custom, method, path, body)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        return Answer.of(answer).decoded()
-
-    async def get(self, path: str) -> Any:
-        """GET."""
-        return await self.request("GET", path)
-
-    async def post(self, path: str, body: Any = None) -> Any:
-        """POST."""
-        return await self.request("POST", path, body)
-
-    async def delete(self, path: str) -> Any:
-        """DELETE."""
-        return await self.request("DELETE", path)
-
-    async def close(self) -> None:
-        """Releases the connection."""
-        connection = self.connection
-        if connection is not None:
-            await Reactor.of_running_loop().call(lambda replies, ticket: connection.submit_close(replies, ticket))
-
-
-async def _await(value: Any) -> Any:
+async def awaited(value: Any) -> Any:
+    """A coroutine of what can be awaited."""
     return await value
 
 
@@ -253,7 +165,7 @@ class TransportThreads:
         try:
             answer = send(self._custom, method, path, None if raw is None else loads(raw))
             if inspect.isawaitable(answer):
-                answer = _portal.portal().run(_await(answer))
+                answer = _portal.portal().run(awaited(answer))
             result = Answer.of(answer)
             self._mailbox.reply(ticket, result.status, result.as_bytes())
         except OJSError as error:

@@ -37,8 +37,23 @@ _LONG = 86_400.0
 #: What a process that ends gives its workers.
 _EXIT_SECONDS = 2.0
 #: Keyword arguments beside those of a connection.
-_WORKER_OPTIONS = ("queues", "concurrency", "transport", "worker_id", "poll_interval", "heartbeat_interval", "visibility_timeout_ms", "grace_period",
-                   "flush_timeout", "labels", "release_on_shutdown", "unknown_types", "only_registered_types")
+_WORKER_OPTIONS = (
+    # gen:python/worker_options.j2:names (make gen; do not edit)
+    "queues",
+    "concurrency",
+    "worker_id",
+    "heartbeat_interval",
+    "visibility_timeout_ms",
+    "grace_period",
+    "flush_timeout",
+    "poll_interval",
+    "labels",
+    "release_on_shutdown",
+    "unknown_types",
+    "only_registered_types",
+    # gen:end
+    "transport",
+)
 # gen:python/worker_states.j2 (make gen; do not edit)
 #: By number of the core.
 _STATES = ("running", "quiet", "terminate", "stopped")
@@ -78,19 +93,21 @@ class Worker:
         self,
         url: str | Client | AsyncClient | None = None,
         *,
+        # gen:python/worker_options.j2:parameters (make gen; do not edit)
         queues: Iterable[str] | str | None = None,
         concurrency: int | None = None,
-        transport: Any = None,
         worker_id: str | None = None,
-        poll_interval: float | None = None,
         heartbeat_interval: float | None = None,
         visibility_timeout_ms: int | None = 30_000,
         grace_period: float | None = None,
         flush_timeout: float | None = None,
+        poll_interval: float | None = None,
         labels: Iterable[str] = (),
         release_on_shutdown: bool = True,
         unknown_types: Literal["fail", "release"] = "fail",
         only_registered_types: bool = False,
+        # gen:end
+        transport: Any = None,
         **connection: Any,
     ) -> None:
         for name in sorted(set(connection) - set(CONNECTION_OPTIONS)):
@@ -108,16 +125,18 @@ class Worker:
         #: Handlers that run at a time.
         self.concurrency = _slots(concurrency if concurrency is not None else said["concurrency"])
         self._options: dict[str, Any] = {
+            # gen:python/worker_options.j2:settings (make gen; do not edit)
             "worker_id": worker_id,
-            "poll_interval": poll_interval,
             "heartbeat_interval": heartbeat_interval,
             "visibility_timeout": None if visibility_timeout_ms is None else visibility_timeout_ms / 1000,
             "grace_period": said.get("grace_period") if grace_period is None else grace_period,
             "flush_timeout": flush_timeout,
+            "poll_interval": poll_interval,
             "labels": list(labels),
             "release_on_shutdown": release_on_shutdown,
             "unknown_types": unknown_types,
             "only_registered_types": only_registered_types,
+            # gen:end
         }
         #: Runs around every handler. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.middleware = Chain()

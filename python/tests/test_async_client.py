@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from typing import Any
 
 import pytest
@@ -100,3 +101,20 @@ def test_custom_transports_plain_and_coroutine(recorder: Recorder, coroutine: bo
     asyncio.run(main())
     # The plain client takes both, too.
     assert ojs.Client(transport=transport).enqueue("a").id == "test-id"
+
+
+def test_both_clients_have_the_same_methods_with_parameters_types_and_docstrings() -> None:
+    def public(client: type) -> dict[str, Any]:
+        members = inspect.getmembers(client, inspect.isfunction)
+        return {name: member for name, member in members if not name.startswith("_")}
+
+    plain, asyncio_ = public(ojs.Client), public(ojs.AsyncClient)
+    assert plain.keys() == asyncio_.keys() and len(plain) > 50
+    for name, method in plain.items():
+        ours, theirs = inspect.signature(method), inspect.signature(asyncio_[name])
+        assert list(ours.parameters.values()) == list(theirs.parameters.values()), name
+        expected = str(ours.return_annotation).replace("Iterator[", "AsyncIterator[")
+        assert theirs.return_annotation == expected, name
+        told = (method.__doc__ or "").split("\n\n")[0].replace("an iterator", "an asynchronous iterator")
+        assert told and told.strip() == (asyncio_[name].__doc__ or "").split("\n\n")[0].strip(), name
+        assert inspect.iscoroutinefunction(asyncio_[name]) or inspect.isasyncgenfunction(asyncio_[name]), name

@@ -163,9 +163,25 @@ def test_a_proxy_that_answers_html() -> None:
 
 def test_wrong_settings_are_named() -> None:
     with pytest.raises(ojs.OJSError, match="ftp"):
-        ojs.Client("ftp://example.com").health()
+        ojs.Client("ftp://example.com")
     with pytest.raises(ojs.OJSValidationError, match="timeout"):
         ojs.Client("http://localhost", timeout=-1)
+
+
+@pytest.mark.parametrize("make", [ojs.Client, ojs.AsyncClient, ojs.Worker])
+def test_a_url_that_leads_nowhere_is_refused_where_it_is_given(make: Any) -> None:
+    hints = {"jobs.db": "write sqlite:jobs.db for a file", "localhost:8080": "write http://localhost:8080 for a server"}
+    for url, hint in hints.items():
+        with pytest.raises(ojs.OJSValidationError, match=hint):
+            make(url)
+
+
+def test_an_empty_url_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OJS_BACKEND_URL", raising=False)
+    monkeypatch.setenv("OJS_URL", "memory:from-the-environment")
+    with ojs.Client("memory:from-the-environment") as named, ojs.Client("") as empty, ojs.Client() as unsaid:
+        job = named.enqueue("a")
+        assert (empty.get_job(job.id), unsaid.get_job(job.id)) == (job, job)
 
 
 def test_closed(client: ojs.Client) -> None:

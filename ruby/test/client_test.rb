@@ -299,7 +299,39 @@ class ClientTest < Minitest::Test
     assert_raises(OJS::ValidationError) { OJS::Client.new("memory:", timeout: -1) }
     assert_raises(OJS::ValidationError) { OJS::Client.new("memory:", timeout: "soon") }
     assert_raises(OJS::ValidationError) { OJS::Client.new(transport: 5) }
-    assert_raises(OJS::ValidationError) { client_of("ftp://example.com").health }
+    assert_match(/use http:/, assert_raises(OJS::ValidationError) { OJS::Client.new("ftp://example.com") }.message)
+    [OJS::Client, OJS::Worker].each do |made|
+      refused = assert_raises(OJS::ValidationError) { made.new("jobs.db") }
+      assert_match(/write sqlite:jobs\.db for a file/, refused.message)
+    end
+  end
+
+  def test_an_empty_url_is_as_good_as_none
+    before = ENV.fetch("OJS_URL", nil)
+    ENV["OJS_URL"] = "memory:from-the-environment"
+    named, *others = ["memory:from-the-environment", "", " ", nil].map { |url| client_of(url) }
+    id = named.enqueue("a").id
+    assert_equal [id] * 3, (others.map { |client| client.get_job(id).id })
+  ensure
+    ENV["OJS_URL"] = before
+  end
+
+  def test_a_transport_of_the_users_own_gets_the_options_of_a_type
+    bodies = []
+    transport = Object.new
+    transport.define_singleton_method(:request) do |_method, _path, body = nil|
+      bodies << body
+      jobs = (body["jobs"] || [body]).map { |job| { "id" => "1", "type" => job["type"] } }
+      [201, { "job" => jobs.first, "jobs" => jobs }]
+    end
+    OJS::Worker.new("memory:").register("typed.custom", queue: "mail", retry: 3, delay: "1h") { nil }
+    mocked = client_of(nil, transport: transport)
+    mocked.enqueue("typed.custom", [], retry: 5)
+    mocked.enqueue_batch(["typed.custom", { type: "typed.custom", queue: "default" }])
+    options = bodies.first["options"]
+    assert_equal ["mail", { "max_attempts" => 5 }], options.values_at("queue", "retry")
+    assert_match(/\A\d{4}-/, options["delay_until"])
+    assert_equal(%w[mail default], bodies.last["jobs"].map { |job| job["options"]["queue"] })
   end
 
   def test_health_and_manifest

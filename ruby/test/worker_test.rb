@@ -82,6 +82,15 @@ class WorkerTest < Minitest::Test
     assert_includes done.errors.first["details"]["stack"], "worker_test.rb"
   end
 
+  def test_a_stack_trace_begins_where_the_handler_was_and_has_no_frames_of_the_gem
+    worker { |w| w.register("refused") { client.enqueue("a", [], wrong: 1) } }.start
+    error = job_in(client, enqueue("refused", [], retry: ONCE).id, "discarded").errors.last
+    frames = error["details"]["stack"].lines
+    assert_match(/worker_test\.rb:\d+/, frames.first)
+    assert_empty(frames.grep(%r{ruby/lib/ojs/}))
+    assert_includes error["message"], "unknown option 'wrong'"
+  end
+
   def test_non_retryable_and_snooze
     worker do |w|
       w.register("never") { raise OJS::NonRetryableError.new("declined", code: "card_declined", details: { "n" => 1 }) }

@@ -34,12 +34,28 @@ pub struct Member {
     kind: String,
     /// What is not sent; none: there is nothing to leave out but nothing.
     default: Option<String>,
+    /// What a value has to be, where the server would say no more than that it is wrong.
+    must: Option<Must>,
     doc: String,
     /// A member of the job itself.
     #[serde(default)]
     in_envelope: bool,
     /// In Go, where that is not the name in its case.
     go: Option<String>,
+}
+
+/// What a value has to be.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Must {
+    /// Text that is not empty.
+    Text,
+    /// A whole number.
+    Whole,
+    /// A whole number, zero or more.
+    Counted,
+    /// More than zero whole milliseconds.
+    Length,
 }
 
 /// The types that are not names of words or policies.

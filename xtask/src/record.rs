@@ -1,5 +1,6 @@
 //! Records: objects that the server answers with, `xtask/records.toml`. Of each record are made the types of Go and
-//! Java with their fields or accessors, and what reads them.
+//! Java with their fields or accessors, and what reads them; in Python, Node.js and Ruby accessors over the decoded
+//! object.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -28,6 +29,9 @@ pub struct Record {
     /// By language, where it has another name.
     #[serde(default)]
     names: BTreeMap<String, String>,
+    /// Code of a language with what comes out of it.
+    #[serde(default)]
+    examples: BTreeMap<String, String>,
     /// By language, methods that follow from no field.
     #[serde(default)]
     methods: BTreeMap<String, String>,
@@ -52,6 +56,9 @@ struct Field {
     names: BTreeMap<String, String>,
     /// What it is when the object does not have it.
     default: Option<String>,
+    /// In languages whose accessors have types and a value for nothing: it may be nothing.
+    #[serde(default)]
+    optional: bool,
     /// Another name on the wire, which some servers write.
     #[serde(default)]
     fallback: String,

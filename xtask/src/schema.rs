@@ -18,6 +18,9 @@ pub const PATH: &str = "xtask/schema.toml";
 #[serde(deny_unknown_fields)]
 pub struct Schema {
     classes: Vec<Class>,
+    error_fields: Vec<ErrorField>,
+    /// What a handler reads of its job from the context.
+    job_context: Vec<ContextField>,
     cancel_reasons: Vec<Number>,
     worker_states: Vec<Number>,
     outcomes: Vec<Number>,
@@ -25,6 +28,8 @@ pub struct Schema {
     words: Vec<Words>,
     enqueue_order: EnqueueOrder,
     policies: Vec<Policy>,
+    /// Objects in options that are no policies.
+    objects: Vec<Policy>,
     options: Vec<Member>,
     setting_words: Vec<SettingWords>,
     pub(crate) settings: Vec<Setting>,
@@ -64,6 +69,34 @@ pub(crate) struct Class {
     /// A class of the language itself that it is as well.
     #[serde(default)]
     also: BTreeMap<Language, String>,
+}
+
+/// What a handler reads of its job from the context.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ContextField {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    /// It comes with the frame; the others are read from the job.
+    #[serde(default)]
+    in_frame: bool,
+    #[serde(default)]
+    optional: bool,
+    doc: String,
+}
+
+/// What every error says besides its message.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorField {
+    name: String,
+    /// `text`, `boolean`, `integer` or `value`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// What it is where nothing is said; without one nothing.
+    default: Option<String>,
+    doc: String,
 }
 
 /// The languages with classes of their own.
@@ -191,7 +224,7 @@ impl Schema {
             known.insert(class.name.clone(), class.names.clone());
         }
         option::complete(&mut self.options);
-        self.policies.iter_mut().for_each(|policy| option::complete(&mut policy.fields));
+        self.policies.iter_mut().chain(&mut self.objects).for_each(|policy| option::complete(&mut policy.fields));
         self.trees = Language::ALL.into_iter().map(|language| (language, tree::drawn(&self.classes, language))).collect();
     }
 }
@@ -217,7 +250,7 @@ fn distinct<'a>(kind: &str, items: impl Iterator<Item = (&'a str, u32)>) -> Resu
 mod tests {
     use super::*;
 
-    const REST: &str = "cancel_reasons = []\nworker_states = []\noutcomes = []\njob_states = []\nwords = []\npolicies = []\noptions = []\nsetting_words = []\nsettings = []\nvariables = []\nenqueue_order = { doc = '', layers = [] }\n\
+    const REST: &str = "cancel_reasons = []\nworker_states = []\noutcomes = []\njob_states = []\nwords = []\npolicies = []\nobjects = []\nerror_fields = []\njob_context = []\noptions = []\nsetting_words = []\nsettings = []\nvariables = []\nenqueue_order = { doc = '', layers = [] }\n\
          frame = { version = 1, jobs = 'OJSJ', outcomes = 'OJSO', header = [], job = [], outcome = [], flags = [] }\n";
 
     fn classes(text: &str) -> Result<Schema, Error> {

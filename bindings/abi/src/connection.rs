@@ -7,7 +7,7 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use ojs::Client;
 use ojs::encryption::Codec;
-use ojs::transport::{ConnectOptions, Method, Transport, connect};
+use ojs::transport::{ConnectOptions, Method, Transport, check_url, connect};
 use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 
@@ -45,10 +45,13 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// By URL: see [`ojs::transport::connect`].
-    #[must_use]
-    pub fn to_url(url: &str, options: ConnectOptions) -> Arc<Self> {
-        Self::new(Target::Url(url.to_owned(), Box::new(options)))
+    /// By URL: see [`ojs::transport::connect`]. The URL is looked at, nothing is opened.
+    ///
+    /// # Errors
+    /// A URL that leads nowhere; the message says what to write instead.
+    pub fn to_url(url: &str, options: ConnectOptions) -> Result<Arc<Self>, AbiError> {
+        check_url(url).map_err(ojs::Error::from)?;
+        Ok(Self::new(Target::Url(url.to_owned(), Box::new(options))))
     }
 
     /// Over a transport of the host's own.

@@ -10,9 +10,27 @@ pub fn set(job_type: &str, options: &str) -> Result<(), AbiError> {
     Ok(ojs::defaults::set_json(job_type, options)?)
 }
 
+/// A job, as JSON, with the options of its type: see [`ojs::defaults::completed`].
+///
+/// # Errors
+/// A wrong option, which the message names.
+pub fn completed(job: &str) -> Result<String, AbiError> {
+    Ok(ojs::defaults::completed(job)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_gets_the_options_of_its_type_and_keeps_its_own() {
+        set("completed.here", r#"{"queue":"mail","retry":8,"unique":true}"#).unwrap();
+        let job = |options: &str| completed(&format!(r#"{{"type":"completed.here","args":[],"options":{options}}}"#)).unwrap();
+        let ours = job(r#"{"queue":"default","unique":false}"#);
+        assert!(ours.contains(r#""options":{"queue":"default","retry":{"max_attempts":8}}"#), "{ours}");
+        assert!(job("{}").contains(r#""queue":"mail""#) && job("{}").contains(r#""unique""#));
+        assert_eq!(completed(r#"{"type":"without","args":[1]}"#).unwrap(), r#"{"type":"without","args":[1]}"#);
+    }
 
     #[test]
     fn wrong_options_are_named() {

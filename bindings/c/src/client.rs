@@ -137,7 +137,7 @@ pub unsafe extern "C" fn ojs_client_new(
         if url.is_empty() {
             return Err(AbiError::invalid("url is empty: give http://host:8080, sqlite:jobs.db or memory:"));
         }
-        let link = Connection::to_url(url, connect_options(options)?);
+        let link = Connection::to_url(url, connect_options(options)?)?;
         put_new(out, ojs_client { link });
         Ok(())
     })

@@ -24,7 +24,7 @@ impl Connection {
     /// By URL; the settings are JSON.
     #[napi(constructor)]
     pub fn new(url: String, settings: String) -> Result<Self> {
-        gate::enter("Connection", || Ok(Self { core: Core::to_url(&url, ClientSettings::read(&settings)?.options()?) }))
+        gate::enter("Connection", || Ok(Self { core: Core::to_url(&url, ClientSettings::read(&settings)?.options()?)? }))
     }
 
     /// Over a transport written in JavaScript.

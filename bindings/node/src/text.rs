@@ -6,7 +6,7 @@ use napi_derive::napi;
 use ojs::transport::Response;
 use ojs_abi::error::AbiError;
 use ojs_model::duration::IsoDuration;
-use ojs_model::{Timestamp, duration};
+use ojs_model::{Timestamp, duration, spelling};
 
 use crate::connection::millis;
 use crate::gate;
@@ -32,6 +32,12 @@ pub fn set_job_defaults(job_type: String, options: String) -> napi::Result<()> {
     gate::enter("setJobDefaults", || ojs_abi::defaults::set(&job_type, &options))
 }
 
+/// A job, as JSON, with the options of its type.
+#[napi]
+pub fn completed_job(job: String) -> napi::Result<String> {
+    gate::enter("completedJob", || ojs_abi::defaults::completed(&job))
+}
+
 /// RFC 3339 text of the time `delay` milliseconds from now. A negative one is refused.
 #[napi]
 pub fn time_after(delay: f64) -> napi::Result<String> {
@@ -41,6 +47,13 @@ pub fn time_after(delay: f64) -> napi::Result<String> {
         let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
         Ok(Timestamp::from_millis(now).plus(delay).to_string())
     })
+}
+
+/// What is said of a name that is none of `names`, with the one that was probably meant.
+#[napi]
+#[must_use]
+pub fn unknown_name(kind: String, name: String, place: String, names: Vec<String>) -> String {
+    spelling::unknown(&kind, &name, &place, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The description of the error in an answer that is not 2xx.

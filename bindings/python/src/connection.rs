@@ -27,8 +27,8 @@ impl Connection {
     #[new]
     #[pyo3(signature = (url, settings="{}"))]
     fn new(py: Python<'_>, url: &str, settings: &str) -> PyResult<Self> {
-        let options = gate::attached(py, "Connection", || ClientSettings::read(settings)?.options())?;
-        Ok(Self { core: Core::to_url(url, options) })
+        let core = gate::attached(py, "Connection", || Core::to_url(url, ClientSettings::read(settings)?.options()?))?;
+        Ok(Self { core })
     }
 
     /// A connection over a transport written in Python.

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use ojs::transport::Response;
 use ojs_abi::error::AbiError;
 use ojs_model::duration::IsoDuration;
-use ojs_model::{Timestamp, duration};
+use ojs_model::{Timestamp, duration, spelling};
 use pyo3::prelude::*;
 
 use crate::gate;
@@ -47,6 +47,12 @@ pub fn time_after(py: Python<'_>, delay: f64) -> PyResult<String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
     Ok(Timestamp::from_millis(now).plus(delay).to_string())
+}
+
+/// What is said of a name that is none of `names`, with the one that was probably meant.
+#[pyfunction]
+pub fn unknown_name(kind: &str, name: &str, place: &str, names: Vec<String>) -> String {
+    spelling::unknown(kind, name, place, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The exception for the error of one item of an answer about many.

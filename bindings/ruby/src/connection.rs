@@ -20,7 +20,7 @@ pub struct Connection {
 impl Connection {
     /// By URL; the settings are JSON.
     pub fn new(ruby: &Ruby, url: String, settings: String) -> Result<Self, Error> {
-        gate::held(ruby, "Connection.new", || Ok(Self { core: Core::to_url(&url, ClientSettings::read(&settings)?.options()?) }))
+        gate::held(ruby, "Connection.new", || Ok(Self { core: Core::to_url(&url, ClientSettings::read(&settings)?.options()?)? }))
     }
 
     /// Over a transport written in Ruby.

@@ -78,8 +78,10 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     native.define_singleton_method("outbox_stage_in_engine", function!(outbox::stage_in_engine, 2))?;
     native.define_singleton_method("environment", function!(connection::environment, 1))?;
     native.define_singleton_method("set_job_defaults", function!(text::set_job_defaults, 2))?;
+    native.define_singleton_method("completed_job", function!(text::completed_job, 1))?;
     native.define_singleton_method("duration_text", function!(text::duration_text, 1))?;
     native.define_singleton_method("duration_seconds", function!(text::duration_seconds, 1))?;
+    native.define_singleton_method("unknown_name", function!(text::unknown_name, 4))?;
     native.define_singleton_method("time_after", function!(text::time_after, 1))?;
     native.define_singleton_method("error_of", function!(text::error_of, 2))?;
     native.define_singleton_method("item_error", function!(text::item_error, 1))?;

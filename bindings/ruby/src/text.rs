@@ -6,7 +6,7 @@ use magnus::{Error, RString, Ruby, Value, value::ReprValue};
 use ojs::transport::Response;
 use ojs_abi::error::AbiError;
 use ojs_model::duration::IsoDuration;
-use ojs_model::{Timestamp, duration};
+use ojs_model::{Timestamp, duration, spelling};
 use serde::de::DeserializeOwned;
 
 use crate::connection::length;
@@ -34,6 +34,11 @@ pub fn set_job_defaults(ruby: &Ruby, job_type: String, options: String) -> Resul
     gate::held(ruby, "set_job_defaults", || ojs_abi::defaults::set(&job_type, &options))
 }
 
+/// A job, as JSON, with the options of its type.
+pub fn completed_job(ruby: &Ruby, job: String) -> Result<String, Error> {
+    gate::held(ruby, "completed_job", || ojs_abi::defaults::completed(&job))
+}
+
 /// ISO 8601 text of a length in seconds.
 pub fn duration_text(ruby: &Ruby, seconds: f64) -> Result<String, Error> {
     gate::held(ruby, "duration_text", || {
@@ -59,6 +64,11 @@ pub fn time_after(ruby: &Ruby, delay: f64) -> Result<String, Error> {
         let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
         Ok(Timestamp::from_millis(now).plus(delay).to_string())
     })
+}
+
+/// What is said of a name that is none of `names`, with the one that was probably meant.
+pub fn unknown_name(kind: String, name: String, place: String, names: Vec<String>) -> String {
+    spelling::unknown(&kind, &name, &place, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The exception for an answer that is not 2xx.

@@ -25,6 +25,25 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     found.min_by_key(|(far, _)| *far).map(|(_, name)| name)
 }
 
+/// What is said of a name that is none of those that there are: the one that was probably meant, and all of them.
+/// `kind` is what it should be, `place` what it is in, such as ` of retry`. Every language says it in these words, with
+/// the names that it has.
+///
+/// ```
+/// use ojs_model::spelling::unknown;
+/// let said = unknown("option", "retires", "", &["queue", "retries"]);
+/// assert_eq!(said, "unknown option 'retires'; did you mean 'retries'? There are queue, retries");
+/// assert_eq!(unknown("filter", "colour", "", &["queue"]), "unknown filter 'colour'; there are queue");
+/// ```
+#[must_use]
+pub fn unknown(kind: &str, name: &str, place: &str, known: &[&str]) -> String {
+    let all = known.join(", ");
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("unknown {kind} '{name}'{place}; did you mean '{near}'? There are {all}"),
+        None => format!("unknown {kind} '{name}'{place}; there are {all}"),
+    }
+}
+
 /// The letters and digits of a name, in lower case.
 #[must_use]
 pub fn plain(name: &str) -> Vec<char> {

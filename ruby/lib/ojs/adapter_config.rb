@@ -20,7 +20,9 @@ module OJS
 
     def set(settings, known, configuration)
       settings.each do |name, value|
-        setter = known.fetch(name) { raise ValidationError, Names.unknown(name, known.keys, kind: "setting") }
+        setter = known.fetch(name) do
+          raise ValidationError, Native.unknown_name("setting", name.to_s, "", known.keys.map(&:to_s))
+        end
         configuration.public_send(setter, value) if setter
       end
     end

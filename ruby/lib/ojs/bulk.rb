@@ -1,18 +1,10 @@
 # frozen_string_literal: true
 
 module OJS
-  # What became of one job of a bulk call.
-  class BulkItem < Record
-    members :index, :job_id, :status
-
-    # The job, unless it failed.
-    def job
-      Job.new(to_h["job"]) if to_h["job"]
-    end
-
-    # Why it failed, or was skipped.
-    def error
-      Native.item_error(Wire.dump(to_h["error"])) if to_h["error"]
+  class BulkItem < Record # :nodoc:
+    # The job's id, of a bulk cancel, retry or delete.
+    def job_id
+      to_h["job_id"]
     end
 
     # Whether it went well.
@@ -25,23 +17,12 @@ module OJS
     end
   end
 
-  # What came of a bulk cancel, retry or delete.
-  class BulkResult < Record
+  class BulkResult < Record # :nodoc:
     def initialize(data)
       super
       return if data["total_matched"].is_a?(Integer) && data["skipped"].is_a?(Integer) && data["items"].is_a?(Array)
 
       raise Error.new("the answer does not say what became of the jobs", code: "unexpected_answer")
-    end
-
-    # Jobs that were named or found.
-    def matched
-      to_h.fetch("total_matched")
-    end
-
-    # Jobs that were left as they are; their items say why.
-    def skipped
-      to_h.fetch("skipped")
     end
 
     # Jobs that were changed.

@@ -9,14 +9,39 @@ module OJS
     # gen:end
     private_constant :REASONS
 
+    # gen:ruby/context.j2 (make gen; do not edit)
     # The job type.
     attr_reader :type
-    # The job id: the same in every attempt and redelivery.
+
+    # The job's id: the same in every attempt and redelivery.
     attr_reader :id
-    # 1 on the first run.
+
+    # The number of the attempt, 1 during the first run.
     attr_reader :attempt
-    # The queue it came from.
+
+    # The queue that the job came from.
     attr_reader :queue
+
+    # The arguments.
+    def args
+      job.args
+    end
+
+    # What travels with the job besides its arguments.
+    def meta
+      job.meta
+    end
+
+    # The results of the steps before this one, in a workflow.
+    def parent_results
+      job.parent_results
+    end
+
+    # The workflow that the job belongs to; nil when it belongs to none.
+    def workflow_id
+      job.workflow_id
+    end
+    # gen:end
     # The job's result: what the handler returned, if that is JSON data (nil, a Hash, an Array, a String, a number, true, false).
     # Handlers and middleware may set it.
     attr_accessor :result
@@ -37,26 +62,6 @@ module OJS
     # The whole job; its JSON is read when it is asked for.
     def job
       @job ||= Job.from_json(@envelope)
-    end
-
-    # The arguments, see Args.
-    def args
-      job.args
-    end
-
-    # The metadata the job was enqueued with.
-    def meta
-      job.meta
-    end
-
-    # In a workflow, the results of the steps before.
-    def parent_results
-      job.parent_results
-    end
-
-    # The workflow it is a step of.
-    def workflow_id
-      job.workflow_id
     end
 
     # A place for middleware to leave things for the layers inside; gone after this run.

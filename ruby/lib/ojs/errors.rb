@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
+# Made from xtask/schema.toml by make gen; do not edit.
+
 require "json"
 
 module OJS
-  # gen:ruby/tree.j2 (make gen; do not edit)
   # Base of all errors of this gem:
   #
   #   Error
@@ -29,18 +30,17 @@ module OJS
   #
   # Which class a refusal of a server becomes is decided by the core, the same in every language.
   class Error < StandardError
-  # gen:end
-    # Machine-readable code, as the server wrote it.
+    # The machine-readable code, as the server wrote it.
     attr_reader :code
-    # HTTP status; 0 when there was no answer.
+    # The status of HTTP; 0 when there was no answer.
     attr_reader :status
-    # Structured context, or nil.
+    # Structured context; nil where there is none.
     attr_reader :details
     # What to do next, in the server's words.
     attr_reader :hint
-    # How the server's log names the request.
+    # What the server's log calls the request.
     attr_reader :request_id
-    # Number of the code in the catalogue of OJS errors, such as <tt>OJS-3000</tt>.
+    # The number of the code in the catalogue of OJS errors, such as <tt>OJS-3000</tt>.
     attr_reader :numeric
 
     def initialize(message = nil, code: "internal_error", retryable: false, status: 0, details: nil, hint: nil, request_id: nil,
@@ -68,7 +68,6 @@ module OJS
     end
   end
 
-  # gen:ruby/classes.j2 (make gen; do not edit)
   # The server answered, and the answer is an error.
   class APIError < Error; end
 
@@ -177,7 +176,6 @@ module OJS
     }.freeze
     private_constant :CLASSES
   end
-  # gen:end
 
   # Raise it in a handler: the job fails for good, whatever its retry policy says.
   #

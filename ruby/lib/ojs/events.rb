@@ -1,21 +1,13 @@
 # frozen_string_literal: true
 
 module OJS
-  # Something that happened.
-  class Event < Record
-    members :id, :type, :time, :subject
-
-    # The rest, by type of event.
-    def data
-      to_h["data"] || {}
-    end
-
+  class Event < Record # :nodoc:
     def inspect
       "#<OJS::Event type=#{type.inspect} subject=#{subject.inspect} time=#{time.inspect}>"
     end
   end
 
-  # How far somebody has come in the log of events. No I/O: the client asks it what to send, and tells it what came of it.
+  # How far a program has read the log of events. No I/O: the client asks it what to send, and tells it what came of it.
   class EventReader
     # How long the server may hold back an answer, in seconds: below the time-outs of common proxies.
     WAIT = 20.0

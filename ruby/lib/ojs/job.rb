@@ -33,13 +33,8 @@ module OJS
     end
   end
 
-  # A job as the server describes it. The JSON of one that comes to a handler is read when the first member is asked for.
+  # The JSON of a job that comes to a handler is read when the first member is asked for.
   class Job < Record
-    members :type, :state, :max_attempts, :result, :error, :scheduled_at, :created_at, :enqueued_at, :started_at, :completed_at,
-            :expires_at, :workflow_id
-    members :queue, default: "default"
-    members :priority, :attempt, default: 0
-
     # The job of a JSON text.
     def self.from_json(text)
       allocate.tap { |job| job.instance_variable_set(:@text, text) }
@@ -50,36 +45,6 @@ module OJS
       raise Error.new("the answer has no job", code: "unexpected_answer") unless data.is_a?(Hash) && data["id"].is_a?(String)
 
       new(data)
-    end
-
-    # UUIDv7, the same in every redelivery.
-    def id
-      to_h["id"]
-    end
-
-    # The arguments, see Args.
-    def args
-      @args ||= Args.new(to_h["args"] || [])
-    end
-
-    # The metadata.
-    def meta
-      to_h["meta"] || {}
-    end
-
-    # All failures, oldest first.
-    def errors
-      to_h["errors"] || []
-    end
-
-    # Words to find it by.
-    def tags
-      to_h["tags"] || []
-    end
-
-    # Results of the steps before, in a workflow.
-    def parent_results
-      to_h["parent_results"] || []
     end
 
     def to_h
@@ -136,26 +101,7 @@ module OJS
     end
   end
 
-  # How a job ended, and what came out of it.
-  class JobResult < Record
-    members :job_id, :state, :result, :error
-    members :attempt, default: 0
-
-    # Whether it was completed.
-    def ok?
-      state == "completed"
-    end
-
-    # When the result was stored, RFC 3339.
-    def stored_at
-      to_h["result_stored_at"]
-    end
-
-    # When the result is removed, RFC 3339; nil is never.
-    def expires_at
-      to_h["result_expires_at"]
-    end
-
+  class JobResult < Record # :nodoc:
     def inspect
       "#<OJS::JobResult job_id=#{job_id.inspect} state=#{state.inspect}>"
     end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# Made from xtask/schema.toml by make gen; do not edit.
+
 module OJS
   # What may be said about a job besides its type and arguments, and how each is written on the wire.
   module Options
@@ -11,7 +13,6 @@ module OJS
     AFTER = Durations.method(:after)
     SECONDS = ->(name, value) { value.is_a?(Integer) ? value : Durations.seconds(name, value).ceil }
 
-    # gen:ruby/options.j2 (make gen; do not edit)
     # How each member of +retry+ is written, in the order of the wire.
     RETRY = {
       max_attempts: PLAIN,
@@ -54,18 +55,22 @@ module OJS
     }.freeze
     # These belong to the job itself.
     ENVELOPE = %i[id meta schema].freeze
-    # gen:end
     # Everything that a caller may name; +extra+ holds further options by their names on the wire.
     NAMES = [*ALL.keys, *ENVELOPE, :extra].freeze
     DEFAULTS = { queue: "default", priority: 0, tags: [] }.freeze
 
+    TEXTUAL = [->(value) { (value.is_a?(String) || value.is_a?(Symbol)) && !value.empty? }, "text"].freeze
+    WHOLE = [->(value) { value.is_a?(Integer) }, "a whole number"].freeze
     COUNTED = [->(value) { value.is_a?(Integer) && !value.negative? }, "a whole number, zero or more"].freeze
     LENGTH = [->(value) { value.is_a?(Integer) && value.positive? }, "more than zero: seconds (milliseconds for …_ms), or text such as \"30s\""].freeze
     # What values must be, by names of the wire, where the server would say no more than 400.
     MUST = {
-      queue: [->(value) { (value.is_a?(String) || value.is_a?(Symbol)) && !value.empty? }, "text"],
-      priority: [->(value) { value.is_a?(Integer) }, "a whole number"],
-      timeout_ms: LENGTH, visibility_timeout_ms: LENGTH, result_ttl: COUNTED, max_attempts: COUNTED
+      queue: TEXTUAL,
+      priority: WHOLE,
+      timeout_ms: LENGTH,
+      visibility_timeout_ms: LENGTH,
+      result_ttl: COUNTED,
+      max_attempts: COUNTED
     }.freeze
     # What may stand in place of a policy.
     SHORT = {
@@ -77,27 +82,57 @@ module OJS
     # These belong to one job, and not to all of a type.
     OF_ONE_JOB = [*ENVELOPE, :delay_until, :expires_at].freeze
 
-    # How each member of +rate_limit+ is written.
+    # How many jobs of one kind may start or run at a time. How each member of +rate_limit+ is written.
     RATE_LIMIT = {
-      key: PLAIN, concurrency: PLAIN, rate: ->(name, value) { Options.members(name, WINDOW, value) },
-      throttle: ->(name, value) { Options.members(name, WINDOW, value) }, on_limit: PLAIN, retry_priority: PLAIN, scope: PLAIN, max_per_second: PLAIN
+      key: PLAIN,
+      concurrency: PLAIN,
+      rate: ->(name, value) { Options.members(name, WINDOW, value) },
+      throttle: ->(name, value) { Options.members(name, WINDOW, value) },
+      on_limit: PLAIN,
+      retry_priority: PLAIN,
+      scope: PLAIN,
+      max_per_second: PLAIN
     }.freeze
-    WINDOW = { limit: PLAIN, period: TEXT }.freeze
 
-    @of_types = {}
+    # How many in which length of time. How each member of +window+ is written.
+    WINDOW = {
+      limit: PLAIN,
+      period: TEXT
+    }.freeze
+
+    @with_defaults = {}
 
     module_function
 
-    # The +options+ object of the wire: only what differs from the server's defaults. What the job says wins over what Worker#register
-    # was told of its type.
+    # The +options+ object of the wire: only what differs from the server's defaults, and all that is said where Worker#register has set
+    # options of the type.
     def wire(given, type = nil)
-      of_type = @of_types[type]
-      found = of_type ? values(of_type).merge(values(given)) : values(given)
-      found.reject! { |name, value| value.nil? || DEFAULTS[name] == value }
-      found.merge(extra(of_type || {}), extra(given))
+      found = values(given)
+      found.reject! { |name, value| DEFAULTS[name] == value || value == false } unless defaults?(type)
+      found.merge(extra(given))
     end
 
-    # Options for all jobs of a type that this process makes.
+    # Whether Worker#register has set options of this type.
+    def defaults?(type)
+      @with_defaults.key?(type)
+    end
+
+    # What goes to a transport of the program's own: with the options of each job's type, which the core fills in on its own connections.
+    def completed(body)
+      return body unless body.is_a?(Hash)
+
+      whole = body.to_h do |name, value|
+        case name
+        when "jobs", "steps" then [name, Array(value).map { |one| completed(one) }]
+        when "callbacks" then [name, value.transform_values { |one| completed(one) }]
+        when "job_template" then [name, completed(value)]
+        else [name, value]
+        end
+      end
+      defaults?(body["type"]) ? Wire.load(Native.completed_job(Wire.dump(whole))) : whole
+    end
+
+    # Options for all jobs of a type that this process makes. The core keeps them, for all of its clients.
     def defaults(type, given)
       own = given.keys & OF_ONE_JOB
       unless own.empty?
@@ -105,8 +140,11 @@ module OJS
       end
       raise ValidationError, "'*' stands for types without a name, and defaults belong to one type: register that type" if type == "*"
 
-      wire(given) # refuses what is wrong
-      @of_types = { **@of_types, type => given }.freeze
+      wire = wire(given.except(:delay))
+      # A delay counts from each enqueue.
+      wire[:delay] = Durations.text("delay", given[:delay]) if given[:delay]
+      Native.set_job_defaults(type, Wire.dump(wire))
+      @with_defaults = { **@with_defaults, type => true }.freeze
     end
 
     # A policy as the wire has it.
@@ -126,7 +164,7 @@ module OJS
         name = name.to_sym
         # What earlier SDKs call it.
         name = :keys if kind == :unique && name == :key
-        write = table.fetch(name) { raise ValidationError, Names.unknown(name, table.keys, " of #{kind}") }
+        write = table.fetch(name) { raise ValidationError, Native.unknown_name("option", name.to_s, " of #{kind}", table.keys.map(&:to_s)) }
         wire[name] = checked("#{kind}[:#{name}]", name, write.call("#{kind}[:#{name}]", value)) unless value.nil?
       end
     end
@@ -136,11 +174,11 @@ module OJS
       given.each_with_object({}) do |(name, value), found|
         next if value.nil? || name == :extra
 
-        to, write = ALL.fetch(name) { raise ValidationError, Names.unknown(name, NAMES) }
+        to, write = ALL.fetch(name) { raise ValidationError, Native.unknown_name("option", name.to_s, "", NAMES.map(&:to_s)) }
         raise ValidationError, "'#{name}' and another option both set #{to}; give one of them" if found.key?(to)
 
         # +unique+: false is not even what the type's default says.
-        found[to] = name == :unique && value == false ? nil : checked(name, to, write.call(name, value))
+        found[to] = name == :unique && value == false ? false : checked(name, to, write.call(name, value))
       end
     end
     private_class_method :values

@@ -53,7 +53,7 @@ module OJS
       @client.through(JobRequest.of(job)) do |changed|
         body = changed.to_h
         id, sql, params = row(Wire.dump(body))
-        request = Wire.load(Wire.dump({ **body, id: id }))
+        request = Options.completed(Wire.load(Wire.dump({ **body, id: id })))
         staged = Staged.new(Job.new({ **request, **request.fetch("options", {}) }.except("options")), sql, params, request)
         staged.job
       end

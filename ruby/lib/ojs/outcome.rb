@@ -24,6 +24,9 @@ module OJS
 
     # The server keeps no more frames.
     FRAMES = 50
+    # Where the files of this gem are.
+    PACKAGE = "#{__dir__}/".freeze
+    private_constant :PACKAGE
 
     module_function
 
@@ -48,7 +51,7 @@ module OJS
     def failed(error, code:, retryable:, message: nil, details: nil)
       type = error.is_a?(NoHandler) ? "NoHandler" : error.class.name || "Exception"
       message = clean(message || text(error))
-      trace = Array(error.backtrace).first(FRAMES).map { |line| clean(line) }
+      trace = frames(error).map { |line| clean(line) }
       about = { code: code, type: type, message: message.empty? ? type : message, retryable: retryable, backtrace: trace }
       ours = { "error_class" => type, "stack" => trace.join("\n") }
       begin
@@ -58,6 +61,15 @@ module OJS
       end
     end
     private_class_method :failed
+
+    # Where it happened, without the frames of this gem: those in front of the handler's refused a call of the handler,
+    # those behind it called the handler. An error that the gem itself has raised has no others, and keeps them.
+    def frames(error)
+      all = Array(error.backtrace)
+      outside = all.reject { |line| line.start_with?(PACKAGE) }
+      (outside.empty? ? all : outside).first(FRAMES)
+    end
+    private_class_method :frames
 
     def text(error)
       error.message.to_s

@@ -9,12 +9,6 @@ module OJS
       @data = data
     end
 
-    # Defines readers for members of the same name.
-    def self.members(*names, default: nil)
-      names.each { |name| define_method(name) { to_h.fetch(name.name) { default } } }
-    end
-    private_class_method :members
-
     # All members. Changes to it are changes to the object.
     def to_h
       @data

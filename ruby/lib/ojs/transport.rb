@@ -40,7 +40,7 @@ module OJS
         given[:encryption_keys] = key_text(given[:encryption_keys])
         given[:headers] = given.fetch(:headers, {}).map { |name, value| [name.to_s, value.to_s] }
         %i[timeout connect_timeout].each { |name| given[name] = Durations.seconds(name, given[name]) }
-        Native::Connection.new(url || said.fetch(:url), Wire.dump(given.compact))
+        Native::Connection.new(url.to_s.strip.empty? ? said.fetch(:url) : url, Wire.dump(given.compact))
       end
 
       # Keys as the core reads them: name:key,name:key.
@@ -86,7 +86,7 @@ module OJS
       body = Wire.dump(body) unless body.nil?
       return Wire.load(call(method, path, body, wait)) if @connection
 
-      status, text = self.class.answer(@custom.request(method, path, body && Wire.load(body)))
+      status, text = self.class.answer(@custom.request(method, path, body && Options.completed(Wire.load(body))))
       # A bulk answer that tells of each item is no error.
       return Wire.load(text) if (200..299).cover?(status) || (status == 422 && text.include?('"items"'))
 

@@ -48,7 +48,8 @@ module OJS
                    visibility_timeout: 30, grace_period: nil, flush_timeout: nil, labels: [], release_on_shutdown: true,
                    unknown_types: nil, only_registered_types: false, **connection)
       unknown = connection.keys - Transport::OPTIONS
-      raise ValidationError, Names.unknown(unknown.first, OPTIONS + Transport::OPTIONS) unless unknown.empty?
+      known = (OPTIONS + Transport::OPTIONS).map(&:to_s)
+      raise ValidationError, Native.unknown_name("option", unknown.first.to_s, "", known) unless unknown.empty?
 
       @client = url if url.is_a?(Client)
       @transport = @client ? nil : Transport.new(url, transport, connection)

@@ -35,15 +35,7 @@ module OJS
     end
   end
 
-  # A workflow as the server describes it.
-  class WorkflowStatus < Record
-    members :id, :type, :name, :state
-
-    # The steps or jobs with their states.
-    def steps
-      to_h["steps"] || to_h["jobs"] || []
-    end
-
+  class WorkflowStatus < Record # :nodoc:
     def inspect
       "#<OJS::WorkflowStatus id=#{id.inspect} type=#{type.inspect} state=#{state.inspect}>"
     end

@@ -140,7 +140,7 @@ impl ClientBuilder {
             max_response_bytes: self.max_response_bytes.unwrap_or(base.max_response_bytes),
             proxy: self.proxy.unwrap_or(base.proxy),
         };
-        let url = self.url.unwrap_or_else(|| env.url().to_owned());
+        let url = self.url.filter(|url| !url.trim().is_empty()).unwrap_or_else(|| env.url().to_owned());
         Ok(Client::new(connect(&url, options).await?))
     }
 }

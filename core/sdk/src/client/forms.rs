@@ -116,7 +116,10 @@ fn complete_callbacks(text: &str) -> Result<String, Error> {
 }
 
 /// A job with its options as they are sent.
-fn job(text: &str) -> Result<String, Error> {
+///
+/// # Errors
+/// [`Error::Validation`] that names the wrong option.
+pub(crate) fn job(text: &str) -> Result<String, Error> {
     #[derive(serde::Deserialize)]
     struct Head<'a> {
         #[serde(borrow, rename = "type", default)]

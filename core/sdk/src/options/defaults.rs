@@ -94,6 +94,16 @@ pub fn set_json(job_type: &str, options: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// A job, as JSON, in the form in which every client of this process sends it: its options checked, written out and in
+/// order, with those that are set for its type. For hosts whose programs may send requests over a transport of their
+/// own.
+///
+/// # Errors
+/// [`Error::Validation`] that names the wrong option.
+pub fn completed(job: &str) -> Result<String, Error> {
+    crate::client::forms::job(job)
+}
+
 /// The options of this type; `None` when none are set.
 pub(super) fn of(job_type: &str) -> Option<Options> {
     if !ANY.load(Ordering::Acquire) {

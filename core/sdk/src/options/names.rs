@@ -1,5 +1,5 @@
 //! The names of options, and of the members of policies. A wrong one would be ignored by most servers: it is refused here.
-use ojs_model::spelling::nearest;
+use ojs_model::spelling;
 
 use crate::error::Error;
 
@@ -71,7 +71,7 @@ impl Kind {
         if self.names.contains(&name) || self.also.contains(&name) || is_own(name) {
             return Ok(());
         }
-        Err(unknown(format!("{field}.{name}"), &format!("'{name}' of {field}"), name, self.names))
+        Err(Error::validation(format!("{field}.{name}"), spelling::unknown("option", name, &format!(" of {field}"), self.names)))
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn check(name: &str) -> Result<(), Error> {
     if OPTIONS.contains(&name) || MORE_OPTIONS.contains(&name) || is_own(name) {
         return Ok(());
     }
-    Err(unknown(format!("options.{name}"), &format!("'{name}'"), name, OPTIONS))
+    Err(Error::validation(format!("options.{name}"), spelling::unknown("option", name, "", OPTIONS)))
 }
 
 /// Options of the program's own, which no server reads.
@@ -100,18 +100,10 @@ pub(super) fn subject(name: &str) -> &str {
     }
 }
 
-/// The sentence is the same in all languages, which write it with the names that they have.
-fn unknown(field: String, shown: &str, name: &str, names: &[&str]) -> Error {
-    let known = names.join(", ");
-    let message = match nearest(name, names.iter().copied()) {
-        Some(near) => format!("unknown option {shown}; did you mean '{near}'? There are {known}"),
-        None => format!("unknown option {shown}; there are {known}"),
-    };
-    Error::validation(field, message)
-}
-
 #[cfg(test)]
 mod tests {
+    use ojs_model::spelling::nearest;
+
     use super::*;
 
     #[test]

@@ -101,27 +101,79 @@ pub async fn connect(url: &str, mut options: ConnectOptions) -> Result<Arc<dyn T
     }
 }
 
+/// Whether [`connect`] can do something with the URL, by its scheme. Nothing is opened: a program that checks its URL
+/// where it makes a client learns of a wrong one there, and not with its first job.
+///
+/// ```
+/// use ojs::transport::check_url;
+/// assert!(check_url("sqlite:jobs.db").is_ok());
+/// assert!(check_url("jobs.db").unwrap_err().to_string().contains("write sqlite:jobs.db"));
+/// ```
+///
+/// # Errors
+/// [`TransportErrorKind::Config`], with what to write instead.
+pub fn check_url(url: &str) -> Result<(), TransportError> {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    if matches!(scheme, "http" | "https" | "sqlite" | "postgres" | "postgresql" | "memory") && BUILT.lacking(scheme).is_none() {
+        return Ok(());
+    }
+    let shown = ojs_model::redact::url(url);
+    let what = BUILT.lacking(scheme).map_or_else(|| meant(url), without);
+    Err(TransportError::new(TransportErrorKind::Config, format!("cannot connect to '{shown}': {what}")))
+}
+
+/// What to write instead of a URL without a scheme that is known.
+fn meant(url: &str) -> String {
+    let is_host = |(host, port): (&str, &str)| {
+        let port = port.split('/').next().unwrap_or_default();
+        !host.is_empty() && !host.contains('/') && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_file =
+        !url.contains(':') && (url.contains(['/', '\\']) || [".db", ".sqlite", ".sqlite3"].iter().any(|end| url.ends_with(end)));
+    if is_file {
+        format!("write sqlite:{url} for a file of SQLite; use {SCHEMES}")
+    } else if url.split_once(':').is_some_and(is_host) {
+        format!("write http://{url} for a server; use {SCHEMES}")
+    } else {
+        format!("use {SCHEMES}")
+    }
+}
+
 #[cfg_attr(not(feature = "http"), expect(unused_variables, reason = "settings of the connection to a server"))]
 async fn open(url: &str, options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
-    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
-    match scheme {
+    check_url(url)?;
+    match url.split_once(':').map_or("", |(scheme, _)| scheme) {
         #[cfg(feature = "http")]
         "http" | "https" => Ok(Arc::new(super::Http::new(url, options)?)),
         #[cfg(feature = "embedded")]
-        "sqlite" | "postgres" | "postgresql" | "memory" if BUILT.lacking(scheme).is_none() => {
-            Ok(Arc::new(super::Embedded::open(url).await?))
-        }
-        _ => {
-            let shown = ojs_model::redact::url(url);
-            let what = BUILT.lacking(scheme).map_or_else(|| format!("use {SCHEMES}"), without);
-            Err(TransportError::new(TransportErrorKind::Config, format!("cannot connect to '{shown}': {what}")))
-        }
+        "sqlite" | "postgres" | "postgresql" | "memory" => Ok(Arc::new(super::Embedded::open(url).await?)),
+        _ => Err(TransportError::new(TransportErrorKind::Config, format!("use {SCHEMES}"))),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_without_a_scheme_is_refused_with_what_was_meant() {
+        for url in ["http://a:1", "https://a", "sqlite:jobs.db", "sqlite:///var/jobs.db", "memory:", "memory:x", "postgres://a/b"]
+        {
+            check_url(url).unwrap();
+        }
+        let refusal = |url: &str| check_url(url).unwrap_err().to_string();
+        for (url, hint) in [
+            ("jobs.db", "write sqlite:jobs.db for a file of SQLite; use http://"),
+            ("./data/jobs", "write sqlite:./data/jobs"),
+            ("/var/lib/jobs.sqlite3", "write sqlite:/var/lib/jobs.sqlite3"),
+            ("localhost:8080", "write http://localhost:8080 for a server"),
+            ("jobs.internal:8080/prefix", "write http://jobs.internal:8080/prefix"),
+        ] {
+            assert!(refusal(url).contains(hint), "{}", refusal(url));
+        }
+        assert!(refusal("oracle:jobs").ends_with(&format!("use {SCHEMES}")) && !refusal("oracle:jobs").contains("write"));
+        assert!(!refusal("ftp://ada:hunter2@host/x").contains("hunter2"), "a password is not shown");
+    }
 
     #[test]
     fn a_build_without_a_feature_names_it_and_how_to_build_with_it() {

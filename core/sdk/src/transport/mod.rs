@@ -38,7 +38,7 @@ mod resend;
 #[cfg(feature = "http")]
 mod tls;
 
-pub use connect::{ConnectOptions, connect};
+pub use connect::{ConnectOptions, check_url, connect};
 #[cfg(feature = "embedded")]
 pub use embedded::Embedded;
 pub use error::{TransportError, TransportErrorKind};

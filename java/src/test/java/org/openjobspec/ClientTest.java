@@ -280,7 +280,9 @@ class ClientTest {
             OJSException none = assertThrows(OJSException.Connection.class, () -> OJSClient.builder().url("http://127.0.0.1:1").maxSends(1).build().health());
             assertFalse(none instanceof OJSException.Timeout);
         }
-        assertThrows(OJSException.Validation.class, () -> OJSClient.connect("ftp://x").health());
+        assertThrows(OJSException.Validation.class, () -> OJSClient.connect("ftp://x"));
+        OJSException path = assertThrows(OJSException.Validation.class, () -> OJSClient.connect("jobs.db"));
+        assertTrue(path.getMessage().contains("write sqlite:jobs.db"), path.getMessage());
         assertThrows(OJSException.Validation.class, () -> OJSClient.builder().timeout(Duration.ofSeconds(-1)));
         assertThrows(OJSException.Validation.class, () -> OJSClient.builder().maxSends(0));
     }
