@@ -64,7 +64,22 @@ func readBuf(buf *C.ojs_buf, failed error, into any) error {
 	return decode(data, into)
 }
 
-func identityQuery() string { return string(goBytes(C.ojs_outbox_identity())) }
+func notifyStatement() string { return string(goBytes(C.ojs_outbox_notify())) }
+
+// sameDatabaseStep is one step of finding out whether the server shares the database.
+func sameDatabaseStep(event []byte) (step sameStep, err error) {
+	var out *C.ojs_buf
+	err = takeError(C.ojs_outbox_same_database(bytesOf(event), &out))
+	err = readBuf(out, err, &step)
+	return step, err
+}
+
+// stagedQuery lists the jobs that are not sent yet: id, type, arguments and options, each a text.
+func stagedQuery(dialect, table string, inEngine bool) (string, error) {
+	var out *C.ojs_buf
+	err := takeError(C.ojs_outbox_staged_query(text(dialect), text(table), C.bool(inEngine), &out))
+	return string(takeBuf(out)), err
+}
 
 // nativeRelay is a relay of the engine. Its methods may be called at any time, also after free.
 type nativeRelay struct {

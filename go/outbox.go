@@ -151,10 +151,6 @@ func (o *Outbox) Migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.options.Dialect == PostgreSQL {
-		// Together they are one transaction. Processes that start at the same time take turns: IF NOT EXISTS alone does not make them.
-		statements = []string{"SELECT pg_advisory_xact_lock(1869247233);" + strings.Join(statements, ";\n")}
-	}
 	var database Transaction = o.options.Database
 	if o.options.DB != nil {
 		// MySQL's statements lead to one another: one session for all.
@@ -173,7 +169,8 @@ func (o *Outbox) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migration is the statements that make the tables, or add to tables made by the specification's DDL what they lack: for migration tools.
+// Migration is the statements that make the tables, or add what tables lack that were made by the specification's DDL: for migration tools,
+// which run them in this order on one connection. They take a lock, so any number of processes may run them at the same time.
 func (o *Outbox) Migration() ([]string, error) {
 	return OutboxMigration(o.options.Dialect, o.options.Table)
 }

@@ -1,7 +1,6 @@
 package ojs
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -78,13 +77,9 @@ func readRows(rows *sql.Rows) ([][]any, error) {
 // Staged are the jobs that are not sent yet as this transaction sees them, its own included: for tests, which roll back afterwards. Package
 // ojstest makes assertions of it.
 func (o *Outbox) Staged(ctx context.Context, tx Transaction) ([]Job, error) {
-	// PostgreSQL's columns are JSON; those of the others are texts, and MySQL has another word for that.
-	cast := cmp.Or(map[string]string{MySQL: "CHAR"}[o.options.Dialect], "text")
-	query := "SELECT job_id, job_type, CAST(job_args AS " + cast + "), CAST(job_options AS " + cast + "), NULL, NULL FROM " + o.options.Table +
-		" WHERE status <> 'sent' ORDER BY id"
-	if o.same.known() {
-		query = "SELECT CAST(id AS text), type, CAST(args AS text), CAST(options AS text), CAST(meta AS text), queue" +
-			" FROM ojs_jobs WHERE body IS NULL ORDER BY seq"
+	query, err := stagedQuery(o.options.Dialect, o.options.Table, o.same.known())
+	if err != nil {
+		return nil, err
 	}
 	rows, err := textRows(ctx, tx, query)
 	if err != nil {
@@ -93,14 +88,8 @@ func (o *Outbox) Staged(ctx context.Context, tx Transaction) ([]Job, error) {
 	jobs := []Job{}
 	for _, row := range rows {
 		options := map[string]json.RawMessage{}
-		if err := json.Unmarshal([]byte(cmp.Or(row[3], "{}")), &options); err != nil {
+		if err := json.Unmarshal([]byte(row[3]), &options); err != nil {
 			return nil, err
-		}
-		if row[4] != "" {
-			options["meta"] = json.RawMessage(row[4])
-		}
-		if row[5] != "" {
-			options["queue"], _ = json.Marshal(row[5])
 		}
 		body, err := encode(Obj{"id": row[0], "type": row[1], "args": json.RawMessage(row[2]), "meta": options["meta"], "options": options})
 		if err != nil {

@@ -2,86 +2,107 @@ package ojs
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-const (
-	// samePatience is how long the question is not asked again after a question had no answer.
-	samePatience = 30 * time.Second
-	// sameLimit is for the question itself: a transaction may be waiting for the answer.
-	sameLimit = 2 * time.Second
-)
+// sameLimit is for a question: a transaction may be waiting for the answer.
+const sameLimit = 2 * time.Second
 
-// sameDatabase knows whether a client's server keeps its jobs in the application's database: asked once, remembered. The server says in its
-// health which table its jobs are in; the application's role is asked for the same ("Framework Adapters", section 6.1).
+// sameDatabase knows whether a client's server keeps its jobs in the application's database. The server says in its health which table its
+// jobs are in; the application's role is asked for the same ("Framework Adapters", section 6.1). The core says what to ask, and decides.
 type sameDatabase struct {
 	client   *Client
 	database OutboxDatabase
+	wanted   *bool
 
-	mu      sync.Mutex
-	decided bool
-	shared  bool
-	askAt   time.Time
+	shared, lasting atomic.Bool
+
+	mu    sync.Mutex
+	state json.RawMessage
 }
 
 func newSameDatabase(client *Client, options OutboxOptions) *sameDatabase {
-	s := &sameDatabase{client: client, database: options.Database}
-	switch {
-	case options.Dialect != PostgreSQL || options.SameDatabase == nil && options.Database == nil:
-		s.decided = true
-	case options.SameDatabase != nil:
-		s.decided, s.shared = true, *options.SameDatabase
+	wanted := options.SameDatabase
+	if options.Dialect != PostgreSQL || wanted == nil && options.Database == nil {
+		wanted = Bool(false)
+	}
+	s := &sameDatabase{client: client, database: options.Database, wanted: wanted}
+	if wanted != nil {
+		s.shared.Store(*wanted)
 	}
 	return s
 }
 
 // known asks no database.
-func (s *sameDatabase) known() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.shared
-}
+func (s *sameDatabase) known() bool { return s.shared.Load() }
 
 func (s *sameDatabase) holds(ctx context.Context) bool {
-	s.mu.Lock()
-	shared, ask := s.shared, !s.decided && !time.Now().Before(s.askAt)
-	if ask {
-		// Others go on with what is known.
-		s.askAt = time.Now().Add(samePatience)
+	if s.lasting.Load() {
+		return s.shared.Load()
 	}
-	s.mu.Unlock()
-	if !ask {
-		return shared
-	}
-	shared, decided := s.find(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shared, s.decided = shared, decided
-	return shared
+	step, err := s.step(Obj{"event": "begin", "value": s.wanted})
+	for err == nil && step.Next != "enqueue" {
+		step, err = s.answer(ctx, step)
+	}
+	if err != nil {
+		step.Reason = err.Error()
+	}
+	if step.Reason != "" {
+		slog.InfoContext(ctx, "ojs: "+step.Reason)
+	}
+	s.shared.Store(step.Shared)
+	s.lasting.Store(step.Lasting)
+	return step.Shared
 }
 
-func (s *sameDatabase) find(ctx context.Context) (shared, decided bool) {
+// sameStep is what is to be done next.
+type sameStep struct {
+	State           json.RawMessage
+	Next, SQL       string
+	Shared, Lasting bool
+	Reason          string
+}
+
+func (s *sameDatabase) step(event Obj) (step sameStep, err error) {
+	event["state"] = s.state
+	body, err := encode(event)
+	if err == nil {
+		step, err = sameDatabaseStep(body)
+	}
+	s.state = step.State
+	return step, err
+}
+
+// answer asks the database or the server.
+func (s *sameDatabase) answer(ctx context.Context, step sameStep) (sameStep, error) {
 	ctx, cancel := context.WithTimeout(ctx, sameLimit)
 	defer cancel()
-	rows, err := s.database.TextRows(ctx, identityQuery())
+	event := Obj{"event": step.Next}
+	var err error
+	if step.Next == "server" {
+		event["value"], err = s.client.object(ctx, "GET", "/health", nil)
+	} else {
+		event["value"], err = s.identity(ctx, step.SQL)
+	}
 	if err != nil {
-		slog.InfoContext(ctx, "ojs: jobs go through the outbox: the database does not say which one it is", "error", err)
-		// A pool that had no connection to spare may have one later.
-		return false, ctx.Err() == nil
+		event["value"], event["error"] = nil, err.Error()
 	}
-	if len(rows) != 1 || rows[0][0] == "" {
-		return false, false
+	return s.step(event)
+}
+
+// identity is the first value of the first row; nil is NULL.
+func (s *sameDatabase) identity(ctx context.Context, query string) (any, error) {
+	rows, err := s.database.TextRows(ctx, query)
+	if err != nil || len(rows) == 0 || rows[0][0] == "" {
+		return nil, err
 	}
-	var health struct {
-		Backend struct{ ID string }
-	}
-	if err := s.client.ask(ctx, "GET", "/health", nil, &health); err != nil {
-		slog.InfoContext(ctx, "ojs: jobs go through the outbox for now: the server did not say where it keeps them", "error", err)
-		return false, false
-	}
-	return health.Backend.ID == rows[0][0], true
+	return rows[0][0], nil
 }
 
 // tell has the server take in what was inserted; without it nodes look ten times a second.
@@ -91,7 +112,7 @@ func (s *sameDatabase) tell() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sameLimit)
 	defer cancel()
-	if _, err := s.database.ExecContext(ctx, "NOTIFY ojs_ready, '+'"); err != nil {
+	if _, err := s.database.ExecContext(ctx, notifyStatement()); err != nil {
 		slog.InfoContext(ctx, "ojs: the server could not be told of new jobs; it finds them by itself", "error", err)
 	}
 }

@@ -18,7 +18,10 @@ const { TransactionScope, current } = require('./transaction_scope.cjs');
 const json = require('./json.cjs');
 const fs = require('node:fs');
 
-/** The statements that make the tables, or add to a table made by the specification's DDL what it lacks. */
+/**
+ * The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be run in this order, on one
+ * connection. They take a lock, so any number of processes may run them at the same time.
+ */
 const migration = (database, table = TABLE) => native(() => binding.outboxMigration(database, table));
 
 const KNOWN = ['url', 'client', 'auth', 'headers', 'timeout', 'transport', 'database', 'databaseUrl', 'enabled', 'table', 'relay', 'sameDatabase',
@@ -107,17 +110,15 @@ class Outbox {
   /** The jobs that are not sent yet, as this connection sees them, its own transaction's included: for tests. */
   staged(database = this.#default()) {
     const connection = connectionOf(database);
-    const outbox = `SELECT job_type AS type, job_args AS args, job_options AS options, job_id AS id FROM ${this.table} WHERE status <> 'sent' ORDER BY ${this.table}.id`;
-    const read = async (query) => {
+    const read = async (inEngine) => {
       try {
-        return (await connection.execute(query)).map(seen);
+        return (await connection.execute(native(() => binding.outboxStagedQuery(connection.kind, this.table, inEngine)))).map(seen);
       } catch (error) {
         throw explained(error, this.table);
       }
     };
-    if (connection.sync) return read(outbox); // read at once: before its transaction is over
-    return this.#inEngine(connection)
-      .then((inEngine) => read(inEngine ? 'SELECT type, args, options, id FROM ojs_jobs WHERE body IS NULL ORDER BY seq' : outbox));
+    if (connection.sync) return read(false); // read at once: before its transaction is over
+    return this.#inEngine(connection).then(read);
   }
 
   // --- the relay ---
@@ -343,10 +344,7 @@ class Outbox {
 
 const kindOf = (url) => (/^(mysql|mariadb):/.test(url) ? 'mysql' : 'postgresql');
 
-/** A row as it was read: drivers decode PostgreSQL's JSON themselves. */
-function seen({ type, args, options, id }) {
-  const parsed = (value) => (typeof value === 'string' ? json.parse(value) : value);
-  return { type, args: parsed(args), options: parsed(options), id };
-}
+/** A row as it was read. */
+const seen = ({ type, args, options, id }) => ({ type, args: json.parse(args), options: json.parse(options), id });
 
 module.exports = { Outbox, OJSOutboxError, Relay, TABLE, instrument, migration, requestContext: context, transaction };

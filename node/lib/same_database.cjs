@@ -1,57 +1,49 @@
 'use strict';
 // Jobs of a server that shares the application's PostgreSQL: the transaction itself inserts them, without outbox and relay. A server on
 // PostgreSQL says in its health which table its jobs are in; when the application finds the same one, and may insert, its transactions do
-// (specification "Framework Adapters", section 6.1).
+// (specification "Framework Adapters", section 6.1). The core says what to ask, and decides.
 const binding = require('./native.cjs');
-
-/** Milliseconds until the server is asked again when it did not answer, and until a table is looked for again that was not there. */
-const PATIENCE = 30_000;
+const json = require('./json.cjs');
 
 class SameDatabase {
   #client;
-  #known;
+  #wanted;
+  #state = null;
+  #lasting;
   #asking;
-  #askAt = 0;
 
   /** @param wanted true or false is the answer; undefined finds out. */
   constructor(client, wanted) {
     this.#client = client;
-    this.#known = wanted;
-  }
-
-  /** What is known; undefined before the answer. */
-  get known() {
-    return this.#known;
+    this.#wanted = wanted ?? null;
   }
 
   /** `query(sql)` answers the first value of the first row, on a connection that no transaction is open on. */
   async ask(query) {
-    if (this.#known !== undefined) return this.#known;
-    if (!this.#asking && Date.now() >= this.#askAt) {
-      this.#asking = this.#find(query).then((found) => {
-        this.#known = found;
-        this.#askAt = Date.now() + PATIENCE;
-        this.#asking = undefined;
-      });
-    }
-    await this.#asking;
-    return this.#known ?? false;
+    if (this.#lasting !== undefined) return this.#lasting;
+    this.#asking ??= this.#find(query).finally(() => (this.#asking = undefined));
+    return this.#asking;
   }
 
   async #find(query) {
-    let ours;
-    try {
-      ours = await query(binding.sameDatabaseIdentity());
-    } catch (error) {
-      return error.code === '42501' ? false : undefined; // the role may not ask; else there is no database now
+    let step = this.#step({ event: 'begin', value: this.#wanted });
+    while (step.next !== 'enqueue') {
+      const event = step.next;
+      try {
+        const value = event === 'database' ? await query(step.sql) : await this.#client.health();
+        step = this.#step({ event, value });
+      } catch (error) {
+        step = this.#step({ event, error: String(error.message) });
+      }
     }
-    if (ours === null || ours === undefined) return undefined;
-    try {
-      const { backend } = await this.#client.health();
-      return backend?.id === String(ours);
-    } catch {
-      return undefined; // no server now: the outbox holds the jobs
-    }
+    if (step.lasting) this.#lasting = step.shared;
+    return step.shared;
+  }
+
+  #step(event) {
+    const step = json.parse(binding.sameDatabaseStep(json.stringify({ state: this.#state, ...event })));
+    this.#state = step.state;
+    return step;
   }
 }
 

@@ -1,11 +1,11 @@
 'use strict';
 // A private engine in place of every client's server.
-const { isDeepStrictEqual } = require('node:util');
 const { AssertionError } = require('node:assert');
+const binding = require('./native.cjs');
 const { Transport, sinks } = require('./transport.cjs');
 const { known } = require('./calls.cjs');
 const { JobContext } = require('./context.cjs');
-const { OJSValidationError } = require('./errors.cjs');
+const { OJSValidationError, native } = require('./errors.cjs');
 const { COMPLETED, FAILED, SNOOZED, failure, success } = require('./outcome.cjs');
 const json = require('./json.cjs');
 
@@ -20,7 +20,7 @@ class Fake {
   #engine = engine();
   #inline;
   #draining = false;
-  /** Every enqueue request as it went to the server, oldest first. */
+  /** Every enqueue request as it goes over the wire, oldest first. */
   requests = [];
 
   constructor(inline = []) {
@@ -31,15 +31,18 @@ class Fake {
   /** Takes the place of a connection. */
   async request(method, path, body) {
     const answer = await this.#call(method, path, body);
-    if (method === 'POST' && path === '/jobs') this.requests.push(json.parse(json.stringify(body)));
-    else if (method === 'POST' && path === '/jobs/batch') this.requests.push(...json.parse(json.stringify(body.jobs)));
+    this.requests.push(...json.parse(binding.fakeRecorded(method, path, body === undefined ? '' : json.stringify(body))));
     if (this.#inline.length > 0 && !this.#draining) await this.drain(...this.#inline);
     return answer;
   }
 
-  /** The requests of this type that match: `args`, `meta` (a part of it), `id`, `schema`, or any option by its name on the wire. */
+  /**
+   * The requests of this type that match: `args`, `meta` (a part of it), `id`, `schema`, or any option by its name on the wire. An option that
+   * does not exist is an `OJSValidationError`.
+   */
   enqueued(type, wanted = {}) {
-    return this.requests.filter((request) => matches(request, type, wanted));
+    const asked = json.stringify({ type: type ?? null, ...wanted });
+    return native(() => binding.fakeMatching(json.stringify(this.requests), asked)).map((place) => this.requests[place]);
   }
 
   /** Fails unless such a job was enqueued (`count` times, when given). Returns the requests. */
@@ -146,16 +149,6 @@ class Fake {
 function unhandled(type, calls) {
   const there = [...calls.keys()].map((name) => `'${name}'`).join(', ');
   return new OJSValidationError(`No handler is registered for job type '${type}'; there are handlers for ${there || 'none'}.`, { code: 'no_handler' });
-}
-
-function matches(request, type, wanted) {
-  if (type !== undefined && request.type !== type) return false;
-  const options = { queue: 'default', priority: 0, ...request.options };
-  return Object.entries(wanted).every(([name, value]) => {
-    if (name === 'meta') return Object.entries(value).every(([key, expected]) => isDeepStrictEqual(request.meta?.[key], expected));
-    if (['args', 'id', 'schema'].includes(name)) return isDeepStrictEqual(request[name], value);
-    return isDeepStrictEqual(options[name], value);
-  });
 }
 
 /** Keeps the jobs of all clients in memory, until `restore()`. */

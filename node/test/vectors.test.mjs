@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import * as sdk from '@openjobspec/sdk';
+import { migration } from '@openjobspec/sdk/outbox';
 import { OPERATION_CALLS } from './operation_calls.mjs';
 import { CLASSES } from './support.mjs';
 
@@ -13,7 +14,9 @@ import { CLASSES } from './support.mjs';
 const json = createRequire(import.meta.url)('../lib/json.cjs');
 const { environment } = createRequire(import.meta.url)('../lib/transport.cjs');
 const vectors = readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8');
-const { requests, refusals, workflows, crons, answers, environments } = json.parse(vectors);
+const { SameDatabase } = createRequire(import.meta.url)('../lib/same_database.cjs');
+const binding = createRequire(import.meta.url)('../lib/native.cjs');
+const { requests, refusals, workflows, crons, answers, environments, detections, statements, fakes } = json.parse(vectors);
 
 let server;
 let client;
@@ -132,6 +135,51 @@ for (const { name, variables, settings, error: expected } of environments) {
     } finally {
       for (const variable of Object.keys(variables)) delete process.env[variable];
       Object.assign(process.env, before);
+    }
+  });
+}
+
+for (const { name, wanted, database, server: theirs, calls } of detections) {
+  test(`same database: ${name}`, async () => {
+    const failed = { error: { code: 'backend_error', message: 'refused' } };
+    answer = 'error' in theirs ? { status: 500, body: failed } : { status: 200, body: theirs.value };
+    const seen = [];
+    const query = async (sql) => {
+      assert.match(sql, /pg_control_system/);
+      seen.push('database');
+      if ('error' in database) throw new Error(database.error);
+      return database.value;
+    };
+    const same = new SameDatabase(client, wanted ?? undefined);
+    for (const call of calls) {
+      seen.length = 0;
+      asked = undefined;
+      assert.equal(await same.ask(query), call.shared);
+      assert.deepEqual(asked?.url.endsWith('/health') ? [...seen, 'server'] : seen, call.asked);
+    }
+  });
+}
+
+for (const { name, database, table, in_engine: inEngine, migration: made, staged, notify } of statements) {
+  test(`statements: ${name}`, () => {
+    assert.deepEqual(migration(database, table), made);
+    assert.equal(binding.outboxStagedQuery(database, table, inEngine), staged);
+    assert.equal(binding.sameDatabaseNotify(), notify);
+  });
+}
+
+for (const { name, jobs, recorded, questions } of fakes) {
+  test(`fake: ${name}`, async () => {
+    const fake = sdk.testing.fake();
+    try {
+      for (const { type, args, options, meta } of jobs) await client.enqueue(type, args, { ...options, meta });
+      assert.deepEqual(fake.requests, recorded);
+      for (const { wanted: { type, ...wanted }, found, error: expected } of questions) {
+        if (expected === null) assert.equal(fake.enqueued(type, wanted).length, found, JSON.stringify(wanted));
+        else assert.throws(() => fake.enqueued(type, wanted), (error) => error instanceof sdk.OJSValidationError && error.message === expected);
+      }
+    } finally {
+      await fake.restore();
     }
   });
 }

@@ -48,7 +48,9 @@ class Staged:
 
 
 def migration(database: str, table: str = TABLE) -> list[str]:
-    """The statements that make the tables, or add to a table made by the specification's DDL what it lacks.
+    """The statements that make the tables, or add what a table lacks that was made by the specification's DDL.
+
+    Run them in this order, on one connection. They take a lock, so any number of processes may run them at the same time.
 
     >>> migration("sqlite")[0].split("(")[0]
     'CREATE TABLE IF NOT EXISTS ojs_outbox '
@@ -135,14 +137,11 @@ class Outbox:
         """The rows not sent yet that this connection sees, its own transaction's included: for tests."""
         cursor = connection.cursor()
         try:
-            if self.in_engine:
-                cursor.execute("SELECT type, args, options, id FROM ojs_jobs WHERE body IS NULL ORDER BY seq")
-            else:
-                cursor.execute(f"SELECT job_type, job_args, job_options, job_id FROM {self.table} WHERE status <> 'sent' ORDER BY id")
+            cursor.execute(_native.outbox_staged_query(self.database, self.table, self.in_engine))
             rows = cursor.fetchall()
         finally:
             cursor.close()
-        return [{"type": row[0], "args": _parsed(row[1]), "options": _parsed(row[2]), "id": str(row[3])} for row in rows]
+        return [{"type": job_type, "args": loads(args), "options": loads(options), "id": job_id} for job_id, job_type, args, options in rows]
 
 
 #: How drivers say that there is no such table: PostgreSQL's code, MySQL's number. SQLite has a text.
@@ -163,10 +162,6 @@ def explain(error: Exception, table: str, command: str) -> None:
         at = getattr(at, "orig", None) or at.__cause__
     if codes & _NO_TABLE or any(f"no such table: {table}" in text for text in texts):
         raise OutboxError(f"there is no table {table}: run '{command}' once, or 'ojs relay migrate'", code="no_outbox_table") from error
-
-
-def _parsed(value: Any) -> Any:
-    return loads(value) if isinstance(value, (str, bytes)) else value
 
 
 class Relay:

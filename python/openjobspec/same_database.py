@@ -8,55 +8,53 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from typing import Any, Callable
 
 from . import _native
+from ._json import dumps, loads
 from .client import Client
-from .errors import OJSError
 
 logger = logging.getLogger("openjobspec.outbox")
 
 #: Tells the nodes after a commit; without it they look ten times a second.
-NOTIFY = "NOTIFY ojs_ready, '+'"
+NOTIFY = _native.outbox_notify()
 
 #: What a server says as ``backend.id``, asked by the application; NULL where it sees no such table, or may not insert.
 IDENTITY = _native.outbox_identity()
 
-#: Seconds until the server is asked again when it did not answer, and until a table is looked for again that was not there.
-_PATIENCE = 30.0
-
 
 class SameDatabase:
-    """Whether a client's server keeps its jobs in an application's database: asked once, remembered."""
+    """Whether a client's server keeps its jobs in an application's database. The core says what to ask, and decides."""
 
     def __init__(self, client: Client, wanted: bool | None = None) -> None:
         self._client = client
+        self._wanted = wanted
         self._lock = threading.Lock()
-        self._known: bool | None = wanted
-        self._ask_at = 0.0
+        self._state: Any = None
+        self._lasting: bool | None = None
 
     def __call__(self, query: Callable[[str], Any]) -> bool:
         """``query`` runs a statement on the application's connection, in a savepoint, and returns the first value of the first row."""
-        if self._known is not None:
-            return self._known
+        if self._lasting is not None:
+            return self._lasting
         with self._lock:
-            if self._known is None and time.monotonic() >= self._ask_at:
-                self._known = self._find(query)
-                self._ask_at = time.monotonic() + _PATIENCE
-            return bool(self._known)
+            step = self._step("begin", value=self._wanted)
+            while step["next"] != "enqueue":
+                step = self._ask(step, query)
+            if step["reason"]:
+                logger.info("%s", step["reason"])
+            if step["lasting"]:
+                self._lasting = step["shared"]
+            return bool(step["shared"])
 
-    def _find(self, query: Callable[[str], Any]) -> bool | None:
+    def _ask(self, step: dict[str, Any], query: Callable[[str], Any]) -> dict[str, Any]:
         try:
-            ours = query(IDENTITY)
-        except Exception as error:
-            logger.info("jobs go through the outbox: the database does not say which one it is (%s)", error)
-            return False
-        if ours is None:
-            return None
-        try:
-            backend = self._client.health().get("backend") or {}
-        except OJSError as error:
-            logger.info("jobs go through the outbox for now: the server did not say where it keeps them (%s)", error)
-            return None
-        return bool(backend.get("id") == str(ours))
+            value = query(step["sql"]) if step["next"] == "database" else self._client.health()
+        except Exception as error:  # drivers have no class of errors in common
+            return self._step(step["next"], error=str(error))
+        return self._step(step["next"], value=value)
+
+    def _step(self, event: str, **what: Any) -> dict[str, Any]:
+        step: dict[str, Any] = loads(_native.outbox_same_database(dumps({"state": self._state, "event": event, **what}).decode()))
+        self._state = step["state"]
+        return step

@@ -6,8 +6,8 @@ require_relative "operation_calls"
 
 # Remembers the latest request, answers what it is told.
 class Listener
-  attr_accessor :answer
-  attr_reader :received, :request, :url
+  attr_accessor :answer, :request
+  attr_reader :received, :url
 
   def initialize
     @server = TCPServer.new("127.0.0.1", 0)
@@ -148,6 +148,59 @@ class VectorsTest < Minitest::Test
       end
     ensure
       ENV.replace(before)
+    end
+  end
+
+  VECTORS.fetch("detections").each do |vector|
+    define_method("test_same_database: #{vector["name"]}") do
+      theirs, ours = vector.values_at("server", "database")
+      failed = { error: { code: "backend_error", message: "refused" } }
+      listener.answer = theirs.key?("value") ? [200, theirs["value"]] : [500, failed]
+      asked = []
+      query = lambda do |sql|
+        assert_includes sql, "pg_control_system"
+        asked << "database"
+        ours.key?("error") ? raise(ours["error"]) : ours["value"]
+      end
+      same = OJS::SameDatabase.new(client, vector["wanted"])
+      vector["calls"].each do |call|
+        asked.clear
+        listener.request = nil
+        assert_equal call["shared"], same.shared?(&query)
+        assert_equal call["asked"], asked + (listener.request.to_s.include?("/health") ? ["server"] : [])
+      end
+    end
+  end
+
+  VECTORS.fetch("statements").each do |vector|
+    define_method("test_statements: #{vector["name"]}") do
+      database, table, in_engine = vector.values_at("database", "table", "in_engine")
+      assert_equal vector["migration"], OJS::Outbox.migration(database, table)
+      outbox = OJS::Outbox.new(client, database: database, table: table, in_engine: in_engine)
+      assert_equal vector["staged"], outbox.waiting_query
+      assert_equal vector["notify"], OJS::SameDatabase::NOTIFY
+    end
+  end
+
+  VECTORS.fetch("fakes").each do |vector|
+    define_method("test_fake: #{vector["name"]}") do
+      OJS::Testing.fake do |fake|
+        vector["jobs"].each do |job|
+          client.enqueue(job["type"], job["args"], { **(job["options"] || {}), **job.slice("meta") })
+        end
+        assert_equal vector["recorded"], fake.requests
+        vector["questions"].each { |question| check_question(fake, question) }
+      end
+    end
+  end
+
+  def check_question(fake, question)
+    wanted = question["wanted"].transform_keys(&:to_sym)
+    type = wanted.delete(:type)
+    if question["error"]
+      assert_equal question["error"], assert_raises(OJS::ValidationError) { fake.enqueued(type, **wanted) }.message
+    else
+      assert_equal question["found"], fake.enqueued(type, **wanted).size, question.to_s
     end
   end
 end

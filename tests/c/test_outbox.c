@@ -21,6 +21,18 @@ static void rows(void) {
     CHECK(contains(ojs_buf_slice(row), "shop_outbox"));
     ojs_buf_free(row);
     CHECK(contains(ojs_outbox_identity(), "ojs_jobs"));
+    CHECK(contains(ojs_outbox_notify(), "NOTIFY ojs_ready"));
+    OK(ojs_outbox_staged_query(S("mysql"), S("shop_outbox"), false, &row));
+    CHECK(contains(ojs_buf_slice(row), "FROM shop_outbox"));
+    ojs_buf_free(row);
+    OK(ojs_outbox_same_database(S("{\"state\": null, \"event\": \"begin\", \"value\": null}"), &row));
+    CHECK(contains(ojs_buf_slice(row), "\"next\":\"database\"") && contains(ojs_buf_slice(row), "pg_control_system"));
+    ojs_buf_free(row);
+    FAILS(OJS_CLASS_VALIDATION, "'end'", ojs_outbox_same_database(S("{\"event\": \"end\"}"), &row));
+    OK(ojs_fake_recorded(S("POST"), S("/jobs"), job, &row));
+    CHECK(contains(ojs_buf_slice(row), "\"type\""));
+    OK(ojs_fake_matching(ojs_buf_slice(row), S("{\"queue\": \"no such queue\"}"), NULL)); // thrown away
+    ojs_buf_free(row);
     OK(ojs_outbox_stage(job, S("sqlite"), S("ojs_outbox"), S("qmark"), NULL)); // thrown away
 
     FAILS(OJS_CLASS_VALIDATION, "oracle", ojs_outbox_stage(job, S("oracle"), S("ojs_outbox"), S("qmark"), &row));

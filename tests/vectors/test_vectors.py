@@ -15,7 +15,9 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 
 import openjobspec as ojs
+from openjobspec import _native, outbox, testing
 from openjobspec.errors import _CLASSES
+from openjobspec.same_database import NOTIFY, SameDatabase
 from openjobspec.transport import environment
 
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))
@@ -168,3 +170,48 @@ def test_environment(vector: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
     assert environment() == vector["settings"]
     worker = ojs.Worker("memory:")
     assert (worker.queues, worker.concurrency) == (vector["settings"]["queues"], vector["settings"]["concurrency"])
+
+
+@pytest.mark.parametrize("vector", VECTORS["detections"], ids=lambda vector: vector["name"])
+def test_same_database(listener: Listener, client: ojs.Client, vector: dict[str, Any]) -> None:
+    failed = {"error": {"code": "backend_error", "message": "refused"}}
+    listener.status, listener.answer = (200, vector["server"]["value"]) if "value" in vector["server"] else (500, failed)
+    asked = []
+
+    def query(sql: str) -> Any:
+        assert "pg_control_system" in sql
+        asked.append("database")
+        if "error" in vector["database"]:
+            raise RuntimeError(vector["database"]["error"])
+        return vector["database"]["value"]
+
+    same = SameDatabase(client, vector["wanted"])
+    for call in vector["calls"]:
+        listener.request = ""
+        asked.clear()
+        assert same(query) == call["shared"]
+        assert asked + ["server"] * ("/health " in listener.request) == call["asked"]
+
+
+@pytest.mark.parametrize("vector", VECTORS["statements"], ids=lambda vector: vector["name"])
+def test_statements(vector: dict[str, Any]) -> None:
+    assert outbox.migration(vector["database"], vector["table"]) == vector["migration"]
+    assert _native.outbox_staged_query(vector["database"], vector["table"], vector["in_engine"]) == vector["staged"]
+    assert vector["notify"] == NOTIFY
+
+
+@pytest.mark.parametrize("vector", VECTORS["fakes"], ids=lambda vector: vector["name"])
+def test_fake(vector: dict[str, Any]) -> None:
+    with testing.fake_mode() as fake, ojs.Client("memory:") as client:
+        for job in vector["jobs"]:
+            meta = {"meta": job["meta"]} if "meta" in job else {}
+            client.enqueue(job["type"], job["args"], **job.get("options", {}), **meta)
+        assert fake.requests == vector["recorded"]
+        for question in vector["questions"]:
+            wanted = dict(question["wanted"])
+            job_type = wanted.pop("type", None)
+            if question["error"]:
+                with pytest.raises(ojs.OJSValidationError, match=re.escape(question["error"])):
+                    fake.enqueued(job_type, **wanted)
+            else:
+                assert len(fake.enqueued(job_type, **wanted)) == question["found"], question

@@ -18,6 +18,8 @@
 //! | [`fork`] | locks of SQLite that no child may inherit locked |
 //! | [`error`], [`guard`] | errors that cross the boundary; panics become such errors |
 //! | [`outbox`] | rows for the application's connection, and the relay |
+//! | [`same_database`] | whether a server keeps its jobs in the application's database |
+//! | [`fakes`] | what the fakes of all languages record |
 //! | [`server`] | an OJS server inside the host process |
 //! | [`settings`] | settings of clients and workers, and what the environment says |
 //! | [`logs`] | log records on their way to the host's logger |
@@ -30,6 +32,7 @@ pub mod defaults;
 pub mod dispatch;
 pub mod doorbell;
 pub mod error;
+pub mod fakes;
 #[cfg(unix)]
 pub mod fork;
 pub mod frame;
@@ -42,6 +45,7 @@ pub mod pace;
 pub mod process;
 pub mod replies;
 pub mod runtime;
+pub mod same_database;
 pub mod server;
 pub mod settings;
 mod sync;

@@ -66,6 +66,18 @@ pub fn migration(database: &str, name: &str) -> Result<Vec<String>, AbiError> {
     Ok(dialect(database)?.migration(&table(name)?))
 }
 
+/// The query that lists the jobs which are not sent yet, without parameters: id, type, arguments and options as texts, under the names
+/// `id`, `type`, `args`, `options`. With `in_engine` it reads the engine's own table.
+///
+/// # Errors
+/// As [`migration`].
+pub fn staged_query(database: &str, name: &str, in_engine: bool) -> Result<String, AbiError> {
+    if in_engine {
+        return Ok(same_database::STAGED.trim_end().to_owned());
+    }
+    Ok(dialect(database)?.staged(&table(name)?))
+}
+
 /// An enqueue request as the row shall hold it: with the arguments encrypted where the connection does so. The relay has no key.
 ///
 /// # Errors

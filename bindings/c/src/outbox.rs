@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ojs_abi::error::AbiError;
 use ojs_abi::outbox::{self, Relay, Row, Settings, Source};
-use ojs_abi::runtime;
+use ojs_abi::{fakes, runtime, same_database};
 
 use crate::client::ojs_client;
 use crate::error::{enter, given, ojs_error};
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn ojs_outbox_stage(
 }
 
 /// The same as a row of the engine's own table, where the engine shares the program's PostgreSQL: no outbox, no relay.
-/// `NOTIFY ojs_ready, '+'` after the commit has the job taken in at once.
+/// ojs_outbox_notify() after the commit has the job taken in at once.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_outbox_stage_in_engine(
@@ -94,6 +94,79 @@ fn staged(export: &'static str, out: *mut *mut ojs_buf, make: impl FnOnce() -> R
 #[unsafe(no_mangle)]
 pub extern "C" fn ojs_outbox_identity() -> ojs_slice {
     ojs_slice::of(ojs::outbox::same_database::IDENTITY.as_bytes())
+}
+
+/// The statement that tells the nodes of a server in the same database, after a commit, that there are jobs. Without it they look ten times
+/// a second.
+#[unsafe(no_mangle)]
+pub extern "C" fn ojs_outbox_notify() -> ojs_slice {
+    ojs_slice::of(ojs::outbox::same_database::NOTIFY.as_bytes())
+}
+
+/// One step of finding out whether the server keeps its jobs in the program's PostgreSQL, from JSON to JSON.
+/// `event` is `{"state", "event", "value", "error"}`: first `{"state": null, "event": "begin", "value": null}`, later the `state` of the step
+/// before. `out` gets what to do next:
+/// `{"state", "next": "database", "sql"}`: run that query, in a savepoint where a transaction is open, and come back with the event
+/// `database` and the first value of the first row, a text or null, or with the driver's `error`;
+/// `{"state", "next": "server"}`: ask for `/health`, and come back with the event `server` and the answer, or with the `error`;
+/// `{"state", "next": "enqueue", "shared", "lasting", "reason"}`: enqueue, with ojs_outbox_stage_in_engine() if `shared`. `lasting` says that
+/// the answer stays as it is, `reason` is a sentence for the log, or null.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_outbox_same_database(event: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_outbox_same_database", || {
+        put_new(out, ojs_buf::new(same_database::step(event.text("event")?)?.into_bytes()));
+        Ok(())
+    })
+}
+
+/// The query that lists the jobs which are not sent yet, for tests: id, type, arguments and options as texts, under the names `id`, `type`,
+/// `args` and `options`. Run it inside the transaction. With `in_engine` it reads the engine's own table.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_outbox_staged_query(
+    database: ojs_slice,
+    table: ojs_slice,
+    in_engine: bool,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_outbox_staged_query", || {
+        let sql = outbox::staged_query(database.text("database")?, table.text("table")?, in_engine)?;
+        put_new(out, ojs_buf::new(sql.into_bytes()));
+        Ok(())
+    })
+}
+
+/// What a fake records of a request: a JSON array of the jobs that it enqueues, in the form in which they go over the wire; `[]` for other
+/// requests.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_fake_recorded(
+    method: ojs_slice,
+    path: ojs_slice,
+    body: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_fake_recorded", || {
+        let jobs = fakes::recorded(method.text("method")?, path.text("path")?, body.bytes("body")?);
+        put_new(out, ojs_buf::new(jobs.into_bytes()));
+        Ok(())
+    })
+}
+
+/// Where in a JSON array of recorded jobs those stand that a test asks for: a JSON array of numbers. `wanted` is a JSON object: `type`,
+/// `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are options.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_fake_matching(jobs: ojs_slice, wanted: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
+    put(out, ptr::null_mut());
+    enter("ojs_fake_matching", || {
+        put_new(out, json(&fakes::matching(jobs.text("jobs")?, wanted.text("wanted")?)?)?);
+        Ok(())
+    })
 }
 
 /// How a relay works. Empty and 0 mean the default.

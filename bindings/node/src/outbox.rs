@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use napi_derive::napi;
 use ojs::outbox::same_database;
+use ojs_abi::fakes;
 use ojs_abi::outbox::{self, Relay as Core, Row, Settings, Source};
 
 use crate::connection::{Connection, millis};
@@ -54,11 +55,29 @@ pub fn outbox_migration(database: String, table: String) -> napi::Result<Vec<Str
     gate::enter("outboxMigration", || outbox::migration(&database, &table))
 }
 
-/// What an application's connection is asked to find out whether the server keeps its jobs there.
+/// One step of finding out whether the server keeps its jobs in the application's database, from JSON to JSON.
+#[napi]
+pub fn same_database_step(event: String) -> napi::Result<String> {
+    gate::enter("sameDatabaseStep", || ojs_abi::same_database::step(&event))
+}
+
+/// The query that lists the jobs which are not sent yet.
+#[napi]
+pub fn outbox_staged_query(database: String, table: String, in_engine: bool) -> napi::Result<String> {
+    gate::enter("outboxStagedQuery", || outbox::staged_query(&database, &table, in_engine))
+}
+
+/// What a fake records of a request: a JSON array of jobs.
 #[napi]
 #[must_use]
-pub fn same_database_identity() -> String {
-    same_database::IDENTITY.to_owned()
+pub fn fake_recorded(method: String, path: String, body: String) -> String {
+    fakes::recorded(&method, &path, body.as_bytes())
+}
+
+/// Where in a JSON array of recorded jobs those stand that a test asks for.
+#[napi]
+pub fn fake_matching(jobs: String, wanted: String) -> napi::Result<Vec<u32>> {
+    gate::enter("fakeMatching", || fakes::matching(&jobs, &wanted))
 }
 
 /// Tells the nodes of a server in the same database, after a commit.

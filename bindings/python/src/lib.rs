@@ -27,7 +27,10 @@ mod native {
     #[pymodule_export]
     use super::logs::{pull_logs, set_log_level};
     #[pymodule_export]
-    use super::outbox::{Relay, outbox_identity, outbox_migration, outbox_stage, outbox_stage_in_engine};
+    use super::outbox::{
+        Relay, fake_matching, fake_recorded, outbox_identity, outbox_migration, outbox_notify, outbox_same_database,
+        outbox_stage, outbox_stage_in_engine, outbox_staged_query,
+    };
     #[pymodule_export]
     use super::replies::Replies;
     #[pymodule_export]

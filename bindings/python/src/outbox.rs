@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ojs_abi::outbox::{self, Relay as Core, Row, Settings, Source};
+use ojs_abi::{fakes, same_database};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -20,6 +21,36 @@ pub fn outbox_migration(py: Python<'_>, database: &str, name: &str) -> PyResult<
 #[pyfunction]
 pub const fn outbox_identity() -> &'static str {
     ojs::outbox::same_database::IDENTITY
+}
+
+/// Tells the nodes of a server in the same database, after a commit.
+#[pyfunction]
+pub const fn outbox_notify() -> &'static str {
+    ojs::outbox::same_database::NOTIFY
+}
+
+/// One step of finding out whether the server keeps its jobs in the application's database, from JSON to JSON.
+#[pyfunction]
+pub fn outbox_same_database(py: Python<'_>, event: &str) -> PyResult<String> {
+    gate::attached(py, "outbox_same_database", || same_database::step(event))
+}
+
+/// The query that lists the jobs which are not sent yet.
+#[pyfunction]
+pub fn outbox_staged_query(py: Python<'_>, database: &str, name: &str, in_engine: bool) -> PyResult<String> {
+    gate::attached(py, "outbox_staged_query", || outbox::staged_query(database, name, in_engine))
+}
+
+/// What a fake records of a request: a JSON array of jobs.
+#[pyfunction]
+pub fn fake_recorded(method: &str, path: &str, body: &[u8]) -> String {
+    fakes::recorded(method, path, body)
+}
+
+/// Where in a JSON array of recorded jobs those stand that a test asks for.
+#[pyfunction]
+pub fn fake_matching(py: Python<'_>, jobs: &str, wanted: &str) -> PyResult<Vec<u32>> {
+    gate::attached(py, "fake_matching", || fakes::matching(jobs, wanted))
 }
 
 type Staged<'py> = (String, String, Bound<'py, PyTuple>);

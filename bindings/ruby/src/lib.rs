@@ -72,7 +72,10 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("stop", method!(Relay::stop, 1))?;
 
     native.define_singleton_method("outbox_migration", function!(outbox::migration, 2))?;
-    native.define_singleton_method("outbox_identity", function!(outbox::identity, 0))?;
+    native.define_singleton_method("outbox_staged_query", function!(outbox::staged_query, 3))?;
+    native.define_singleton_method("same_database_step", function!(outbox::same_database_step, 1))?;
+    native.define_singleton_method("fake_recorded", function!(outbox::fake_recorded, 3))?;
+    native.define_singleton_method("fake_matching", function!(outbox::fake_matching, 2))?;
     native.define_singleton_method("outbox_notify", function!(outbox::notify, 0))?;
     native.define_singleton_method("outbox_stage", function!(outbox::stage, 4))?;
     native.define_singleton_method("outbox_stage_in_engine", function!(outbox::stage_in_engine, 2))?;

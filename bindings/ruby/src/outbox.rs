@@ -5,6 +5,7 @@ use std::time::Duration;
 use magnus::{Error, RArray, RString, Ruby};
 use ojs::outbox::same_database;
 use ojs_abi::error::AbiError;
+use ojs_abi::fakes;
 use ojs_abi::outbox::{self, Relay as Core, Row, Source};
 use serde::Deserialize;
 
@@ -17,9 +18,24 @@ pub fn migration(ruby: &Ruby, database: String, table: String) -> Result<Vec<Str
     gate::held(ruby, "outbox_migration", || outbox::migration(&database, &table))
 }
 
-/// Asks the application's PostgreSQL for what a server on it says as `backend.id`.
-pub const fn identity() -> &'static str {
-    same_database::IDENTITY
+/// One step of finding out whether the server keeps its jobs in the application's database, from JSON to JSON.
+pub fn same_database_step(ruby: &Ruby, event: String) -> Result<String, Error> {
+    gate::held(ruby, "same_database_step", || ojs_abi::same_database::step(&event))
+}
+
+/// The query that lists the jobs which are not sent yet.
+pub fn staged_query(ruby: &Ruby, database: String, table: String, in_engine: bool) -> Result<String, Error> {
+    gate::held(ruby, "outbox_staged_query", || outbox::staged_query(&database, &table, in_engine))
+}
+
+/// What a fake records of a request: a JSON array of jobs.
+pub fn fake_recorded(method: String, path: String, body: RString) -> String {
+    fakes::recorded(&method, &path, &text::bytes(body))
+}
+
+/// Where in a JSON array of recorded jobs those stand that a test asks for.
+pub fn fake_matching(ruby: &Ruby, jobs: String, wanted: String) -> Result<Vec<u32>, Error> {
+    gate::held(ruby, "fake_matching", || fakes::matching(&jobs, &wanted))
 }
 
 /// Tells the nodes of a server that rows were committed.

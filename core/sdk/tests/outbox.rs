@@ -13,6 +13,8 @@ use ojs::outbox::{Dialect, PostgresOutbox, Relay, Store, Style, Table, Value};
 mod app;
 #[path = "outbox/mariadb.rs"]
 mod mariadb;
+#[path = "outbox/migrations.rs"]
+mod migrations;
 
 use app::{App, PATIENCE, Session, connect_mysql, drained, gatekeeper, quick, until};
 

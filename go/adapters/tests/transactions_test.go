@@ -260,6 +260,26 @@ func TestATableThatIsMissing(t *testing.T) {
 	})
 }
 
+func TestMigrationsAtTheSameTimeAllSucceed(t *testing.T) {
+	onEveryDriver(t, func(s *shop) {
+		for _, table := range []string{"ojs_outbox", "ojs_outbox_relay"} {
+			_, err := s.pool.ExecContext(s.ctx, "DROP TABLE "+table)
+			must(s, err)
+		}
+		failures := make(chan error)
+		const migrations = 6
+		for range migrations {
+			go func() { failures <- s.outbox.Migrate(s.ctx) }()
+		}
+		for range migrations {
+			must(s, <-failures)
+		}
+		tx := s.transaction()
+		defer tx.Rollback()
+		s.add(tx, 1)
+	})
+}
+
 func TestScenario49ATestThatRollsBackSeesItsJobs(t *testing.T) {
 	onEveryDriver(t, func(s *shop) {
 		tx := s.transaction()

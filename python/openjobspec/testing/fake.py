@@ -13,6 +13,7 @@ from .._plan import Plan
 from .._portal import LoopThread, Threads, caught, unwrap
 from ..context import JobContext
 from ..errors import NonRetryableError, OJSError, OJSValidationError
+from ..job import _NAMES, JobRequest
 
 if TYPE_CHECKING:
     from ..worker import Worker
@@ -25,18 +26,16 @@ class Fake:
         self._connection = _native.Connection("memory:")
         self._inline = inline
         self._draining = False
-        #: Every enqueue request as it went to the server, oldest first.
+        #: Every enqueue request as it goes over the wire, oldest first: ``{"type", "args", "options", …}``.
         self.requests: list[dict[str, Any]] = []
 
     # --- what clients see ---
 
     def __call__(self, method: str, path: str, body: Any) -> Any:
         """Takes the place of a connection."""
-        raw = self._connection.call(method, path, None if body is None else dumps(body))
-        if method == "POST" and path == "/jobs":
-            self.requests.append(body)
-        elif method == "POST" and path in ("/jobs/batch", "/jobs/bulk"):
-            self.requests.extend(body["jobs"])
+        data = None if body is None else dumps(body)
+        raw = self._connection.call(method, path, data)
+        self.requests.extend(loads(_native.fake_recorded(method, path, data or b"")))
         if self._inline and not self._draining:
             self.drain(*self._inline)
         return loads(raw) if raw else None
@@ -44,8 +43,12 @@ class Fake:
     # --- what tests ask ---
 
     def enqueued(self, job_type: str | None = None, **wanted: Any) -> list[dict[str, Any]]:
-        """The requests of this type that match: ``args``, ``queue``, ``meta`` (a part of it), or any other option."""
-        return [request for request in self.requests if _matches(request, job_type, wanted)]
+        """The requests of this type that match: ``args``, ``queue``, ``meta`` (a part of it), or any other option.
+
+        Raises OJSValidationError for an option that does not exist.
+        """
+        jobs, asked = dumps(self.requests).decode(), dumps(_asked(job_type, wanted)).decode()
+        return [self.requests[place] for place in _native.fake_matching(jobs, asked)]
 
     def assert_enqueued(self, job_type: str, *, count: int | None = None, **wanted: Any) -> list[dict[str, Any]]:
         """Fails unless such a job was enqueued (``count`` times, when given). Returns the requests."""
@@ -168,21 +171,13 @@ class _Unattended:
         raise RuntimeError("await ctx.heartbeat() needs a running worker")
 
 
-def _matches(request: dict[str, Any], job_type: str | None, wanted: dict[str, Any]) -> bool:
-    if job_type is not None and request["type"] != job_type:
-        return False
-    options = request.get("options", {})
-    for name, value in wanted.items():
-        if name == "meta":
-            meta = request.get("meta", {})
-            if any(meta.get(key) != expected for key, expected in value.items()):
-                return False
-        elif name in ("args", "id", "schema"):
-            if request.get(name) != value:
-                return False
-        elif options.get(name, {"queue": "default", "priority": 0}.get(name)) != value:
-            return False
-    return True
+def _asked(job_type: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What is asked for as JSON can have it: policies, times and lengths of time as a request has them."""
+    plain = ("args", "id", "meta", "schema", "queue", "priority")
+    options = {name: value for name, value in wanted.items() if name not in plain}
+    written = JobRequest("", extra={name: value for name, value in options.items() if name not in _NAMES},
+                         **{name: value for name, value in options.items() if name in _NAMES}).options()  # fmt: skip
+    return {"type": job_type, **{name: wanted[name] for name in plain if name in wanted}, **written}
 
 
 @contextlib.contextmanager

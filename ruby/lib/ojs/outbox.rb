@@ -25,7 +25,8 @@ module OJS
     attr_reader :database
     attr_reader :table
 
-    # The statements that make the tables, or add to a table made by the specification's DDL what it lacks. Each may be run again.
+    # The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be run in this order, on
+    # one connection. They take a lock, so any number of processes may run them at the same time.
     def self.migration(database, table = TABLE)
       Native.outbox_migration(database.to_s, table.to_s)
     end
@@ -60,19 +61,14 @@ module OJS
       staged or raise NotEnqueuedError.new("a middleware dropped the job", code: "not_enqueued")
     end
 
-    # The query that lists rows not sent yet: type, arguments, options, id. What is in them as JSON, #waiting reads.
+    # The query that lists rows not sent yet: id, type, arguments, options. What is in them as JSON, #waiting reads.
     def waiting_query
-      return "SELECT type, args, options, id FROM ojs_jobs WHERE body IS NULL ORDER BY seq" if in_engine?
-
-      "SELECT job_type, job_args, job_options, job_id FROM #{table} WHERE status <> 'sent' ORDER BY id"
+      Native.outbox_staged_query(database, table, in_engine?)
     end
 
     # The rows of waiting_query as Hashes: +type+, +args+, +options+ and +id+, for tests.
     def waiting(rows)
-      rows.map do |type, args, options, id|
-        parsed = [args, options].map { |value| value.is_a?(String) ? Wire.load(value) : value }
-        { type: type, args: parsed[0], options: parsed[1] || {}, id: id }
-      end
+      rows.map { |id, type, args, options| { type: type, args: Wire.load(args), options: Wire.load(options), id: id } }
     end
 
     private

@@ -1,54 +1,46 @@
 # frozen_string_literal: true
 
 module OJS
-  # Whether a client's server keeps its jobs in the application's PostgreSQL: asked once, remembered. Then a transaction inserts the
-  # job itself, and there is neither an outbox nor a relay (specification "Framework Adapters", section 6.1).
+  # Whether a client's server keeps its jobs in the application's PostgreSQL. Then a transaction inserts the job itself, and there is
+  # neither an outbox nor a relay (specification "Framework Adapters", section 6.1). The core says what to ask, and decides.
   class SameDatabase
     # Tells the nodes after a commit; without it they look ten times a second.
     NOTIFY = Native.outbox_notify
-    # Seconds until the server is asked again when it did not answer, and until a table is looked for again that was not there.
-    PATIENCE = 30.0
-    private_constant :PATIENCE
 
     # +wanted+: true or false decide, nil finds out.
     def initialize(client, wanted = nil)
       @client = client
-      @known = wanted
+      @wanted = wanted
+      @lasting = nil
       @lock = Mutex.new
-      @ask_at = 0.0
     end
 
     # The block runs a statement on the application's connection, in a savepoint, and returns the first value of the first row.
     def shared?(&query)
-      return @known unless @known.nil?
+      return @lasting unless @lasting.nil?
 
       @lock.synchronize do
-        if @known.nil? && now >= @ask_at
-          @known = find(query)
-          @ask_at = now + PATIENCE
-        end
-        @known || false
+        found = step("begin", value: @wanted)
+        found = ask(found, query) until found["next"] == "enqueue"
+        OJS.logger.info { found["reason"] } if found["reason"]
+        @lasting = found["shared"] if found["lasting"]
+        found["shared"]
       end
     end
 
     private
 
-    # True, false, or nil: not known yet.
-    def find(query)
-      ours = query.call(Native.outbox_identity)
-      return if ours.nil?
-
-      @client.health.dig("backend", "id") == ours.to_s
-    rescue Error => e
-      OJS.logger.info { "jobs go through the outbox for now: the server did not say where it keeps them (#{e.message})" }
-      nil
+    def ask(found, query)
+      event = found["next"]
+      step(event, value: event == "database" ? query.call(found["sql"]) : @client.health)
     rescue StandardError => e
-      OJS.logger.info { "jobs go through the outbox: the database does not say which one it is (#{e.message})" }
-      false
+      step(event, error: e.message)
     end
 
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    def step(event, **what)
+      found = Wire.load(Native.same_database_step(Wire.dump({ state: @state, event: event, **what })))
+      @state = found["state"]
+      found
     end
   end
 end

@@ -16,7 +16,7 @@ module OJS
   module Testing
     # What was enqueued while it is active. The newest active one gets the jobs.
     class Fake
-      # Every enqueue request as it went to the server, oldest first.
+      # Every enqueue request as it goes over the wire, oldest first.
       attr_reader :requests
 
       def initialize(inline: [])
@@ -29,17 +29,16 @@ module OJS
       # Takes the place of a connection.
       def request(method, path, body) # :nodoc:
         answer = @engine.direct(method, path, body)
-        if method == "POST" && path.match?(%r{\A/jobs(/batch|/bulk)?\z})
-          sent = Wire.load(Wire.dump(body))
-          @requests.concat(sent.key?("jobs") ? sent["jobs"] : [sent])
-          drain(*@inline) unless @inline.empty? || @draining
-        end
+        sent = Wire.load(Native.fake_recorded(method, path, body.nil? ? "" : Wire.dump(body)))
+        @requests.concat(sent)
+        drain(*@inline) unless sent.empty? || @inline.empty? || @draining
         answer
       end
 
       # The requests of this type that match: +args+, +meta+ (a part of it), +id+, +schema+, or any option by its name on the wire.
+      # ValidationError for an option that does not exist.
       def enqueued(type = nil, **wanted)
-        requests.select { |request| matches?(request, type, wanted) }
+        Native.fake_matching(Wire.dump(requests), Wire.dump({ type: type, **wanted })).map { |place| requests[place] }
       end
 
       # Fails unless such a job was enqueued (+count+ times, when given). Returns the requests.
@@ -140,20 +139,6 @@ module OJS
         end
         about[:delay_ms] = (payload * 1000).round if kind == Outcome::SNOOZED
         @engine.direct("POST", "/workers/nack", about)
-      end
-
-      def matches?(request, type, wanted)
-        return false if type && request["type"] != type
-
-        options = { "queue" => "default", "priority" => 0 }.merge(request["options"] || {})
-        wanted.all? do |name, value|
-          value = Wire.load(Wire.dump([value])).first
-          case name
-          when :meta then value.all? { |key, one| request.dig("meta", key) == one }
-          when :args, :id, :schema then request[name.name] == value
-          else options[name.name] == value
-          end
-        end
       end
     end
 

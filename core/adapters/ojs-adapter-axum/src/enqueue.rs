@@ -1,7 +1,8 @@
 //! Jobs, now or with the transaction; and the relay behind it.
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use ojs::outbox::same_database::{Detection, Step, clock};
 use ojs::outbox::{DatabaseError, Dialect, Relay, RelayOptions, RelayStatus, Store, Table};
 use ojs::request_context;
 use ojs::{Client, Job, JobRequest};
@@ -39,15 +40,12 @@ pub struct Ojs {
 struct Shared {
     client: Client,
     table: Table,
-    /// Whether the server keeps its jobs in the application's database: given, or asked once.
+    /// Whether the server keeps its jobs in the application's database: given, or found out once.
     same: OnceCell<bool>,
-    /// When both were asked, without an answer.
-    asked: Mutex<Option<Instant>>,
+    /// How that is found out.
+    detection: Mutex<Detection>,
     relay: Mutex<Option<Relay>>,
 }
-
-/// Until a server that did not answer is asked again, and a table that was not there is looked for again.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -90,7 +88,7 @@ impl OjsBuilder {
     pub fn build(self) -> Result<Ojs, AdapterError> {
         self.client.use_middleware("request_context", request_context::carry)?;
         let Self { client, table, same } = self;
-        Ok(Ojs { shared: Arc::new(Shared { client, table, same, asked: Mutex::new(None), relay: Mutex::new(None) }) })
+        Ok(Ojs { shared: Arc::new(Shared { client, table, same, detection: Mutex::default(), relay: Mutex::new(None) }) })
     }
 }
 
@@ -210,8 +208,7 @@ impl Ojs {
 }
 
 impl Shared {
-    /// Whether the server keeps its jobs in this transaction's database. A server that does not answer, and a table that is not there, are
-    /// looked for again after a while: not every transaction waits for a server that is away.
+    /// Whether the server keeps its jobs in this transaction's database.
     async fn shares_database<T: JobTransaction>(&self, transaction: &mut T) -> bool {
         if T::DIALECT != Dialect::Postgres {
             return false;
@@ -219,26 +216,26 @@ impl Shared {
         if let Some(same) = self.same.get() {
             return *same;
         }
-        let mut asked = self.asked.lock().await;
-        if self.same.get().is_none() && asked.is_none_or(|at| at.elapsed() >= PATIENCE) {
-            let found = self.find(transaction).await;
-            *asked = Some(Instant::now());
-            if let Some(same) = found {
-                // Nobody else sets it: the lock is held.
-                let _ = self.same.set(same);
-            }
-        }
-        self.same.get().copied().unwrap_or(false)
-    }
-
-    async fn find<T: JobTransaction>(&self, transaction: &mut T) -> Option<bool> {
-        let ours = transaction.identity().await?;
-        match self.client.health().await {
-            Ok(health) => Some(health.pointer("/backend/id").and_then(|id| id.as_str()) == Some(ours.as_str())),
-            Err(error) => {
-                tracing::info!(%error, "jobs go through the outbox for now: the server did not say where it keeps them");
-                None
-            }
+        let mut detection = self.detection.lock().await;
+        let mut step = detection.begin(clock());
+        loop {
+            step = match step {
+                Step::AskDatabase => detection.database(transaction.identity().await, clock()),
+                Step::AskServer => match self.client.health().await {
+                    Ok(health) => detection.server(Ok(&health), clock()),
+                    Err(error) => detection.server(Err(error.to_string()), clock()),
+                },
+                Step::Enqueue { shared, lasting, reason } => {
+                    if let Some(reason) = reason {
+                        tracing::info!("{reason}");
+                    }
+                    if lasting {
+                        // Only the holder of the lock sets it; another one may have done so before.
+                        let _ = self.same.set(shared);
+                    }
+                    return shared;
+                }
+            };
         }
     }
 }

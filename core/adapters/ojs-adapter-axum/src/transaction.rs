@@ -13,9 +13,10 @@ pub trait JobTransaction: sealed::Sealed + Send {
     /// What its database speaks.
     const DIALECT: Dialect;
 
-    /// Which database this is, in the words of a server that keeps its jobs there; `None` where it cannot be one.
+    /// Which database this is, in the words of a server that keeps its jobs there; `None` where it cannot be one. The transaction stays
+    /// usable after an error.
     #[doc(hidden)]
-    fn identity(&mut self) -> impl Future<Output = Option<String>> + Send;
+    fn identity(&mut self) -> impl Future<Output = Result<Option<String>, String>> + Send;
 
     /// Writes the row.
     #[doc(hidden)]

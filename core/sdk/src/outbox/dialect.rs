@@ -81,7 +81,7 @@ macro_rules! statements {
         }
     };
 }
-statements!(insert, claim, release, read, sent, waiting, refused, prune_sent, prune_parked, lag, parked, replay, drop);
+statements!(insert, claim, release, read, sent, waiting, refused, prune_sent, prune_parked, lag, parked, replay, drop, staged);
 
 /// The next number of the outbox, as far as given out, in PostgreSQL.
 pub(super) const HIGHEST: &str = include_str!("sql/postgres/highest.sql");
@@ -106,8 +106,20 @@ pub(super) const FREE_SLOTS: &str = include_str!("sql/mysql/free_slots.sql");
 /// Makes the gate whole again: some test suites empty all tables.
 pub(super) const FILL_SLOTS: &str = include_str!("sql/mysql/8_slots.sql");
 
+/// The lock of migrations in PostgreSQL. The number is the same in all languages and releases.
+const MIGRATION_LOCK: &str = "pg_advisory_xact_lock(1869247233)";
+/// The lock of migrations in MySQL, one for each database: how to take it and how to release it. The lock ends with its connection at the
+/// latest. A process that does not get it within a minute continues without it, because a failed migration leaves the lock with its
+/// connection, which may stay in a pool. `DO` returns no rows, which some drivers would want to be read.
+const MIGRATION_LOCK_MYSQL: [&str; 2] =
+    ["DO GET_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())), 60)", "DO RELEASE_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())))"];
+
 impl Dialect {
-    /// The statements that make the tables, or add to a table made by the seed's DDL what it lacks. Each may be run again.
+    /// The statements that make the tables, or add what a table lacks that was made by the specification's DDL. Run them one after the
+    /// other on one connection. They may be run again, and by many processes at the same time: `IF NOT EXISTS` alone does not make
+    /// processes take turns, so the statements take a lock that is the same in all languages. In PostgreSQL they are one statement, which
+    /// holds the lock to its end even where each statement is a transaction. In MySQL the first and the last statement take and release the
+    /// lock. SQLite locks the whole file for each statement; the connection needs a busy time-out, which drivers set by default.
     #[must_use]
     pub fn migration(self, table: &Table) -> Vec<String> {
         let statements: &[&str] = match self {
@@ -137,7 +149,26 @@ impl Dialect {
                 FILL_SLOTS,
             ],
         };
-        statements.iter().map(|sql| table.within(sql)).collect()
+        let statements: Vec<String> = statements.iter().map(|sql| table.within(sql.trim_end())).collect();
+        match self {
+            Self::Postgres => {
+                let all = statements.join(";\n");
+                vec![format!("DO $ojs_migration$\nBEGIN\nPERFORM {MIGRATION_LOCK};\n{all};\nEND\n$ojs_migration$")]
+            }
+            Self::Sqlite => statements,
+            Self::Mysql => {
+                let [take, release] = MIGRATION_LOCK_MYSQL.map(str::to_owned);
+                std::iter::once(take).chain(statements).chain([release]).collect()
+            }
+        }
+    }
+
+    /// The query that lists the jobs which are not sent yet, in the order of their rows: id, type, arguments and options, each as text,
+    /// under the names `id`, `type`, `args` and `options`. Arguments and options are JSON. It has no parameters. For tests, which ask
+    /// inside their transaction.
+    #[must_use]
+    pub fn staged(self, table: &Table) -> String {
+        table.within(Sql::staged.text(self).trim_end())
     }
 
     /// The style of the drivers that the relay uses.
@@ -225,6 +256,29 @@ mod tests {
         let percent = bind(sql, Style::Percent, &named);
         assert_eq!(percent.sql, "SELECT ':a', '%%', x::text FROM t WHERE a = %s OR a = %s OR %s = 0");
         assert_eq!(bind(sql, Style::Question, &named).params, [Value::from(1), Value::from("x"), Value::from(1)]);
+    }
+
+    #[test]
+    fn migrations_take_the_lock_that_all_languages_share() {
+        let table = Table::new("app_outbox").unwrap();
+        let postgres = Dialect::Postgres.migration(&table);
+        assert_eq!(postgres.len(), 1, "the lock of a transaction would be released before the next statement");
+        assert!(postgres[0].starts_with("DO $ojs_migration$\nBEGIN\nPERFORM pg_advisory_xact_lock(1869247233);\nCREATE TABLE"));
+        assert!(postgres[0].ends_with("$$;\nEND\n$ojs_migration$") && postgres[0].contains("app_outbox_relay"));
+        let mysql = Dialect::Mysql.migration(&table);
+        assert!(mysql[0].starts_with("DO GET_LOCK(") && mysql[mysql.len() - 1].starts_with("DO RELEASE_LOCK("));
+        assert!(Dialect::Sqlite.migration(&table)[0].starts_with("CREATE TABLE IF NOT EXISTS app_outbox"));
+    }
+
+    #[test]
+    fn the_query_for_staged_jobs_names_the_table() {
+        for dialect in [Dialect::Postgres, Dialect::Sqlite, Dialect::Mysql] {
+            let sql = dialect.staged(&Table::new("app_outbox").unwrap());
+            assert!(
+                sql.starts_with("SELECT job_id AS id, job_type AS type, ") && sql.ends_with("ORDER BY app_outbox.id"),
+                "{sql}"
+            );
+        }
     }
 
     #[test]

@@ -55,14 +55,6 @@ pub struct Parked {
     pub error: String,
 }
 
-/// A number that all SDKs share.
-const MIGRATION_LOCK: &str = "DO $$ BEGIN PERFORM pg_advisory_xact_lock(1869247233); END $$";
-/// The same in MySQL, for a database each; ends with the connection, which does not outlive an error.
-const MIGRATION_LOCK_MYSQL: [&str; 2] = [
-    "SELECT GET_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())), 600)",
-    "SELECT RELEASE_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())))",
-];
-
 type Result<T> = std::result::Result<T, DatabaseError>;
 
 impl Store {
@@ -93,21 +85,13 @@ impl Store {
         }
     }
 
-    /// Makes the tables, or adds to a table made by the seed's DDL what it lacks. May be run again, also while others work.
+    /// Makes the tables, or adds what a table lacks that was made by the specification's DDL. May be run again, also while other
+    /// processes do the same: [`Dialect::migration`] takes a lock.
     ///
     /// # Errors
     /// The database refuses.
     pub async fn migrate(&self) -> Result<()> {
-        let dialect = self.database.dialect();
-        let mut statements = dialect.migration(&self.table);
-        if dialect == Dialect::Postgres {
-            // Together they are one transaction. Processes that start at the same time take turns: IF NOT EXISTS does not make them.
-            statements = vec![format!("{MIGRATION_LOCK};\n{}", statements.join(";\n"))];
-        }
-        if dialect == Dialect::Mysql {
-            let [take, give] = MIGRATION_LOCK_MYSQL.map(str::to_owned);
-            statements = std::iter::once(take).chain(statements).chain([give]).collect();
-        }
+        let statements = self.database.dialect().migration(&self.table);
         self.database.run(statements.into_iter().map(|sql| Statement { sql, params: Vec::new() }).collect()).await?;
         Ok(())
     }

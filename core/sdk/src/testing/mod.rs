@@ -24,6 +24,7 @@ mod recorder;
 #[cfg(feature = "embedded")]
 mod server;
 
+pub use enqueued::{matching, recorded};
 #[cfg(feature = "embedded")]
 pub use fake::Fake;
 pub use recorder::Recorder;

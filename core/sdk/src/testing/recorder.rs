@@ -106,7 +106,7 @@ fn usual_answer(request: &Request, made: &mut u64) -> Response {
     }
     match request.path.as_ref() {
         "/jobs" if request.method == http::Method::POST => Response::new(201, json!({"job": jobs.pop()}).to_string()),
-        "/jobs/batch" => Response::new(201, json!({"count": jobs.len(), "jobs": jobs}).to_string()),
+        "/jobs/batch" | "/jobs/bulk" => Response::new(201, json!({"count": jobs.len(), "jobs": jobs}).to_string()),
         "/workers/fetch" => Response::new(200, r#"{"jobs":[]}"#),
         _ => Response::new(200, "{}"),
     }

@@ -128,6 +128,16 @@ test('any other driver: an object that executes, and a URL for the relay', async
   assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
 });
 
+test('migrations at the same time all succeed', async (t) => {
+  const connection = await postgres(t);
+  const pools = Array.from({ length: 6 }, () => knex({ client: 'pg', connection, pool: { min: 0 } }));
+  defer(t, () => Promise.all(pools.map((pool) => pool.destroy())));
+  const outbox = new Outbox({ url: 'memory:' });
+  defer(t, () => outbox.close(0));
+  await Promise.all(pools.map((pool) => outbox.migrate(pool)));
+  assert.deepEqual(await outbox.staged(pools[0]), []);
+});
+
 test('two databases at once: each job goes with its own transaction', async (t) => {
   const { url, sent } = await server(t);
   const make = async () => instrument(knex({ client: 'pg', connection: await postgres(t), pool: { min: 0 } }));

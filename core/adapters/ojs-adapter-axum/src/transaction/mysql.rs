@@ -11,9 +11,9 @@ impl Sealed for &mut Transaction<'_> {}
 impl JobTransaction for &mut Transaction<'_> {
     const DIALECT: Dialect = Dialect::Mysql;
 
-    async fn identity(&mut self) -> Option<String> {
+    async fn identity(&mut self) -> Result<Option<String>, String> {
         // No server keeps its jobs in such a database.
-        None
+        Ok(None)
     }
 
     async fn write(&mut self, staged: &Staged) -> Result<(), AdapterError> {

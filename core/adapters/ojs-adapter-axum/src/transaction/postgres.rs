@@ -11,9 +11,16 @@ impl Sealed for &Transaction<'_> {}
 impl JobTransaction for &Transaction<'_> {
     const DIALECT: Dialect = Dialect::Postgres;
 
-    async fn identity(&mut self) -> Option<String> {
-        // NULL, and no error, where there is no such table: the transaction stays usable.
-        self.query_one(same_database::IDENTITY, &[]).await.ok()?.try_get(0).ok()?
+    async fn identity(&mut self) -> Result<Option<String>, String> {
+        // A query that fails would end the application's transaction without a savepoint.
+        let found = async {
+            self.batch_execute("SAVEPOINT ojs_identity").await?;
+            let found = self.query_one(same_database::IDENTITY, &[]).await.and_then(|row| row.try_get(0));
+            let end = if found.is_ok() { "RELEASE ojs_identity" } else { "ROLLBACK TO ojs_identity; RELEASE ojs_identity" };
+            self.batch_execute(end).await?;
+            found
+        };
+        found.await.map_err(|error: Error| error.to_string())
     }
 
     async fn write(&mut self, staged: &Staged) -> Result<(), AdapterError> {

@@ -31,15 +31,9 @@ public final class Fake implements AutoCloseable {
     /** Takes the place of a connection. */
     byte[] request(String method, String path, byte[] body) {
         byte[] answer = engineNow().call(method, path, body);
-        if (!method.equals("POST")) return answer;
-        switch (path) {
-            case "/jobs" -> requests.add(Job.of(Json.parse(body)));
-            case "/jobs/batch", "/jobs/bulk" -> Operation.items(Json.parse(body), "jobs").forEach(job -> requests.add(Job.of(job)));
-            default -> {
-                return answer;
-            }
-        }
-        if (!inline.isEmpty() && !draining.get()) drain(inline.toArray(OJSWorker[]::new));
+        List<?> sent = NativeOutbox.recorded(method, path, body);
+        sent.forEach(job -> requests.add(Job.of(job)));
+        if (!sent.isEmpty() && !inline.isEmpty() && !draining.get()) drain(inline.toArray(OJSWorker[]::new));
         return answer;
     }
 
@@ -47,7 +41,7 @@ public final class Fake implements AutoCloseable {
         return engine;
     }
 
-    /** Every job as it went to the server, oldest first. */
+    /** Every job as it goes over the wire, oldest first: what is in {@code options} there is in {@code options} here. */
     public List<Job> requests() {
         return List.copyOf(requests);
     }

@@ -1,11 +1,13 @@
 package org.openjobspec;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** {@code ojs_outbox}: rows and tables, as statements for the application's connection. */
@@ -17,7 +19,11 @@ final class NativeOutbox {
     private static final MethodHandle STAGE = Native.function("ojs_outbox_stage", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
     private static final MethodHandle STAGE_IN_ENGINE = Native.function("ojs_outbox_stage_in_engine", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
     private static final MethodHandle MIGRATION = Native.function("ojs_outbox_migration", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
-    private static final MethodHandle IDENTITY = Native.quick("ojs_outbox_identity", Native.SLICE);
+    private static final MethodHandle NOTIFY = Native.quick("ojs_outbox_notify", Native.SLICE);
+    private static final MethodHandle SAME_DATABASE = Native.function("ojs_outbox_same_database", ADDRESS, Native.SLICE, ADDRESS);
+    private static final MethodHandle STAGED_QUERY =
+            Native.function("ojs_outbox_staged_query", ADDRESS, Native.SLICE, Native.SLICE, JAVA_BOOLEAN, ADDRESS);
+    private static final MethodHandle RECORDED = Native.function("ojs_fake_recorded", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
 
     private NativeOutbox() {}
 
@@ -26,22 +32,22 @@ final class NativeOutbox {
         MemorySegment make(Arena memory, MemorySegment out) throws Throwable;
     }
 
-    private static Object json(Call call) {
+    private static byte[] bytes(Call call) {
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment out = memory.allocate(ADDRESS);
             Native.raise(() -> call.make(memory, out));
-            return Json.parse(Native.taken(memory, out.get(ADDRESS, 0)));
+            return Native.taken(memory, out.get(ADDRESS, 0));
         }
+    }
+
+    private static Object json(Call call) {
+        return Json.parse(bytes(call));
     }
 
     /** The request as a row shall hold it: with its arguments encrypted, where the client does so. */
     static byte[] encrypted(NativeClient client, byte[] request) {
-        try (Arena memory = Arena.ofConfined()) {
-            MemorySegment out = memory.allocate(ADDRESS);
-            MemorySegment connection = client.handle();
-            Native.raise(() -> (MemorySegment) ENCRYPTED.invokeExact(connection, Native.slice(memory, request), out));
-            return Native.taken(memory, out.get(ADDRESS, 0));
-        }
+        MemorySegment connection = client.handle();
+        return bytes((memory, out) -> (MemorySegment) ENCRYPTED.invokeExact(connection, Native.slice(memory, request), out));
     }
 
     /** The row of an outbox for a request: {@code id}, {@code sql}, {@code params}. */
@@ -61,9 +67,27 @@ final class NativeOutbox {
         return statements.stream().map(String.class::cast).toList();
     }
 
-    static String identity() {
+    /** The query that lists the jobs which are not sent yet: {@code id}, {@code type}, {@code args}, {@code options}, each a text. */
+    static String stagedQuery(String database, String table, boolean inEngine) {
+        return new String(bytes((memory, out) -> (MemorySegment) STAGED_QUERY.invokeExact(Native.slice(memory, database),
+                Native.slice(memory, table), inEngine, out)), StandardCharsets.UTF_8);
+    }
+
+    /** One step of finding out whether the server shares the database. */
+    static Object sameDatabase(Object event) {
+        return json((memory, out) -> (MemorySegment) SAME_DATABASE.invokeExact(Native.slice(memory, Json.bytes(event)), out));
+    }
+
+    /** Tells the nodes of a server in the same database, after a commit. */
+    static String notification() {
         try (Arena memory = Arena.ofConfined()) {
-            return Native.text(Native.plain(() -> (MemorySegment) IDENTITY.invokeExact((SegmentAllocator) memory)));
+            return Native.text(Native.plain(() -> (MemorySegment) NOTIFY.invokeExact((SegmentAllocator) memory)));
         }
+    }
+
+    /** What a fake records of a request: the jobs that it enqueues, in the form in which they go over the wire. */
+    static List<?> recorded(String method, String path, byte[] body) {
+        return (List<?>) json((memory, out) -> (MemorySegment) RECORDED.invokeExact(Native.slice(memory, method), Native.slice(memory, path),
+                Native.slice(memory, body == null ? new byte[0] : body), out));
     }
 }

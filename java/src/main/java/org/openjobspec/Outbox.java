@@ -35,7 +35,7 @@ public final class Outbox {
     /** The table, as the specification names it. */
     public static final String TABLE = "ojs_outbox";
     /** Tells the nodes of a server on the same database, after a commit; without it they look ten times a second. */
-    public static final String NOTIFY = "NOTIFY ojs_ready, '+'";
+    public static final String NOTIFY = NativeOutbox.notification();
 
     /** {@code read_only_sql_transaction}: PostgreSQL's and MySQL's. */
     private static final String READ_ONLY = "25006";
@@ -63,7 +63,10 @@ public final class Outbox {
         return table;
     }
 
-    /** The statements that make the tables, or add to a table made by the specification's DDL what it lacks. */
+    /**
+     * The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be run in this order, on
+     * one connection. They take a lock, so any number of processes may run them at the same time.
+     */
     public static List<String> migration(String database, String table) {
         return NativeOutbox.migration(database, table);
     }
@@ -180,13 +183,11 @@ public final class Outbox {
 
     /** The jobs not sent yet that this connection sees, its own transaction's included: for tests, which then roll back. */
     public List<Job> staged(Connection connection) throws SQLException {
-        String sql = sharesDatabase(connection)
-                ? "SELECT id, type, args, options FROM ojs_jobs WHERE body IS NULL ORDER BY seq"
-                : "SELECT job_id, job_type, job_args, job_options FROM " + table + " WHERE status <> 'sent' ORDER BY id";
+        String sql = NativeOutbox.stagedQuery(databaseOf(connection), table, sharesDatabase(connection));
         List<Job> jobs = new ArrayList<>();
         try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
             while (rows.next()) {
-                Map<String, Object> job = new LinkedHashMap<>(rows.getString(4) == null ? Map.of() : Members.of(Json.parse(rows.getString(4))));
+                Map<String, Object> job = new LinkedHashMap<>(Members.of(Json.parse(rows.getString(4))));
                 job.put("id", rows.getString(1));
                 job.put("type", rows.getString(2));
                 job.put("args", Json.parse(rows.getString(3)));

@@ -6,64 +6,67 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
-import java.time.Duration;
+import java.util.Map;
 
 /**
- * Whether a client's server keeps its jobs in the application's PostgreSQL: asked once, remembered (framework adapters, section 6.1).
+ * Whether a client's server keeps its jobs in the application's PostgreSQL (framework adapters, section 6.1).
  *
  * <p>A server on PostgreSQL says in its health which table its jobs are in; when the application's connection finds the same one, and
- * may insert into it, its transactions insert there.
+ * may insert into it, its transactions insert there. The core says what to ask, and decides.
  */
 final class SameDatabase {
     private static final System.Logger LOG = System.getLogger("org.openjobspec");
-    /** Until a server is asked again that did not answer, and a table is looked for again that was not there. */
-    private static final long PATIENCE = Duration.ofSeconds(30).toNanos();
 
     private final OJSClient client;
-    private volatile Boolean known;
-    private long asked;
-    private boolean everAsked;
+    private final Boolean wanted;
+    private volatile Boolean lasting;
+    private Object state;
 
+    /** True or false decide; null finds out. */
     SameDatabase(OJSClient client, Boolean wanted) {
         this.client = client;
-        this.known = wanted;
+        this.wanted = wanted;
     }
 
     boolean test(Connection connection) {
-        Boolean found = known;
-        return found != null ? found : ask(connection);
+        Boolean found = lasting;
+        return found != null ? found : ask(sql -> first(connection, sql));
     }
 
-    private synchronized boolean ask(Connection connection) {
-        if (known == null && (!everAsked || System.nanoTime() - asked >= PATIENCE)) {
-            known = find(connection);
-            everAsked = true;
-            asked = System.nanoTime();
-        }
-        return Boolean.TRUE.equals(known);
+    /** Runs a query on the application's connection; gives the first value of the first row. */
+    @FunctionalInterface
+    interface Query {
+        String first(String sql) throws SQLException;
     }
 
-    private Boolean find(Connection connection) {
-        String ours;
+    synchronized boolean ask(Query query) {
+        Map<String, Object> step = step("begin", "value", wanted);
+        while (!"enqueue".equals(step.get("next"))) step = answer(step, query);
+        if (step.get("reason") instanceof String reason) LOG.log(Level.DEBUG, reason);
+        boolean shared = Boolean.TRUE.equals(step.get("shared"));
+        if (Boolean.TRUE.equals(step.get("lasting"))) lasting = shared;
+        return shared;
+    }
+
+    private Map<String, Object> answer(Map<String, Object> step, Query query) {
+        String asked = Members.text(step, "next");
         try {
-            ours = identity(connection);
-        } catch (SQLException e) {
-            LOG.log(Level.DEBUG, "jobs go through the outbox: the database does not say which one it is", e);
-            return false;
+            return step(asked, "value", asked.equals("database") ? query.first(Members.text(step, "sql")) : client.health());
+        } catch (SQLException | OJSException e) {
+            return step(asked, "error", String.valueOf(e.getMessage()));
         }
-        if (ours == null) return null;
-        try {
-            return client.health().get("backend") instanceof java.util.Map<?, ?> backend && ours.equals(backend.get("id"));
-        } catch (OJSException e) {
-            LOG.log(Level.DEBUG, "jobs go through the outbox for now: the server did not say where it keeps them", e);
-            return null;
-        }
+    }
+
+    private Map<String, Object> step(String event, String name, Object value) {
+        Map<String, Object> step = Members.of(NativeOutbox.sameDatabase(Operation.members("state", state, "event", event, name, value)));
+        state = step.get("state");
+        return step;
     }
 
     /** In a savepoint: a query that fails must not end the application's transaction. */
-    private static String identity(Connection connection) throws SQLException {
+    private static String first(Connection connection, String sql) throws SQLException {
         Savepoint before = connection.getAutoCommit() ? null : connection.setSavepoint();
-        try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(NativeOutbox.identity())) {
+        try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
             return rows.next() ? rows.getString(1) : null;
         } catch (SQLException e) {
             if (before != null) connection.rollback(before);

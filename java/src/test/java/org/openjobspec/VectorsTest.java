@@ -12,9 +12,11 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -22,6 +24,7 @@ import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -157,6 +160,64 @@ class VectorsTest {
             boolean there = Stream.of(owner.getMethods()).anyMatch(one -> one.getName().equals(name.group(2)));
             assertTrue(there, name.group());
         }
+    }
+
+    private static Stream<DynamicTest> each(String kind, Consumer<Map<String, Object>> check) {
+        return Members.list(vectors, kind).stream().map(Members::of)
+                .map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> check.accept(vector)));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> detections() {
+        return each("detections", VectorsTest::detection);
+    }
+
+    private static void detection(Map<String, Object> vector) {
+        Map<String, Object> server = Members.of(vector.get("server"));
+        Map<String, Object> database = Members.of(vector.get("database"));
+        answer = server.containsKey("error")
+                ? Transport.Answer.json(500, Map.of("error", Map.of("code", "backend_error", "message", "refused")))
+                : new Transport.Answer(200, Json.bytes(server.get("value")));
+        SameDatabase same = new SameDatabase(client, (Boolean) vector.get("wanted"));
+        for (Object call : Members.list(vector, "calls")) {
+            List<String> seen = new ArrayList<>();
+            asked = "";
+            boolean shared = same.ask(sql -> {
+                assertTrue(sql.contains("pg_control_system"), sql);
+                seen.add("database");
+                if (database.containsKey("error")) throw new SQLException(Members.text(database, "error"));
+                return (String) database.get("value");
+            });
+            if (asked.endsWith("/health")) seen.add("server");
+            assertEquals(Members.of(call).get("shared"), shared);
+            assertEquals(Members.of(call).get("asked"), seen);
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> statements() {
+        return each("statements", vector -> {
+            String database = Members.text(vector, "database");
+            String table = Members.text(vector, "table");
+            assertEquals(vector.get("migration"), Outbox.migration(database, table));
+            assertEquals(vector.get("staged"), NativeOutbox.stagedQuery(database, table, (Boolean) vector.get("in_engine")));
+            assertEquals(vector.get("notify"), Outbox.NOTIFY);
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> fakes() {
+        return each("fakes", vector -> {
+            try (Fake fake = OJSTesting.fake()) {
+                for (Object each : Members.list(vector, "jobs")) {
+                    Map<String, Object> given = Members.of(each);
+                    JobRequest request = job(given);
+                    if (given.containsKey("meta")) set(request, "meta", given.get("meta"));
+                    client.enqueue(request);
+                }
+                assertEquals(plain(vector.get("recorded")), plain(Json.parse(Json.bytes(fake.requests()))));
+            }
+        });
     }
 
     @TestFactory

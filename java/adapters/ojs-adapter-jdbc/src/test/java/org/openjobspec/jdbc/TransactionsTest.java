@@ -20,8 +20,13 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import javax.tools.ToolProvider;
@@ -293,6 +298,21 @@ class TransactionsTest {
         // What it says helps.
         try (Connection connection = pool.getConnection()) {
             elsewhere.outbox().migrate(connection);
+        }
+        elsewhere.inTransaction(connection -> elsewhere.enqueueAfterCommit(connection, "a", 1));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void migrationsAtTheSameTimeAllSucceed(Kind kind) throws Exception {
+        open(kind);
+        OjsJdbc elsewhere = Databases.outbox(client, pool).table("together").relay(false).build();
+        List<Callable<Void>> migrations = Collections.nCopies(6, () -> {
+            elsewhere.migrate();
+            return null;
+        });
+        try (ExecutorService threads = Executors.newFixedThreadPool(6)) {
+            for (Future<Void> migration : threads.invokeAll(migrations)) migration.get();
         }
         elsewhere.inTransaction(connection -> elsewhere.enqueueAfterCommit(connection, "a", 1));
     }
