@@ -169,8 +169,9 @@ func (o *Outbox) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migration is the statements that make the tables, or add what tables lack that were made by the specification's DDL: for migration tools,
-// which run them in this order on one connection. They take a lock, so any number of processes may run them at the same time.
+// Migration is the statements that make the tables, or add what tables lack that were made by the specification's
+// DDL: for migration tools, which run them in this order on one connection. They take a lock, so any number of
+// processes may run them at the same time.
 func (o *Outbox) Migration() ([]string, error) {
 	return OutboxMigration(o.options.Dialect, o.options.Table)
 }

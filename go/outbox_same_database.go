@@ -12,8 +12,9 @@ import (
 // sameLimit is for a question: a transaction may be waiting for the answer.
 const sameLimit = 2 * time.Second
 
-// sameDatabase knows whether a client's server keeps its jobs in the application's database. The server says in its health which table its
-// jobs are in; the application's role is asked for the same ("Framework Adapters", section 6.1). The core says what to ask, and decides.
+// sameDatabase knows whether a client's server keeps its jobs in the application's database. The server says in its
+// health which table its jobs are in; the application's role is asked for the same ("Framework Adapters", section
+// 6.1). The core says what to ask, and decides.
 type sameDatabase struct {
 	client   *Client
 	database OutboxDatabase

@@ -674,44 +674,34 @@ OJS_MUST_USE ojs_error *ojs_outbox_stage_in_engine(ojs_slice request, ojs_slice 
 // table is in this database, and this role may insert into it; NULL says no.
 ojs_slice ojs_outbox_identity(void);
 
-// The statement that tells the nodes of a server in the same database, after a commit, that there are jobs. Without it they look ten times
-// a second.
+// The statement that tells the nodes of a server in the same database, after a commit, that there are jobs. Without
+// it they look ten times a second.
 ojs_slice ojs_outbox_notify(void);
 
 // One step of finding out whether the server keeps its jobs in the program's PostgreSQL, from JSON to JSON.
-// `event` is `{"state", "event", "value", "error"}`: first `{"state": null, "event": "begin", "value": null}`, later the `state` of the step
-// before. `out` gets what to do next:
-// `{"state", "next": "database", "sql"}`: run that query, in a savepoint where a transaction is open, and come back with the event
-// `database` and the first value of the first row, a text or null, or with the driver's `error`;
-// `{"state", "next": "server"}`: ask for `/health`, and come back with the event `server` and the answer, or with the `error`;
-// `{"state", "next": "enqueue", "shared", "lasting", "reason"}`: enqueue, with ojs_outbox_stage_in_engine() if `shared`. `lasting` says that
-// the answer stays as it is, `reason` is a sentence for the log, or null.
-OJS_MUST_USE
-ojs_error *ojs_outbox_same_database(ojs_slice event,
-                                    ojs_buf **out);
+// `event` is `{"state", "event", "value", "error"}`: first `{"state": null, "event": "begin", "value": null}`, later
+// the `state` of the step before. `out` gets what to do next:
+// `{"state", "next": "database", "sql"}`: run that query, in a savepoint where a transaction is open, and come back
+// with the event `database` and the first value of the first row, a text or null, or with the driver's `error`;
+// `{"state", "next": "server"}`: ask for `/health`, and come back with the event `server` and the answer, or with
+// the `error`;
+// `{"state", "next": "enqueue", "shared", "lasting", "reason"}`: enqueue, with ojs_outbox_stage_in_engine() if
+// `shared`. `lasting` says that the answer stays as it is, `reason` is a sentence for the log, or null.
+OJS_MUST_USE ojs_error *ojs_outbox_same_database(ojs_slice event, ojs_buf **out);
 
-// The query that lists the jobs which are not sent yet, for tests: id, type, arguments and options as texts, under the names `id`, `type`,
-// `args` and `options`. Run it inside the transaction. With `in_engine` it reads the engine's own table.
-OJS_MUST_USE
-ojs_error *ojs_outbox_staged_query(ojs_slice database,
-                                   ojs_slice table,
-                                   bool in_engine,
-                                   ojs_buf **out);
+// The query that lists the jobs which are not sent yet, for tests: id, type, arguments and options as texts, under
+// the names `id`, `type`, `args` and `options`. Run it inside the transaction. With `in_engine` it reads the
+// engine's own table.
+OJS_MUST_USE ojs_error *ojs_outbox_staged_query(ojs_slice database, ojs_slice table, bool in_engine, ojs_buf **out);
 
-// What a fake records of a request: a JSON array of the jobs that it enqueues, in the form in which they go over the wire; `[]` for other
-// requests.
-OJS_MUST_USE
-ojs_error *ojs_fake_recorded(ojs_slice method,
-                             ojs_slice path,
-                             ojs_slice body,
-                             ojs_buf **out);
+// What a fake records of a request: a JSON array of the jobs that it enqueues, in the form in which they go over the
+// wire; `[]` for other requests.
+OJS_MUST_USE ojs_error *ojs_fake_recorded(ojs_slice method, ojs_slice path, ojs_slice body, ojs_buf **out);
 
-// Where in a JSON array of recorded jobs those stand that a test asks for: a JSON array of numbers. `wanted` is a JSON object: `type`,
-// `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are options.
-OJS_MUST_USE
-ojs_error *ojs_fake_matching(ojs_slice jobs,
-                             ojs_slice wanted,
-                             ojs_buf **out);
+// Where in a JSON array of recorded jobs those stand that a test asks for: a JSON array of numbers. `wanted` is a
+// JSON object: `type`, `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are
+// options.
+OJS_MUST_USE ojs_error *ojs_fake_matching(ojs_slice jobs, ojs_slice wanted, ojs_buf **out);
 
 // Fills in the size and the defaults.
 void ojs_relay_options_init(ojs_relay_options *options);

@@ -19,8 +19,8 @@ const json = require('./json.cjs');
 const fs = require('node:fs');
 
 /**
- * The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be run in this order, on one
- * connection. They take a lock, so any number of processes may run them at the same time.
+ * The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be run
+ * in this order, on one connection. They take a lock, so any number of processes may run them at the same time.
  */
 const migration = (database, table = TABLE) => native(() => binding.outboxMigration(database, table));
 
@@ -112,7 +112,8 @@ class Outbox {
     const connection = connectionOf(database);
     const read = async (inEngine) => {
       try {
-        return (await connection.execute(native(() => binding.outboxStagedQuery(connection.kind, this.table, inEngine)))).map(seen);
+        const query = native(() => binding.outboxStagedQuery(connection.kind, this.table, inEngine));
+        return (await connection.execute(query)).map(seen);
       } catch (error) {
         throw explained(error, this.table);
       }

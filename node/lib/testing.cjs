@@ -31,18 +31,20 @@ class Fake {
   /** Takes the place of a connection. */
   async request(method, path, body) {
     const answer = await this.#call(method, path, body);
-    this.requests.push(...json.parse(binding.fakeRecorded(method, path, body === undefined ? '' : json.stringify(body))));
+    const sent = body === undefined ? '' : json.stringify(body);
+    this.requests.push(...json.parse(binding.fakeRecorded(method, path, sent)));
     if (this.#inline.length > 0 && !this.#draining) await this.drain(...this.#inline);
     return answer;
   }
 
   /**
-   * The requests of this type that match: `args`, `meta` (a part of it), `id`, `schema`, or any option by its name on the wire. An option that
-   * does not exist is an `OJSValidationError`.
+   * The requests of this type that match: `args`, `meta` (a part of it), `id`, `schema`, or any option by its name on
+   * the wire. An option that does not exist is an `OJSValidationError`.
    */
   enqueued(type, wanted = {}) {
     const asked = json.stringify({ type: type ?? null, ...wanted });
-    return native(() => binding.fakeMatching(json.stringify(this.requests), asked)).map((place) => this.requests[place]);
+    const places = native(() => binding.fakeMatching(json.stringify(this.requests), asked));
+    return places.map((place) => this.requests[place]);
   }
 
   /** Fails unless such a job was enqueued (`count` times, when given). Returns the requests. */

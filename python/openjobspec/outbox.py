@@ -50,7 +50,8 @@ class Staged:
 def migration(database: str, table: str = TABLE) -> list[str]:
     """The statements that make the tables, or add what a table lacks that was made by the specification's DDL.
 
-    Run them in this order, on one connection. They take a lock, so any number of processes may run them at the same time.
+    Run them in this order, on one connection. They take a lock, so any number of processes may run them at the same
+    time.
 
     >>> migration("sqlite")[0].split("(")[0]
     'CREATE TABLE IF NOT EXISTS ojs_outbox '
@@ -141,7 +142,10 @@ class Outbox:
             rows = cursor.fetchall()
         finally:
             cursor.close()
-        return [{"type": job_type, "args": loads(args), "options": loads(options), "id": job_id} for job_id, job_type, args, options in rows]
+        return [
+            {"type": job_type, "args": loads(args), "options": loads(options), "id": job_id}
+            for job_id, job_type, args, options in rows
+        ]
 
 
 #: How drivers say that there is no such table: PostgreSQL's code, MySQL's number. SQLite has a text.

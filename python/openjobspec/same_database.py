@@ -55,6 +55,7 @@ class SameDatabase:
         return self._step(step["next"], value=value)
 
     def _step(self, event: str, **what: Any) -> dict[str, Any]:
-        step: dict[str, Any] = loads(_native.outbox_same_database(dumps({"state": self._state, "event": event, **what}).decode()))
+        said = dumps({"state": self._state, "event": event, **what}).decode()
+        step: dict[str, Any] = loads(_native.outbox_same_database(said))
         self._state = step["state"]
         return step

@@ -175,7 +175,8 @@ def test_environment(vector: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("vector", VECTORS["detections"], ids=lambda vector: vector["name"])
 def test_same_database(listener: Listener, client: ojs.Client, vector: dict[str, Any]) -> None:
     failed = {"error": {"code": "backend_error", "message": "refused"}}
-    listener.status, listener.answer = (200, vector["server"]["value"]) if "value" in vector["server"] else (500, failed)
+    server = vector["server"]
+    listener.status, listener.answer = (200, server["value"]) if "value" in server else (500, failed)
     asked = []
 
     def query(sql: str) -> Any:

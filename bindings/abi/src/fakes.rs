@@ -1,8 +1,8 @@
 //! What the fakes of all languages record, and which of the recorded jobs a test asks for.
 use crate::error::AbiError;
 
-/// The jobs that a request enqueues, as a JSON array, in the form in which they go over the wire: see [`ojs::testing::recorded`]. `[]` for
-/// other requests.
+/// The jobs that a request enqueues, as a JSON array, in the form in which they go over the wire: see
+/// [`ojs::testing::recorded`]. `[]` for other requests.
 #[must_use]
 pub fn recorded(method: &str, path: &str, body: &[u8]) -> String {
     format!("[{}]", ojs::testing::recorded(method, path, body).join(","))

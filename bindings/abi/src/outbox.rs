@@ -66,8 +66,8 @@ pub fn migration(database: &str, name: &str) -> Result<Vec<String>, AbiError> {
     Ok(dialect(database)?.migration(&table(name)?))
 }
 
-/// The query that lists the jobs which are not sent yet, without parameters: id, type, arguments and options as texts, under the names
-/// `id`, `type`, `args`, `options`. With `in_engine` it reads the engine's own table.
+/// The query that lists the jobs which are not sent yet, without parameters: id, type, arguments and options as
+/// texts, under the names `id`, `type`, `args`, `options`. With `in_engine` it reads the engine's own table.
 ///
 /// # Errors
 /// As [`migration`].

@@ -1,5 +1,6 @@
-//! Whether a server keeps its jobs in the application's PostgreSQL, found out step by step: the host runs a query on its driver's
-//! connection and asks the server for its health; the core says which of the two comes next, and decides.
+//! Whether a server keeps its jobs in the application's PostgreSQL, found out step by step: the host runs a query on
+//! its driver's connection and asks the server for its health; the core says which of the two comes next, and
+//! decides.
 //!
 //! A host holds the text of the state between two steps and never looks into it, so there is nothing to free.
 use ojs::outbox::same_database::{Detection, IDENTITY, Step, clock};
@@ -16,7 +17,8 @@ struct Event {
     state: Option<Detection>,
     /// `begin`, `database` or `server`.
     event: String,
-    /// Of `begin`: what the settings say, true, false or null. Of `database`: the first value of the first row. Of `server`: its health.
+    /// Of `begin`: what the settings say, true, false or null. Of `database`: the first value of the first row. Of
+    /// `server`: its health.
     #[serde(default)]
     value: Value,
     /// Instead of a value: what the driver or the client said.
@@ -32,10 +34,11 @@ enum Next {
     Enqueue { state: Detection, shared: bool, lasting: bool, reason: Option<String> },
 }
 
-/// One step, from JSON to JSON. In: `{"state", "event", "value", "error"}`. Out: `{"state", "next": "database", "sql"}` to run that query,
-/// in a savepoint where a transaction is open, and to come back with the event `database`; `{"state", "next": "server"}` to ask the server
-/// for its health, and to come back with `server`; `{"state", "next": "enqueue", "shared", "lasting", "reason"}` to write the engine's own
-/// row (`shared`) or one of the outbox. `lasting` says that the answer stays as it is, `reason` is a sentence for the log, or null.
+/// One step, from JSON to JSON. In: `{"state", "event", "value", "error"}`. Out: `{"state", "next": "database",
+/// "sql"}` to run that query, in a savepoint where a transaction is open, and to come back with the event `database`;
+/// `{"state", "next": "server"}` to ask the server for its health, and to come back with `server`; `{"state", "next":
+/// "enqueue", "shared", "lasting", "reason"}` to write the engine's own row (`shared`) or one of the outbox.
+/// `lasting` says that the answer stays as it is, `reason` is a sentence for the log, or null.
 ///
 /// # Errors
 /// Text of another form.

@@ -96,21 +96,22 @@ pub extern "C" fn ojs_outbox_identity() -> ojs_slice {
     ojs_slice::of(ojs::outbox::same_database::IDENTITY.as_bytes())
 }
 
-/// The statement that tells the nodes of a server in the same database, after a commit, that there are jobs. Without it they look ten times
-/// a second.
+/// The statement that tells the nodes of a server in the same database, after a commit, that there are jobs. Without
+/// it they look ten times a second.
 #[unsafe(no_mangle)]
 pub extern "C" fn ojs_outbox_notify() -> ojs_slice {
     ojs_slice::of(ojs::outbox::same_database::NOTIFY.as_bytes())
 }
 
 /// One step of finding out whether the server keeps its jobs in the program's PostgreSQL, from JSON to JSON.
-/// `event` is `{"state", "event", "value", "error"}`: first `{"state": null, "event": "begin", "value": null}`, later the `state` of the step
-/// before. `out` gets what to do next:
-/// `{"state", "next": "database", "sql"}`: run that query, in a savepoint where a transaction is open, and come back with the event
-/// `database` and the first value of the first row, a text or null, or with the driver's `error`;
-/// `{"state", "next": "server"}`: ask for `/health`, and come back with the event `server` and the answer, or with the `error`;
-/// `{"state", "next": "enqueue", "shared", "lasting", "reason"}`: enqueue, with ojs_outbox_stage_in_engine() if `shared`. `lasting` says that
-/// the answer stays as it is, `reason` is a sentence for the log, or null.
+/// `event` is `{"state", "event", "value", "error"}`: first `{"state": null, "event": "begin", "value": null}`, later
+/// the `state` of the step before. `out` gets what to do next:
+/// `{"state", "next": "database", "sql"}`: run that query, in a savepoint where a transaction is open, and come back
+/// with the event `database` and the first value of the first row, a text or null, or with the driver's `error`;
+/// `{"state", "next": "server"}`: ask for `/health`, and come back with the event `server` and the answer, or with
+/// the `error`;
+/// `{"state", "next": "enqueue", "shared", "lasting", "reason"}`: enqueue, with ojs_outbox_stage_in_engine() if
+/// `shared`. `lasting` says that the answer stays as it is, `reason` is a sentence for the log, or null.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_outbox_same_database(event: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
@@ -121,8 +122,9 @@ pub unsafe extern "C" fn ojs_outbox_same_database(event: ojs_slice, out: *mut *m
     })
 }
 
-/// The query that lists the jobs which are not sent yet, for tests: id, type, arguments and options as texts, under the names `id`, `type`,
-/// `args` and `options`. Run it inside the transaction. With `in_engine` it reads the engine's own table.
+/// The query that lists the jobs which are not sent yet, for tests: id, type, arguments and options as texts, under
+/// the names `id`, `type`, `args` and `options`. Run it inside the transaction. With `in_engine` it reads the
+/// engine's own table.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_outbox_staged_query(
@@ -139,8 +141,8 @@ pub unsafe extern "C" fn ojs_outbox_staged_query(
     })
 }
 
-/// What a fake records of a request: a JSON array of the jobs that it enqueues, in the form in which they go over the wire; `[]` for other
-/// requests.
+/// What a fake records of a request: a JSON array of the jobs that it enqueues, in the form in which they go over the
+/// wire; `[]` for other requests.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_fake_recorded(
@@ -157,8 +159,9 @@ pub unsafe extern "C" fn ojs_fake_recorded(
     })
 }
 
-/// Where in a JSON array of recorded jobs those stand that a test asks for: a JSON array of numbers. `wanted` is a JSON object: `type`,
-/// `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are options.
+/// Where in a JSON array of recorded jobs those stand that a test asks for: a JSON array of numbers. `wanted` is a
+/// JSON object: `type`, `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are
+/// options.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_fake_matching(jobs: ojs_slice, wanted: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {

@@ -25,8 +25,9 @@ module OJS
     attr_reader :database
     attr_reader :table
 
-    # The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be run in this order, on
-    # one connection. They take a lock, so any number of processes may run them at the same time.
+    # The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be
+    # run in this order, on one connection. They take a lock, so any number of processes may run them at the same
+    # time.
     def self.migration(database, table = TABLE)
       Native.outbox_migration(database.to_s, table.to_s)
     end

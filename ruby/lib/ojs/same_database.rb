@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
 module OJS
-  # Whether a client's server keeps its jobs in the application's PostgreSQL. Then a transaction inserts the job itself, and there is
-  # neither an outbox nor a relay (specification "Framework Adapters", section 6.1). The core says what to ask, and decides.
+  # Whether a client's server keeps its jobs in the application's PostgreSQL. Then a transaction inserts the job
+  # itself, and there is neither an outbox nor a relay (specification "Framework Adapters", section 6.1). The core
+  # says what to ask, and decides.
   class SameDatabase
     # Tells the nodes after a commit; without it they look ten times a second.
     NOTIFY = Native.outbox_notify

@@ -13,8 +13,8 @@ pub trait JobTransaction: sealed::Sealed + Send {
     /// What its database speaks.
     const DIALECT: Dialect;
 
-    /// Which database this is, in the words of a server that keeps its jobs there; `None` where it cannot be one. The transaction stays
-    /// usable after an error.
+    /// Which database this is, in the words of a server that keeps its jobs there; `None` where it cannot be one. The
+    /// transaction stays usable after an error.
     #[doc(hidden)]
     fn identity(&mut self) -> impl Future<Output = Result<Option<String>, String>> + Send;
 

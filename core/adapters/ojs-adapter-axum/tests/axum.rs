@@ -224,6 +224,26 @@ async fn a_server_that_is_away_is_not_asked_by_every_transaction() {
     assert_eq!(shop.sent().await, ["a sent", "b sent", "c sent"], "through the outbox");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_of_the_database_leaves_the_transaction_usable() {
+    let shop = Shop::open().await;
+    let mut client = shop.connect().await;
+    let name = client.query_one("SELECT quote_ident('asks_' || current_database())", &[]).await.unwrap();
+    let role: &str = name.get(0);
+    // A table of a server, and a role that may insert there but may not ask which database it is in.
+    let limited = format!(
+        "CREATE TABLE ojs_jobs (id uuid); REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC; CREATE ROLE {role};
+         GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}; GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {role};
+         SET ROLE {role}"
+    );
+    client.batch_execute(&limited).await.unwrap();
+    let transaction = client.transaction().await.unwrap();
+    stage(&shop.ojs, &transaction, "a").await;
+    shop.ojs.commit(transaction).await.unwrap();
+    assert_eq!(shop.sent().await, ["a sent"], "through the outbox");
+    client.batch_execute(&format!("RESET ROLE; DROP OWNED BY {role}; DROP ROLE {role}")).await.unwrap();
+}
+
 type Connection = Arc<Mutex<tokio_postgres::Client>>;
 
 /// Signs a user up, and fails behind it when asked to.

@@ -108,18 +108,20 @@ pub(super) const FILL_SLOTS: &str = include_str!("sql/mysql/8_slots.sql");
 
 /// The lock of migrations in PostgreSQL. The number is the same in all languages and releases.
 const MIGRATION_LOCK: &str = "pg_advisory_xact_lock(1869247233)";
-/// The lock of migrations in MySQL, one for each database: how to take it and how to release it. The lock ends with its connection at the
-/// latest. A process that does not get it within a minute continues without it, because a failed migration leaves the lock with its
-/// connection, which may stay in a pool. `DO` returns no rows, which some drivers would want to be read.
+/// The lock of migrations in MySQL, one for each database: how to take it and how to release it. The lock ends with
+/// its connection at the latest. A process that does not get it within a minute continues without it, because a
+/// failed migration leaves the lock with its connection, which may stay in a pool. `DO` returns no rows, which some
+/// drivers would want to be read.
 const MIGRATION_LOCK_MYSQL: [&str; 2] =
     ["DO GET_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())), 60)", "DO RELEASE_LOCK(CONCAT('ojs_outbox ', MD5(DATABASE())))"];
 
 impl Dialect {
-    /// The statements that make the tables, or add what a table lacks that was made by the specification's DDL. Run them one after the
-    /// other on one connection. They may be run again, and by many processes at the same time: `IF NOT EXISTS` alone does not make
-    /// processes take turns, so the statements take a lock that is the same in all languages. In PostgreSQL they are one statement, which
-    /// holds the lock to its end even where each statement is a transaction. In MySQL the first and the last statement take and release the
-    /// lock. SQLite locks the whole file for each statement; the connection needs a busy time-out, which drivers set by default.
+    /// The statements that make the tables, or add what a table lacks that was made by the specification's DDL. Run
+    /// them one after the other on one connection. They may be run again, and by many processes at the same time: `IF
+    /// NOT EXISTS` alone does not make processes take turns, so the statements take a lock that is the same in all
+    /// languages. In PostgreSQL they are one statement, which holds the lock to its end even where each statement is
+    /// a transaction. In MySQL the first and the last statement take and release the lock. SQLite locks the whole
+    /// file for each statement; the connection needs a busy time-out, which drivers set by default.
     #[must_use]
     pub fn migration(self, table: &Table) -> Vec<String> {
         let statements: &[&str] = match self {
@@ -163,9 +165,9 @@ impl Dialect {
         }
     }
 
-    /// The query that lists the jobs which are not sent yet, in the order of their rows: id, type, arguments and options, each as text,
-    /// under the names `id`, `type`, `args` and `options`. Arguments and options are JSON. It has no parameters. For tests, which ask
-    /// inside their transaction.
+    /// The query that lists the jobs which are not sent yet, in the order of their rows: id, type, arguments and
+    /// options, each as text, under the names `id`, `type`, `args` and `options`. Arguments and options are JSON. It
+    /// has no parameters. For tests, which ask inside their transaction.
     #[must_use]
     pub fn staged(self, table: &Table) -> String {
         table.within(Sql::staged.text(self).trim_end())

@@ -19,9 +19,10 @@ pub const NOTIFY: &str = "NOTIFY ojs_ready, '+'";
 /// What a server says as `backend.id`, asked on the application's connection: NULL where it sees no such table, or may not insert.
 pub const IDENTITY: &str = include_str!("sql/same_database/identity.sql");
 
-/// The query that lists the jobs which the application's transactions have inserted and which no node has taken in yet, in the form of
-/// [`Dialect::staged`](super::Dialect::staged): id, type, arguments and options, each as text. Queue and metadata, which have columns of
-/// their own in this table, are among the options, as they are in an outbox.
+/// The query that lists the jobs which the application's transactions have inserted and which no node has taken in
+/// yet, in the form of [`Dialect::staged`](super::Dialect::staged): id, type, arguments and options, each as text.
+/// Queue and metadata, which have columns of their own in this table, are among the options, as they are in an
+/// outbox.
 pub const STAGED: &str = include_str!("sql/same_database/staged.sql");
 
 /// How long an answer that decides nothing is kept before both are asked again.
@@ -30,8 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What a caller of [`Detection`] does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Run [`IDENTITY`] on the application's connection, in a savepoint where a transaction is open, and give the first value of the first
-    /// row to [`Detection::database`].
+    /// Run [`IDENTITY`] on the application's connection, in a savepoint where a transaction is open, and give the
+    /// first value of the first row to [`Detection::database`].
     AskDatabase,
     /// Give the server's health to [`Detection::server`].
     AskServer,
@@ -41,17 +42,19 @@ pub enum Step {
         shared: bool,
         /// Nothing will change this answer: keep it.
         lasting: bool,
-        /// Why it is the outbox although that was not decided, in a sentence for the log; only from the call that found out.
+        /// Why it is the outbox although that was not decided, in a sentence for the log; only from the call that
+        /// found out.
         reason: Option<String>,
     },
 }
 
-/// Finds out whether a server keeps its jobs in the application's PostgreSQL, for one client and one database. It asks nothing itself: it
-/// says what to ask, reads the answers, and decides. Callers that share one ask one after the other.
+/// Finds out whether a server keeps its jobs in the application's PostgreSQL, for one client and one database. It
+/// asks nothing itself: it says what to ask, reads the answers, and decides. Callers that share one ask one after the
+/// other.
 ///
-/// The server's answer is final: the same table, or another one. Everything else decides nothing and is asked again after 30 seconds: an
-/// error of the database, a database without the table, a role that may not insert into it, a server that does not answer. Until then
-/// jobs go through the outbox.
+/// The server's answer is final: the same table, or another one. Everything else decides nothing and is asked again
+/// after 30 seconds: an error of the database, a database without the table, a role that may not insert into it, a
+/// server that does not answer. Until then jobs go through the outbox.
 ///
 /// ```
 /// use ojs::outbox::same_database::{Detection, Step, clock};

@@ -85,8 +85,8 @@ impl Store {
         }
     }
 
-    /// Makes the tables, or adds what a table lacks that was made by the specification's DDL. May be run again, also while other
-    /// processes do the same: [`Dialect::migration`] takes a lock.
+    /// Makes the tables, or adds what a table lacks that was made by the specification's DDL. May be run again, also
+    /// while other processes do the same: [`Dialect::migration`] takes a lock.
     ///
     /// # Errors
     /// The database refuses.

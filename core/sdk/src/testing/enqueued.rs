@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::members::find;
 use crate::transport::Request;
 
-/// The jobs that a request enqueues, as JSON texts in the form in which they go over the wire: options under their names there,
-/// shorthands written out, defaults of the type filled in. An id is there only if the program has given one. Other requests enqueue
-/// nothing. This is what the fakes of all languages record.
+/// The jobs that a request enqueues, as JSON texts in the form in which they go over the wire: options under their
+/// names there, shorthands written out, defaults of the type filled in. An id is there only if the program has given
+/// one. Other requests enqueue nothing. This is what the fakes of all languages record.
 ///
 /// ```
 /// use ojs::testing::recorded;
@@ -29,13 +29,15 @@ pub fn recorded(method: &str, path: &str, body: &[u8]) -> Vec<String> {
         }
         _ => Vec::new(),
     };
-    // A job with a wrong option is not sent, so none is recorded. What is sent as it is has no options that could be wrong.
+    // A job with a wrong option is not sent, so none is recorded. What is sent as it is has no options that could be
+    // wrong.
     jobs.into_iter().map(|job| forms::job(job.get()).unwrap_or_else(|_| job.get().to_owned())).collect()
 }
 
-/// Where in a list of [`recorded`] jobs those stand that a test asks for. `wanted` is a JSON object: `type`, `args`, `id` and `schema` are
-/// equal, `meta` is a part of the job's, and all other members are options, which may be written as they are in a program
-/// (`"timeout": "5m"`). A job that names no queue is in `default`, and one without a priority has 0.
+/// Where in a list of [`recorded`] jobs those stand that a test asks for. `wanted` is a JSON object: `type`, `args`,
+/// `id` and `schema` are equal, `meta` is a part of the job's, and all other members are options, which may be
+/// written as they are in a program (`"timeout": "5m"`). A job that names no queue is in `default`, and one without a
+/// priority has 0.
 ///
 /// # Errors
 /// [`Error::Validation`] for an option that does not exist: no job could have it.

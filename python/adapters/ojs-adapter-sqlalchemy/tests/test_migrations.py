@@ -20,9 +20,8 @@ ojs.migrate()
 
 def test_processes_that_migrate_at_the_same_time_all_succeed(database):
     pipe = subprocess.PIPE
-    processes = [
-        subprocess.Popen([sys.executable, "-c", MIGRATE, database], stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(5)
-    ]
+    command = [sys.executable, "-c", MIGRATE, database]
+    processes = [subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(5)]
     for process in processes:
         assert process.stdout is not None and process.stdin is not None
         assert process.stdout.readline() == "ready\n"

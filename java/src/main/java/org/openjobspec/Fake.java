@@ -41,7 +41,7 @@ public final class Fake implements AutoCloseable {
         return engine;
     }
 
-    /** Every job as it goes over the wire, oldest first: what is in {@code options} there is in {@code options} here. */
+    /** Every job as it goes over the wire, oldest first: {@code type}, {@code args}, {@code options}. */
     public List<Job> requests() {
         return List.copyOf(requests);
     }

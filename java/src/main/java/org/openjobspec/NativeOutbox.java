@@ -20,10 +20,12 @@ final class NativeOutbox {
     private static final MethodHandle STAGE_IN_ENGINE = Native.function("ojs_outbox_stage_in_engine", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
     private static final MethodHandle MIGRATION = Native.function("ojs_outbox_migration", ADDRESS, Native.SLICE, Native.SLICE, ADDRESS);
     private static final MethodHandle NOTIFY = Native.quick("ojs_outbox_notify", Native.SLICE);
-    private static final MethodHandle SAME_DATABASE = Native.function("ojs_outbox_same_database", ADDRESS, Native.SLICE, ADDRESS);
+    private static final MethodHandle SAME_DATABASE =
+            Native.function("ojs_outbox_same_database", ADDRESS, Native.SLICE, ADDRESS);
     private static final MethodHandle STAGED_QUERY =
             Native.function("ojs_outbox_staged_query", ADDRESS, Native.SLICE, Native.SLICE, JAVA_BOOLEAN, ADDRESS);
-    private static final MethodHandle RECORDED = Native.function("ojs_fake_recorded", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
+    private static final MethodHandle RECORDED =
+            Native.function("ojs_fake_recorded", ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
 
     private NativeOutbox() {}
 
@@ -47,7 +49,8 @@ final class NativeOutbox {
     /** The request as a row shall hold it: with its arguments encrypted, where the client does so. */
     static byte[] encrypted(NativeClient client, byte[] request) {
         MemorySegment connection = client.handle();
-        return bytes((memory, out) -> (MemorySegment) ENCRYPTED.invokeExact(connection, Native.slice(memory, request), out));
+        return bytes((memory, out) ->
+                (MemorySegment) ENCRYPTED.invokeExact(connection, Native.slice(memory, request), out));
     }
 
     /** The row of an outbox for a request: {@code id}, {@code sql}, {@code params}. */
@@ -67,15 +70,17 @@ final class NativeOutbox {
         return statements.stream().map(String.class::cast).toList();
     }
 
-    /** The query that lists the jobs which are not sent yet: {@code id}, {@code type}, {@code args}, {@code options}, each a text. */
+    /** The query that lists the jobs which are not sent yet, each with four texts: id, type, args, options. */
     static String stagedQuery(String database, String table, boolean inEngine) {
-        return new String(bytes((memory, out) -> (MemorySegment) STAGED_QUERY.invokeExact(Native.slice(memory, database),
-                Native.slice(memory, table), inEngine, out)), StandardCharsets.UTF_8);
+        byte[] query = bytes((memory, out) -> (MemorySegment) STAGED_QUERY.invokeExact(
+                Native.slice(memory, database), Native.slice(memory, table), inEngine, out));
+        return new String(query, StandardCharsets.UTF_8);
     }
 
     /** One step of finding out whether the server shares the database. */
     static Object sameDatabase(Object event) {
-        return json((memory, out) -> (MemorySegment) SAME_DATABASE.invokeExact(Native.slice(memory, Json.bytes(event)), out));
+        return json((memory, out) ->
+                (MemorySegment) SAME_DATABASE.invokeExact(Native.slice(memory, Json.bytes(event)), out));
     }
 
     /** Tells the nodes of a server in the same database, after a commit. */
@@ -87,7 +92,8 @@ final class NativeOutbox {
 
     /** What a fake records of a request: the jobs that it enqueues, in the form in which they go over the wire. */
     static List<?> recorded(String method, String path, byte[] body) {
-        return (List<?>) json((memory, out) -> (MemorySegment) RECORDED.invokeExact(Native.slice(memory, method), Native.slice(memory, path),
-                Native.slice(memory, body == null ? new byte[0] : body), out));
+        byte[] sent = body == null ? new byte[0] : body;
+        return (List<?>) json((memory, out) -> (MemorySegment) RECORDED.invokeExact(
+                Native.slice(memory, method), Native.slice(memory, path), Native.slice(memory, sent), out));
     }
 }

@@ -64,8 +64,9 @@ public final class Outbox {
     }
 
     /**
-     * The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be run in this order, on
-     * one connection. They take a lock, so any number of processes may run them at the same time.
+     * The statements that make the tables, or add what a table lacks that was made by the specification's DDL: to be
+     * run in this order, on one connection. They take a lock, so any number of processes may run them at the same
+     * time.
      */
     public static List<String> migration(String database, String table) {
         return NativeOutbox.migration(database, table);

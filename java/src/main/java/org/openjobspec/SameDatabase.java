@@ -51,14 +51,16 @@ final class SameDatabase {
     private Map<String, Object> answer(Map<String, Object> step, Query query) {
         String asked = Members.text(step, "next");
         try {
-            return step(asked, "value", asked.equals("database") ? query.first(Members.text(step, "sql")) : client.health());
+            if (asked.equals("server")) return step(asked, "value", client.health());
+            return step(asked, "value", query.first(Members.text(step, "sql")));
         } catch (SQLException | OJSException e) {
             return step(asked, "error", String.valueOf(e.getMessage()));
         }
     }
 
     private Map<String, Object> step(String event, String name, Object value) {
-        Map<String, Object> step = Members.of(NativeOutbox.sameDatabase(Operation.members("state", state, "event", event, name, value)));
+        Map<String, Object> told = Operation.members("state", state, "event", event, name, value);
+        Map<String, Object> step = Members.of(NativeOutbox.sameDatabase(told));
         state = step.get("state");
         return step;
     }

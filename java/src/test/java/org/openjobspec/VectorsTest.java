@@ -200,7 +200,8 @@ class VectorsTest {
             String database = Members.text(vector, "database");
             String table = Members.text(vector, "table");
             assertEquals(vector.get("migration"), Outbox.migration(database, table));
-            assertEquals(vector.get("staged"), NativeOutbox.stagedQuery(database, table, (Boolean) vector.get("in_engine")));
+            boolean inEngine = (Boolean) vector.get("in_engine");
+            assertEquals(vector.get("staged"), NativeOutbox.stagedQuery(database, table, inEngine));
             assertEquals(vector.get("notify"), Outbox.NOTIFY);
         });
     }
