@@ -289,6 +289,7 @@ class VectorsTest {
         switch (name) {
             case "queue" -> request.queue((String) value);
             case "priority" -> request.priority(((Number) value).intValue());
+            case "timeout" -> request.timeout(Duration.parse("PT" + value));
             case "timeout_ms" -> request.timeout(Duration.ofMillis((Long) value));
             case "visibility_timeout_ms" -> request.visibilityTimeout(Duration.ofMillis((Long) value));
             case "delay_until" -> request.delayUntil(OffsetDateTime.parse((String) value));
@@ -296,7 +297,8 @@ class VectorsTest {
             case "tags" -> request.tags(texts(value));
             case "meta" -> request.meta(Members.of(value));
             case "schema" -> request.schema((String) value);
-            case "retry" -> request.retry(retry(Members.of(value)));
+            case "retry" -> request.retry(value instanceof Number attempts
+                    ? RetryPolicy.DEFAULT.withMaxAttempts(attempts.intValue()) : retry(Members.of(value)));
             case "unique" -> request.unique(unique(Members.of(value)));
             default -> throw new AssertionError("no method for the option " + name);
         }
