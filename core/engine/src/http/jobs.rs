@@ -32,11 +32,12 @@ pub async fn enqueue(State(engine): State<Engine>, call: Call) -> Result<Json, F
         reject_for_test(&job)?;
     }
     let id = job.id;
-    let warnings = std::mem::take(&mut job.warnings);
+    let mut warnings = std::mem::take(&mut job.warnings);
     let patience = block_timeout(&call.headers)?;
     let _seat = call.slot(&engine, patience)?;
     let placed = store(&engine, vec![Arc::new(job)], patience).await?;
     let deduplicated = placed.iter().any(|placed| placed.deduplicated);
+    warnings.extend(placed.iter().flat_map(|placed| placed.warnings.iter().cloned()));
     let mut out = String::with_capacity(512);
     out.push_str("{\"job\":");
     for placed in &placed {
@@ -62,14 +63,12 @@ pub async fn enqueue_batch(State(engine): State<Engine>, call: Call) -> Result<J
     if engine.options().test_mode {
         jobs.iter().try_for_each(|job| reject_for_test(job))?;
     }
-    let warned = jobs.iter().enumerate().filter(|(_, job)| !job.warnings.is_empty());
-    let warnings: Vec<String> = warned
-        .flat_map(|(index, job)| job.warnings.iter().map(move |warning| format!("jobs[{index}].{warning}")))
-        .take(MAX_WARNINGS)
-        .collect();
+    let mut warnings = located(jobs.iter().map(|job| &job.warnings), ".");
     let patience = block_timeout(&call.headers)?;
     let _seat = call.slot(&engine, patience)?;
     let placed = store(&engine, jobs, patience).await?;
+    warnings.extend(located(placed.iter().map(|placed| &placed.warnings), ": "));
+    warnings.truncate(MAX_WARNINGS);
     let mut out = String::with_capacity(512 * placed.len());
     out.push_str("{\"jobs\":");
     render::list(&mut out, &placed, owner::placed);
@@ -81,6 +80,14 @@ pub async fn enqueue_batch(State(engine): State<Engine>, call: Call) -> Result<J
 
 /// Warnings that one answer carries.
 const MAX_WARNINGS: usize = 20;
+
+/// Warnings about the jobs of a batch, each with the place of its job.
+fn located<'w>(warnings: impl Iterator<Item = &'w Vec<String>>, separator: &str) -> Vec<String> {
+    let warned = warnings.enumerate().filter(|(_, warnings)| !warnings.is_empty());
+    let told =
+        warned.flat_map(|(index, warnings)| warnings.iter().map(move |warning| format!("jobs[{index}]{separator}{warning}")));
+    told.take(MAX_WARNINGS).collect()
+}
 
 /// What the server did not understand and did not refuse; nothing when there is nothing.
 fn push_warnings(out: &mut String, warnings: &[String]) {

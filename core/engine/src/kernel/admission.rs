@@ -11,6 +11,8 @@ use crate::kernel::placed::Pressure;
 pub struct Admission {
     /// The jobs with defaults of their queues, when any has some.
     pub filled: Option<Vec<Arc<NewJob>>>,
+    /// Warnings for the answer, each with the place of its job.
+    pub warnings: Vec<(usize, String)>,
     /// Jobs that make room, once the new ones are stored.
     pub victims: Vec<JobRow>,
     /// How full the queues are then, by name.

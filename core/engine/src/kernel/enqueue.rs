@@ -42,7 +42,16 @@ impl Transaction<'_> {
         let filled = admission.filled.take();
         let mut placed = self.store_all(filled.as_deref().unwrap_or(jobs), admission.makes_more)?;
         call!(self, after_enqueue, &mut admission, &mut placed);
+        for (index, warning) in admission.warnings {
+            placed.get_mut(index).into_iter().for_each(|placed| placed.warnings.push(warning.clone()));
+        }
         Ok(placed)
+    }
+
+    /// Asks features about a job that no enqueue has brought.
+    pub(crate) fn judge(&mut self, job_type: &str, envelope: &str) -> Applied<()> {
+        call!(self, judge, job_type, envelope);
+        Ok(())
     }
 
     /// Stores jobs, all or none.
@@ -190,7 +199,14 @@ impl Transaction<'_> {
             Unique::Fresh => None,
             Unique::Existing(row) => {
                 let foreign = job.own_only && self.is_foreign(job, &row)?;
-                return Ok(Some(Placed { job: self.view(row)?, deduplicated: true, foreign, pressure: None, key: None }));
+                return Ok(Some(Placed {
+                    job: self.view(row)?,
+                    deduplicated: true,
+                    foreign,
+                    pressure: None,
+                    warnings: Vec::new(),
+                    key: None,
+                }));
             }
             Unique::Replaces(existing) => {
                 self.withdraw(&existing, "\"reason\":\"replaced\"")?;
@@ -291,7 +307,7 @@ impl Transaction<'_> {
 impl Placed {
     fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
         let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
-        Self { job, deduplicated: false, foreign: false, pressure: None, key: None }
+        Self { job, deduplicated: false, foreign: false, pressure: None, warnings: Vec::new(), key: None }
     }
 }
 

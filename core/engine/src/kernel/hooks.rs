@@ -17,6 +17,8 @@ use crate::kernel::transaction::Transaction;
 pub type Hooked = Result<(), StoreError>;
 /// Refuses jobs that are to be stored, or notes what storing them needs.
 pub type Admit = fn(&mut Transaction<'_>, &[Arc<NewJob>], &mut Admission) -> Applied<()>;
+/// Refuses one job, given its type and the members of its envelope as JSON text without braces.
+pub type Judge = fn(&mut Transaction<'_>, &str, &str) -> Applied<()>;
 /// Goes on with jobs that have been stored.
 pub type AfterEnqueue = fn(&mut Transaction<'_>, &mut Admission, &mut [Placed]) -> Hooked;
 /// Whether a job may start.
@@ -27,6 +29,10 @@ pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError
 pub struct Feature {
     /// Jobs are to be stored: refuses all of them, or notes what storing them needs. Nothing has been changed yet.
     pub admit: Option<Admit>,
+    /// A job is to be stored, or changed, that no enqueue has brought: a step of a workflow, a cron run, a row
+    /// inserted by plain SQL, a dead letter with other arguments. Refuses it. It is asked earlier as well, when a
+    /// workflow or a cron entry is stored.
+    pub judge: Option<Judge>,
     /// A job is about to get its row.
     pub on_enqueue: Option<fn(&mut Transaction<'_>, &NewJob, &mut JobRow) -> Hooked>,
     /// A job has been stored.
@@ -75,6 +81,7 @@ impl Feature {
     /// A feature without hooks.
     pub const NONE: Self = Self {
         admit: None,
+        judge: None,
         on_enqueue: None,
         on_stored: None,
         after_enqueue: None,

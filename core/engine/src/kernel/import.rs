@@ -66,6 +66,7 @@ impl Transaction<'_> {
     }
 
     fn import_job(&mut self, job: &NewJob) -> Applied<()> {
+        self.judge(&job.job_type, &job.body)?;
         if let Some(policy) =
             job.unique.as_ref().filter(|policy| matches!(policy.on_conflict, OnConflict::Reject | OnConflict::Ignore))
             && let Some(existing) = self.conflicting(policy)?

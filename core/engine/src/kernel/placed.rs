@@ -14,6 +14,8 @@ pub struct Placed {
     pub foreign: bool,
     /// How full its queue is, when that is worth a warning.
     pub pressure: Option<Pressure>,
+    /// What features warn of.
+    pub warnings: Vec<String>,
     /// What its key has left.
     pub key: Option<KeyState>,
 }

@@ -28,6 +28,9 @@ fn item(out: &mut String, index: usize, result: &Result<Placed, OjsError>) {
             push_text(out, "status", if placed.deduplicated { "duplicate" } else { "created" });
             push_member(out, "job", "");
             owner::placed(out, placed);
+            if !placed.warnings.is_empty() {
+                push_member(out, "warnings", &serde_json::json!(placed.warnings).to_string());
+            }
         }
         Err(error) => {
             push_text(out, "status", "failed");

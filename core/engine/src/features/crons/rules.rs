@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 
 use ojs_model::cron::CronSchedule;
-use ojs_model::{JobId, NewJob, OjsError, Timestamp, json};
+use ojs_model::{ErrorCode, JobId, NewJob, OjsError, Timestamp, json};
 use serde_json::value::RawValue;
 
 use crate::error::{Applied, Refusal, StoreError};
@@ -26,6 +26,8 @@ impl Transaction<'_> {
             (row.last_job, row.waiting) = (known.last_job, known.waiting);
         }
         self.aim(&mut row, self.now)?;
+        let job = NewJob::parse_signed(&row.template, self.now)?;
+        self.judge(&job.job_type, &job.body)?;
         self.tables.put_cron(&row)?;
         Ok((row, known.is_some()))
     }
@@ -120,11 +122,16 @@ impl Transaction<'_> {
             // The job that it replaces has just been cancelled for it.
             job.unique = None;
         }
-        match self.part(Part::Cron(row.name.as_str().into()), |transaction| transaction.place_step(&job, Link::default())) {
+        let judged = |transaction: &mut Self| {
+            transaction.judge(&job.job_type, &job.body)?;
+            transaction.place_step(&job, Link::default())
+        };
+        match self.part(Part::Cron(row.name.as_str().into()), judged) {
             Ok(()) => {}
             Err(Refusal::Ojs(error)) => {
                 tracing::info!(cron = row.name, %error, "a cron run was not enqueued");
-                self.emit_skipped(row, "unique_conflict", None);
+                let duplicate = error.code == ErrorCode::Duplicate.as_str();
+                self.emit_skipped(row, if duplicate { "unique_conflict" } else { &error.code }, None);
                 return Ok(());
             }
             Err(Refusal::Store(fault)) => return Err(fault),

@@ -56,6 +56,8 @@ impl Transaction<'_> {
                 body.retry = Some(text);
                 row.max_attempts = policy.max_attempts;
             }
+            let job_type = self.tables.job_type_name(row.job_type_id)?;
+            self.judge(&job_type, &body.text)?;
             self.tables.set_body(row.seq, &body)?;
             // The new meta may name another trace.
             self.keep_trace(row.seq, &body);

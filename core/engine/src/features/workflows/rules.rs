@@ -21,11 +21,30 @@ impl Transaction<'_> {
             let error = OjsError::new(ErrorCode::Duplicate, format!("A workflow with id '{}' exists already.", new.id));
             return Err(error.into());
         }
+        self.judge_steps(new)?;
         let num = self.insert_tree(new, 0, 0)?;
         self.start_workflow(num, "[]")?;
         self.advance_workflows()?;
         let row = self.flow(num)?;
         Ok(view(self.tables, row)?)
+    }
+
+    /// Asks features about the jobs of all steps, while the client can still be told.
+    fn judge_steps(&mut self, new: &NewWorkflow) -> Applied<()> {
+        let steps = new.steps.iter().map(|step| &step.work);
+        let callbacks = new.callbacks.iter().map(|(_, request)| request);
+        for request in
+            steps.clone().filter_map(|work| if let Work::Job(request) = work { Some(request) } else { None }).chain(callbacks)
+        {
+            let job = NewJob::parse_signed(request, self.now)?;
+            self.judge(&job.job_type, &job.body)?;
+        }
+        for work in steps {
+            if let Work::Workflow(inner) = work {
+                self.judge_steps(inner)?;
+            }
+        }
+        Ok(())
     }
 
     /// Stores a workflow and those inside it; all wait.
@@ -134,7 +153,11 @@ impl Transaction<'_> {
         json::push_bare(&mut job.body, "workflow_step", step.index);
         json::push_member(&mut job.body, "parent_results", results);
         let link = Link { workflow: flow.num, step: step.index };
-        match self.part(Part::Step(flow.id, step.index), |transaction| transaction.place_step(&job, link)) {
+        let judged = |transaction: &mut Self| {
+            transaction.judge(&job.job_type, &job.body)?;
+            transaction.place_step(&job, link)
+        };
+        match self.part(Part::Step(flow.id, step.index), judged) {
             Ok(()) => Ok(Ok(job.id)),
             Err(Refusal::Ojs(error)) => Ok(Err(*error)),
             Err(Refusal::Store(fault)) => Err(fault),

@@ -233,6 +233,10 @@ impl InMemory {
     /// The records of a stretch, in order.
     #[must_use]
     pub fn stretch(&self, scan: &Scan<'_>) -> Vec<&Values> {
+        if self.records.is_empty() {
+            // Features ask on the way of every job whether there is anything for them.
+            return Vec::new();
+        }
         let (low, high) = ends(scan);
         if low > high {
             return Vec::new();
