@@ -203,4 +203,31 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		_, err := c.ServerConfig(ctx)
 		return err
 	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListSchemas(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RegisterSchema(ctx, "email.send", "1.0.0", ojs.Obj{"items": ojs.Obj{"type": "string"}, "minItems": 1}, "strict")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetSchema(ctx, "email.send")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetSchemaVersion(ctx, "email.send", "1.0.0")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListSchemaVersions(ctx, "email.send")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.SetSchemaMode(ctx, "email.send", "1.0.0", "strict")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DeleteSchema(ctx, "email.send", "1.0.0")
+	},
 }

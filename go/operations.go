@@ -372,3 +372,59 @@ func (c *Client) SetMaintenance(ctx context.Context, enabled bool, reason string
 func (c *Client) ServerConfig(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "system", "config"), nil)
 }
+
+// ListSchemas: The registered schemas of all job types, without their texts, in order of job type and version.
+func (c *Client) ListSchemas(ctx context.Context) ([]Obj, error) {
+	var answer struct{ Schemas []Obj }
+	err := c.ask(ctx, "GET", query(at("schemas"), "limit", "1000"), nil, &answer)
+	return answer.Schemas, err
+}
+
+// RegisterSchema: Registers the JSON Schema of the arguments of a job type. A registered version never changes. With
+// "mode" "strict" jobs that do not match are refused, with "warn", the default, they are accepted with warnings, with
+// "off" they are not compared. Within a major version, a schema that refuses what the version before accepted is
+// refused itself.
+//   - mode: What happens to jobs that do not match. One of strict, warn, off.
+func (c *Client) RegisterSchema(ctx context.Context, jobType string, version string, schema Obj, mode string) (Obj, error) {
+	body := Obj{"job_type": jobType, "version": version, "schema": schema}
+	if mode != "" {
+		body["mode"] = mode
+	}
+	var answer struct{ Schema Obj }
+	err := c.ask(ctx, "POST", at("schemas"), body, &answer)
+	return answer.Schema, err
+}
+
+// GetSchema: The schema of the highest version of a job type.
+func (c *Client) GetSchema(ctx context.Context, jobType string) (Obj, error) {
+	var answer struct{ Schema Obj }
+	err := c.ask(ctx, "GET", at("schemas", jobType), nil, &answer)
+	return answer.Schema, err
+}
+
+// GetSchemaVersion: The schema of a version of a job type.
+func (c *Client) GetSchemaVersion(ctx context.Context, jobType string, version string) (Obj, error) {
+	var answer struct{ Schema Obj }
+	err := c.ask(ctx, "GET", at("schemas", jobType, version), nil, &answer)
+	return answer.Schema, err
+}
+
+// ListSchemaVersions: The versions of a job type, highest first.
+func (c *Client) ListSchemaVersions(ctx context.Context, jobType string) ([]Obj, error) {
+	var answer struct{ Versions []Obj }
+	err := c.ask(ctx, "GET", at("schemas", jobType, "versions"), nil, &answer)
+	return answer.Versions, err
+}
+
+// SetSchemaMode: Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at
+// again.
+func (c *Client) SetSchemaMode(ctx context.Context, jobType string, version string, mode string) (Obj, error) {
+	var answer struct{ Schema Obj }
+	err := c.ask(ctx, "PATCH", at("schemas", jobType, version), Obj{"mode": mode}, &answer)
+	return answer.Schema, err
+}
+
+// DeleteSchema: Deletes a version. Jobs that were stored under it stay.
+func (c *Client) DeleteSchema(ctx context.Context, jobType string, version string) error {
+	return c.ask(ctx, "DELETE", at("schemas", jobType, version), nil, nil)
+}

@@ -402,6 +402,22 @@ export class OJSClient {
   setMaintenance(enabled: boolean, options?: { reason?: string; estimatedDuration?: Duration } & CallOptions): Promise<any>;
   /** The settings that the server runs with. There are no secrets among them. */
   serverConfig(options?: CallOptions): Promise<any>;
+  /** The registered schemas of all job types, without their texts, in order of job type and version. */
+  listSchemas(options?: CallOptions): Promise<any[]>;
+  /** Registers the JSON Schema of the arguments of a job type. A registered version never changes. With `mode` `strict` jobs that do
+   * not match are refused, with `warn`, the default, they are accepted with warnings, with `off` they are not compared. Within a major
+   * version, a schema that refuses what the version before accepted is refused itself. */
+  registerSchema(type: string, version: string, schema: Record<string, unknown>, options?: { mode?: 'strict' | 'warn' | 'off' } & CallOptions): Promise<any>;
+  /** The schema of the highest version of a job type. */
+  getSchema(type: string, options?: CallOptions): Promise<any>;
+  /** The schema of a version of a job type. */
+  getSchemaVersion(type: string, version: string, options?: CallOptions): Promise<any>;
+  /** The versions of a job type, highest first. */
+  listSchemaVersions(type: string, options?: CallOptions): Promise<any[]>;
+  /** Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again. */
+  setSchemaMode(type: string, version: string, mode: 'strict' | 'warn' | 'off', options?: CallOptions): Promise<any>;
+  /** Deletes a version. Jobs that were stored under it stay. */
+  deleteSchema(type: string, version: string, options?: CallOptions): Promise<void>;
   // gen:end
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
   request(method: string, path: string, body?: unknown, options?: CallOptions & {

@@ -122,6 +122,42 @@ class Operations {
     return this.request('GET', at('admin', 'system', 'config'), undefined, options);
   }
 
+  /** The registered schemas of all job types, without their texts, in order of job type and version. */
+  async listSchemas(options) {
+    return list(await this.request('GET', query(at('schemas'), { limit: 1000 }), undefined, options), 'schemas');
+  }
+
+  /** Registers the JSON Schema of the arguments of a job type. A registered version never changes. */
+  async registerSchema(type, version, schema, chosen = {}) {
+    const { mode, ...options } = known('option', chosen, ['mode', 'signal']);
+    return member(await this.request('POST', at('schemas'), { job_type: type, version, schema, mode }, options), 'schema');
+  }
+
+  /** The schema of the highest version of a job type. */
+  async getSchema(type, options) {
+    return member(await this.request('GET', at('schemas', type), undefined, options), 'schema');
+  }
+
+  /** The schema of a version of a job type. */
+  async getSchemaVersion(type, version, options) {
+    return member(await this.request('GET', at('schemas', type, version), undefined, options), 'schema');
+  }
+
+  /** The versions of a job type, highest first. */
+  async listSchemaVersions(type, options) {
+    return list(await this.request('GET', at('schemas', type, 'versions'), undefined, options), 'versions');
+  }
+
+  /** Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again. */
+  async setSchemaMode(type, version, mode, options) {
+    return member(await this.request('PATCH', at('schemas', type, version), { mode }, options), 'schema');
+  }
+
+  /** Deletes a version. Jobs that were stored under it stay. */
+  async deleteSchema(type, version, options) {
+    await this.request('DELETE', at('schemas', type, version), undefined, options);
+  }
+
 }
 
 class Queues extends Part {

@@ -51,4 +51,11 @@ export const OPERATION_CALLS = [
   (client) => client.maintenance(),
   (client) => client.setMaintenance(true, { reason: 'moving the database', estimatedDuration: 'PT30M' }),
   (client) => client.serverConfig(),
+  (client) => client.listSchemas(),
+  (client) => client.registerSchema('email.send', '1.0.0', { items: { type: 'string' }, minItems: 1 }, { mode: 'strict' }),
+  (client) => client.getSchema('email.send'),
+  (client) => client.getSchemaVersion('email.send', '1.0.0'),
+  (client) => client.listSchemaVersions('email.send'),
+  (client) => client.setSchemaMode('email.send', '1.0.0', 'strict'),
+  (client) => client.deleteSchema('email.send', '1.0.0'),
 ];

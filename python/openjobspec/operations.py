@@ -946,6 +946,131 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def list_schemas(self) -> list[dict[str, Any]]:
+        """The registered schemas of all job types, without their texts, in order of job type and version.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("schemas"), {"limit": 1000}),
+            None,
+            ops.member("schemas"),
+        ))
+
+    def register_schema(
+        self,
+        job_type: str,
+        version: str,
+        schema: Mapping[str, Any],
+        *,
+        mode: Literal["strict", "warn", "off"] | None = None,
+    ) -> dict[str, Any]:
+        """Registers the JSON Schema of the arguments of a job type. A registered version never changes.
+
+        With ``mode`` ``strict`` jobs that do not match are refused, with ``warn``, the default, they are accepted
+        with warnings, with ``off`` they are not compared. Within a major version, a schema that refuses what the
+        version before accepted is refused itself.
+
+        * ``job_type``: The job type.
+        * ``version``: The version: ``2``, ``2.1`` or ``2.1.0``.
+        * ``schema``: A JSON Schema, draft 2020-12, for the array of arguments.
+        * ``mode``: What happens to jobs that do not match. It is ``strict``, ``warn`` or ``off``.
+
+        Raises ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}}, mode="strict")
+        ...     client.get_schema("email.send")["version"]
+        '1.0.0'
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("schemas"),
+            ops.given({"job_type": job_type, "version": version, "schema": schema, "mode": mode}),
+            ops.member("schema"),
+        ))
+
+    def get_schema(
+        self,
+        job_type: str,
+    ) -> dict[str, Any]:
+        """The schema of the highest version of a job type.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("schemas", job_type),
+            None,
+            ops.member("schema"),
+        ))
+
+    def get_schema_version(
+        self,
+        job_type: str,
+        version: str,
+    ) -> dict[str, Any]:
+        """The schema of a version of a job type.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("schemas", job_type, version),
+            None,
+            ops.member("schema"),
+        ))
+
+    def list_schema_versions(
+        self,
+        job_type: str,
+    ) -> list[dict[str, Any]]:
+        """The versions of a job type, highest first.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("schemas", job_type, "versions"),
+            None,
+            ops.member("versions"),
+        ))
+
+    def set_schema_mode(
+        self,
+        job_type: str,
+        version: str,
+        mode: Literal["strict", "warn", "off"],
+    ) -> dict[str, Any]:
+        """Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+
+        * ``mode``: ``strict``, ``warn`` or ``off``. It is ``strict``, ``warn`` or ``off``.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "PATCH",
+            ops.at("schemas", job_type, version),
+            ops.given({"mode": mode}),
+            ops.member("schema"),
+        ))
+
+    def delete_schema(
+        self,
+        job_type: str,
+        version: str,
+    ) -> None:
+        """Deletes a version. Jobs that were stored under it stay.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("schemas", job_type, version),
+            None,
+            ops.nothing,
+        ))
+
 
 class AsyncOperations(ABC):
     """The same methods of :class:`openjobspec.AsyncClient`, as coroutines."""
@@ -1875,5 +2000,130 @@ class AsyncOperations(ABC):
             ops.at("admin", "system", "config"),
             None,
             ops.whole,
+        ))
+
+    async def list_schemas(self) -> list[dict[str, Any]]:
+        """The registered schemas of all job types, without their texts, in order of job type and version.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("schemas"), {"limit": 1000}),
+            None,
+            ops.member("schemas"),
+        ))
+
+    async def register_schema(
+        self,
+        job_type: str,
+        version: str,
+        schema: Mapping[str, Any],
+        *,
+        mode: Literal["strict", "warn", "off"] | None = None,
+    ) -> dict[str, Any]:
+        """Registers the JSON Schema of the arguments of a job type. A registered version never changes.
+
+        With ``mode`` ``strict`` jobs that do not match are refused, with ``warn``, the default, they are accepted
+        with warnings, with ``off`` they are not compared. Within a major version, a schema that refuses what the
+        version before accepted is refused itself.
+
+        * ``job_type``: The job type.
+        * ``version``: The version: ``2``, ``2.1`` or ``2.1.0``.
+        * ``schema``: A JSON Schema, draft 2020-12, for the array of arguments.
+        * ``mode``: What happens to jobs that do not match. It is ``strict``, ``warn`` or ``off``.
+
+        Raises ConflictError, InvalidRequestError.
+
+        >>> import openjobspec
+        >>> with openjobspec.Client("memory:") as client:
+        ...     _ = client.register_schema("email.send", "1.0.0", {"items": {"type": "string"}}, mode="strict")
+        ...     client.get_schema("email.send")["version"]
+        '1.0.0'
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("schemas"),
+            ops.given({"job_type": job_type, "version": version, "schema": schema, "mode": mode}),
+            ops.member("schema"),
+        ))
+
+    async def get_schema(
+        self,
+        job_type: str,
+    ) -> dict[str, Any]:
+        """The schema of the highest version of a job type.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("schemas", job_type),
+            None,
+            ops.member("schema"),
+        ))
+
+    async def get_schema_version(
+        self,
+        job_type: str,
+        version: str,
+    ) -> dict[str, Any]:
+        """The schema of a version of a job type.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("schemas", job_type, version),
+            None,
+            ops.member("schema"),
+        ))
+
+    async def list_schema_versions(
+        self,
+        job_type: str,
+    ) -> list[dict[str, Any]]:
+        """The versions of a job type, highest first.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("schemas", job_type, "versions"),
+            None,
+            ops.member("versions"),
+        ))
+
+    async def set_schema_mode(
+        self,
+        job_type: str,
+        version: str,
+        mode: Literal["strict", "warn", "off"],
+    ) -> dict[str, Any]:
+        """Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+
+        * ``mode``: ``strict``, ``warn`` or ``off``. It is ``strict``, ``warn`` or ``off``.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PATCH",
+            ops.at("schemas", job_type, version),
+            ops.given({"mode": mode}),
+            ops.member("schema"),
+        ))
+
+    async def delete_schema(
+        self,
+        job_type: str,
+        version: str,
+    ) -> None:
+        """Deletes a version. Jobs that were stored under it stay.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("schemas", job_type, version),
+            None,
+            ops.nothing,
         ))
 

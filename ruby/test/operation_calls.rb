@@ -53,4 +53,11 @@ OPERATION_CALLS = [
   ->(client) { client.maintenance },
   ->(client) { client.set_maintenance(true, reason: "moving the database", estimated_duration: "PT30M") },
   ->(client) { client.server_config },
+  ->(client) { client.list_schemas },
+  ->(client) { client.register_schema("email.send", "1.0.0", { items: { type: "string" }, minItems: 1 }, mode: "strict") },
+  ->(client) { client.get_schema("email.send") },
+  ->(client) { client.get_schema_version("email.send", "1.0.0") },
+  ->(client) { client.list_schema_versions("email.send") },
+  ->(client) { client.set_schema_mode("email.send", "1.0.0", "strict") },
+  ->(client) { client.delete_schema("email.send", "1.0.0") },
 ].freeze

@@ -33,6 +33,7 @@ GATED = [
     "ext-middleware",
     "ext-observability",
     "ext-rate-limiting",
+    "ext-schema-registry",
     "ext-serverless",
 ]
 # Two cases wait for the minute to pass, once and twice. They run by themselves (--slow), on one store.

@@ -441,6 +441,64 @@ module OJS
       call("GET", path("admin", "system", "config"))
     end
 
+    # The registered schemas of all job types, without their texts, in order of job type and version.
+    def list_schemas
+      list(call("GET", query(path("schemas"), limit: 1000)), "schemas")
+    end
+
+    # Registers the JSON Schema of the arguments of a job type. A registered version never changes. With <tt>mode</tt>
+    # <tt>strict</tt> jobs that do not match are refused, with <tt>warn</tt>, the default, they are accepted with
+    # warnings, with <tt>off</tt> they are not compared. Within a major version, a schema that refuses what the
+    # version before accepted is refused itself.
+    #
+    # * +type+: The job type.
+    # * +version+: The version: <tt>2</tt>, <tt>2.1</tt> or <tt>2.1.0</tt>.
+    # * +schema+: A JSON Schema, draft 2020-12, for the array of arguments.
+    # * +mode+: What happens to jobs that do not match. It is "strict", "warn" or "off".
+    #
+    # Raises ConflictError, InvalidRequestError.
+    def register_schema(type, version, schema, mode: nil)
+      member(call("POST", path("schemas"), { job_type: type, version: version, schema: schema, mode: mode }.compact), "schema")
+    end
+
+    # The schema of the highest version of a job type.
+    #
+    # Raises NotFoundError.
+    def get_schema(type)
+      member(call("GET", path("schemas", type)), "schema")
+    end
+
+    # The schema of a version of a job type.
+    #
+    # Raises NotFoundError.
+    def get_schema_version(type, version)
+      member(call("GET", path("schemas", type, version)), "schema")
+    end
+
+    # The versions of a job type, highest first.
+    #
+    # Raises NotFoundError.
+    def list_schema_versions(type)
+      list(call("GET", path("schemas", type, "versions")), "versions")
+    end
+
+    # Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+    #
+    # * +mode+: <tt>strict</tt>, <tt>warn</tt> or <tt>off</tt>. It is "strict", "warn" or "off".
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def set_schema_mode(type, version, mode)
+      member(call("PATCH", path("schemas", type, version), { mode: mode }.compact), "schema")
+    end
+
+    # Deletes a version. Jobs that were stored under it stay.
+    #
+    # Raises NotFoundError.
+    def delete_schema(type, version)
+      call("DELETE", path("schemas", type, version))
+      nil
+    end
+
     private
 
     # Sends a request and reads its answer.

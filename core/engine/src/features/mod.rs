@@ -8,6 +8,7 @@ pub mod job_types;
 pub mod limits;
 pub mod queue_config;
 pub mod results;
+pub mod schemas;
 pub(crate) mod state;
 pub mod statistics;
 pub mod workflows;
@@ -17,6 +18,7 @@ use crate::store::record::{Record, Table};
 
 /// The features that take part in transactions, in the order in which their hooks are called.
 pub(crate) const ALL: &[Feature] = &[
+    schemas::FEATURE,
     queue_config::FEATURE,
     limits::FEATURE,
     workflows::FEATURE,
@@ -34,6 +36,8 @@ pub const TABLES: &[&Table] = &[
     idempotency::records::Remembered::TABLE,
     limits::records::LimitRow::TABLE,
     limits::records::StartRow::TABLE,
+    schemas::records::SchemaRow::TABLE,
+    schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,
     workflows::records::StepRow::TABLE,
     workflows::records::WorkflowRow::TABLE,

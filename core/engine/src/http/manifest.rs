@@ -18,6 +18,7 @@ const OFFICIAL: &[&str] = &[
     "bulk-operations",
     "rate-limiting",
     "graceful-shutdown",
+    "schema-registry",
 ];
 /// Its own, by name: the exchange of decision record 1, and `job_types` in fetch and exchange.
 const OWN: &[(&str, &str)] =
@@ -43,7 +44,7 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
         "conformance_level": 4, "conformance_tier": "runtime", "protocols": ["http"], "backend": engine.store_name(),
         "capabilities": {
             "batch_enqueue": true, "cron_jobs": true, "dead_letter": true, "delayed_jobs": true, "job_ttl": true,
-            "priority_queues": true, "rate_limiting": true, "schema_validation": false, "unique_jobs": true,
+            "priority_queues": true, "rate_limiting": true, "schema_validation": true, "unique_jobs": true,
             "workflows": true, "pause_resume": true,
         },
         "extensions": {
@@ -55,7 +56,7 @@ pub async fn manifest(State(engine): State<Engine>, headers: HeaderMap) -> Json 
                 "supported_compression": [], "external_references": true, "chunking": false, "per_queue_limits": false,
             },
         },
-        "schema_validation": false, "unique_job_strength": "strong", "media_type": MEDIA_TYPE,
+        "schema_validation": true, "unique_job_strength": "strong", "media_type": MEDIA_TYPE,
         "endpoints": {"base_url": format!("http://{host}/ojs/v1"), "manifest": "/ojs/manifest", "health": "/ojs/v1/health"},
     });
     if let (Some(url), Some(members)) = (&engine.options().codec_server_url, body.as_object_mut()) {

@@ -11,6 +11,7 @@ use crate::features::dead_letters::{operator_routes as dead_letters_operator, ro
 use crate::features::limits::routes as rate_limits;
 use crate::features::queue_config::{operator_routes as queues_operator, routes as queue_config};
 use crate::features::results::{routes as results, stream as result_stream};
+use crate::features::schemas::routes as schemas;
 use crate::features::statistics::routes as statistics;
 use crate::features::workflows::{operator_routes as workflows_operator, routes as workflows};
 use crate::http::access::Permission;
@@ -86,6 +87,19 @@ pub fn table() -> Vec<Route> {
         at(GET, "/cron/{name}", get(crons::get)),
         at(PATCH, "/cron/{name}", patch(crons::switch)),
         at(DELETE, "/cron/{name}", delete(crons::delete)),
+        at(GET, "/schemas", get(schemas::list)),
+        at(POST, "/schemas", post(schemas::register)),
+        at(GET, "/schemas/{type}", get(schemas::get)),
+        at(DELETE, "/schemas/{type}", delete(schemas::delete_by_uri)),
+        at(GET, "/schemas/{type}/versions", get(schemas::versions)),
+        at(GET, "/schemas/{type}/{version}", get(schemas::get_version)),
+        at(PATCH, "/schemas/{type}/{version}", patch(schemas::set_mode)),
+        at(DELETE, "/schemas/{type}/{version}", delete(schemas::delete)),
+        at(GET, "/admin/schemas/{type}", get(schemas::show)),
+        at(GET, "/admin/schemas/{type}/versions", get(schemas::versions)),
+        at(GET, "/admin/schemas/{type}/{version}", get(schemas::show_version)),
+        at(PUT, "/admin/schemas/{type}/{version}", put(schemas::put)),
+        at(DELETE, "/admin/schemas/{type}/{version}", delete(schemas::delete)),
         at(GET, "/queues", get(queues::list)),
         at(POST, "/queues", post(queue_config::create)),
         at(GET, "/queues/{name}", get(queue_config::get)),

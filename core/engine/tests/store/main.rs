@@ -39,6 +39,7 @@ mod results;
 mod retention;
 mod retries;
 mod scenarios;
+mod schemas;
 mod strangers;
 mod streams;
 mod support;

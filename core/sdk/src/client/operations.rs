@@ -82,6 +82,13 @@ pub struct SetMaintenance {
     pub estimated_duration: Option<Duration>,
 }
 
+/// What can be left out of [`Client::register_schema`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RegisterSchema {
+    /// What happens to jobs that do not match. One of strict, warn, off.
+    pub mode: Option<String>,
+}
+
 #[rustfmt::skip]
 impl Client {
 
@@ -461,5 +468,82 @@ impl Client {
     pub async fn server_config(&self) -> Result<Value, Error> {
         let answer = self.call(Method::GET, "/admin/system/config", None).await?;
         answer::object(&answer)
+    }
+
+    /// The registered schemas of all job types, without their texts, in order of job type and version.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn list_schemas(&self) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("limit", Some("1000")),
+        ]);
+        let answer = self.call(Method::GET, &format!("/schemas{query}"), None).await?;
+        answer::list(&answer, &["schemas"])
+    }
+
+    /// Registers the JSON Schema of the arguments of a job type. A registered version never changes. With `mode`
+    /// `strict` jobs that do not match are refused, with `warn`, the default, they are accepted with warnings, with
+    /// `off` they are not compared. Within a major version, a schema that refuses what the version before accepted is
+    /// refused itself.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`.
+    pub async fn register_schema(&self, job_type: &str, version: &str, schema: &impl Serialize, options: &RegisterSchema) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("job_type".to_owned(), job_type.into());
+        body.insert("version".to_owned(), version.into());
+        body.insert("schema".to_owned(), answer::value("schema", schema)?);
+        if let Some(value) = options.mode.clone() {
+            body.insert("mode".to_owned(), value.into());
+        }
+        let answer = self.call(Method::POST, "/schemas", Some(Value::Object(body).to_string().into())).await?;
+        answer::member(&answer, &["schema"])
+    }
+
+    /// The schema of the highest version of a job type.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_schema(&self, job_type: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/schemas/{}", segment(job_type)), None).await?;
+        answer::member(&answer, &["schema"])
+    }
+
+    /// The schema of a version of a job type.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_schema_version(&self, job_type: &str, version: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/schemas/{}/{}", segment(job_type), segment(version)), None).await?;
+        answer::member(&answer, &["schema"])
+    }
+
+    /// The versions of a job type, highest first.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn list_schema_versions(&self, job_type: &str) -> Result<Vec<Value>, Error> {
+        let answer = self.call(Method::GET, &format!("/schemas/{}/versions", segment(job_type)), None).await?;
+        answer::list(&answer, &["versions"])
+    }
+
+    /// Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
+    pub async fn set_schema_mode(&self, job_type: &str, version: &str, mode: &str) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("mode".to_owned(), mode.into());
+        let answer = self.call(Method::PATCH, &format!("/schemas/{}/{}", segment(job_type), segment(version)), Some(Value::Object(body).to_string().into())).await?;
+        answer::member(&answer, &["schema"])
+    }
+
+    /// Deletes a version. Jobs that were stored under it stay.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_schema(&self, job_type: &str, version: &str) -> Result<(), Error> {
+        self.call(Method::DELETE, &format!("/schemas/{}/{}", segment(job_type), segment(version)), None).await.map(drop)
     }
 }

@@ -57,6 +57,13 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         47 => client.maintenance().await.map(drop),
         48 => client.set_maintenance(true, &ojs::SetMaintenance { reason: Some("moving the database".to_owned()), estimated_duration: Some(duration::parse("PT30M").unwrap()), ..Default::default() }).await.map(drop),
         49 => client.server_config().await.map(drop),
+        50 => client.list_schemas().await.map(drop),
+        51 => client.register_schema("email.send", "1.0.0", &json!({"items": json!({"type": "string"}), "minItems": 1}), &ojs::RegisterSchema { mode: Some("strict".to_owned()), ..Default::default() }).await.map(drop),
+        52 => client.get_schema("email.send").await.map(drop),
+        53 => client.get_schema_version("email.send", "1.0.0").await.map(drop),
+        54 => client.list_schema_versions("email.send").await.map(drop),
+        55 => client.set_schema_mode("email.send", "1.0.0", "strict").await.map(drop),
+        56 => client.delete_schema("email.send", "1.0.0").await.map(drop),
         _ => panic!("no call for vector {place}: run make gen"),
     }
 }

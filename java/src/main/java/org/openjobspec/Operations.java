@@ -211,6 +211,82 @@ final class Operations {
         public Map<String, Object> serverConfig() {
             return run(Operation.whole("GET", "/admin/system/config", null));
         }
+
+        /**
+         * The registered schemas of all job types, without their texts, in order of job type and version.
+         */
+        public List<Map<String, Object>> listSchemas() {
+            return run(Operation.list("GET", Operation.query("/schemas", Operation.members("limit", 1000)), null, "schemas", Members::of));
+        }
+
+        /**
+         * Registers the JSON Schema of the arguments of a job type. A registered version never changes. With
+         * {@code mode} {@code strict} jobs that do not match are refused, with {@code warn}, the default, they are
+         * accepted with warnings, with {@code off} they are not compared. Within a major version, a schema that
+         * refuses what the version before accepted is refused itself.
+         *
+         * @param jobType the job type
+         * @param version the version: {@code 2}, {@code 2.1} or {@code 2.1.0}
+         * @param schema a JSON Schema, draft 2020-12, for the array of arguments
+         * @param mode what happens to jobs that do not match; null: not said; one of strict, warn, off
+         */
+        public Map<String, Object> registerSchema(String jobType, String version, Map<String, ?> schema, String mode) {
+            return run(Operation.member("POST", "/schemas", Operation.members("job_type", jobType, "version", version, "schema", schema, "mode", mode), "schema"));
+        }
+
+        /** The same without what may be left out. */
+        public Map<String, Object> registerSchema(String jobType, String version, Map<String, ?> schema) {
+            return registerSchema(jobType, version, schema, null);
+        }
+
+        /**
+         * The schema of the highest version of a job type.
+         *
+         * @param jobType the job type, or the URI of a schema
+         */
+        public Map<String, Object> getSchema(String jobType) {
+            return run(Operation.member("GET", Operation.place("/schemas/{type}", jobType), null, "schema"));
+        }
+
+        /**
+         * The schema of a version of a job type.
+         *
+         * @param jobType the job type
+         * @param version the version
+         */
+        public Map<String, Object> getSchemaVersion(String jobType, String version) {
+            return run(Operation.member("GET", Operation.place("/schemas/{type}/{version}", jobType, version), null, "schema"));
+        }
+
+        /**
+         * The versions of a job type, highest first.
+         *
+         * @param jobType the job type
+         */
+        public List<Map<String, Object>> listSchemaVersions(String jobType) {
+            return run(Operation.list("GET", Operation.place("/schemas/{type}/versions", jobType), null, "versions", Members::of));
+        }
+
+        /**
+         * Changes what happens to jobs that do not match a version. Jobs that are stored are not looked at again.
+         *
+         * @param jobType the job type
+         * @param version the version
+         * @param mode {@code strict}, {@code warn} or {@code off}; one of strict, warn, off
+         */
+        public Map<String, Object> setSchemaMode(String jobType, String version, String mode) {
+            return run(Operation.member("PATCH", Operation.place("/schemas/{type}/{version}", jobType, version), Operation.members("mode", mode), "schema"));
+        }
+
+        /**
+         * Deletes a version. Jobs that were stored under it stay.
+         *
+         * @param jobType the job type
+         * @param version the version
+         */
+        public void deleteSchema(String jobType, String version) {
+            run(Operation.nothing("DELETE", Operation.place("/schemas/{type}/{version}", jobType, version)));
+        }
     }
 
     /** The methods of {@link Bulk}. */

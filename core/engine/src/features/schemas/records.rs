@@ -1,0 +1,271 @@
+//! Registered schemas as stores keep them.
+use ojs_model::OjsError;
+use serde_json::{Value, json};
+
+use crate::error::Result;
+use crate::store::record::{RecordTables, Records, Scan, numbered_field, record};
+
+/// Most versions of all job types together: every connection keeps their rows in memory.
+pub const MAX_SCHEMAS: usize = 1_000;
+/// Each part of a version is below this.
+const PART: i64 = 1_000_000;
+
+/// What happens to a job whose arguments do not match its schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Mode {
+    /// It is refused.
+    Strict = 0,
+    /// It is stored, and the answer to its enqueue carries warnings.
+    #[default]
+    Warn = 1,
+    /// It is stored; its arguments are not looked at.
+    Off = 2,
+}
+
+impl Mode {
+    const ALL: [Self; 3] = [Self::Strict, Self::Warn, Self::Off];
+
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Warn => "warn",
+            Self::Off => "off",
+        }
+    }
+
+    /// Reads a word.
+    ///
+    /// # Errors
+    /// 400 that names the modes.
+    pub fn parse(word: &str) -> std::result::Result<Self, OjsError> {
+        let known = Self::ALL.into_iter().find(|mode| mode.as_str() == word);
+        known.ok_or_else(|| OjsError::invalid_field("mode", "mode must be strict, warn or off."))
+    }
+
+    /// The mode of a stored number.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
+numbered_field! { Mode }
+
+/// A version of the arguments of a job type: `2`, `2.1` or `2.1.0`, which is also how it was registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// As it was given.
+    pub text: String,
+    /// Its place among versions: `2`, `2.0` and `2.0.0` have the same.
+    pub rank: i64,
+}
+
+impl Version {
+    /// Reads a version.
+    ///
+    /// # Errors
+    /// 400 for anything but one to three whole numbers below 1,000,000, joined by dots.
+    pub fn parse(text: &str) -> std::result::Result<Self, OjsError> {
+        let number = |part: &str| {
+            let plain = part.bytes().all(|byte| byte.is_ascii_digit()) && (part.len() == 1 || !part.starts_with('0'));
+            part.parse::<i64>().ok().filter(|number| plain && *number < PART)
+        };
+        let parts: Option<Vec<i64>> = text.split('.').map(number).collect();
+        let rank = match parts.as_deref() {
+            Some([major]) => Some((*major, 0, 0)),
+            Some([major, minor]) => Some((*major, *minor, 0)),
+            Some([major, minor, patch]) => Some((*major, *minor, *patch)),
+            _ => None,
+        };
+        let rank = rank.map(|(major, minor, patch)| (major * PART + minor) * PART + patch);
+        let rank = rank.ok_or_else(|| {
+            OjsError::invalid_field("version", "version must be one to three whole numbers below 1000000: 2, 2.1 or 2.1.0.")
+        })?;
+        Ok(Self { text: text.to_owned(), rank })
+    }
+
+    /// Reads a version out of JSON: a string or a whole number.
+    ///
+    /// # Errors
+    /// 400 as [`parse`](Self::parse).
+    pub fn from_json(value: Option<&Value>) -> std::result::Result<Self, OjsError> {
+        match value {
+            Some(Value::String(text)) => Self::parse(text),
+            Some(Value::Number(number)) if number.is_u64() => Self::parse(&number.to_string()),
+            _ => Err(OjsError::invalid_field("version", "version is required: a string such as \"2.1.0\", or a whole number.")),
+        }
+    }
+}
+
+record! {
+    /// A registered schema without its text.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct SchemaRow in "schemas" {
+        key ("job_type", "rank");
+        remember Everything;
+        unique URI = "schemas_uri" ("uri");
+        /// The job type whose arguments it describes.
+        pub job_type: String,
+        /// See [`Version::rank`].
+        pub rank: i64,
+        /// See [`Version::text`].
+        pub version: String,
+        /// By which name jobs refer to it in their member `schema`.
+        pub uri: String,
+        /// What happens to a job that does not match.
+        pub mode: Mode,
+        /// SHA-256 of its text.
+        pub digest: Vec<u8>,
+        /// When it was registered, milliseconds.
+        pub created_at: i64,
+    }
+}
+
+impl SchemaRow {
+    /// The version as it was registered: a whole number is a number again.
+    #[must_use]
+    pub fn version_json(&self) -> Value {
+        self.version.parse::<u64>().map_or_else(|_| json!(self.version), |number| json!(number))
+    }
+
+    /// The first part of the version.
+    #[must_use]
+    pub const fn major(&self) -> i64 {
+        self.rank / PART / PART
+    }
+}
+
+record! {
+    /// The text of a registered schema. It stands apart from [`SchemaRow`], which connections keep in memory.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct SchemaText in "schema_texts" {
+        key ("job_type", "rank");
+        /// See [`SchemaRow::job_type`].
+        pub job_type: String,
+        /// See [`SchemaRow::rank`].
+        pub rank: i64,
+        /// JSON.
+        pub text: String,
+    }
+}
+
+/// Registered schemas.
+pub trait SchemaTables: RecordTables {
+    /// Whether there are any.
+    ///
+    /// # Errors
+    /// A store that cannot be read, as everywhere here.
+    fn has_schemas(&mut self) -> Result<bool> {
+        Ok(Records::<SchemaRow>::of(self.as_records()).count(&Scan::over(SchemaRow::KEY).limit(1))? > 0)
+    }
+
+    /// How many there are.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn count_schemas(&mut self) -> Result<usize> {
+        Records::<SchemaRow>::of(self.as_records()).count(&Scan::over(SchemaRow::KEY))
+    }
+
+    /// One version of a job type.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn schema(&mut self, job_type: &str, rank: i64) -> Result<Option<SchemaRow>> {
+        Records::of(self.as_records()).get(&(job_type, rank))
+    }
+
+    /// The schema of a URI.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn schema_of_uri(&mut self, uri: &str) -> Result<Option<SchemaRow>> {
+        Records::of(self.as_records()).find(SchemaRow::URI, &uri, Default::default())
+    }
+
+    /// The highest version of a job type.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn latest_schema(&mut self, job_type: &str) -> Result<Option<SchemaRow>> {
+        Records::of(self.as_records()).first(Scan::over(SchemaRow::KEY).under(&job_type).descending())
+    }
+
+    /// The highest version of a job type below another one.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn schema_before(&mut self, job_type: &str, rank: i64) -> Result<Option<SchemaRow>> {
+        Records::of(self.as_records()).first(Scan::over(SchemaRow::KEY).under(&job_type).below(&rank).descending())
+    }
+
+    /// The versions of a job type, highest first.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn schemas_of(&mut self, job_type: &str) -> Result<Vec<SchemaRow>> {
+        Records::of(self.as_records()).scan(&Scan::over(SchemaRow::KEY).under(&job_type).descending())
+    }
+
+    /// A page of all versions, in order of job type and version.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn schemas(&mut self, limit: usize, offset: usize) -> Result<Vec<SchemaRow>> {
+        Records::of(self.as_records()).scan(&Scan::over(SchemaRow::KEY).skip(offset).limit(limit))
+    }
+
+    /// The text of a schema.
+    ///
+    /// # Errors
+    /// See [`has_schemas`](Self::has_schemas).
+    fn schema_text(&mut self, row: &SchemaRow) -> Result<String> {
+        let text: Option<SchemaText> = Records::of(self.as_records()).get(&(row.job_type.as_str(), row.rank))?;
+        text.map(|found| found.text).ok_or_else(|| unreadable(row, "its text is missing"))
+    }
+
+    /// Stores a new schema; false when the version or the URI is taken.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn insert_schema(&mut self, row: &SchemaRow, text: &str) -> Result<bool> {
+        if Records::of(self.as_records()).insert(row)?.is_none() {
+            return Ok(false);
+        }
+        let text = SchemaText { job_type: row.job_type.clone(), rank: row.rank, text: text.to_owned() };
+        Records::of(self.as_records()).put(&text)?;
+        Ok(true)
+    }
+
+    /// Writes a known schema.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn put_schema(&mut self, row: &SchemaRow) -> Result<()> {
+        Records::of(self.as_records()).put(row)
+    }
+
+    /// Deletes a schema.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn delete_schema(&mut self, row: &SchemaRow) -> Result<()> {
+        let key = (row.job_type.as_str(), row.rank);
+        Records::<SchemaText>::of(self.as_records()).delete(&key)?;
+        Records::<SchemaRow>::of(self.as_records()).delete(&key)
+    }
+}
+
+impl<T: RecordTables + ?Sized> SchemaTables for T {}
+
+/// The fault of a schema that is stored and cannot be used.
+#[must_use]
+pub fn unreadable(row: &SchemaRow, why: &str) -> crate::error::StoreError {
+    let (job_type, version) = (&row.job_type, &row.version);
+    crate::error::StoreError::Failed(format!(
+        "schema {version} of job type '{job_type}' cannot be read: {why}; delete it with DELETE /ojs/v1/schemas/{job_type}/{version}"
+    ))
+}
