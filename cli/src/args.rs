@@ -7,8 +7,8 @@ use ojs_engine::Limits;
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
-    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, relay, stats,
-    workers, workflows,
+    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, relay, schemas,
+    stats, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -55,6 +55,9 @@ pub enum Command {
     /// Look at cron entries; add, enable, disable and delete them.
     #[command(subcommand, alias = "cron")]
     Crons(crons::Action),
+    /// Register schemas of arguments, list, show and delete them.
+    #[command(subcommand)]
+    Schemas(schemas::Action),
     /// Look at workflows, cancel them.
     #[command(subcommand)]
     Workflows(workflows::Action),

@@ -13,6 +13,7 @@ pub mod migrate;
 pub mod queues;
 pub mod rate_limits;
 pub mod relay;
+pub mod schemas;
 pub mod stats;
 pub mod workers;
 pub mod workflows;
