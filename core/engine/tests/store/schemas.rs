@@ -1,7 +1,8 @@
 //! The schema registry: versions and modes, and what happens to jobs that do not match, by every way into the store.
 use std::sync::Arc;
 
-use ojs_engine::command::{Command, Query, Reply};
+use ojs_engine::clock::Clock;
+use ojs_engine::command::{Enqueue, ListQueues};
 use ojs_engine::error::{Refusal, StoreError};
 use ojs_engine::rows::DeadFilter;
 use ojs_model::{JobState, NewJob, OjsError};
@@ -195,7 +196,7 @@ async fn a_batch_with_one_wrong_job_stores_nothing(b: Bench) {
     let details = refused.details.unwrap();
     assert_eq!((&details["index"], &details["field"]), (&json!(1), &json!("jobs[1].args")));
     assert!(is_empty(&b).await);
-    let Reply::Queues(queues) = b.engine.store().query(Query::Queues).await.unwrap() else { panic!("no queues") };
+    let queues = b.engine.store().query(ListQueues).await.unwrap();
     assert!(queues.is_empty(), "the queue was not made either");
 }
 
@@ -203,8 +204,8 @@ async fn a_wrong_batch_in_a_group_of_two_hundred_leaves_nothing_behind(b: Bench)
     strict(&b).await;
     let job = |text: &str| Arc::new(NewJob::parse(text, b.clock.now()).unwrap());
     let commands = (0..200).map(|place| match place {
-        100 => Command::Enqueue(vec![job(GOOD), job(WRONG)]),
-        _ => Command::Enqueue(vec![job(GOOD)]),
+        100 => Enqueue(vec![job(GOOD), job(WRONG)]),
+        _ => Enqueue(vec![job(GOOD)]),
     });
     // All are on their way before the first answer is waited for.
     let sent: Vec<_> = commands.map(|command| b.engine.store().execute(command)).collect();
@@ -280,7 +281,7 @@ async fn a_cron_entry_is_checked_when_it_is_stored_and_when_it_fires(b: Bench) {
 async fn a_replay_with_other_arguments_is_compared(b: Bench) {
     let id = b.enqueue(r#"{"type":"pay","args":[{"amount":1}],"options":{"queue":"q","retry":{"max_attempts":1}}}"#).await;
     let job = b.claim(1).await.remove(0);
-    b.nack(&job, "no").await.unwrap();
+    b.nack(&job, r#"{"code":"no","message":"no"}"#).await.unwrap();
     assert_eq!(b.state(id).await, JobState::Discarded);
     strict(&b).await;
     let path = format!("/dead-letter/{id}/retry");
