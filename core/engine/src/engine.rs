@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features;
 use crate::features::queue_config::commands::EmitFull;
-use crate::features::queue_config::records::Overflow;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::command::{Claim, Enqueue, Exchange, Exchanged, Outcome, OutcomeReport};
 use crate::kernel::ending::Ending;
@@ -18,7 +17,7 @@ use crate::kernel::job::JobView;
 use crate::kernel::maintenance::Sweeper;
 use crate::kernel::placed::Placed;
 use crate::kernel::typed::{Command, Query};
-use crate::kernel::wake::{Wakeups, quiet_signal, room_signal};
+use crate::kernel::wake::{Registration, Signal, Wakeups};
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
 use crate::store::memory::MemoryTables;
@@ -225,7 +224,7 @@ impl Engine {
         let mut full = queue;
         while !patience.is_zero() {
             // Registered before the next try: room that comes in between is not missed.
-            let registration = self.inner.wakeups.register(&[room_signal(&full)], 1);
+            let registration = self.inner.wakeups.register_signal(&Signal::Room(full.clone()));
             refusal = self.execute(Enqueue(jobs.clone())).await;
             match blocked_on(&refusal) {
                 None => return refusal,
@@ -255,9 +254,7 @@ impl Engine {
     ) -> Applied<Exchanged> {
         let claim = match claim {
             Some(claim) if !wait.is_zero() => claim,
-            claim => {
-                return self.execute(Exchange { outcomes, claim }).await;
-            }
+            claim => return self.execute(Exchange { outcomes, claim }).await,
         };
         // Registered before the first look: a job that arrives in between is not missed.
         let picky = !claim.types.is_empty();
@@ -265,7 +262,7 @@ impl Engine {
             true => self.inner.wakeups.register_picky(&claim.queues),
             false => self.inner.wakeups.register(&claim.queues, claim.count),
         };
-        let quiet = self.inner.wakeups.register(&claim.worker.as_deref().map(quiet_signal).into_iter().collect::<Vec<_>>(), 1);
+        let quiet = claim.worker.clone().map(|worker| self.inner.wakeups.register_signal(&Signal::Quiet(worker)));
         let deadline = tokio::time::Instant::now() + wait.min(MAX_WAIT);
         let mut exchanged = self.claim_for_caller(outcomes, &claim).await?;
         while exchanged.jobs.is_empty() {
@@ -280,7 +277,7 @@ impl Engine {
                 () = registration.woken() => {}
                 () = tokio::time::sleep(pause) => {}
                 () = tokio::time::sleep_until(deadline) => break,
-                () = quiet.woken() => break,
+                () = woken(quiet.as_ref()) => break,
                 () = self.inner.closing.cancelled() => break,
             }
             let Exchanged { jobs, retry_at, .. } = self.claim_for_caller(Vec::new(), &claim).await?;
@@ -318,12 +315,20 @@ impl Engine {
     }
 }
 
+/// Resolves when a registration is called; never without one.
+async fn woken(registration: Option<&Registration>) {
+    match registration {
+        Some(registration) => registration.woken().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// The queue that is full and lets its producers wait, when that is why an enqueue was refused.
 fn blocked_on(reply: &Applied<Vec<Placed>>) -> Option<String> {
-    let Err(Refusal::Ojs(error)) = reply else { return None };
-    let details = error.details.as_ref().filter(|_| error.code == "QUEUE_FULL")?;
-    let blocks = details.get("strategy").and_then(serde_json::Value::as_str) == Some(Overflow::Block.as_str());
-    details.get("queue").and_then(serde_json::Value::as_str).filter(|_| blocks).map(str::to_owned)
+    match reply {
+        Err(Refusal::Blocked(blocked)) => Some(blocked.queue.clone()),
+        _ => None,
+    }
 }
 
 /// Claimed jobs on their way to a caller who may have hung up: jobs that the caller does not take are given back.

@@ -32,8 +32,33 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 pub enum Refusal {
     /// The rules forbid it.
     Ojs(Box<OjsError>),
+    /// A queue is full and lets its producers wait: the same again succeeds when there is room.
+    Blocked(Box<Blocked>),
     /// The store failed.
     Store(StoreError),
+}
+
+/// The queue that has no room, and the answer for a producer that does not wait.
+#[derive(Debug, Clone)]
+pub struct Blocked {
+    /// Name of the queue.
+    pub queue: String,
+    /// What the producer is told in the end.
+    pub error: OjsError,
+}
+
+impl Refusal {
+    /// What the caller is told.
+    ///
+    /// # Errors
+    /// The fault, when it was the store that failed.
+    pub fn into_error(self) -> Result<OjsError> {
+        match self {
+            Self::Ojs(error) => Ok(*error),
+            Self::Blocked(blocked) => Ok(blocked.error),
+            Self::Store(fault) => Err(fault),
+        }
+    }
 }
 
 impl From<OjsError> for Refusal {

@@ -7,7 +7,6 @@ use ojs_model::SPEC_VERSION;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::error::Refusal;
 use crate::features::admin::commands::ReadGauges;
 use crate::features::admin::records::Gauges;
 use crate::http::reply::Json;
@@ -36,10 +35,7 @@ pub async fn health(State(engine): State<Engine>) -> Json {
         }
         Err(refusal) => {
             tracing::error!(?refusal, "health");
-            let error = match refusal {
-                Refusal::Store(fault) => fault.to_string(),
-                Refusal::Ojs(error) => error.message.clone(),
-            };
+            let error = refusal.clone().into_error().map_or_else(|fault| fault.to_string(), |error| error.message);
             let backend = json!({"type": engine.store_name(), "status": "unhealthy", "error": error});
             (StatusCode::SERVICE_UNAVAILABLE, "degraded", backend)
         }
@@ -83,8 +79,8 @@ pub async fn ready(State(engine): State<Engine>) -> Json {
     }
     let reason = match (engine.query(Ping).await, engine.probe().await) {
         (Ok(_), Ok(())) => return Json::ok(json!({"status": "ready"}).to_string()),
-        (_, Err(fault)) | (Err(Refusal::Store(fault)), _) => fault.to_string(),
-        (Err(Refusal::Ojs(error)), _) => error.message,
+        (_, Err(fault)) => fault.to_string(),
+        (Err(refusal), _) => refusal.into_error().map_or_else(|fault| fault.to_string(), |error| error.message),
     };
     Json::with_status(StatusCode::SERVICE_UNAVAILABLE, json!({"status": "unavailable", "reason": reason}).to_string())
 }

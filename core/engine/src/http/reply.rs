@@ -75,6 +75,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Ojs(error) => Self(error),
+            Refusal::Blocked(blocked) => Self(Box::new(blocked.error)),
             Refusal::Store(StoreError::Unstorable(what)) => {
                 let message = format!("A name in the request cannot be stored: it holds U+0000 or a character like it ({what}).");
                 OjsError::new(ErrorCode::InvalidPayload, message).into()

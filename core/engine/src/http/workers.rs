@@ -19,6 +19,7 @@ use crate::http::request::job_id;
 use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::render;
+use crate::store::rows::WorkerPhase;
 
 /// What a worker wants. Also the claiming half of an exchange.
 #[derive(Deserialize)]
@@ -347,13 +348,13 @@ impl AboutWorker {
 
 impl BeatBody<'_> {
     /// How far the worker is with stopping, under all names in use (extensions section 7): it takes jobs, none, is leaving, drains.
-    fn phase(&self) -> i64 {
+    fn phase(&self) -> WorkerPhase {
         match self.state.as_deref() {
-            Some("quiet") => 1,
-            Some("terminate" | "terminating" | "terminated") => 2,
-            Some("drain" | "draining" | "shutting_down" | "shutdown" | "stopping" | "stopped") => 3,
-            _ if self.shutdown == Some(Value::Bool(true)) => 3,
-            _ => 0,
+            Some("quiet") => WorkerPhase::Quiet,
+            Some("terminate" | "terminating" | "terminated") => WorkerPhase::Terminate,
+            Some("drain" | "draining" | "shutting_down" | "shutdown" | "stopping" | "stopped") => WorkerPhase::Drain,
+            _ if self.shutdown == Some(Value::Bool(true)) => WorkerPhase::Drain,
+            _ => WorkerPhase::Running,
         }
     }
 
@@ -400,7 +401,7 @@ pub async fn heartbeat(State(engine): State<Engine>, call: Call) -> Result<Json,
     };
     let Beat { extended, cancelled, directive } = engine.execute(beat).await?;
     let body = json!({
-        "state": directive, "directive": directive, "acknowledged": true, "active_jobs": count,
+        "state": directive.as_str(), "directive": directive.as_str(), "acknowledged": true, "active_jobs": count,
         "jobs_extended": extended, "cancelled_jobs": cancelled, "server_time": engine.now().to_string(),
     });
     Ok(Json::ok(body.to_string()))

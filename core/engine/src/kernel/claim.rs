@@ -9,7 +9,7 @@ use crate::kernel::job::{Body, JobRow, JobView, flag};
 use crate::kernel::settings::DEFAULT_TIMEOUT_MS;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
-use crate::store::rows::QueueRow;
+use crate::store::rows::{Directive, QueueRow, WorkerPhase};
 
 impl Transaction<'_> {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<JobView>, StoreError> {
@@ -21,7 +21,7 @@ impl Transaction<'_> {
                 let worker = self.tables.worker(id)?;
                 // A worker that said it is quiet gets nothing, even if a fetch of it was under way; nor one that an operator has
                 // told to be, whether or not it has heard of it yet.
-                if worker.phase != 0 || worker.directive != 0 {
+                if worker.phase != WorkerPhase::Running || worker.directive != Directive::Run {
                     return Ok(Vec::new());
                 }
                 worker.num

@@ -10,7 +10,7 @@ use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Apart, Command};
-use crate::store::rows::WorkerInfo;
+use crate::store::rows::{Directive, WorkerInfo, WorkerPhase};
 use crate::store::wanted::Wanted;
 
 /// Store jobs, all or none.
@@ -135,8 +135,8 @@ pub enum Outcome {
 pub struct Heartbeat {
     /// The worker.
     pub worker: String,
-    /// 0 running, 1 quiet, 2 terminate, 3 drain.
-    pub phase: i64,
+    /// How far it is with stopping.
+    pub phase: WorkerPhase,
     /// What it says of itself; `None` leaves what it said before.
     pub info: Option<WorkerInfo>,
     /// Jobs it holds, with tokens where known.
@@ -168,7 +168,7 @@ pub struct Beat {
     /// Jobs of the worker that were cancelled while it held them.
     pub cancelled: Vec<JobId>,
     /// What the worker shall do.
-    pub directive: &'static str,
+    pub directive: Directive,
 }
 
 impl Command for Heartbeat {

@@ -11,7 +11,7 @@ use crate::kernel::command::Heartbeat;
 use crate::kernel::job::{Body, JobRow, flag};
 use crate::kernel::settings::Settings;
 use crate::kernel::transaction::Transaction;
-use crate::store::rows::WorkerRow;
+use crate::store::rows::{WorkerPhase, WorkerRow};
 
 /// A worker's heartbeat becomes an event at most once in this time: each of them would push everything else out of the log.
 const HEARTBEAT_EVENT_MS: i64 = 60_000;
@@ -67,7 +67,7 @@ impl Transaction<'_> {
             json::push_member(&mut queues, "concurrency", about.concurrency.map_or("0", RawValue::get));
             return self.emit_worker("worker.started", &beat.worker, &queues);
         }
-        if before.phase == 0 && beat.phase != 0 {
+        if before.phase == WorkerPhase::Running && beat.phase != WorkerPhase::Running {
             self.emit_worker("worker.quiet", &beat.worker, &active);
         }
         if before.beat_at.div_euclid(HEARTBEAT_EVENT_MS) != self.now.as_millis().div_euclid(HEARTBEAT_EVENT_MS) {
@@ -77,7 +77,7 @@ impl Transaction<'_> {
 
     /// A worker is gone: after a goodbye, or without.
     pub(crate) fn emit_stopped(&mut self, worker: &WorkerRow) {
-        let reason = if worker.phase == 0 { "error" } else { "shutdown" };
+        let reason = if worker.phase == WorkerPhase::Running { "error" } else { "shutdown" };
         let mut extra = format!("\"reason\":\"{reason}\"");
         json::push_bare(&mut extra, "uptime_ms", worker.beat_at.saturating_sub(worker.first_at));
         self.emit_worker("worker.stopped", &worker.id, &extra);

@@ -4,7 +4,7 @@ use ojs_model::unique::OnConflict;
 use ojs_model::{ErrorCode, JobError, JobState, NewJob, OjsError};
 use serde_json::value::RawValue;
 
-use crate::error::{Applied, Refusal};
+use crate::error::Applied;
 use crate::kernel::enqueue::Link;
 use crate::kernel::job::flag;
 use crate::kernel::part::Part;
@@ -39,8 +39,7 @@ impl Transaction<'_> {
             };
             match placed {
                 Ok(()) => {}
-                Err(Refusal::Ojs(error)) => self.import_refused(&raw, &error)?,
-                Err(fault) => return Err(fault),
+                Err(refusal) => self.import_refused(&raw, &refusal.into_error()?)?,
             }
         }
         Ok(())

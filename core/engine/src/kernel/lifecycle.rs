@@ -6,8 +6,8 @@ use crate::error::{Applied, StoreError};
 use crate::kernel::command::Changed;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
-use crate::kernel::wake::quiet_signal;
-use crate::store::rows::{Counts, QueuePhase, QueueRow};
+use crate::kernel::wake::Signal;
+use crate::store::rows::{Counts, Directive, QueuePhase, QueueRow};
 
 impl Transaction<'_> {
     pub(crate) fn cancel(&mut self, id: JobId) -> Applied<Changed> {
@@ -89,7 +89,7 @@ impl Transaction<'_> {
         Ok((queue, counts))
     }
 
-    pub(crate) fn direct(&mut self, id: &str, directive: i64) -> Applied<()> {
+    pub(crate) fn direct(&mut self, id: &str, directive: Directive) -> Applied<()> {
         // Only heartbeats carry directives: another worker would never hear of it. Asking for it by its name would make it up.
         if !self.tables.workers()?.iter().any(|(worker, _)| *worker.id == *id && worker.beat_at > 0) {
             return Err(OjsError::not_found("worker", id).with_hint("Only workers that send heartbeats can be directed.").into());
@@ -97,11 +97,11 @@ impl Transaction<'_> {
         let mut worker = self.tables.worker(id)?;
         worker.directive = directive;
         self.tables.save_worker(&worker)?;
-        if directive == 0 {
+        if directive == Directive::Run {
             // A fetch of it that waits was told that there is nothing.
             self.call_all_waiters()?;
         } else {
-            self.signals.push(quiet_signal(id).into());
+            self.signals.push(Signal::Quiet(id.to_owned()));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use ojs_model::{ErrorCode, JobError, JobState, OjsError, RetryPolicy, Timestamp}
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::error::{Applied, Refusal, StoreError};
+use crate::error::{Applied, StoreError};
 use crate::features::admin::records as admin;
 use crate::features::admin::records::STALE_AFTER_MS;
 use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
@@ -18,8 +18,8 @@ use crate::kernel::job::{JobRow, flag};
 use crate::kernel::lease;
 use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
-use crate::kernel::wake::quiet_signal;
-use crate::store::rows::WorkerRow;
+use crate::kernel::wake::Signal;
+use crate::store::rows::{Directive, WorkerPhase, WorkerRow};
 
 static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
 
@@ -34,8 +34,7 @@ impl Transaction<'_> {
         for (place, report) in outcomes.iter().enumerate() {
             results.push(match self.part(Part::Outcome(self.command, place), |transaction| transaction.settle(report)) {
                 Ok(finished) => Ok(finished),
-                Err(Refusal::Ojs(error)) => Err(*error),
-                Err(fault) => return Err(fault),
+                Err(refusal) => Err(refusal.into_error()?),
             });
         }
         self.retry_at = None;
@@ -245,27 +244,23 @@ impl Transaction<'_> {
             worker.info = admin::with_key(&worker.info, key);
         }
         worker.beat_at = self.now.as_millis();
-        if worker.phase >= 2 && beat.phase == 0 {
+        if worker.phase.is_leaving() && beat.phase == WorkerPhase::Running {
             // A worker that was told to terminate does not run again: this is a new process under the same id, and the
             // directive was for the old one.
-            worker.directive = 0;
+            worker.directive = Directive::Run;
         }
-        if worker.phase != 0 && beat.phase == 0 {
+        if worker.phase != WorkerPhase::Running && beat.phase == WorkerPhase::Running {
             // A fetch that came before this heartbeat was told that there is nothing, and waits.
             self.call_all_waiters()?;
         }
-        if beat.phase != 0 {
+        if beat.phase != WorkerPhase::Running {
             // Its waiting fetch is answered now: otherwise the worker would break it off and lose the jobs in it.
-            self.signals.push(quiet_signal(&beat.worker).into());
+            self.signals.push(Signal::Quiet(beat.worker.clone()));
         }
         worker.phase = beat.phase;
         self.tables.save_worker(&worker)?;
         let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
-        let mut directive = match worker.directive {
-            1 => "quiet",
-            2 => "terminate",
-            _ => "running",
-        };
+        let mut directive = worker.directive;
         for (id, lease) in &beat.jobs {
             let Some(before) = self.tables.row(*id)? else { continue };
             let proven = lease.map_or(!lease::is_fenced(before.lease), |lease| lease == before.lease);
@@ -290,7 +285,7 @@ impl Transaction<'_> {
     /// jobs in its name.
     fn check_key(&self, worker: &WorkerRow, key: Option<&str>) -> Applied<()> {
         let Some(key) = key.filter(|_| worker.beat_at > 0) else { return Ok(()) };
-        let alive = worker.phase < 2 && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
+        let alive = !worker.phase.is_leaving() && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
         if !alive || admin::key_of(&worker.info).is_none_or(|owner| owner == key) {
             return Ok(());
         }
@@ -320,13 +315,13 @@ impl Transaction<'_> {
     }
 
     /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section 5.2).
-    fn test_directive(&mut self, worker: i64) -> Result<Option<&'static str>, StoreError> {
+    fn test_directive(&mut self, worker: i64) -> Result<Option<Directive>, StoreError> {
         for row in self.tables.held_by(worker, MAX_FETCH_COUNT)? {
             let body = self.tables.body(row.seq)?;
             let envelope: Value = serde_json::from_str(&format!("{{{}}}", body.text)).unwrap_or_default();
             match envelope.pointer("/meta/test_directive").and_then(Value::as_str) {
-                Some("quiet") => return Ok(Some("quiet")),
-                Some("terminate") => return Ok(Some("terminate")),
+                Some("quiet") => return Ok(Some(Directive::Quiet)),
+                Some("terminate") => return Ok(Some(Directive::Terminate)),
                 _ => {}
             }
         }

@@ -17,6 +17,7 @@ use crate::kernel::job_log;
 use crate::kernel::journal::Journal;
 use crate::kernel::part::Part;
 use crate::kernel::view::view;
+use crate::kernel::wake::Signal;
 use crate::store::rows::Counts;
 use crate::store::tables::Tables;
 
@@ -33,8 +34,8 @@ pub struct Transaction<'a> {
     pub(crate) ready: HashMap<i64, usize>,
     /// What features keep until the end of the transaction.
     pub(crate) features: State,
-    /// Signals of queues that have room again.
-    pub(crate) signals: Vec<Arc<str>>,
+    /// What wakes waiting requests after the commit, beside new jobs.
+    pub(crate) signals: Vec<Signal>,
     /// When a claim that a rate held back may find more.
     pub(crate) retry_at: Option<i64>,
     /// Jobs that ended.
@@ -75,9 +76,10 @@ impl<'a> Transaction<'a> {
         }
         let before = self.tables.changes();
         match work(self) {
-            Err(Refusal::Ojs(error)) if self.tables.changes() != before => {
+            Err(refusal) if !matches!(refusal, Refusal::Store(_)) && self.tables.changes() != before => {
+                let error = refusal.into_error()?;
                 tracing::debug!(?part, %error, "refused after a write: all is applied again without it");
-                self.counters.refused.note(part, *error);
+                self.counters.refused.note(part, error);
                 Err(StoreError::Conflict("a refused command had written something".into()).into())
             }
             done => done,
@@ -119,7 +121,7 @@ impl<'a> Transaction<'a> {
         for (queue, jobs) in self.ready {
             ready.push((self.tables.queue_by_num(queue)?.name, jobs));
         }
-        ready.extend(self.signals.into_iter().map(|signal| (signal, usize::MAX)));
+        ready.extend(self.signals.into_iter().map(|signal| (signal.name().into(), usize::MAX)));
         Ok(ready)
     }
 

@@ -198,3 +198,39 @@ impl Transaction<'_> {
         Ok(outcomes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Query, Submission};
+    use crate::error::{Applied, Refusal, StoreError};
+    use crate::kernel::typed::Asked;
+    use crate::store::memory::MemoryTables;
+    use crate::store::tables::Tables;
+
+    /// Answers with the number of queues.
+    #[derive(Debug)]
+    struct CountQueues;
+
+    impl Query for CountQueues {
+        type Reply = usize;
+
+        fn answer(&self, tables: &mut dyn Tables) -> Applied<usize> {
+            Ok(tables.queues()?.len())
+        }
+    }
+
+    #[test]
+    fn a_submission_keeps_the_reply_of_the_latest_try() {
+        let (mut tables, submission) = (MemoryTables::default(), Submission::new(CountQueues));
+        submission.answer(&mut tables).unwrap();
+        tables.queue("q", ojs_model::Timestamp::from_millis(0)).unwrap();
+        submission.answer(&mut tables).unwrap();
+        assert_eq!(submission.take().unwrap(), 1);
+    }
+
+    #[test]
+    fn a_reply_that_was_never_given_is_a_fault_of_the_store() {
+        let refusal = Submission::<_, usize>::new(CountQueues).take().unwrap_err();
+        assert!(matches!(refusal, Refusal::Store(StoreError::Failed(_))), "{refusal:?}");
+    }
+}

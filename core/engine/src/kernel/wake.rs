@@ -10,21 +10,31 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::kernel::ending::Endings;
 
-/// The signal of a queue that has room again. No queue has a name with a colon.
+/// How the names of [`Signal::Room`] begin. No queue has a name with a colon.
 const ROOM: &str = "room:";
+/// How the names of [`Signal::Quiet`] begin.
+const QUIET: &str = "quiet:";
 
-/// Prefix of a signal that a worker takes no more jobs. A queue name cannot contain a colon.
-pub const QUIET: &str = "quiet:";
-
-/// Name of the signal that a worker takes no more jobs. Signals are sent in a list with commas and equals signs between
-/// them, so both are replaced in the name. Two workers may share a signal: it only makes a fetch look again.
-pub(crate) fn quiet_signal(worker: &str) -> String {
-    format!("{QUIET}{}", worker.replace([',', '='], "_"))
+/// What wakes waiting requests beside new jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signal {
+    /// The queue of this name has room again: enqueues that wait try again.
+    Room(String),
+    /// The worker of this id takes no more jobs: its fetch is answered.
+    Quiet(String),
 }
 
-/// Name of the signal that a queue has room.
-pub(crate) fn room_signal(queue: &str) -> String {
-    format!("{ROOM}{queue}")
+impl Signal {
+    /// The name under which waiting requests are registered; it stands among the names of queues. Names are sent to
+    /// other nodes in a list with commas and equals signs between them, so both are replaced. Two workers may share a
+    /// name: a signal only makes a fetch look again.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Room(queue) => format!("{ROOM}{queue}"),
+            Self::Quiet(worker) => format!("{QUIET}{}", worker.replace([',', '='], "_")),
+        }
+    }
 }
 
 /// A queue that got jobs, and how many.
@@ -72,8 +82,14 @@ impl Wakeups {
         self.add(queues, want.max(1))
     }
 
-    /// Registers a fetch that wants only some of the jobs of these queues: which, the call cannot tell, so that it is called each time and
-    /// nobody else is called less often.
+    /// Registers a request that waits for a signal.
+    #[must_use]
+    pub fn register_signal(self: &Arc<Self>, signal: &Signal) -> Registration {
+        self.add(&[signal.name()], 1)
+    }
+
+    /// Registers a fetch that wants only some of the jobs of these queues: which, the call cannot tell, so that it is
+    /// called each time and nobody else is called less often.
     #[must_use]
     pub fn register_picky(self: &Arc<Self>, queues: &[String]) -> Registration {
         self.picky.fetch_add(1, Ordering::SeqCst);
@@ -143,7 +159,8 @@ impl Wakeups {
         self.followed.store(followed, Ordering::SeqCst);
     }
 
-    /// An application has inserted jobs by plain SQL: the maintenance thread need not wait for its next tick to take them in.
+    /// An application has inserted jobs by plain SQL: the maintenance thread need not wait for its next tick to take
+    /// them in.
     pub fn rows_inserted(&self) {
         self.inserted.store(true, Ordering::SeqCst);
     }
@@ -159,8 +176,8 @@ impl Wakeups {
         self.followed.load(Ordering::SeqCst)
     }
 
-    /// Something changed that cannot be told more precisely: everybody looks. Who waits for a worker to go quiet is not called, for
-    /// that call is an answer by itself.
+    /// Something changed that cannot be told more precisely: everybody looks. Who waits for a worker to go quiet is not
+    /// called, for that call is an answer by itself.
     pub fn all(&self) {
         self.endings.notify_all();
         for waiter in self.lock().iter().filter(|(name, _)| !name.starts_with(QUIET)).flat_map(|(_, waiters)| waiters) {
@@ -237,7 +254,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_to_all_is_no_word_of_a_worker() {
         let wakeups = Arc::new(Wakeups::default());
-        let (fetch, quiet) = (wakeups.register(&queues(), 1), wakeups.register(&[format!("{QUIET}w")], 1));
+        let (fetch, quiet) = (wakeups.register(&queues(), 1), wakeups.register_signal(&Signal::Quiet("w".to_owned())));
         wakeups.all();
         fetch.woken().await;
         assert!(quiet.woken().now_or_never().is_none());

@@ -122,6 +122,96 @@ impl QueueRow {
     }
 }
 
+/// How far a worker is with stopping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WorkerPhase {
+    /// It takes jobs.
+    #[default]
+    Running = 0,
+    /// It finishes what it has and takes no more.
+    Quiet = 1,
+    /// It was told to terminate, and does.
+    Terminate = 2,
+    /// It finishes what it has and ends.
+    Drain = 3,
+}
+
+impl WorkerPhase {
+    /// The phase of a number; one that is not known counts as running.
+    #[must_use]
+    pub const fn from_number(number: i64) -> Self {
+        match number {
+            1 => Self::Quiet,
+            2 => Self::Terminate,
+            3 => Self::Drain,
+            _ => Self::Running,
+        }
+    }
+
+    /// The number that stores keep.
+    #[must_use]
+    pub const fn number(self) -> i64 {
+        self as i64
+    }
+
+    /// Whether it ends, now or when its jobs are done.
+    #[must_use]
+    pub const fn is_leaving(self) -> bool {
+        matches!(self, Self::Terminate | Self::Drain)
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Quiet => "quiet",
+            Self::Terminate => "terminate",
+            Self::Drain => "drain",
+        }
+    }
+}
+
+/// What an operator wants a worker to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Directive {
+    /// Take jobs.
+    #[default]
+    Run = 0,
+    /// Finish what it has and take no more.
+    Quiet = 1,
+    /// Stop.
+    Terminate = 2,
+}
+
+impl Directive {
+    /// The directive of a number; one that is not known counts as none.
+    #[must_use]
+    pub const fn from_number(number: i64) -> Self {
+        match number {
+            1 => Self::Quiet,
+            2 => Self::Terminate,
+            _ => Self::Run,
+        }
+    }
+
+    /// The number that stores keep.
+    #[must_use]
+    pub const fn number(self) -> i64 {
+        self as i64
+    }
+
+    /// The word that answers to heartbeats carry.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "running",
+            Self::Quiet => "quiet",
+            Self::Terminate => "terminate",
+        }
+    }
+}
+
 /// A worker as stores keep it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerRow {
@@ -129,12 +219,12 @@ pub struct WorkerRow {
     pub num: i64,
     /// Its id.
     pub id: Arc<str>,
-    /// What it last reported: 0 running, 1 quiet, 2 terminate, 3 drain.
-    pub phase: i64,
+    /// What it last reported.
+    pub phase: WorkerPhase,
     /// Latest heartbeat; 0 when it never sent one.
     pub beat_at: i64,
-    /// What an operator wants it to do: 0 nothing, 1 quiet, 2 terminate.
-    pub directive: i64,
+    /// What an operator wants it to do.
+    pub directive: Directive,
     /// First heartbeat; 0 when it never sent one.
     pub first_at: i64,
     /// What it says of itself.
@@ -145,7 +235,8 @@ impl WorkerRow {
     /// A worker that has just been heard of.
     #[must_use]
     pub fn fresh(num: i64, id: &str) -> Self {
-        Self { num, id: id.into(), phase: 0, beat_at: 0, directive: 0, first_at: 0, info: "{}".into() }
+        let (phase, directive) = (WorkerPhase::Running, Directive::Run);
+        Self { num, id: id.into(), phase, beat_at: 0, directive, first_at: 0, info: "{}".into() }
     }
 }
 

@@ -3,8 +3,7 @@ use ojs_engine::command::{
     Cancel, Command, CountQueues, DropWorker, FindQueue, GetMaintenance, Heartbeat, ListJobs, ListWorkers, Maintain, Query, Reset,
 };
 use ojs_engine::error::Refusal;
-use ojs_engine::rows::JobSort;
-use ojs_engine::rows::{JobFilter, WorkerRow};
+use ojs_engine::rows::{JobFilter, JobSort, WorkerPhase, WorkerRow};
 use ojs_model::{JobId, JobState, OjsError};
 
 use crate::support::{Bench, START, seconds};
@@ -106,15 +105,15 @@ async fn queues_come_with_counts_and_the_longest_wait(b: Bench) {
 async fn a_heartbeat_tells_who_the_worker_is(b: Bench) {
     let beat =
         |phase, info: Option<&str>| Heartbeat { worker: "w".into(), phase, info: info.map(Into::into), ..Default::default() };
-    b.engine.store().execute(beat(0, Some(r#"{"hostname":"h"}"#))).await.unwrap();
+    b.engine.store().execute(beat(WorkerPhase::Running, Some(r#"{"hostname":"h"}"#))).await.unwrap();
     b.job().await;
     b.claim(1).await;
     b.advance(seconds(5)).await;
     // What it does not repeat stays known.
-    b.engine.store().execute(beat(3, None)).await.unwrap();
+    b.engine.store().execute(beat(WorkerPhase::Drain, None)).await.unwrap();
     let all = workers(&b).await;
     let (worker, held) = &all[0];
-    assert_eq!((all.len(), &*worker.id, worker.phase, *held), (1, "w", 3, 1));
+    assert_eq!((all.len(), &*worker.id, worker.phase, *held), (1, "w", WorkerPhase::Drain, 1));
     assert_eq!((worker.first_at, worker.beat_at, &*worker.info), (START, b.now(), r#"{"hostname":"h"}"#));
     b.job().await;
     assert!(b.claim(1).await.is_empty(), "a worker that drains gets nothing");

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use ojs_engine::command::{Cancel, CreateWorkflow, DeleteDeadLetter, Heartbeat, Outcome, PutCron, Replay, SetPaused};
 use ojs_engine::cron::{CronRow, Overlap};
 use ojs_engine::job::JobView;
+use ojs_engine::rows::WorkerPhase;
 use ojs_engine::{Event, EventFilter};
 use ojs_model::workflow::NewWorkflow;
 use ojs_model::{JobState, Timestamp};
@@ -185,7 +186,8 @@ async fn queues_and_workers(b: Bench) {
     };
     let job = start(&b, "").await;
     let held = vec![(job.row.id, Some(job.row.lease))];
-    for (after, phase) in [(0, 0), (5, 0), (5, 1), (20, 1), (25, 1), (5, 1)] {
+    let (running, quiet) = (WorkerPhase::Running, WorkerPhase::Quiet);
+    for (after, phase) in [(0, running), (5, running), (5, quiet), (20, quiet), (25, quiet), (5, quiet)] {
         b.advance(seconds(after)).await;
         b.engine.store().execute(beat(phase, held.clone())).await.unwrap();
     }

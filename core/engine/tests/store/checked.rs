@@ -29,7 +29,7 @@ impl Store for Checked {
             let what = format!("{command:?}");
             let before = digest_of(&*self.store, START).await;
             let answer = self.store.submit(command).await;
-            if let Err(Refusal::Ojs(error)) = &answer {
+            if let Some(Ok(error)) = answer.clone().err().map(Refusal::into_error) {
                 let after = digest_of(&*self.store, START).await;
                 assert_eq!(after, before, "{what} was refused ({error}) and has left something behind");
             }

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use ojs_engine::command::SetPaused;
 use ojs_engine::job::JobView;
+use ojs_engine::rows::WorkerPhase;
 use ojs_model::{JobId, JobState};
 
 use crate::support::Bench;
@@ -73,9 +74,9 @@ async fn a_quiet_worker_gets_nothing(b: Bench) {
         ..Default::default()
     };
     b.job().await;
-    b.engine.store().execute(beat(1)).await.unwrap();
+    b.engine.store().execute(beat(WorkerPhase::Quiet)).await.unwrap();
     assert!(b.claim(1).await.is_empty());
-    b.engine.store().execute(beat(0)).await.unwrap();
+    b.engine.store().execute(beat(WorkerPhase::Running)).await.unwrap();
     assert_eq!(b.claim(1).await.len(), 1);
 }
 

@@ -1,4 +1,5 @@
 use ojs_engine::command::{Activate, Cancel, Direct, Heartbeat, Outcome, Replay, Reset};
+use ojs_engine::rows::Directive;
 use ojs_model::{JobError, JobState};
 
 use crate::support::{Bench, seconds};
@@ -64,18 +65,17 @@ async fn unknown_jobs_are_not_found(b: Bench) {
 }
 
 async fn a_directive_reaches_the_worker(b: Bench) {
-    let direct = || b.engine.store().execute(Direct { worker: "w".into(), directive: 1 });
+    let direct = || b.engine.store().execute(Direct { worker: "w".into(), directive: Directive::Quiet });
     assert!(direct().await.is_err(), "a worker that never beats would not hear of it");
     b.beat("w", &[]).await;
     direct().await.unwrap();
     let beat = Heartbeat {
         worker: "w".into(),
-        phase: 0,
         jobs: vec![],
         visibility_ms: None,
         test_directives: false,
         info: None,
         ..Default::default()
     };
-    assert_eq!(b.engine.store().execute(beat).await.unwrap().directive, "quiet");
+    assert_eq!(b.engine.store().execute(beat).await.unwrap().directive, Directive::Quiet);
 }

@@ -25,6 +25,7 @@ crate::on_every_store!(
     retention_is_the_queues_own,
     a_queue_is_deleted_only_when_nothing_is_lost,
     a_full_queue_refuses_and_stores_nothing,
+    a_full_queue_says_whether_producers_wait,
     two_writers_race_for_the_last_place,
     a_batch_is_taken_whole_or_not_at_all,
     the_oldest_makes_room,
@@ -44,8 +45,7 @@ async fn place(b: &Bench, requests: &[&str]) -> Result<Vec<Placed>, OjsError> {
         requests.iter().map(|text| NewJob::parse(text, ojs_model::Timestamp::from_millis(b.now())).unwrap().into()).collect();
     match b.engine.store().execute(Enqueue(jobs)).await {
         Ok(placed) => Ok(placed),
-        Err(Refusal::Ojs(error)) => Err(*error),
-        other => panic!("{other:?}"),
+        Err(refusal) => Err(refusal.into_error().unwrap()),
     }
 }
 
@@ -216,6 +216,19 @@ async fn a_full_queue_refuses_and_stores_nothing(b: Bench) {
     b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
     assert_eq!(b.state(job.row.id).await, JobState::Retryable, "a retry is never turned away");
     assert_eq!(place(&b, &[PLAIN]).await.unwrap_err().status, 429);
+}
+
+async fn a_full_queue_says_whether_producers_wait(b: Bench) {
+    let request = r#"{"type":"t","args":[],"options":{"queue":"q"}}"#;
+    let job = || vec![NewJob::parse(request, ojs_model::Timestamp::from_millis(b.now())).unwrap().into()];
+    configure(&b, "q", json!({"max_size": 1, "overflow_policy": "block"})).await;
+    b.job().await;
+    let refusal = b.engine.store().execute(Enqueue(job())).await.unwrap_err();
+    let Refusal::Blocked(blocked) = refusal else { panic!("{refusal:?}") };
+    assert_eq!((blocked.queue.as_str(), blocked.error.status, &*blocked.error.code), ("q", 429, "QUEUE_FULL"));
+    configure(&b, "q", json!({"overflow_policy": "reject"})).await;
+    let refusal = b.engine.store().execute(Enqueue(job())).await.unwrap_err();
+    assert!(matches!(&refusal, Refusal::Ojs(error) if error.code == "QUEUE_FULL"), "{refusal:?}");
 }
 
 async fn two_writers_race_for_the_last_place(b: Bench) {

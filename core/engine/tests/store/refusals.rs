@@ -8,7 +8,7 @@ use ojs_engine::command::{
 };
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
-use ojs_engine::rows::{JobFilter, QueueRow};
+use ojs_engine::rows::{Directive, JobFilter, QueueRow};
 use ojs_engine::store::seam::Store;
 use ojs_engine::typed::{Submission, Submitted};
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
@@ -90,7 +90,7 @@ fn refused(known: JobId, ended: JobId) -> Vec<(&'static str, Arc<dyn Submitted>)
         ("a priority", submitted(SetPriority(ended, 5))),
         ("a replay", submitted(Replay(known))),
         ("a burial", submitted(DeleteDeadLetter(known))),
-        ("a directive", submitted(Direct { worker: "nobody".into(), directive: 1 })),
+        ("a directive", submitted(Direct { worker: "nobody".into(), directive: Directive::Quiet })),
         ("a workflow", submitted(CancelWorkflow(known))),
         ("a cron entry", submitted(SwitchCron { name: "none".into(), enabled: true })),
     ]

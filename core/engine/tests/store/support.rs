@@ -151,7 +151,6 @@ impl Bench {
     pub async fn beat(&self, worker: &str, jobs: &[(JobId, Option<i64>)]) -> (Vec<JobId>, Vec<JobId>) {
         let beat = Heartbeat {
             worker: worker.to_owned(),
-            phase: 0,
             jobs: jobs.to_vec(),
             visibility_ms: None,
             test_directives: false,

@@ -79,7 +79,6 @@ async fn a_heartbeat_cannot_lengthen_the_heartbeat_timeout(b: Bench) {
     let jobs = vec![(id, Some(job.row.lease))];
     let beat = Heartbeat {
         worker: "w".into(),
-        phase: 0,
         jobs,
         visibility_ms: Some(60_000),
         test_directives: false,

@@ -4,7 +4,7 @@ use crate::features::admin::records::{Gauges, JobPage, Maintenance};
 use crate::features::admin::rules;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
-use crate::store::rows::{JobFilter, WorkerRow};
+use crate::store::rows::{Directive, JobFilter, WorkerRow};
 use crate::store::tables::Tables;
 
 /// Begin or end maintenance.
@@ -34,13 +34,13 @@ impl Command for DropWorker {
     }
 }
 
-/// Tell a worker at its next heartbeat to be quiet (1) or to terminate (2).
+/// Tell a worker at its next heartbeat what to do.
 #[derive(Debug, Clone)]
 pub struct Direct {
     /// The worker's id.
     pub worker: String,
-    /// 1 quiet, 2 terminate.
-    pub directive: i64,
+    /// What it shall do.
+    pub directive: Directive,
 }
 
 impl Command for Direct {

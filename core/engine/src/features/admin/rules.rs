@@ -96,7 +96,7 @@ pub(crate) fn gauges(tables: &mut dyn Tables, now: i64) -> Result<Gauges, StoreE
         queues: counted(tables)?,
         busy: tables.busy_workers()?,
         workers: workers.len(),
-        stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase >= 2 && *held == 0)).count(),
+        stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase.is_leaving() && *held == 0)).count(),
         dead,
     })
 }

@@ -10,7 +10,7 @@ use crate::features::admin::records::STALE_AFTER_MS;
 use crate::http::operator::{Paging, stamp};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
-use crate::store::rows::WorkerRow;
+use crate::store::rows::{Directive, WorkerRow};
 
 type Held = (WorkerRow, usize);
 
@@ -40,9 +40,9 @@ pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result
 /// `POST /admin/workers/{id}/quiet|terminate|resume`: told to the worker at its next heartbeat.
 pub async fn direct(State(engine): State<Engine>, Path((worker, word)): Path<(String, String)>) -> Result<Json, Failure> {
     let directive = match word.as_str() {
-        "resume" => 0,
-        "quiet" => 1,
-        "terminate" => 2,
+        "resume" => Directive::Run,
+        "quiet" => Directive::Quiet,
+        "terminate" => Directive::Terminate,
         _ => return Err(OjsError::not_found("directive", &word).with_hint("Use quiet, terminate or resume.").into()),
     };
     engine.execute(Direct { worker: worker.clone(), directive }).await?;
@@ -76,13 +76,11 @@ async fn one(engine: &Engine, id: &str) -> Result<Held, Failure> {
 /// A worker that never beat is not stale: foreign clients need not beat. One that said it stops, and holds nothing, has left: its silence
 /// is as it should be.
 fn state((worker, held): &Held, now: Timestamp) -> &'static str {
+    let silent = now.as_millis().saturating_sub(worker.beat_at) >= STALE_AFTER_MS;
     match worker.phase {
-        2 | 3 if *held == 0 && now.as_millis().saturating_sub(worker.beat_at) >= STALE_AFTER_MS => "left",
-        _ if worker.beat_at > 0 && now.as_millis().saturating_sub(worker.beat_at) >= STALE_AFTER_MS => "stale",
-        1 => "quiet",
-        2 => "terminate",
-        3 => "drain",
-        _ => "running",
+        phase if silent && *held == 0 && phase.is_leaving() => "left",
+        _ if silent && worker.beat_at > 0 => "stale",
+        phase => phase.as_str(),
     }
 }
 
@@ -92,9 +90,8 @@ fn describe(found: &Held, now: Timestamp) -> Value {
     let told = |name: &str| info.get(name).cloned().unwrap_or(Value::Null);
     let started = if info.contains_key("started_at") { told("started_at") } else { stamp(worker.first_at) };
     let directive = match worker.directive {
-        1 => json!("quiet"),
-        2 => json!("terminate"),
-        _ => Value::Null,
+        Directive::Run => Value::Null,
+        directive => json!(directive.as_str()),
     };
     json!({
         "id": &*worker.id, "state": state(found, now), "active_jobs": held, "directive": directive,

@@ -10,7 +10,7 @@ use ojs_model::state::Trigger;
 use ojs_model::{ErrorCode, JobId, JobState, NewJob, OjsError};
 use serde_json::json;
 
-use crate::error::{Applied, Refusal, StoreError};
+use crate::error::{Applied, StoreError};
 use crate::features::bulk::answer::enqueue_answer;
 use crate::features::bulk::records::{Action, Batch, BulkFilter, Order, Stored};
 use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
@@ -91,8 +91,7 @@ impl Transaction<'_> {
     fn enqueue_some(&mut self, place: usize, jobs: &[Arc<NewJob>]) -> Applied<Result<Vec<Placed>, OjsError>> {
         match self.part(Part::Job(self.command, place), |transaction| transaction.enqueue(jobs)) {
             Ok(placed) => Ok(Ok(placed)),
-            Err(Refusal::Ojs(error)) => Ok(Err(*error)),
-            Err(fault) => Err(fault),
+            Err(refusal) => Ok(Err(refusal.into_error()?)),
         }
     }
 

@@ -5,7 +5,7 @@ use ojs_model::cron::CronSchedule;
 use ojs_model::{ErrorCode, JobId, NewJob, OjsError, Timestamp, json};
 use serde_json::value::RawValue;
 
-use crate::error::{Applied, Refusal, StoreError};
+use crate::error::{Applied, StoreError};
 use crate::features::crons::records::{CronRow, Overlap};
 use crate::kernel::emit::job_type_of;
 use crate::kernel::enqueue::Link;
@@ -128,13 +128,13 @@ impl Transaction<'_> {
         };
         match self.part(Part::Cron(row.name.as_str().into()), judged) {
             Ok(()) => {}
-            Err(Refusal::Ojs(error)) => {
+            Err(refusal) => {
+                let error = refusal.into_error()?;
                 tracing::info!(cron = row.name, %error, "a cron run was not enqueued");
                 let duplicate = error.code == ErrorCode::Duplicate.as_str();
                 self.emit_skipped(row, if duplicate { "unique_conflict" } else { &error.code }, None);
                 return Ok(());
             }
-            Err(Refusal::Store(fault)) => return Err(fault),
         }
         row.run_count += 1;
         row.last_at = self.now.as_millis();

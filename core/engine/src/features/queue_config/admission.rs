@@ -4,14 +4,14 @@ use std::sync::Arc;
 use ojs_model::{ErrorCode, JobState, NewJob, OjsError};
 use serde_json::json;
 
-use crate::error::{Applied, StoreError};
+use crate::error::{Applied, Blocked, Refusal, StoreError};
 use crate::features::queue_config::records::{Overflow, QueueConfig, WARNING_THRESHOLD};
 use crate::features::queue_config::rules::filled;
 use crate::kernel::admission::Admission;
 use crate::kernel::job::JobRow;
 use crate::kernel::placed::{Placed, Pressure};
 use crate::kernel::transaction::Transaction;
-use crate::kernel::wake::room_signal;
+use crate::kernel::wake::Signal;
 use crate::store::rows::{Counts, QueuePhase, QueueRow, WAITING, depth};
 
 /// What one queue is asked to take.
@@ -107,10 +107,12 @@ impl Transaction<'_> {
                 Overflow::Reject | Overflow::Block => None,
             };
             let Some(victims) = victims else {
-                if strategy != Overflow::Block {
-                    self.emit_full(&queue, &load, config, &demand.first.job_type);
+                let error = full(&queue.name, &load, config, strategy, demand.jobs);
+                if strategy == Overflow::Block {
+                    return Err(Refusal::Blocked(Box::new(Blocked { queue: queue.name.to_string(), error })));
                 }
-                return Err(full(&queue.name, &load, config, strategy, demand.jobs).into());
+                self.emit_full(&queue, &load, config, &demand.first.job_type);
+                return Err(error.into());
             };
             depth = depth.saturating_sub(victims.len() as u64);
             admission.victims.extend(victims);
@@ -246,7 +248,7 @@ impl Transaction<'_> {
 
     /// Lets enqueues that wait for room in a queue try again.
     pub(crate) fn signal_room(&mut self, queue: &QueueRow) {
-        self.signals.push(room_signal(&queue.name).into());
+        self.signals.push(Signal::Room(queue.name.to_string()));
     }
 }
 

@@ -3,7 +3,7 @@
 use ojs_model::workflow::{Callback, NewWorkflow, Shape, Work};
 use ojs_model::{ErrorCode, JobId, JobState, NewJob, OjsError, json};
 
-use crate::error::{Applied, Refusal, StoreError};
+use crate::error::{Applied, StoreError};
 use crate::features::workflows::records::{StepRow, StepState, StepView, WorkflowRow, WorkflowState, WorkflowView};
 use crate::kernel::aside::SLICE;
 use crate::kernel::enqueue::Link;
@@ -159,8 +159,7 @@ impl Transaction<'_> {
         };
         match self.part(Part::Step(flow.id, step.index), judged) {
             Ok(()) => Ok(Ok(job.id)),
-            Err(Refusal::Ojs(error)) => Ok(Err(*error)),
-            Err(Refusal::Store(fault)) => Err(fault),
+            Err(refusal) => Ok(Err(refusal.into_error()?)),
         }
     }
 

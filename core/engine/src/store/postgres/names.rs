@@ -10,7 +10,7 @@ use super::rows::get;
 use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::StoredSettings;
 use crate::store::record::InMemory;
-use crate::store::rows::{QueuePhase, QueueRow, WorkerRow};
+use crate::store::rows::{Directive, QueuePhase, QueueRow, WorkerPhase, WorkerRow};
 
 /// What a connection has learnt, trusted for one epoch.
 #[derive(Debug, Default)]
@@ -70,9 +70,9 @@ pub fn read_worker(row: &Row) -> Result<WorkerRow> {
     Ok(WorkerRow {
         num: get(row, 0)?,
         id: id.into(),
-        phase: phase.into(),
+        phase: WorkerPhase::from_number(phase.into()),
         beat_at: get(row, 3)?,
-        directive: directive.into(),
+        directive: Directive::from_number(directive.into()),
         first_at: get(row, 5)?,
         info: info.into(),
     })

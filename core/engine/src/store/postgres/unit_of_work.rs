@@ -257,7 +257,7 @@ impl UnitOfWork {
             writes.counts.push([queue, i64::try_from(state).unwrap_or(0), delta]);
         }
         for worker in std::mem::take(&mut self.saved_workers).into_values() {
-            writes.workers.push([worker.num, worker.phase, worker.beat_at, worker.directive, worker.first_at]);
+            writes.workers.push([worker.num, worker.phase.number(), worker.beat_at, worker.directive.number(), worker.first_at]);
             writes.infos.push(worker.info.to_string());
         }
         writes.events = std::mem::take(&mut self.events);

@@ -78,6 +78,7 @@ pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
 mod tests {
     use super::*;
     use crate::options::Durability;
+    use crate::store::rows::{Directive, WorkerPhase};
     use crate::store::sqlite::SqliteTables;
     use crate::store::tables::Tables;
 
@@ -101,7 +102,8 @@ mod tests {
             let ready = tables.ready(1, 10).unwrap();
             assert_eq!((ready.len(), ready[0].0.created_at, ready[0].0.max_attempts), (1, 5, 3));
             let worker = tables.worker("w").unwrap();
-            assert_eq!((worker.phase, worker.beat_at, worker.directive, worker.first_at, &*worker.info), (1, 5, 2, 0, "{}"));
+            assert_eq!((worker.phase, worker.directive), (WorkerPhase::Quiet, Directive::Terminate));
+            assert_eq!((worker.beat_at, worker.first_at, &*worker.info), (5, 0, "{}"));
             let version: i64 =
                 Connection::open(&path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
             assert_eq!(version, SCHEMA_VERSION);

@@ -474,7 +474,8 @@ impl Tables for SqliteTables {
 
     fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
         self.workers.insert(Arc::clone(&worker.id), worker.clone());
-        let params = params![worker.num, worker.phase, worker.beat_at, worker.directive, worker.first_at, worker.info];
+        let params =
+            params![worker.num, worker.phase.number(), worker.beat_at, worker.directive.number(), worker.first_at, worker.info];
         self.execute(sql!("save_worker"), params).map(drop)
     }
 

@@ -12,7 +12,7 @@ use crate::features::queue_config::records::StoredSettings;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::store::record::{Cell, Reader};
 use crate::store::row::{Row, Section};
-use crate::store::rows::{QueuePhase, QueueRow, WorkerRow, fresh_settings};
+use crate::store::rows::{Directive, QueuePhase, QueueRow, WorkerPhase, WorkerRow, fresh_settings};
 
 /// Inserts a job; changes nothing when its id exists. What a claim sets later is 0 in the statement itself.
 pub static INSERT_JOB: LazyLock<String> = LazyLock::new(|| {
@@ -165,9 +165,9 @@ pub fn read_worker(row: &SqlRow<'_>) -> rusqlite::Result<WorkerRow> {
     Ok(WorkerRow {
         num: row.get(0)?,
         id: id.into(),
-        phase: row.get(2)?,
+        phase: WorkerPhase::from_number(row.get(2)?),
         beat_at: row.get(3)?,
-        directive: row.get(4)?,
+        directive: Directive::from_number(row.get(4)?),
         first_at: row.get(5)?,
         info: info.into(),
     })

@@ -174,8 +174,7 @@ impl GroupCommitStore {
                 Ok(Err(Refusal::Store(StoreError::Closed))) => {
                     return Err(StoreError::Unavailable("a thread that writes has ended: restart the process".into()));
                 }
-                Ok(Err(Refusal::Store(fault))) => return Err(fault),
-                Ok(Err(Refusal::Ojs(error))) => return Err(StoreError::Failed(error.message)),
+                Ok(Err(refusal)) => return Err(StoreError::Failed(refusal.into_error()?.message)),
                 Err(_) => {
                     let text = format!("a thread that writes has not answered for {} s", PROBE_PATIENCE.as_secs());
                     return Err(StoreError::Unavailable(text));

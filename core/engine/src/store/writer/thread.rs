@@ -443,7 +443,7 @@ impl WriterThread {
             next = sweeper.clone();
             match next.sweep(transaction) {
                 Err(Refusal::Store(fault)) => Err(fault),
-                Err(Refusal::Ojs(_)) | Ok(()) => Ok(true),
+                Err(Refusal::Ojs(_) | Refusal::Blocked(_)) | Ok(()) => Ok(true),
             }
         });
         let swept = match swept {
