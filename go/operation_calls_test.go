@@ -200,6 +200,10 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.Audit(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.ServerConfig(ctx)
 		return err
 	},

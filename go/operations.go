@@ -368,6 +368,15 @@ func (c *Client) SetMaintenance(ctx context.Context, enabled bool, reason string
 	return c.object(ctx, "POST", at("admin", "system", "maintenance"), body)
 }
 
+// Audit: Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with
+// their bodies, workflows with their steps, and so on. "sound" is true when nothing contradicts anything. "findings"
+// has the first 1,000 contradictions, each with the check, the row, what was compared, and both values; "total" counts
+// them all. The time grows with the number of jobs, and other queries of a store in one file or in memory wait
+// meanwhile.
+func (c *Client) Audit(ctx context.Context) (Obj, error) {
+	return c.object(ctx, "GET", at("admin", "system", "audit"), nil)
+}
+
 // ServerConfig: The settings that the server runs with. There are no secrets among them.
 func (c *Client) ServerConfig(ctx context.Context) (Obj, error) {
 	return c.object(ctx, "GET", at("admin", "system", "config"), nil)

@@ -400,6 +400,11 @@ export class OJSClient {
   maintenance(options?: CallOptions): Promise<any>;
   /** Begins or ends maintenance. During it jobs are accepted, and none is handed out. */
   setMaintenance(enabled: boolean, options?: { reason?: string; estimatedDuration?: Duration } & CallOptions): Promise<any>;
+  /** Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their bodies, workflows
+   * with their steps, and so on. `sound` is true when nothing contradicts anything. `findings` has the first 1,000 contradictions,
+   * each with the check, the row, what was compared, and both values; `total` counts them all. The time grows with the number of jobs,
+   * and other queries of a store in one file or in memory wait meanwhile. */
+  audit(options?: CallOptions): Promise<any>;
   /** The settings that the server runs with. There are no secrets among them. */
   serverConfig(options?: CallOptions): Promise<any>;
   /** The registered schemas of all job types, without their texts, in order of job type and version. */

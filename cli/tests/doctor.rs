@@ -99,8 +99,27 @@ async fn the_doctor_looks_at_a_store_without_a_server() {
     assert!(output.status.code() == Some(1) && said.contains("not there yet"), "{said}");
     assert!(!path.exists(), "a look makes no store");
     assert_eq!(ojs(&store, &["jobs", "enqueue", "a.b", "--queue", "reports"]).await.status.code(), Some(0));
-    let output = doctor(look).await;
+    let output = doctor(look.clone()).await;
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("ok       schema") && said.contains("none answers at"), "{said}");
     assert!(said.contains("warning  waiting: 1 job of 'reports'"), "{said}");
+    assert!(!said.contains("audit"), "only when it is asked for: {said}");
+    let audit = [look, vec!["--audit".to_owned()]].concat();
+    let said = String::from_utf8(doctor(audit.clone()).await.stdout).unwrap();
+    assert!(said.contains("ok       audit: 1 jobs looked at"), "{said}");
+    rusqlite::Connection::open(&path).unwrap().execute("DELETE FROM bodies", []).unwrap();
+    let output = doctor(audit).await;
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("warning  audit: job "), "{said}");
+    assert!(said.contains("the body of a job: expected a row, found none (bodies)"), "{said}");
+}
+
+#[tokio::test]
+async fn the_doctor_audits_the_store_of_a_server() {
+    let server = ServerProcess::memory().await;
+    says(&server, &["jobs", "enqueue", "a.b", "--queue", "reports"]).await;
+    let output = ojs(&server.url(), &["doctor", "--audit", "--json"]).await;
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["check"] == "audit").unwrap();
+    assert_eq!(found["message"], "1 jobs looked at: nothing contradicts anything", "{report}");
 }

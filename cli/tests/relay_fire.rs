@@ -313,6 +313,8 @@ async fn nothing_is_lost_doubled_or_overtaken() {
     worker.shutdown(None).await;
     let stats = client.queue_stats("run").await.unwrap();
     assert_eq!((stats.completed, stats.discarded), (run.len() as u64, 0));
+    let audited = targets.server.connect().await.get("/admin/system/audit").await.expect(200).json();
+    assert_eq!(audited["sound"], true, "the store contradicts itself: {audited}");
     let Runs { rows, wrong } = &*runs.lock().unwrap();
     assert!(wrong.is_empty(), "{wrong:?}");
     assert!(run.iter().all(|number| rows.contains_key(number)) && rows.len() == run.len(), "{} of {}", rows.len(), run.len());

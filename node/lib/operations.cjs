@@ -117,6 +117,12 @@ class Operations {
     return this.request('POST', at('admin', 'system', 'maintenance'), { enabled, reason, estimated_duration: lengthOf('estimatedDuration', estimatedDuration) }, options);
   }
 
+  /** Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their bodies, workflows
+   * with their steps, and so on. */
+  async audit(options) {
+    return this.request('GET', at('admin', 'system', 'audit'), undefined, options);
+  }
+
   /** The settings that the server runs with. There are no secrets among them. */
   async serverConfig(options) {
     return this.request('GET', at('admin', 'system', 'config'), undefined, options);

@@ -50,6 +50,7 @@ export const OPERATION_CALLS = [
   (client) => client.statsHistory({ period: '1h', queue: 'mail', since: '2031-01-01T00:00:00Z' }),
   (client) => client.maintenance(),
   (client) => client.setMaintenance(true, { reason: 'moving the database', estimatedDuration: 'PT30M' }),
+  (client) => client.audit(),
   (client) => client.serverConfig(),
   (client) => client.listSchemas(),
   (client) => client.registerSchema('email.send', '1.0.0', { items: { type: 'string' }, minItems: 1 }, { mode: 'strict' }),

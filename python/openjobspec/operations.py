@@ -936,6 +936,21 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def audit(self) -> dict[str, Any]:
+        """Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with
+        their bodies, workflows with their steps, and so on.
+
+        ``sound`` is true when nothing contradicts anything. ``findings`` has the first 1,000 contradictions, each
+        with the check, the row, what was compared, and both values; ``total`` counts them all. The time grows with
+        the number of jobs, and other queries of a store in one file or in memory wait meanwhile.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("admin", "system", "audit"),
+            None,
+            ops.whole,
+        ))
+
     def server_config(self) -> dict[str, Any]:
         """The settings that the server runs with. There are no secrets among them.
         """
@@ -1989,6 +2004,21 @@ class AsyncOperations(ABC):
             "POST",
             ops.at("admin", "system", "maintenance"),
             ops.given({"enabled": enabled, "reason": reason, "estimated_duration": ops.period(estimated_duration)}),
+            ops.whole,
+        ))
+
+    async def audit(self) -> dict[str, Any]:
+        """Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with
+        their bodies, workflows with their steps, and so on.
+
+        ``sound`` is true when nothing contradicts anything. ``findings`` has the first 1,000 contradictions, each
+        with the check, the row, what was compared, and both values; ``total`` counts them all. The time grows with
+        the number of jobs, and other queries of a store in one file or in memory wait meanwhile.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("admin", "system", "audit"),
+            None,
             ops.whole,
         ))
 

@@ -52,6 +52,7 @@ OPERATION_CALLS = [
   ->(client) { client.stats_history(period: "1h", queue: "mail", since: "2031-01-01T00:00:00Z") },
   ->(client) { client.maintenance },
   ->(client) { client.set_maintenance(true, reason: "moving the database", estimated_duration: "PT30M") },
+  ->(client) { client.audit },
   ->(client) { client.server_config },
   ->(client) { client.list_schemas },
   ->(client) { client.register_schema("email.send", "1.0.0", { items: { type: "string" }, minItems: 1 }, mode: "strict") },

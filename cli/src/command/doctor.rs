@@ -11,6 +11,7 @@ use crate::list::{Entry, Paging, Source};
 use crate::output::{Output, print, text};
 use crate::remote::{DEFAULT_URL, Remote, RemoteArgs};
 
+mod audit;
 mod failures;
 mod running;
 mod waiting;
@@ -20,6 +21,7 @@ Examples:
   ojs doctor                                    ask the server at OJS_URL
   ojs doctor --store sqlite:jobs.db             a store without a server
   ojs doctor --store postgres://ojs@db/jobs     look at the database as well
+  ojs doctor --audit                            compare all rows of the store with each other
   ojs doctor --json | jq '.findings[] | select(.level != \"ok\")'";
 
 #[derive(Debug, Args)]
@@ -29,6 +31,11 @@ pub struct Doctor {
     /// one, the jobs are looked at in the store.
     #[arg(long, value_name = "URL", env = "OJS_STORE", hide_env_values = true)]
     store: Option<String>,
+    /// Also compare the rows of the store with each other: counts with jobs, jobs with their bodies, workflows with
+    /// their steps, and so on. Changes nothing. Takes some seconds for a million jobs, and other queries of a store in
+    /// one file or in memory wait meanwhile.
+    #[arg(long)]
+    audit: bool,
 }
 
 /// Most queues that are looked at.
@@ -71,13 +78,13 @@ pub async fn run(command: Doctor, args: RemoteArgs) -> Result<(), Failure> {
         (Ok(finding), _) => {
             findings.push(finding);
             findings.push(clock(&remote).await?);
-            jobs(&remote, &mut findings).await?;
+            jobs(&remote, command.audit, &mut findings).await?;
         }
         (Err(failure), Some(store)) if failure.is_unreachable() && !named => {
             findings.push(ok("server", format!("none answers at {DEFAULT_URL}: the store itself was looked at")));
             // Opening a store makes it, or brings it to this version: a look changes nothing.
             if findings.iter().all(|finding| finding.level == "ok") {
-                jobs(&RemoteArgs::open(store, output).await?, &mut findings).await?;
+                jobs(&RemoteArgs::open(store, output).await?, command.audit, &mut findings).await?;
             }
         }
         (Err(failure), _) => return Err(failure),
@@ -86,7 +93,7 @@ pub async fn run(command: Doctor, args: RemoteArgs) -> Result<(), Failure> {
 }
 
 /// What the jobs, queues and workers say.
-async fn jobs(remote: &Remote, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+async fn jobs(remote: &Remote, audited: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
     let list = |path: &str| Source { path: path.to_owned(), members: &["items"], paging: Paging::Numbered };
     findings.push(maintenance(remote).await?);
     let queues = list("/admin/queues").first(remote, QUEUES).await?;
@@ -95,6 +102,9 @@ async fn jobs(remote: &Remote, findings: &mut Vec<Finding>) -> Result<(), Failur
     findings.extend(waiting::look(remote, &queues, &workers).await?);
     findings.extend(running::look(remote, &queues).await?);
     findings.extend(failures::look(remote).await?);
+    if audited {
+        findings.extend(audit::look(remote).await?);
+    }
     Ok(())
 }
 

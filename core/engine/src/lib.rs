@@ -68,6 +68,7 @@ pub use http::hosts::Hosts;
 pub use http::listener::{Limits, Listener};
 pub use http::server::{Server, listening_advice};
 pub use kernel::event::{Change, Event, EventFilter, Origin, Place};
+pub use kernel::finding as audit;
 pub use kernel::retention::Retention;
 pub use kernel::{clock, holds, job, log, placed, typed};
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, StoreUrl};

@@ -436,6 +436,15 @@ module OJS
       call("POST", path("admin", "system", "maintenance"), { enabled: enabled, reason: reason, estimated_duration: length("estimated_duration", estimated_duration) }.compact)
     end
 
+    # Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their
+    # bodies, workflows with their steps, and so on. <tt>sound</tt> is true when nothing contradicts anything.
+    # <tt>findings</tt> has the first 1,000 contradictions, each with the check, the row, what was compared, and both
+    # values; <tt>total</tt> counts them all. The time grows with the number of jobs, and other queries of a store in
+    # one file or in memory wait meanwhile.
+    def audit
+      call("GET", path("admin", "system", "audit"))
+    end
+
     # The settings that the server runs with. There are no secrets among them.
     def server_config
       call("GET", path("admin", "system", "config"))

@@ -139,6 +139,8 @@ async fn reckon(host: &Host, ledger: &Ledger, jobs: usize) {
     for part in entries.chunks(100) {
         check(&mut wire, part).await;
     }
+    let audited = wire.get("/admin/system/audit").await.expect(200).json();
+    assert_eq!(audited["sound"], true, "the store contradicts itself: {audited}");
 }
 
 /// No tick of the cron entry has fired twice, although the leader changed; each tick has one job.

@@ -25,6 +25,7 @@ pub(crate) const ALL: &[Feature] = &[
     crons::FEATURE,
     job_types::FEATURE,
     idempotency::FEATURE,
+    results::FEATURE,
     statistics::FEATURE,
     dead_letters::FEATURE,
 ];

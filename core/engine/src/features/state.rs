@@ -1,4 +1,6 @@
-//! What features keep for the length of one transaction.
+//! What features keep for the length of one transaction, or of one audit.
+use std::collections::BTreeMap;
+
 use crate::features::limits::gate::Gates;
 use crate::features::workflows::ended::Ended;
 
@@ -7,4 +9,13 @@ use crate::features::workflows::ended::Ended;
 pub struct State {
     pub(crate) limits: Gates,
     pub(crate) workflows: Ended,
+}
+
+/// The same for an audit: what a feature has counted while the jobs went by.
+#[derive(Debug, Default)]
+pub struct AuditState {
+    /// Dead letters that were seen.
+    pub(crate) dead_letters: usize,
+    /// Active and available jobs that were seen, by number of the key.
+    pub(crate) limits: BTreeMap<i64, [i64; 2]>,
 }

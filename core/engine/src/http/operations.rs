@@ -106,6 +106,7 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/admin/stats/history", Inspect),
     at("GET", "/admin/system/maintenance", Inspect),
     at("POST", "/admin/system/maintenance", Administer),
+    at("GET", "/admin/system/audit", Inspect),
     at("GET", "/admin/system/config", Inspect),
     at("GET", "/openapi.json", Open),
     at("GET", "/schemas", Read),

@@ -151,6 +151,7 @@ pub fn table() -> Vec<Route> {
         at(POST, "/admin/dead-letter/{id}/retry", post(dead_letters::retry)),
         at(GET, "/admin/stats", get(statistics::now)),
         at(GET, "/admin/stats/history", get(statistics::history)),
+        at(GET, "/admin/system/audit", get(system_operator::audit)),
         at(GET, "/admin/system/maintenance", get(system_operator::maintenance)),
         at(POST, "/admin/system/maintenance", post(system_operator::set_maintenance)),
         at(GET, "/admin/system/config", get(system_operator::config)),

@@ -66,7 +66,10 @@ impl Transaction<'_> {
             queue = self.tables.lock_queue(queue.num)?;
         }
         let before = jobs.len();
-        let slots = self.free_slots(&mut queue)?;
+        let mut slots = usize::MAX;
+        for free in self.counters.features.iter().filter_map(|feature| feature.slots) {
+            slots = slots.min(free(self, &mut queue)?);
+        }
         let allowed = queue.fill(self.now.as_millis());
         let full = claim.count.min(before.saturating_add(allowed.min(slots)));
         // Expired jobs are discarded on the way and replaced, hence the loop.
@@ -109,22 +112,6 @@ impl Transaction<'_> {
             }
         }
         Ok(true)
-    }
-
-    /// Jobs that may be active in a queue beside those that are. A queue without a limit is not even counted.
-    fn free_slots(&mut self, queue: &mut QueueRow) -> Result<usize, StoreError> {
-        let limit = |queue: &QueueRow| {
-            let settings = queue.settings()?;
-            Ok::<_, StoreError>(settings.and_then(|settings| settings.config.concurrency))
-        };
-        if limit(queue)?.is_none() {
-            return Ok(usize::MAX);
-        }
-        // Exact among several writers: who counts holds the queue until its commit.
-        *queue = self.tables.lock_queue(queue.num)?;
-        let Some(most) = limit(queue)? else { return Ok(usize::MAX) };
-        let active = self.counts_now(queue.num)?.get(JobState::Active as usize).copied().unwrap_or(0);
-        Ok(usize::try_from(most.saturating_sub(u64::try_from(active).unwrap_or(0))).unwrap_or(usize::MAX))
     }
 
     fn lease(&mut self, before: JobRow, body: Body, worker: i64, claim: &Claim) -> Result<JobView, StoreError> {

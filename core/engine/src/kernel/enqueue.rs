@@ -1,4 +1,5 @@
 //! Enqueue: one job or many, all or none.
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, JobView, flag};
 use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
-use crate::store::rows::{fresh_body, fresh_row};
+use crate::store::rows::{QueuePhase, fresh_body, fresh_row};
 
 /// Where a step of a workflow belongs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -147,7 +148,11 @@ impl Transaction<'_> {
         {
             return Err(not_unique(&existing, policy).into());
         }
-        let job = &*self.fitted(job)?;
+        let mut own = Cow::Borrowed(job);
+        for complete in self.counters.features.iter().filter_map(|feature| feature.complete) {
+            own = complete(self, &own)?.map_or(own, Cow::Owned);
+        }
+        let job = &*own;
         if self.changes_others(job)? && self.tables.row(job.id)?.is_some() {
             return Err(self.duplicate(job, 0, 1)?.into());
         }
@@ -165,7 +170,7 @@ impl Transaction<'_> {
         Ok(job.unique.is_some()
             || job.rate_limit.is_some()
             || job.max_per_second.is_some()
-            || self.queue_to_be(&job.queue)?.num == 0
+            || self.tables.find_queue(&job.queue)?.is_none_or(|queue| queue.phase == QueuePhase::Deleted)
             || self.tables.find_job_type_id(&job.job_type)?.is_none())
     }
 

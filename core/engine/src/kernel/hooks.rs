@@ -8,10 +8,12 @@ use ojs_model::{JobError, NewJob};
 
 use crate::error::{Applied, StoreError};
 use crate::kernel::admission::Admission;
+use crate::kernel::audit::Checks;
 use crate::kernel::job::JobRow;
 use crate::kernel::placed::Placed;
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
+use crate::store::rows::QueueRow;
 
 /// What the hooks of one feature answer when only the store can fail.
 pub type Hooked = Result<(), StoreError>;
@@ -21,6 +23,10 @@ pub type Admit = fn(&mut Transaction<'_>, &[Arc<NewJob>], &mut Admission) -> App
 pub type Judge = fn(&mut Transaction<'_>, &str, &str) -> Applied<()>;
 /// Goes on with jobs that have been stored.
 pub type AfterEnqueue = fn(&mut Transaction<'_>, &mut Admission, &mut [Placed]) -> Hooked;
+/// Fills in what a job of the engine's own making leaves out.
+pub type Complete = fn(&mut Transaction<'_>, &NewJob) -> Applied<Option<NewJob>>;
+/// Counts the jobs that may start in a queue.
+pub type Slots = fn(&mut Transaction<'_>, &mut QueueRow) -> Result<usize, StoreError>;
 /// Whether a job may start.
 pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>;
 
@@ -33,6 +39,9 @@ pub struct Feature {
     /// inserted by plain SQL, a dead letter with other arguments. Refuses it. It is asked earlier as well, when a
     /// workflow or a cron entry is stored.
     pub judge: Option<Judge>,
+    /// The engine makes a job itself, for a step of a workflow: the job with what was left out filled in, `None` where
+    /// nothing was. What producers send is filled in by `admit`.
+    pub complete: Option<Complete>,
     /// A job is about to get its row.
     pub on_enqueue: Option<fn(&mut Transaction<'_>, &NewJob, &mut JobRow) -> Hooked>,
     /// A job has been stored.
@@ -46,24 +55,38 @@ pub struct Feature {
     pub on_release: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// Jobs are to be claimed; outcomes of the same request have been written.
     pub before_claim: Option<fn(&mut Transaction<'_>) -> Hooked>,
+    /// How many jobs of a queue may be active beside those that are. The row may be read again, under a lock.
+    pub slots: Option<Slots>,
     /// Whether a job at the head of its line may start. A feature that says no has moved it out of the way.
     pub may_claim: Option<MayClaim>,
     /// A claim has found nothing.
     pub on_empty_claim: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// A job changes its state, and is not written yet: the row before and the row after.
     pub on_transition: Option<fn(&mut Transaction<'_>, &JobRow, &JobRow) -> Hooked>,
+    /// A job completes with a result, which is JSON text; its row is not written yet.
+    pub on_result: Option<fn(&mut Transaction<'_>, &mut JobRow, &[u8]) -> Hooked>,
+    /// The time is over that an ended job has in `expires_at`.
+    pub after_end: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// An attempt has failed; whether there is another one is not decided yet.
     pub on_failure: Option<fn(&mut Transaction<'_>, &JobRow, &JobError) -> Hooked>,
     /// A command has been carried out, or a sweep.
     pub after_command: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// The transaction is about to write its counts and events.
     pub before_commit: Option<fn(&mut Transaction<'_>) -> Hooked>,
+    /// Counts and events have been written; only the commit is left.
+    pub on_written: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// What time makes due.
     pub sweep: Option<Sweep>,
     /// Removes one slice of what is past its retention; true when there may be more.
     pub prune: Option<fn(&mut Transaction<'_>, &Retention) -> Applied<bool>>,
+    /// Whether an ended job must be kept at a time, in milliseconds, although it is past the retention of its state.
+    pub keeps: Option<fn(&JobRow, i64) -> bool>,
+    /// An ended job is kept by a prune: removes what of it is past its own retention.
+    pub prune_kept: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// Everything has been removed (test mode): forgets what it keeps in memory.
     pub reset: Option<fn(&mut Transaction<'_>)>,
+    /// Compares its records with each other and with the jobs; changes nothing.
+    pub audit: Option<Checks>,
 }
 
 /// A feature's part of a sweep.
@@ -82,21 +105,29 @@ impl Feature {
     pub const NONE: Self = Self {
         admit: None,
         judge: None,
+        complete: None,
         on_enqueue: None,
         on_stored: None,
         after_enqueue: None,
         on_available: None,
         on_release: None,
         before_claim: None,
+        slots: None,
         may_claim: None,
         on_empty_claim: None,
         on_transition: None,
+        on_result: None,
+        after_end: None,
         on_failure: None,
         after_command: None,
         before_commit: None,
+        on_written: None,
         sweep: None,
         prune: None,
+        keeps: None,
+        prune_kept: None,
         reset: None,
+        audit: None,
     };
 }
 
@@ -111,3 +142,43 @@ macro_rules! call {
     };
 }
 pub(crate) use call;
+
+#[cfg(test)]
+mod tests {
+    use ojs_model::{JobState, Timestamp};
+
+    use super::*;
+    use crate::kernel::command::{Claim, Outcome, OutcomeReport};
+    use crate::kernel::counters::Counters;
+    use crate::kernel::job::flag;
+    use crate::store::memory::MemoryTables;
+    use crate::store::tables::Tables as _;
+
+    /// A job that has completed with a result, that result as it was kept, and the number of figures, in a store in
+    /// which these features take part.
+    fn completed(features: &'static [Feature]) -> (JobRow, String, usize) {
+        let (mut tables, mut counters) = (MemoryTables::default(), Counters::with(features));
+        counters.reserve(&mut tables).unwrap();
+        let now = Timestamp::from_millis(1_767_225_600_000);
+        let job = Arc::new(NewJob::parse(r#"{"type":"t","args":[]}"#, now).unwrap());
+        let mut transaction = Transaction::new(&mut tables, &mut counters, now);
+        drop(transaction.enqueue(&[Arc::clone(&job)]).unwrap());
+        let claim = Claim { queues: vec!["default".into()], count: 1, worker: None, ..Claim::default() };
+        let lease = Some(transaction.claim(&claim).unwrap().remove(0).row.lease);
+        let outcome = Outcome::Ack(Some("[1]".into()));
+        let report = OutcomeReport { job: job.id, lease, worker: None, outcome, want_job: false };
+        drop(transaction.exchange(&[report], None).unwrap());
+        transaction.finish().unwrap();
+        let row = tables.row(job.id).unwrap().unwrap();
+        let result = tables.history(row.seq).unwrap().result;
+        (row, result, counters.facts.len())
+    }
+
+    #[test]
+    fn features_decide_what_is_kept_of_a_completed_job_and_the_kernel_works_without_them() {
+        let (row, result, figures) = completed(&[]);
+        assert_eq!((row.state, row.has(flag::RESULT), result.as_str(), figures), (JobState::Completed, false, "", 0));
+        let (row, result, figures) = completed(crate::features::ALL);
+        assert_eq!((row.state, row.has(flag::RESULT), result.as_str(), figures), (JobState::Completed, true, "[1]", 1));
+    }
+}

@@ -9,7 +9,6 @@ use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
 
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::QueueConfig;
-use crate::features::results::records::{expiry, holds_result};
 use crate::kernel::aside::{SLICE, Subject};
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, flag};
@@ -118,7 +117,7 @@ impl Transaction<'_> {
                 continue;
             }
             if row.state.is_terminal() {
-                self.prune_result(&row)?;
+                call!(self, after_end, &row);
             } else {
                 self.expire(&row)?;
             }
@@ -189,10 +188,10 @@ impl Transaction<'_> {
             });
             if row.finished_at < limit && row.has(flag::DEAD) {
                 self.forget_dead(&row, "dead_letter.pruned", "\"reason\":\"max_age\"")?;
-            } else if row.finished_at < limit && !holds_result(&row, now) {
+            } else if row.finished_at < limit && !self.keeps(&row) {
                 self.erase(&row)?;
-            } else if row.has(flag::RESULT) && expiry(&row).is_some_and(|at| at <= now) {
-                self.prune_result(&row)?;
+            } else {
+                call!(self, prune_kept, &row);
             }
         }
         Ok(next)
@@ -200,6 +199,12 @@ impl Transaction<'_> {
 }
 
 impl Transaction<'_> {
+    /// Whether a feature keeps an ended job beyond the retention of its state.
+    fn keeps(&self, row: &JobRow) -> bool {
+        let now = self.now.as_millis();
+        self.counters.features.iter().filter_map(|feature| feature.keeps).any(|keeps| keeps(row, now))
+    }
+
     /// Whether a sweep goes into one of its parts.
     pub(crate) fn enters(&mut self, part: &'static str) -> bool {
         self.counters.aside.look_at(Subject::Part(part), self.now.as_millis())

@@ -2,6 +2,7 @@
 pub(crate) mod admission;
 pub(crate) mod apart;
 pub(crate) mod aside;
+pub mod audit;
 pub(crate) mod claim;
 pub mod clock;
 pub mod command;
@@ -11,6 +12,7 @@ pub(crate) mod ending;
 pub(crate) mod enqueue;
 pub(crate) mod event;
 pub(crate) mod event_log;
+pub mod finding;
 pub mod holds;
 pub(crate) mod hooks;
 pub(crate) mod import;

@@ -100,7 +100,7 @@ impl Transaction<'_> {
         row.worker = 0;
         row.flags &= !flag::ERROR;
         if let Some(result) = result {
-            self.keep_result(&mut row, result)?;
+            call!(self, on_result, &mut row, result);
         }
         let row = self.transition(before, row, Trigger::Ack, JobState::Completed)?;
         let duration = row.finished_at.saturating_sub(row.started_at);

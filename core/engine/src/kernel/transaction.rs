@@ -9,7 +9,6 @@ use ojs_model::{JobId, OjsError, Timestamp};
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::state::State;
-use crate::features::statistics::rules::named;
 use crate::kernel::counters::Counters;
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, JobView};
@@ -114,9 +113,7 @@ impl<'a> Transaction<'a> {
             self.counters.told = self.journal.events(self.tables)?;
         }
         self.journal.write(self.now, self.tables)?;
-        let tally = std::mem::take(&mut self.journal.tally);
-        self.counters.exceeded = tally.exceeded;
-        self.counters.facts = named(tally, self.tables)?;
+        call!(&mut self, on_written);
         let mut ready = Vec::with_capacity(self.ready.len());
         for (queue, jobs) in self.ready {
             ready.push((self.tables.queue_by_num(queue)?.name, jobs));

@@ -17,6 +17,7 @@ use crate::features::results::records::ResultTables;
 use crate::features::statistics::records::StatTables;
 use crate::features::workflows::records::WorkflowTables;
 use crate::kernel::clock::Clock;
+use crate::kernel::finding::AuditTables;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::kernel::log::LogTables;
 use crate::store::record::RecordTables;
@@ -27,6 +28,7 @@ use crate::store::wanted::Wanted;
 pub trait Tables:
     AdminTables
     + AnswerTables
+    + AuditTables
     + CronTables
     + DeadTables
     + KeyTables

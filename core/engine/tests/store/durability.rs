@@ -5,7 +5,7 @@ use ojs_engine::Engine;
 use ojs_engine::clock::SystemClock;
 use ojs_model::JobState;
 
-use crate::support::{Bench, options, seconds};
+use crate::support::{Audited, Bench, options, seconds};
 
 fn url(b: &Bench) -> String {
     format!("sqlite:{}", b.dir.path().join("jobs.db").display())
@@ -37,9 +37,11 @@ async fn everything_is_there_after_reopening() {
 #[tokio::test]
 async fn two_engines_on_one_file_see_each_other() {
     let b = Bench::sqlite().await;
+    let engine = Engine::open(options(&url(&b), Arc::clone(&b.clock) as _)).await.unwrap();
     let other = Bench {
+        audited: Audited::of(&engine),
+        engine,
         database: None,
-        engine: Engine::open(options(&url(&b), Arc::clone(&b.clock) as _)).await.unwrap(),
         clock: Arc::clone(&b.clock),
         dir: tempfile::TempDir::new().unwrap(),
     };

@@ -126,6 +126,7 @@ async fn a_writer_that_hangs_is_seen_from_outside() {
 
 /// Runs SQL on the store's own tables, as damage or another program would.
 pub async fn spoil(b: &Bench, sqlite: &str, postgres: &str) {
+    b.audited.damaged();
     if b.database.is_some() {
         assert_eq!(application(b).await.execute(postgres, &[]).await.unwrap(), 1);
     } else {

@@ -12,6 +12,7 @@
 mod access;
 mod admin;
 mod admin_http;
+mod audit;
 mod bounds;
 mod bulk;
 mod catalogue;

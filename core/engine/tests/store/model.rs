@@ -239,7 +239,8 @@ async fn play(b: &mut Bench, steps: &[Step]) -> Result<(), String> {
             return Err(format!("in the end: {state} for {known:?}"));
         }
     }
-    Ok(())
+    let findings = b.engine.audit().await.unwrap().findings;
+    if findings.is_empty() { Ok(()) } else { Err(format!("the store contradicts itself: {findings:#?}")) }
 }
 
 async fn one(b: &mut Bench, step: Step, model: &mut Model) {

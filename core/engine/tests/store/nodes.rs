@@ -9,13 +9,15 @@ use ojs_engine::rows::DeadFilter;
 use ojs_model::JobState;
 use tokio_postgres::{Client, NoTls};
 
-use crate::support::{Bench, options, seconds};
+use crate::support::{Audited, Bench, options, seconds};
 
 /// A second node on the database of the first.
 pub async fn second_node(b: &Bench) -> Bench {
     let url = b.database.as_ref().unwrap().url().to_owned();
+    let engine = Engine::open(options(&url, Arc::clone(&b.clock) as _)).await.unwrap();
     Bench {
-        engine: Engine::open(options(&url, Arc::clone(&b.clock) as _)).await.unwrap(),
+        audited: Audited::of(&engine),
+        engine,
         clock: Arc::clone(&b.clock),
         dir: tempfile::TempDir::new().unwrap(),
         database: None,

@@ -1,5 +1,7 @@
 //! A store on a bench: a manual clock, short verbs, and the macro that makes one test per store.
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use ojs_engine::clock::{Clock, ManualClock};
@@ -7,7 +9,7 @@ use ojs_engine::command::{
     Cancel, Changed, Claim, Command, Enqueue, Exchange, Finished, GetJob, GetQueue, Heartbeat, ListDead, Outcome, OutcomeReport,
     ReadEvents,
 };
-use ojs_engine::error::Refusal;
+use ojs_engine::error::{Refusal, StoreError};
 use ojs_engine::job::JobView;
 use ojs_engine::rows::{Counts, DeadFilter};
 use ojs_engine::{Engine, EngineOptions, Event, EventFilter, StoreUrl};
@@ -19,11 +21,44 @@ use tempfile::TempDir;
 pub const START: i64 = 1_767_225_600_000;
 
 pub struct Bench {
+    /// First: the audit needs the store, and fields are dropped in order.
+    pub audited: Audited,
     pub engine: Engine,
     pub clock: Arc<ManualClock>,
     pub dir: TempDir,
     /// Kept: it goes when the test ends.
     pub database: Option<Database>,
+}
+
+/// Audits the store when the test ends, so that every test of the suite does. A test that damages its store says so
+/// with [`damaged`](Self::damaged). A store that was closed is not audited.
+pub struct Audited {
+    engine: Engine,
+    damaged: AtomicBool,
+}
+
+impl Audited {
+    pub fn of(engine: &Engine) -> Self {
+        Self { engine: engine.clone(), damaged: AtomicBool::new(false) }
+    }
+
+    /// From here on contradictions are what the test is about.
+    pub fn damaged(&self) {
+        self.damaged.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Audited {
+    fn drop(&mut self) {
+        if std::thread::panicking() || self.damaged.load(Ordering::Relaxed) {
+            return;
+        }
+        // The threads of the store answer, so the runtime of the test may wait.
+        match block_on(self.engine.audit()) {
+            Err(StoreError::Closed) => {}
+            audited => assert_eq!(audited.unwrap().findings, [], "the store contradicts itself"),
+        }
+    }
 }
 
 /// Makes a test per store out of each function.
@@ -60,7 +95,8 @@ impl Bench {
         let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
         let url = format!("sqlite:{}", dir.path().join("jobs.db").display());
         let options = EngineOptions { between: Some(crate::checked::Checked::between), ..options(&url, Arc::clone(&clock) as _) };
-        Self { engine: Engine::open(options).await.unwrap(), clock, dir, database: None }
+        let engine = Engine::open(options).await.unwrap();
+        Self { audited: Audited::of(&engine), engine, clock, dir, database: None }
     }
 
     /// A database of its own on a real server.
@@ -74,7 +110,7 @@ impl Bench {
         let dir = TempDir::new().unwrap();
         let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
         let engine = Engine::open(options(&url(&dir), Arc::clone(&clock) as _)).await.unwrap();
-        Self { engine, clock, dir, database: None }
+        Self { audited: Audited::of(&engine), engine, clock, dir, database: None }
     }
 
     /// The same store, opened again by an engine that knows nothing of it yet.
@@ -85,7 +121,9 @@ impl Bench {
             None => format!("sqlite:{}", self.dir.path().join("jobs.db").display()),
         };
         let engine = Engine::open(options(&url, Arc::clone(&self.clock) as _)).await.unwrap();
-        Self { engine, ..self }
+        let audited = Audited::of(&engine);
+        audited.damaged.store(self.audited.damaged.load(Ordering::Relaxed), Ordering::Relaxed);
+        Self { audited, engine, ..self }
     }
 
     pub fn now(&self) -> i64 {
@@ -226,6 +264,24 @@ impl Bench {
 
 pub fn options(url: &str, clock: Arc<dyn Clock>) -> EngineOptions {
     EngineOptions { clock, ..EngineOptions::new(url.parse::<StoreUrl>().unwrap()) }
+}
+
+/// Waits on this thread for what other threads of the store do.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(std::thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(done) => return done,
+            Poll::Pending => std::thread::park(),
+        }
+    }
 }
 
 pub fn seconds(n: u64) -> Duration {

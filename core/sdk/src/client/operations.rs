@@ -461,6 +461,19 @@ impl Client {
         answer::object(&answer)
     }
 
+    /// Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with their
+    /// bodies, workflows with their steps, and so on. `sound` is true when nothing contradicts anything. `findings`
+    /// has the first 1,000 contradictions, each with the check, the row, what was compared, and both values; `total`
+    /// counts them all. The time grows with the number of jobs, and other queries of a store in one file or in memory
+    /// wait meanwhile.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn audit(&self) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, "/admin/system/audit", None).await?;
+        answer::object(&answer)
+    }
+
     /// The settings that the server runs with. There are no secrets among them.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ use crate::http::operator::stamp;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{parse, read_body};
 use crate::http::terms::invalid;
+use crate::kernel::finding::Finding;
 
 /// Longest reason that is kept.
 const MAX_REASON: usize = 1_000;
@@ -49,6 +50,18 @@ pub async fn set_maintenance(State(engine): State<Engine>, headers: HeaderMap, b
 pub async fn maintenance(State(engine): State<Engine>) -> Result<Json, Failure> {
     let maintenance = engine.query(GetMaintenance).await?;
     Ok(Json::ok(describe(maintenance.as_ref()).to_string()))
+}
+
+/// `GET /admin/system/audit`: compares the rows of the store with each other.
+pub async fn audit(State(engine): State<Engine>) -> Result<Json, Failure> {
+    let audited = engine.audit().await?;
+    let finding = |finding: &Finding| {
+        let Finding { check, subject, what, expected, found } = finding;
+        json!({"check": check, "subject": subject, "what": what, "expected": expected, "found": found})
+    };
+    let findings: Vec<Value> = audited.findings.iter().map(finding).collect();
+    let body = json!({"sound": audited.is_sound(), "jobs": audited.jobs, "total": audited.total, "findings": findings});
+    Ok(Json::ok(body.to_string()))
 }
 
 fn describe(maintenance: Option<&Maintenance>) -> Value {

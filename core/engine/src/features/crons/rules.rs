@@ -14,7 +14,7 @@ use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 
 /// Most jobs that wait for an earlier one to end: a job that never ends must not pile up work for years.
-const MAX_WAITING: i64 = 100;
+pub(super) const MAX_WAITING: i64 = 100;
 
 impl Transaction<'_> {
     /// Registers an entry; an existing one of the name is replaced, its history kept. Says whether there was one.

@@ -1,4 +1,5 @@
 //! Jobs that failed for good and are kept for an operator.
+mod audit;
 pub mod commands;
 pub(crate) mod operator_routes;
 pub mod records;
@@ -8,5 +9,8 @@ pub(crate) mod rules;
 use crate::kernel::hooks::Feature;
 
 /// Where it takes part in transactions.
-pub(crate) const FEATURE: Feature =
-    Feature { prune: Some(|transaction, keep| transaction.prune_dead_letters(keep)), ..Feature::NONE };
+pub(crate) const FEATURE: Feature = Feature {
+    prune: Some(|transaction, keep| transaction.prune_dead_letters(keep)),
+    audit: Some(audit::CHECKS),
+    ..Feature::NONE
+};

@@ -1,4 +1,5 @@
 //! Answers that are given again when a request comes again.
+mod audit;
 pub mod records;
 
 use crate::kernel::hooks::Feature;
@@ -10,5 +11,6 @@ pub(crate) const FEATURE: Feature = Feature {
         transaction.tables.forget_answers(before)?;
         Ok(false)
     }),
+    audit: Some(audit::CHECKS),
     ..Feature::NONE
 };

@@ -1,4 +1,5 @@
 //! Keyed limits: concurrency, rate and throttle by key.
+mod audit;
 pub mod commands;
 pub(crate) mod gate;
 pub(crate) mod metrics;
@@ -25,5 +26,6 @@ pub(crate) const FEATURE: Feature = Feature {
     on_failure: Some(|transaction, job, error| transaction.hold_key(job, error)),
     before_commit: Some(|transaction| transaction.open_limits()),
     sweep: Some(Sweep { part: "rate limits", in_maintenance: true, run: |transaction| Ok(transaction.open_due_limits(true)?) }),
+    audit: Some(audit::CHECKS),
     ..Feature::NONE
 };

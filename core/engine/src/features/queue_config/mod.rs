@@ -1,5 +1,6 @@
 //! What operators set for a queue: bounds, job types, retention, defaults.
 pub(crate) mod admission;
+mod audit;
 pub mod commands;
 pub(crate) mod operator_routes;
 pub mod records;
@@ -13,6 +14,9 @@ use crate::kernel::hooks::Feature;
 pub(crate) const FEATURE: Feature = Feature {
     admit: Some(|transaction, jobs, admission| transaction.admit(jobs, admission)),
     after_enqueue: Some(|transaction, admission, placed| transaction.after_admission(admission, placed)),
+    complete: Some(|transaction, job| transaction.fitted(job)),
+    slots: Some(|transaction, queue| transaction.free_slots(queue)),
     before_commit: Some(|transaction| transaction.emit_relief()),
+    audit: Some(audit::CHECKS),
     ..Feature::NONE
 };

@@ -1,6 +1,4 @@
 //! Queues as an operator sees them: settings, template, draining, deletion.
-use std::borrow::Cow;
-
 use ojs_model::{ErrorCode, JobError, JobState, NewJob, OjsError};
 use serde_json::{Map, Value, json};
 
@@ -195,13 +193,29 @@ impl Transaction<'_> {
         known.ok_or_else(|| OjsError::not_found("queue", name).into())
     }
 
-    /// A job with the defaults of its queue filled in.
-    pub(crate) fn fitted<'j>(&mut self, job: &'j NewJob) -> Applied<Cow<'j, NewJob>> {
+    /// A job with the defaults of its queue filled in, if the queue has any.
+    pub(crate) fn fitted(&mut self, job: &NewJob) -> Applied<Option<NewJob>> {
         let queue = self.queue_to_be(&job.queue)?;
         match queue.settings()? {
-            Some(settings) if settings.config.has_defaults() => Ok(Cow::Owned(filled(job, &settings.config)?)),
-            _ => Ok(Cow::Borrowed(job)),
+            Some(settings) if settings.config.has_defaults() => Ok(Some(filled(job, &settings.config)?)),
+            _ => Ok(None),
         }
+    }
+
+    /// Jobs that may be active in a queue beside those that are. A queue without a limit is not even counted.
+    pub(crate) fn free_slots(&mut self, queue: &mut QueueRow) -> Result<usize, StoreError> {
+        let limit = |queue: &QueueRow| {
+            let settings = queue.settings()?;
+            Ok::<_, StoreError>(settings.and_then(|settings| settings.config.concurrency))
+        };
+        if limit(queue)?.is_none() {
+            return Ok(usize::MAX);
+        }
+        // Exact among several writers: who counts holds the queue until its commit.
+        *queue = self.tables.lock_queue(queue.num)?;
+        let Some(most) = limit(queue)? else { return Ok(usize::MAX) };
+        let active = self.counts_now(queue.num)?.get(JobState::Active as usize).copied().unwrap_or(0);
+        Ok(usize::try_from(most.saturating_sub(u64::try_from(active).unwrap_or(0))).unwrap_or(usize::MAX))
     }
 }
 

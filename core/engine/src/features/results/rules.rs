@@ -1,5 +1,6 @@
 //! Results: how long they are kept, and their removal (protocol section 8.10).
 use crate::error::StoreError;
+use crate::features::results::records::expiry;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::transaction::Transaction;
 
@@ -32,5 +33,11 @@ impl Transaction<'_> {
             row.flags = row.flags & !flag::RESULT | flag::PRUNED;
         }
         self.tables.update(before, &row)
+    }
+
+    /// The same when its time is over.
+    pub(crate) fn prune_old_result(&mut self, row: &JobRow) -> Result<(), StoreError> {
+        let now = self.now.as_millis();
+        if row.has(flag::RESULT) && expiry(row).is_some_and(|at| at <= now) { self.prune_result(row) } else { Ok(()) }
     }
 }

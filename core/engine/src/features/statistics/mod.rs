@@ -1,4 +1,5 @@
 //! Figures over time.
+mod audit;
 pub mod commands;
 pub mod records;
 pub(crate) mod routes;
@@ -9,9 +10,11 @@ use crate::kernel::hooks::Feature;
 
 /// Where it takes part in transactions.
 pub(crate) const FEATURE: Feature = Feature {
+    on_written: Some(|transaction| transaction.hand_over_facts()),
     prune: Some(|transaction, _| {
         transaction.roll_stats()?;
         Ok(false)
     }),
+    audit: Some(audit::CHECKS),
     ..Feature::NONE
 };

@@ -1,10 +1,21 @@
 //! Gives the facts of a transaction the names of their queues and job types.
 use crate::error::Result;
 use crate::features::statistics::records::{Facts, Named, Tally};
+use crate::kernel::transaction::Transaction;
 use crate::store::tables::Tables;
 
+impl Transaction<'_> {
+    /// Hands what the transaction has counted to the writer, which adds it to the figures after the commit.
+    pub(crate) fn hand_over_facts(&mut self) -> Result<()> {
+        let tally = std::mem::take(&mut self.journal.tally);
+        self.counters.exceeded = tally.exceeded;
+        self.counters.facts = named(tally, self.tables)?;
+        Ok(())
+    }
+}
+
 /// The facts under their names.
-pub fn named(tally: Tally, tables: &mut dyn Tables) -> Result<Vec<Named>> {
+fn named(tally: Tally, tables: &mut dyn Tables) -> Result<Vec<Named>> {
     let named = |((num, job_type_id), facts)| {
         Ok(Named { num, queue: tables.queue_by_num(num)?.name, job_type: tables.job_type_name(job_type_id)?, facts })
     };

@@ -1,4 +1,5 @@
 //! Chains, groups and batches of jobs.
+mod audit;
 pub mod commands;
 pub(crate) mod ended;
 pub(crate) mod operator_routes;
@@ -17,5 +18,6 @@ pub(crate) const FEATURE: Feature = Feature {
     }),
     after_command: Some(|transaction| transaction.advance_workflows()),
     prune: Some(|transaction, keep| transaction.prune_workflows(keep)),
+    audit: Some(audit::CHECKS),
     ..Feature::NONE
 };

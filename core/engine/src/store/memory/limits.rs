@@ -13,7 +13,7 @@ use crate::kernel::job::JobRow;
 type Place = (i64, i64, i32, i64, i64);
 
 /// The jobs of keys.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Keys {
     line: BTreeSet<Place>,
     running: BTreeMap<i64, i64>,

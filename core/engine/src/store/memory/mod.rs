@@ -1,5 +1,6 @@
 //! Tables in memory: for tests and for queues that may be forgotten. Same rules as SQLite, other rows.
 mod admin;
+mod audit;
 mod dead_letters;
 mod job_types;
 mod limits;

@@ -11,9 +11,8 @@
 //! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |
 //! | `names` | numbers of queues, job types, workers |
-//! | `raw` | jobs inserted by plain SQL |
-//! | `listener` | wake-ups between nodes |
-//! | `checkup` | what an operator should know about a database |
+//! | `raw`, `listener` | jobs inserted by plain SQL; wake-ups between nodes |
+//! | `checkup`, `audit` | what an operator should know about a database; what an audit asks of it |
 //!
 //! A writer's transaction is three round trips, whatever the size of the group: open and read ahead, write, commit. Nothing is held back in
 //! memory that another node needs: any node may enqueue, lease, settle, and the row itself decides (state and lease must be as they were
@@ -29,6 +28,7 @@ macro_rules! sql {
 mod admin;
 mod ahead;
 mod arrays;
+mod audit;
 pub mod checkup;
 mod connection;
 mod dead_letters;

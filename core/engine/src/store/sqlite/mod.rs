@@ -10,6 +10,7 @@ macro_rules! sql {
 }
 
 mod admin;
+mod audit;
 pub mod checkup;
 mod dead_letters;
 mod declared;

@@ -206,6 +206,17 @@ final class Operations {
         }
 
         /**
+         * Compares the rows of the server's store with each other and changes nothing: counts with jobs, jobs with
+         * their bodies, workflows with their steps, and so on. {@code sound} is true when nothing contradicts
+         * anything. {@code findings} has the first 1,000 contradictions, each with the check, the row, what was
+         * compared, and both values; {@code total} counts them all. The time grows with the number of jobs, and
+         * other queries of a store in one file or in memory wait meanwhile.
+         */
+        public Map<String, Object> audit() {
+            return run(Operation.whole("GET", "/admin/system/audit", null));
+        }
+
+        /**
          * The settings that the server runs with. There are no secrets among them.
          */
         public Map<String, Object> serverConfig() {

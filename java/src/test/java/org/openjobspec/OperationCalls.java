@@ -61,6 +61,7 @@ final class OperationCalls {
             client -> client.statsHistory("1h", "mail", Instant.parse("2031-01-01T00:00:00Z"), null),
             client -> client.maintenance(),
             client -> client.setMaintenance(true, "moving the database", Duration.parse("PT30M")),
+            client -> client.audit(),
             client -> client.serverConfig(),
             client -> client.listSchemas(),
             client -> client.registerSchema("email.send", "1.0.0", Map.of("items", Map.of("type", "string"), "minItems", 1), "strict"),

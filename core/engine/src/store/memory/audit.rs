@@ -1,0 +1,79 @@
+//! What an audit asks of memory: each ordered set holds what the jobs say.
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use ojs_model::JobId;
+
+use super::MemoryTables;
+use crate::error::Result;
+use crate::kernel::finding::{AuditTables, Finding, StoreAudit};
+
+impl AuditTables for MemoryTables {
+    fn audit(&mut self, most: usize) -> Result<StoreAudit> {
+        let mut right = Self::default();
+        let mut keys: BTreeMap<&[u8], Vec<JobId>> = BTreeMap::new();
+        for stored in self.jobs.values() {
+            right.index(&stored.row);
+            right.ids.insert(stored.row.id, stored.row.seq);
+            if let Some(key) = &stored.unique {
+                right.uniques.entry(*key).or_default().insert(stored.row.seq);
+                if !stored.row.state.is_terminal() {
+                    keys.entry(key.as_bytes()).or_default().push(stored.row.id);
+                }
+            }
+        }
+        let mut said = StoreAudit::default();
+        let mut compare = |name: &str, expected: &dyn Debug, found: &dyn Debug, same: bool| {
+            if !same {
+                let shown = |set: &dyn Debug| format!("{set:?}").chars().take(200).collect();
+                let (subject, what) = (format!("the set `{name}`"), "its entries".to_owned());
+                said.findings.push(Finding { check: "indexes", subject, what, expected: shown(expected), found: shown(found) });
+            }
+        };
+        compare("ready", &right.ready, &self.ready, right.ready == self.ready);
+        compare("due", &right.due, &self.due, right.due == self.due);
+        compare("leases", &right.leases, &self.leases, right.leases == self.leases);
+        compare("expiring", &right.expiring, &self.expiring, right.expiring == self.expiring);
+        compare("dead", &right.dead, &self.dead, right.dead == self.dead);
+        compare("keys", &right.keys, &self.keys, right.keys == self.keys);
+        compare("ids", &right.ids.len(), &self.ids.len(), right.ids == self.ids);
+        compare("uniques", &right.uniques.len(), &self.uniques.len(), right.uniques == self.uniques);
+        let pairs = keys.values().flat_map(|ids| ids.windows(2)).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)));
+        said.same_key = pairs.take(most).collect();
+        Ok(said)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ojs_model::{NewJob, Timestamp};
+
+    use crate::kernel::audit;
+    use crate::kernel::counters::Counters;
+    use crate::kernel::transaction::Transaction;
+    use crate::store::memory::MemoryTables;
+
+    #[test]
+    fn a_set_that_differs_from_the_jobs_is_found() {
+        let (mut tables, mut counters) = (MemoryTables::default(), Counters::with(crate::features::ALL));
+        let now = Timestamp::from_millis(1_767_225_600_000);
+        let job = NewJob::parse(r#"{"type":"t","args":[],"options":{"unique":{}}}"#, now).unwrap();
+        let mut transaction = Transaction::new(&mut tables, &mut counters, now);
+        drop(transaction.enqueue(&[Arc::new(job)]).unwrap());
+        transaction.finish().unwrap();
+        assert_eq!(audit::run(&mut tables, &[]).unwrap().findings, []);
+        let damage: [fn(&mut MemoryTables); 4] = [
+            |tables| tables.ready.clear(),
+            |tables| _ = tables.due.insert((1, 1)),
+            |tables| tables.ids.clear(),
+            |tables| tables.uniques.clear(),
+        ];
+        for (wanted, damage) in ["ready", "due", "ids", "uniques"].into_iter().zip(damage) {
+            damage(&mut tables);
+            let found = audit::run(&mut tables, &[]).unwrap().findings;
+            assert!(found.iter().any(|finding| finding.subject.contains(wanted)), "{wanted}: {found:?}");
+        }
+    }
+}
