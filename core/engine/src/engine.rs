@@ -229,10 +229,9 @@ impl Engine {
     /// When rows cannot be read at all, or the engine is closed.
     pub async fn audit(&self) -> Result<Audited, StoreError> {
         let checks = features::ALL.iter().filter_map(|feature| feature.audit).collect();
-        self.query(RunAudit(checks)).await.map_err(|refusal| match refusal {
-            Refusal::Store(fault) => fault,
-            Refusal::Ojs(error) => StoreError::Failed(error.message),
-        })
+        let refused =
+            |refusal: Refusal| refusal.into_error().map_or_else(|fault| fault, |error| StoreError::Failed(error.message));
+        self.query(RunAudit(checks)).await.map_err(refused)
     }
 
     /// Answers a query.

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Client;
+use super::answer;
 use super::path::{query, segment};
 use crate::error::Error;
 use crate::job::{JobFailure, JobState};
@@ -177,7 +178,7 @@ impl Client {
             members.retain(|_, value| !value.is_null());
         }
         let body = text(&json!({"filter": wanted, "confirm": true}));
-        number(&self.call(Method::POST, "/dead-letter/retry", Some(body)).await?, "retried")
+        answer::count(&self.call(Method::POST, "/dead-letter/retry", Some(body)).await?, "retried")
     }
 
     /// Deletes all dead letters for ever that a filter finds; returns how many.
@@ -194,7 +195,7 @@ impl Client {
             ("since", since.as_deref()),
             ("until", until.as_deref()),
         ]);
-        number(&self.call(Method::DELETE, &format!("/dead-letter{query}"), None).await?, "deleted")
+        answer::count(&self.call(Method::DELETE, &format!("/dead-letter{query}"), None).await?, "deleted")
     }
 }
 
@@ -220,9 +221,4 @@ fn as_result(job: &crate::Job) -> String {
 
 fn text(value: &Value) -> Bytes {
     value.to_string().into()
-}
-
-fn number(body: &Bytes, name: &str) -> Result<u64, Error> {
-    let answer: Value = serde_json::from_slice(body).map_err(|e| Error::json("answer", e))?;
-    Ok(answer.get(name).and_then(Value::as_u64).unwrap_or(0))
 }
