@@ -104,7 +104,7 @@ func TestConnectionErrors(t *testing.T) {
 	client, err := ojs.NewClient("http://"+listener.Addr().String(), ojs.WithMaxSends(1), ojs.WithRequestTimeout(100*time.Millisecond))
 	must(t, err)
 	defer client.Close()
-	// Nobody answers.
+	// The server does not answer.
 	_, err = client.GetJob(t.Context(), "x")
 	var ours *ojs.Error
 	if !errors.Is(err, ojs.ErrTimeout) || !errors.Is(err, ojs.ErrConnection) || !errors.As(err, &ours) || ours.Status != 0 {
@@ -120,7 +120,7 @@ func TestConnectionErrors(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	must(t, listener.Close())
-	// Nobody is there.
+	// No server listens there.
 	if _, err := client.GetJob(t.Context(), "x"); !errors.Is(err, ojs.ErrConnection) {
 		t.Fatalf("%v", err)
 	}

@@ -88,7 +88,7 @@ func (c Class) Error() string {
 	return "ojs: " + words
 }
 
-// is tells whether c is a kind of parent.
+// is reports whether c is a kind of parent.
 func (c Class) is(parent Class) bool {
 	for c != parent && c != 0 {
 		_, c = c.about()

@@ -43,7 +43,7 @@ func (c *Client) Events(ctx context.Context, filter EventFilter) iter.Seq2[Event
 			cursor = ""
 		}
 		for {
-			wait := time.Duration(0) // The first answer tells where the log ends, at once.
+			wait := time.Duration(0) // The first answer says where the log ends, at once.
 			if heard {
 				wait = heldBack
 			}
@@ -78,7 +78,7 @@ func (c *Client) Events(ctx context.Context, filter EventFilter) iter.Seq2[Event
 	}
 }
 
-// passing tells whether asking again may help.
+// passing reports whether asking again may help.
 func passing(err error) bool {
 	var refused *Error
 	return errors.Is(err, ErrConnection) || errors.As(err, &refused) && (refused.Status == 408 || refused.Status == 429 || refused.Status >= 500)

@@ -182,7 +182,7 @@ func (m *mailbox) reply(ticket uint64, status int, body []byte, failed error) er
 	return takeError(C.ojs_transport_reply(m.ptr, C.uint64_t(ticket), C.uint16_t(status), bytesOf(body)))
 }
 
-// close fails what waits; the goroutine that pulls is told. Nil has nothing to close.
+// close fails what waits and wakes the goroutine that pulls. Nil has nothing to close.
 func (m *mailbox) close() {
 	if m == nil {
 		return

@@ -333,7 +333,7 @@ func (o *Outbox) write(ctx context.Context, tx Transaction, request JobRequest) 
 	return job, nil
 }
 
-// settle tells the transaction what became of its job. It returns the error.
+// settle reports to the transaction what became of its job. It returns the error.
 func (o *Outbox) settle(tx Transaction, err error) error {
 	// A pool, *sql.DB or DB: the row is committed.
 	if _, autocommit := tx.(interface{ SetMaxOpenConns(int) }); autocommit && err == nil {

@@ -114,6 +114,6 @@ func (s *sameDatabase) tell() {
 	ctx, cancel := context.WithTimeout(context.Background(), sameLimit)
 	defer cancel()
 	if _, err := s.database.ExecContext(ctx, notifyStatement()); err != nil {
-		slog.InfoContext(ctx, "ojs: the server could not be told of new jobs; it finds them by itself", "error", err)
+		slog.InfoContext(ctx, "ojs: the server could not be notified of new jobs; it finds them by itself", "error", err)
 	}
 }

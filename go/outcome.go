@@ -23,7 +23,7 @@ const (
 
 //gen:end
 
-// outcome is what the engine is told about a run.
+// outcome is what the engine gets about a run.
 type outcome struct {
 	token   uint64
 	kind    uint32

@@ -43,7 +43,7 @@ func program(role string) int {
 			<-ctx.Done()
 			return ctx.Err()
 		case "dies":
-			os.Exit(3) // As log.Fatal does: nobody has a chance to clean up.
+			os.Exit(3) // As log.Fatal does: nothing is cleaned up.
 		}
 		return nil
 	})

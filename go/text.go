@@ -27,7 +27,7 @@ func redacted(address string) string {
 	return scheme + "://" + place
 }
 
-// String tells where the client leads.
+// String names the server of the client.
 func (c *Client) String() string {
 	if c == nil {
 		return "ojs.Client(nil)"
@@ -41,7 +41,7 @@ func (c *Client) String() string {
 // GoString is String: %#v would print what is inside.
 func (c *Client) GoString() string { return c.String() }
 
-// String tells what the worker works.
+// String names the queues of the worker.
 func (w *Worker) String() string {
 	if w == nil {
 		return "ojs.Worker(nil)"
@@ -53,7 +53,7 @@ func (w *Worker) String() string {
 // GoString is String: %#v would print what is inside.
 func (w *Worker) GoString() string { return w.String() }
 
-// String tells which outbox it is.
+// String names the outbox.
 func (o *Outbox) String() string {
 	if o == nil {
 		return "ojs.Outbox(nil)"
@@ -76,7 +76,7 @@ func (o OutboxOptions) String() string {
 // GoString is String: %#v would print the URL.
 func (o OutboxOptions) GoString() string { return o.String() }
 
-// String tells what the relay has done.
+// String says what the relay has done.
 func (r *Relay) String() string {
 	if r == nil {
 		return "ojs.Relay(nil)"
@@ -91,7 +91,7 @@ func (r *Relay) String() string {
 // GoString is String: %#v would print what is inside.
 func (r *Relay) GoString() string { return r.String() }
 
-// String tells which database its outbox is in.
+// String names the database of its outbox.
 func (d *DB) String() string {
 	if d == nil {
 		return "ojs.DB(nil)"

@@ -152,7 +152,7 @@ func TestATransportEndsWithItsClient(t *testing.T) {
 	receive(t, asked, "the transport is asked")
 	must(t, client.Close())
 	if err := receive(t, ended, "the call ends"); err == nil {
-		t.Fatal("an answer from nobody")
+		t.Fatal("an answer where no server listens")
 	}
 	until(t, "its goroutines end", func() bool {
 		stacks := make([]byte, 1<<20)

@@ -310,7 +310,8 @@ func TestTimeoutAndCancellation(t *testing.T) {
 
 		const limit = 500 * time.Millisecond
 		before := time.Now()
-		// On a busy machine the time may be up before the handler begins. Then nobody is there to be told: another one.
+		// On a busy machine the time may be up before the handler begins. Then no handler is there to be cancelled, and
+		// another job is tried.
 		w.until("a handler ran until its time was up", func() bool {
 			failed := w.inState(w.enqueue("slow", nil, once, ojs.WithTimeout(limit)), ojs.Discarded)
 			equal(w, failed.Error.Code, "timeout", "code of a job that took too long")
@@ -324,7 +325,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 
 		job := w.enqueue("long", nil)
 		if at := receive(w, longStarted, "the start"); !at.deadline.IsZero() {
-			w.Fatalf("a deadline that nobody set: %v", at.deadline)
+			w.Fatalf("a deadline that was not set: %v", at.deadline)
 		}
 		_, err := w.client.CancelJob(w.ctx, job.ID)
 		must(w, err)

@@ -9,7 +9,7 @@
 // 3. Text is UTF-8 with a length, without a final zero; the pointer may be NULL when the length is 0. JSON goes in and out as text.
 // 4. Structures of options begin with their size: let the _init function fill them, then change members.
 // 5. Functions that take a `const` object may be called from any thread at any time, also at the same time. Freeing is for the one
-//    who is sure that nobody uses the object any more.
+//    who is sure that the object is not used any more.
 // 6. Callbacks run on threads of the library. They must return, and must not unwind or longjmp out.
 // 7. Nothing is started before the first call that needs it. The library handles no signals (its own threads block SIGPIPE), writes
 //    nothing to the terminal, and reads no environment but OJS_FAULT_PANIC, by which tests make it panic. After a fork, connections over HTTP work on in the child; workers, servers and embedded engines do not.
@@ -232,7 +232,7 @@ typedef struct {
     uint64_t poll_ms;
     // Do not give unfinished jobs back when it stops: they wait until their leases end.
     bool keep_on_shutdown;
-    // Words about it that the server is told.
+    // Labels of the worker, sent to the server.
     const ojs_slice *labels;
     // How many.
     size_t label_count;
@@ -295,7 +295,7 @@ typedef struct {
     ojs_slice store;
     // `127.0.0.1:8080`; the default takes a free port.
     ojs_slice listen;
-    // A file of keys, which `ojs keys add` writes: everybody is asked for one. Empty asks nobody.
+    // A file of keys, which `ojs keys add` writes: every request needs one. Empty: no request needs a key.
     ojs_slice keys;
 } ojs_server_options;
 
@@ -317,7 +317,7 @@ typedef struct {
     uint32_t size;
     // Most rows in one request; 1,000.
     uint32_t batch_size;
-    // How often it looks when nobody wakes it, in milliseconds; 1000.
+    // How often it looks when it is not woken, in milliseconds; 1000.
     uint64_t poll_interval_ms;
     // How long rows are kept after they were sent, in milliseconds; 24 hours.
     uint64_t retention_ms;
@@ -461,7 +461,7 @@ OJS_MUST_USE ojs_error *ojs_worker_start(const ojs_worker *worker);
 ojs_slice ojs_worker_id(const ojs_worker *worker);
 
 // Takes up to `max` jobs, waiting at most `wait_ms` for the first (negative: until there is one, an unblock, or the end). `frame`
-// is a frame of jobs, see ojs_frame_job(), or NULL: `status` tells why. Every job must be answered once.
+// is a frame of jobs, see ojs_frame_job(), or NULL: `status` says why. Every job must be answered once.
 OJS_MUST_USE
 ojs_error *ojs_worker_pull(const ojs_worker *worker,
                            uint32_t max,
@@ -504,7 +504,7 @@ OJS_MUST_USE
 ojs_error *ojs_worker_stop(const ojs_worker *worker,
                            int64_t grace_ms);
 
-// Waits until the worker is over, at most `wait_ms` (negative: for ever). `over` tells whether it is.
+// Waits until the worker is over, at most `wait_ms` (negative: for ever). `over` says whether it is.
 OJS_MUST_USE ojs_error *ojs_worker_wait(const ojs_worker *worker, int64_t wait_ms, bool *over);
 
 // Where it is in its life.

@@ -3,7 +3,7 @@
 #
 #     java.sh                 build
 #     java.sh test            build, run the tests, install into the local Maven repository, and run examples/java, a project that uses
-#                             the two jars as anybody does
+#                             the two jars as users do
 #     java.sh adapters        build, and run the tests of java/adapters; wanted besides: servers of PostgreSQL and MariaDB, named by
 #                             OJS_TEST_POSTGRES and OJS_TEST_MYSQL (postgres-fixture -- mariadb-fixture scripts/java.sh adapters)
 #

@@ -121,7 +121,7 @@ pub struct ServerArgs {
     /// A name that this server answers to, besides addresses and names of the local network; `*` for all. May be repeated.
     #[arg(long = "allow-host", value_name = "NAME", env = "OJS_ALLOW_HOSTS", value_delimiter = ',')]
     pub hosts: Vec<String>,
-    /// Where dashboards have encrypted arguments decrypted (`ojs codec-server`): the manifest tells them.
+    /// Where dashboards have encrypted arguments decrypted (`ojs codec-server`): the manifest names it.
     #[arg(long, value_name = "URL", env = "OJS_CODEC_SERVER_URL")]
     pub codec_server_url: Option<String>,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.

@@ -206,7 +206,7 @@ impl From<Value> for Entry {
 }
 
 impl Entry {
-    /// What tells it from the others.
+    /// What distinguishes it from the others.
     fn name(&self) -> String {
         let named = ["/id", "/name", "/key"].map(|path| text(&self.value, path)).into_iter().find(|name| !name.is_empty());
         named.unwrap_or_else(|| self.raw.get().to_owned())

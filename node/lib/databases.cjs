@@ -23,7 +23,7 @@ class Database {
   /** Runs a statement on a connection of its own; resolves to the first value of its first row. */
   async query(sql) {
     const client = this.client();
-    // A connection that is lost at rest is told as an event, and no one else listens.
+    // A connection that is lost at rest is reported as an event, and there is no other listener.
     client.on('error', () => {});
     await client.connect();
     try {

@@ -23,7 +23,7 @@ function passing(error) {
 async function* follow(ask, options = {}) {
   const { types, queues, jobTypes, after, signal } = known('filter', options, ['types', 'queues', 'jobTypes', 'after', 'signal']);
   const filters = { types: names(types), queues: names(queues), job_types: names(jobTypes) };
-  // The first answer tells where the log ends, at once.
+  // The first answer says where the log ends, at once.
   let [cursor, heard, backoff] = [after ?? 'latest', false, FIRST_BACKOFF];
   for (;;) {
     const [began, wait] = [performance.now(), heard ? WAIT : 0];

@@ -1,5 +1,5 @@
 'use strict';
-// From what a handler did to what the core is told.
+// From what a handler did to what the core gets.
 const { JobCancelledError, NonRetryableError, OJSError, Snooze } = require('./errors.cjs');
 const { inside } = require('./context.cjs');
 const json = require('./json.cjs');
@@ -44,7 +44,7 @@ function failure(ctx, error) {
   return failed(ctx, error, { code: 'handler_error', retryable: true });
 }
 
-/** What is told instead of an outcome that the core cannot read. */
+/** What is sent instead of an outcome that the core cannot read. */
 function unreadable(ctx, error) {
   return failed(ctx, error, { code: 'serialization_error', message: `the handler's result was not accepted: ${text(error)}`, retryable: false });
 }

@@ -135,7 +135,8 @@ onEveryConnection('worker', (make) => {
         });
       }),
     }).start();
-    // On a busy machine the time may be up before the handler begins. Then nobody is there to be told: another one.
+    // On a busy machine the time may be up before the handler begins. Then no handler is there to be cancelled, and
+    // another job is tried.
     await eventually(async () => {
       const job = await enqueue('slow', [], { timeout: 500, retry: { maxAttempts: 1 } });
       const failed = await inState(client, job.id, 'discarded');
@@ -225,7 +226,7 @@ onEveryConnection('worker', (make) => {
     assert.equal((await inState(client, known.id, 'completed')).result, 'known');
   });
 
-  test('handlers may use the client, and a listener that throws harms nobody', async (t) => {
+  test('handlers may use the client, and a listener that throws does no harm', async (t) => {
     const { client, enqueue, makeWorker } = await make(t);
     const worker = makeWorker({
       parent: async (ctx) => (await enqueue('child', [ctx.id])).id,

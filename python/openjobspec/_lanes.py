@@ -1,4 +1,4 @@
-"""Where handlers run: threads that pull jobs, and an event loop that is told when there are some."""
+"""Where handlers run: threads that pull jobs, and an event loop that is woken when there are some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a handler did to what the core is told: ``(token, kind, payload)``."""
+"""From what a handler did to what the core gets: ``(token, kind, payload)``."""
 
 from __future__ import annotations
 

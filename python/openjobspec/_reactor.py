@@ -1,4 +1,4 @@
-"""Calls of the core made from an event loop: one file descriptor per loop tells that answers are there."""
+"""Calls of the core made from an event loop: one file descriptor per loop says that answers are there."""
 
 from __future__ import annotations
 

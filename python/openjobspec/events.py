@@ -30,7 +30,7 @@ class Reader:
 
     @property
     def wait(self) -> float:
-        """How long the next answer may be held back. The first tells where the log ends, at once."""
+        """How long the next answer may be held back. The first says where the log ends, at once."""
         return WAIT if self._heard else 0.0
 
     def fed(self, events: Sequence[Event], cursor: str, took: float) -> float:

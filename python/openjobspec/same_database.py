@@ -16,7 +16,7 @@ from .client import Client
 
 logger = logging.getLogger("openjobspec.outbox")
 
-#: Tells the nodes after a commit; without it they look ten times a second.
+#: Notifies the nodes after a commit; without it they look ten times a second.
 NOTIFY = _native.outbox_notify()
 
 #: What a server says as ``backend.id``, asked by the application; NULL where it sees no such table, or may not insert.

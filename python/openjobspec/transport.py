@@ -66,7 +66,7 @@ class Answer:
         return dumps(self.body)
 
     def decoded(self) -> Any:
-        """The body of a 2xx; raises the error of any other answer. A bulk answer that tells of each item is none."""
+        """The body of a 2xx; raises the error of any other answer, but a bulk answer with an outcome per item."""
         told = self.status == 422 and isinstance(self.body, Mapping) and "items" in self.body
         if not told and not 200 <= self.status < 300:
             raise _native.error_of(self.status, self.as_bytes())

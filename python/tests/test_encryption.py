@@ -1,4 +1,4 @@
-"""Encrypted arguments: what the handler sees, and what nobody else does (EI-012, EI-013)."""
+"""Encrypted arguments: what the handler sees, and what no other reader does (EI-012, EI-013)."""
 
 import json
 import queue

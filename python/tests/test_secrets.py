@@ -10,7 +10,7 @@ import pytest
 import openjobspec as ojs
 from openjobspec.outbox import Relay
 
-#: With what passwords may hold when nobody wrote them as a URL wants it.
+#: With what passwords may hold when they are not encoded for a URL.
 PASSWORDS = ["hunter2", "hunter2@home", "hunter2/x", "hunter2:y"]
 
 

@@ -2,7 +2,7 @@
 
 require_relative "support"
 
-# Encrypted arguments: what the handler sees, and what nobody else does (EI-012, EI-013).
+# Encrypted arguments: what the handler sees, and what no other reader does (EI-012, EI-013).
 class EncryptionTest < Minitest::Test
   include Support
 

@@ -10,7 +10,7 @@ class TestingTest < Minitest::Test
   def setup
     super
     ojs_fake!
-    @client = OJS::Client.new("http://127.0.0.1:1") # nobody listens there
+    @client = OJS::Client.new("http://127.0.0.1:1") # no server listens there
   end
 
   def teardown

@@ -241,7 +241,7 @@ class WorkerTest < Minitest::Test
     job = enqueue("a")
     w.resume
     job_in(client, job.id, "completed")
-    eventually("its first heartbeat: before that nobody can direct it") do
+    eventually("its first heartbeat: before that it cannot be directed") do
       client.request("POST", "/admin/workers/#{w.id}/quiet", {})
     rescue OJS::NotFoundError
       false

@@ -75,7 +75,7 @@ pub struct Routes {
 }
 
 #[derive(Debug, Default)]
-struct Desk {
+struct HeldJobs {
     table: Table,
     /// Answers given by `step`, not yet with the driver.
     finished: Vec<(Completion, Outcome)>,
@@ -89,7 +89,7 @@ pub struct HostDispatch {
     routes: Routes,
     concurrency: usize,
     pace: Pace,
-    desk: Mutex<Desk>,
+    held_jobs: Mutex<HeldJobs>,
     phase: AtomicU8,
     closed: AtomicBool,
     tend: Notify,
@@ -105,7 +105,7 @@ impl HostDispatch {
             routes,
             concurrency: concurrency.max(1),
             pace: Pace::default(),
-            desk: Mutex::default(),
+            held_jobs: Mutex::default(),
             phase: AtomicU8::new(0),
             closed: AtomicBool::new(false),
             tend: Notify::new(),
@@ -135,7 +135,7 @@ impl HostDispatch {
         let now = Instant::now();
         let mut waiting = false;
         for (at, lane) in self.lanes.iter().enumerate() {
-            if let Some(oldest) = lock(&self.desk).table.oldest_unbegun(at) {
+            if let Some(oldest) = lock(&self.held_jobs).table.oldest_unbegun(at) {
                 waiting = true;
                 if now.saturating_duration_since(oldest) >= STUCK {
                     lane.wake_one();
@@ -172,7 +172,7 @@ impl HostDispatch {
         let until = wait.deadline();
         loop {
             if lane.kind == LaneKind::Threads {
-                let stuck = lock(&self.desk).table.reclaim(at, STUCK, lane.pace.batch(1, 1, max), Instant::now());
+                let stuck = lock(&self.held_jobs).table.reclaim(at, STUCK, lane.pace.batch(1, 1, max), Instant::now());
                 if !stuck.is_empty() {
                     return Ok(Pull::Jobs(stuck.into_iter().map(|(token, job)| Handed { token, job }).collect()));
                 }
@@ -195,15 +195,15 @@ impl HostDispatch {
     fn hand_over(&self, kind: LaneKind, tokens: &[JobToken]) -> Vec<Handed> {
         let now = Instant::now();
         let single = tokens.len() == 1;
-        let mut desk = lock(&self.desk);
+        let mut held_jobs = lock(&self.held_jobs);
         let jobs = tokens.iter().filter_map(|token| {
             // Jobs cancelled while they waited have left the table.
-            let entry = desk.table.get_mut(*token)?;
+            let entry = held_jobs.table.get_mut(*token)?;
             entry.stage = if kind == LaneKind::EventLoop { Stage::Running } else { Stage::Handed(now) };
             Some(Handed { token: *token, job: Arc::clone(&entry.job) })
         });
         let jobs = jobs.collect();
-        drop(desk);
+        drop(held_jobs);
         if kind == LaneKind::Threads && !single {
             self.tend.notify_one();
         }
@@ -212,21 +212,21 @@ impl HostDispatch {
 
     /// Answers the job before and begins `next`; false when `next` was cancelled or given to another thread: skip it.
     pub fn step(&self, done: Option<(JobToken, Outcome)>, next: JobToken) -> bool {
-        let mut desk = lock(&self.desk);
+        let mut held_jobs = lock(&self.held_jobs);
         if let Some((token, outcome)) = done
-            && let Some(entry) = desk.table.take(token)
+            && let Some(entry) = held_jobs.table.take(token)
         {
-            desk.finished.push((entry.completion, outcome));
+            held_jobs.finished.push((entry.completion, outcome));
         }
-        let wake = desk.finished.len() == 1;
-        let begun = match desk.table.get_mut(next) {
+        let wake = held_jobs.finished.len() == 1;
+        let begun = match held_jobs.table.get_mut(next) {
             Some(entry) if entry.stage != Stage::Running => {
                 entry.stage = Stage::Running;
                 true
             }
             _ => false,
         };
-        drop(desk);
+        drop(held_jobs);
         if wake {
             self.tend.notify_one();
         }
@@ -240,11 +240,11 @@ impl HostDispatch {
     pub fn complete(&self, answers: Vec<(JobToken, Outcome)>) -> Result<usize, AbiError> {
         self.owner.check("a worker")?;
         let count = answers.len();
-        let mut desk = lock(&self.desk);
-        let known = answers.into_iter().filter_map(|(token, outcome)| Some((desk.table.take(token)?.completion, outcome)));
+        let mut held_jobs = lock(&self.held_jobs);
+        let known = answers.into_iter().filter_map(|(token, outcome)| Some((held_jobs.table.take(token)?.completion, outcome)));
         let known: Vec<(Completion, Outcome)> = known.collect();
-        let finished = std::mem::take(&mut desk.finished);
-        drop(desk);
+        let finished = std::mem::take(&mut held_jobs.finished);
+        drop(held_jobs);
         let stale = count - known.len();
         for (completion, outcome) in finished.into_iter().chain(known) {
             completion.finish(outcome);
@@ -263,7 +263,7 @@ impl HostDispatch {
     /// Why this job should stop, if it should. A token that is no longer known has lost its lease.
     #[must_use]
     pub fn cancelled(&self, token: JobToken) -> Option<CancelReason> {
-        match lock(&self.desk).table.get(token) {
+        match lock(&self.held_jobs).table.get(token) {
             Some(entry) => entry.cancelled,
             None => Some(CancelReason::LeaseLost),
         }
@@ -272,7 +272,7 @@ impl HostDispatch {
     /// The driver's name for a job, while it is unanswered.
     #[must_use]
     pub fn key(&self, token: JobToken) -> Option<DeliveryKey> {
-        lock(&self.desk).table.get(token).map(|entry| entry.key)
+        lock(&self.held_jobs).table.get(token).map(|entry| entry.key)
     }
 
     /// Running jobs of an event loop that should stop, each named once.
@@ -341,7 +341,7 @@ impl HostDispatch {
     /// Jobs taken in and not yet answered.
     #[must_use]
     pub fn held(&self) -> usize {
-        lock(&self.desk).table.held()
+        lock(&self.held_jobs).table.held()
     }
 
     fn lane(&self, lane: usize) -> Result<&Lane, AbiError> {
@@ -351,7 +351,7 @@ impl HostDispatch {
 
     /// Sends what `step` held back; false when there was nothing.
     fn flush(&self) -> bool {
-        let finished = std::mem::take(&mut lock(&self.desk).finished);
+        let finished = std::mem::take(&mut lock(&self.held_jobs).finished);
         let any = !finished.is_empty();
         for (completion, outcome) in finished {
             completion.finish(outcome);
@@ -377,18 +377,18 @@ impl Dispatch for HostDispatch {
     fn dispatch(&self, batch: Vec<Delivery>) {
         let mut tokens: Vec<Vec<JobToken>> = self.lanes.iter().map(|_| Vec::new()).collect();
         let mut refused = Vec::new();
-        let mut desk = lock(&self.desk);
+        let mut held_jobs = lock(&self.held_jobs);
         for delivery in batch {
             let lane = self.routes.types.get(&delivery.job_type).copied().or(self.routes.fallback);
             let Some((lane, queue)) = lane.and_then(|at| Some((at, tokens.get_mut(at)?))) else {
                 refused.push(delivery);
                 continue;
             };
-            if let Ok(token) = desk.table.insert(entry(delivery, lane)) {
+            if let Ok(token) = held_jobs.table.insert(entry(delivery, lane)) {
                 queue.push(token);
             }
         }
-        drop(desk);
+        drop(held_jobs);
         for (lane, tokens) in self.lanes.iter().zip(tokens) {
             if !tokens.is_empty() {
                 lane.push(tokens);
@@ -401,20 +401,20 @@ impl Dispatch for HostDispatch {
     }
 
     fn cancel(&self, key: DeliveryKey, why: CancelReason) {
-        let mut desk = lock(&self.desk);
-        let Some(token) = desk.table.find(key) else { return };
-        let Some(entry) = desk.table.get_mut(token) else { return };
+        let mut held_jobs = lock(&self.held_jobs);
+        let Some(token) = held_jobs.table.find(key) else { return };
+        let Some(entry) = held_jobs.table.get_mut(token) else { return };
         if entry.stage == Stage::Running {
             entry.cancelled.get_or_insert(why);
             let lane = self.lanes.get(entry.lane);
-            drop(desk);
+            drop(held_jobs);
             if let Some(lane) = lane {
                 lane.push_cancel(token, why);
             }
         } else {
-            // Not begun: nobody has to be asked.
-            let entry = desk.table.take(token);
-            drop(desk);
+            // The job has not begun, so its handler does not have to agree.
+            let entry = held_jobs.table.take(token);
+            drop(held_jobs);
             if let Some(entry) = entry {
                 entry.completion.finish(Outcome::Released);
             }
@@ -432,7 +432,7 @@ impl Dispatch for HostDispatch {
         if phase == Phase::Stopped {
             self.closed.store(true, Ordering::Release);
             self.flush();
-            let left = lock(&self.desk).table.drain();
+            let left = lock(&self.held_jobs).table.drain();
             for entry in left {
                 entry.completion.finish(Outcome::Released);
             }

@@ -29,7 +29,7 @@ pub struct HostRequest {
 type Answer = Result<Response, TransportError>;
 
 #[derive(Debug, Default)]
-struct Desk {
+struct PendingRequests {
     requests: VecDeque<HostRequest>,
     answers: HashMap<u64, oneshot::Sender<Answer>>,
     next: u64,
@@ -40,7 +40,7 @@ struct Desk {
 #[derive(Debug)]
 pub struct HostTransport {
     owner: Owner,
-    desk: Mutex<Desk>,
+    pending: Mutex<PendingRequests>,
     filled: Condvar,
     doorbell: Option<Box<dyn Doorbell>>,
 }
@@ -59,7 +59,7 @@ impl HostTransport {
     }
 
     fn with(doorbell: Option<Box<dyn Doorbell>>) -> Arc<Self> {
-        Arc::new(Self { owner: Owner::current(), desk: Mutex::default(), filled: Condvar::new(), doorbell })
+        Arc::new(Self { owner: Owner::current(), pending: Mutex::default(), filled: Condvar::new(), doorbell })
     }
 
     /// The next request, `None` when none came in time.
@@ -69,19 +69,19 @@ impl HostTransport {
     pub fn pull(&self, limit: Duration) -> Result<Option<HostRequest>, AbiError> {
         self.owner.check("a transport")?;
         let until = Instant::now() + limit;
-        let mut desk = lock(&self.desk);
+        let mut pending = lock(&self.pending);
         loop {
-            if let Some(request) = desk.requests.pop_front() {
+            if let Some(request) = pending.requests.pop_front() {
                 return Ok(Some(request));
             }
-            if desk.closed {
+            if pending.closed {
                 return Err(AbiError::Closed("the transport"));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(None);
             }
-            desk = wait(&self.filled, desk, Some(left));
+            pending = wait(&self.filled, pending, Some(left));
         }
     }
 
@@ -96,7 +96,7 @@ impl HostTransport {
     }
 
     fn answer(&self, ticket: u64, answer: Answer) {
-        let waiting = lock(&self.desk).answers.remove(&ticket);
+        let waiting = lock(&self.pending).answers.remove(&ticket);
         if let Some(waiting) = waiting {
             // The asker may have given up.
             let _ = waiting.send(answer);
@@ -106,10 +106,10 @@ impl HostTransport {
     /// Fails everything that waits, and lets the host's threads go home.
     pub fn shut(&self) {
         let answers = {
-            let mut desk = lock(&self.desk);
-            desk.closed = true;
-            desk.requests.clear();
-            std::mem::take(&mut desk.answers)
+            let mut pending = lock(&self.pending);
+            pending.closed = true;
+            pending.requests.clear();
+            std::mem::take(&mut pending.answers)
         };
         self.filled.notify_all();
         for (_, waiting) in answers {
@@ -126,13 +126,13 @@ impl Transport for HostTransport {
     fn request(&self, request: Request) -> BoxFuture<'_, Answer> {
         let (sender, receiver) = oneshot::channel();
         {
-            let mut desk = lock(&self.desk);
-            if !desk.closed {
-                desk.next += 1; // 0 is no request
-                let ticket = desk.next;
-                desk.answers.insert(ticket, sender);
+            let mut pending = lock(&self.pending);
+            if !pending.closed {
+                pending.next += 1; // 0 is no request
+                let ticket = pending.next;
+                pending.answers.insert(ticket, sender);
                 let Request { method, path, body, .. } = request;
-                desk.requests.push_back(HostRequest { ticket, method: method.to_string(), path: path.into_owned(), body });
+                pending.requests.push_back(HostRequest { ticket, method: method.to_string(), path: path.into_owned(), body });
             }
         }
         self.filled.notify_one();

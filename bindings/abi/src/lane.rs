@@ -84,7 +84,7 @@ pub(crate) struct Lane {
     pub pace: Pace,
     mailbox: Mutex<Mailbox>,
     filled: Condvar,
-    /// For those who wait for cancellations; apart, so that a job wakes a puller and nobody else.
+    /// For those who wait for cancellations; apart, so that a job wakes only a puller.
     told: Condvar,
     doorbell: OnceLock<Box<dyn Doorbell>>,
 }
@@ -190,7 +190,8 @@ impl Lane {
         Looked::Empty
     }
 
-    /// Looks for cancellations once, as [`look`](Self::look) does for jobs. What was told before the end is still heard.
+    /// Looks for cancellations once, as [`look`](Self::look) does for jobs. Those that came before the end are still
+    /// returned.
     pub fn listen(&self, max: usize, until: Option<Instant>, unblocks: u64) -> Told {
         let mut mailbox = lock(&self.mailbox);
         if !mailbox.cancels.is_empty() && max > 0 {

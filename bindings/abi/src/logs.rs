@@ -1,6 +1,6 @@
 //! Log records on their way to the host's logger: a bounded ring, drained by a host thread in batches.
 //!
-//! No core thread ever calls a host logger. A slow host loses the oldest records, and is told how many.
+//! No core thread ever calls a host logger. A slow host loses the oldest records, and a record says how many.
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -51,7 +51,7 @@ pub fn install() {
 /// Records above this level cost nothing: 0 off, 1 error … 5 trace.
 pub fn set_level(level: u8) {
     if LEVEL.swap(level, Ordering::Relaxed) != level {
-        // Every place that logs remembers whether anybody listens.
+        // Every place that logs remembers whether its records are wanted.
         tracing::callsite::rebuild_interest_cache();
     }
 }

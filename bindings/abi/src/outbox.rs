@@ -145,7 +145,7 @@ impl Source {
 /// Settings that a host may leave to the defaults.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
-    /// How often it looks when nobody wakes it.
+    /// How often it looks when it is not woken.
     pub poll_interval: Option<Duration>,
     /// Most rows in one request, 1 to 1000.
     pub batch_size: Option<usize>,
@@ -224,7 +224,8 @@ impl Drop for Relay {
             // The parent's task does not run here; its sockets are the parent's business.
             std::mem::forget(core);
         } else if let Ok(runtime) = runtime::handle() {
-            // Nobody waits for it: what is committed and not sent is another relay's, or the next start's.
+            // The end does not wait for it: what is committed and not sent is left to another relay, or to the next
+            // start.
             runtime.spawn(core.stop(Duration::ZERO));
         }
     }

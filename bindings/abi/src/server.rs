@@ -14,7 +14,7 @@ use crate::process::Owner;
 /// Who may use a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admission {
-    /// Whoever reaches it.
+    /// Any client that reaches the address.
     Anyone,
     /// The same, but it listens on no address that another machine could reach.
     Loopback,
@@ -82,11 +82,11 @@ impl Server {
             Some(access) => {
                 let listener = listener.with_access(Arc::clone(&access));
                 tokio::spawn(async move {
-                    // Nobody says anything here: signals are the host's.
-                    let nobody = Notify::new();
+                    // This signal never comes: signals are handled by the host.
+                    let never = Notify::new();
                     tokio::select! {
                         () = listener.run(stopped) => {}
-                        () = access.follow(&nobody) => {}
+                        () = access.follow(&never) => {}
                     }
                 })
             }

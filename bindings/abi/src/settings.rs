@@ -120,7 +120,7 @@ pub struct WorkerSettings {
     pub flush_timeout: Option<Duration>,
     /// The longest pause between fetches, where a server cannot wake a worker.
     pub poll_interval: Option<Duration>,
-    /// Told to the server.
+    /// Sent to the server.
     pub labels: Vec<String>,
     /// Unfinished jobs wait until their leases end.
     pub keep_on_shutdown: bool,

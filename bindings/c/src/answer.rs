@@ -24,7 +24,7 @@ pub struct ojs_answer {
 
 impl ojs_answer {
     fn set(&self, outcome: Outcome) {
-        // The last word counts; nobody else holds the cell, which belongs to one thread.
+        // The last error counts. The cell belongs to one thread, so nothing else holds it.
         if let Ok(mut place) = self.outcome.try_borrow_mut() {
             *place = outcome;
         }
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn ojs_answer_fail(
     })
 }
 
-/// The job failed; a JSON object tells how: `message`, and perhaps `code`, `type`, `retryable`, `details`, `backtrace`.
+/// The job failed; a JSON object says how: `message`, and perhaps `code`, `type`, `retryable`, `details`, `backtrace`.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_answer_failure(answer: Option<&ojs_answer>, failure: ojs_slice) -> Option<Box<ojs_error>> {

@@ -180,7 +180,7 @@ pub struct ojs_relay_options {
     pub size: u32,
     /// Most rows in one request; 1,000.
     pub batch_size: u32,
-    /// How often it looks when nobody wakes it, in milliseconds; 1000.
+    /// How often it looks when it is not woken, in milliseconds; 1000.
     pub poll_interval_ms: u64,
     /// How long rows are kept after they were sent, in milliseconds; 24 hours.
     pub retention_ms: u64,

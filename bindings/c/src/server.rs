@@ -25,7 +25,7 @@ pub struct ojs_server_options {
     pub store: ojs_slice,
     /// `127.0.0.1:8080`; the default takes a free port.
     pub listen: ojs_slice,
-    /// A file of keys, which `ojs keys add` writes: everybody is asked for one. Empty asks nobody.
+    /// A file of keys, which `ojs keys add` writes: every request needs one. Empty: no request needs a key.
     pub keys: ojs_slice,
 }
 
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn ojs_server_stop(server: Option<&ojs_server>) -> Option<
 pub unsafe extern "C" fn ojs_server_free(server: Option<Box<ojs_server>>) {
     let Some(server) = server else { return };
     if server.owner.is_current() {
-        // Nobody is left to be told.
+        // The receiver is gone.
         // SAFETY: the server is a reference, and there is no other pointer.
         drop(unsafe { ojs_server_stop(Some(&server)) });
     } else {

@@ -63,7 +63,7 @@ pub struct ojs_worker_options {
     pub poll_ms: u64,
     /// Do not give unfinished jobs back when it stops: they wait until their leases end.
     pub keep_on_shutdown: bool,
-    /// Words about it that the server is told.
+    /// Labels of the worker, sent to the server.
     pub labels: *const ojs_slice,
     /// How many.
     pub label_count: usize,
@@ -287,7 +287,7 @@ fn wait(wait_ms: i64) -> Wait {
 }
 
 /// Takes up to `max` jobs, waiting at most `wait_ms` for the first (negative: until there is one, an unblock, or the end). `frame`
-/// is a frame of jobs, see ojs_frame_job(), or NULL: `status` tells why. Every job must be answered once.
+/// is a frame of jobs, see ojs_frame_job(), or NULL: `status` says why. Every job must be answered once.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_worker_pull(
@@ -382,7 +382,7 @@ pub unsafe extern "C" fn ojs_worker_heartbeat(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ojs_worker_unblock(worker: Option<&ojs_worker>) {
     if let Some(worker) = worker {
-        // A share of its own: whoever it sends home may free the worker before this call has returned.
+        // A share of its own: a thread that this call sends home may free the worker before the call has returned.
         let host = Arc::clone(&worker.host);
         host.unblock();
     }
@@ -420,7 +420,7 @@ pub unsafe extern "C" fn ojs_worker_stop(worker: Option<&ojs_worker>, grace_ms: 
     })
 }
 
-/// Waits until the worker is over, at most `wait_ms` (negative: for ever). `over` tells whether it is.
+/// Waits until the worker is over, at most `wait_ms` (negative: for ever). `over` says whether it is.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_worker_wait(worker: Option<&ojs_worker>, wait_ms: i64, over: *mut bool) -> Option<Box<ojs_error>> {

@@ -29,7 +29,7 @@ impl fmt::Debug for Bell {
 
 impl Doorbell for Bell {
     fn ring(&self) {
-        // When the environment ends there is nobody to be woken.
+        // When the environment has ended there is no thread to wake.
         let _ = self.ring.call((), ThreadsafeFunctionCallMode::NonBlocking);
     }
 }

@@ -80,7 +80,7 @@ pub fn fake_matching(jobs: String, wanted: String) -> napi::Result<Vec<u32>> {
     gate::enter("fakeMatching", || fakes::matching(&jobs, &wanted))
 }
 
-/// Tells the nodes of a server in the same database, after a commit.
+/// Notifies the nodes of a server in the same database, after a commit.
 #[napi]
 #[must_use]
 pub fn same_database_notify() -> String {
@@ -96,7 +96,7 @@ pub struct RelaySettings {
     pub database: String,
     /// Of a PostgreSQL that the relay reads itself.
     pub url: Option<String>,
-    /// How often it looks when nobody wakes it.
+    /// How often it looks when it is not woken.
     pub poll_interval: Option<f64>,
     /// Most rows in one request.
     pub batch_size: Option<u32>,

@@ -69,7 +69,7 @@ impl Replies {
             let handle = runtime::handle()?;
             let work = handle.spawn(work);
             handle.spawn(async move {
-                // A panic is an answer too: nobody waits for ever.
+                // A panic is an answer too, so that no caller waits for ever.
                 let done = work.await.unwrap_or_else(|error| Err(AbiError::Panicked { export, message: error.to_string() }));
                 core.put(number(ticket), done);
             });

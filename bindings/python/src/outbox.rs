@@ -23,7 +23,7 @@ pub const fn outbox_identity() -> &'static str {
     ojs::outbox::same_database::IDENTITY
 }
 
-/// Tells the nodes of a server in the same database, after a commit.
+/// Notifies the nodes of a server in the same database, after a commit.
 #[pyfunction]
 pub const fn outbox_notify() -> &'static str {
     ojs::outbox::same_database::NOTIFY

@@ -38,7 +38,7 @@ pub struct Worker {
 
 #[pymethods]
 impl Worker {
-    /// `types` maps job types to lanes; `event_loops[i]` tells whether lane i is an event loop or threads. The
+    /// `types` maps job types to lanes; `event_loops[i]` says whether lane i is an event loop or threads. The
     /// settings are JSON.
     #[new]
     #[pyo3(signature = (connection, types, event_loops, *, fallback=None, settings))]
@@ -74,7 +74,7 @@ impl Worker {
         self.handle.get().map(|handle| handle.id().to_owned())
     }
 
-    /// For a thread: answers the last job, tells how long `jobs` took, and waits for more. None at the end.
+    /// For a thread: answers the last job, reports how long `jobs` took, and waits for more. None at the end.
     fn turn<'py>(
         &self,
         py: Python<'py>,

@@ -38,7 +38,7 @@ pub fn fake_matching(ruby: &Ruby, jobs: String, wanted: String) -> Result<Vec<u3
     gate::held(ruby, "fake_matching", || fakes::matching(&jobs, &wanted))
 }
 
-/// Tells the nodes of a server that rows were committed.
+/// Notifies the nodes of a server that rows were committed.
 pub const fn notify() -> &'static str {
     same_database::NOTIFY
 }

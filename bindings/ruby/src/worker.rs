@@ -66,8 +66,8 @@ impl Worker {
         self.handle.get().map(|handle| handle.id().to_owned())
     }
 
-    /// For a thread: answers the last job, tells how long `jobs` took, and waits for more: `[[token, type, id, attempt, queue,
-    /// envelope], …]`. Nil at the end.
+    /// For a thread: answers the last job, reports how long `jobs` took, and waits for more: `[[token, type, id,
+    /// attempt, queue, envelope], …]`. Nil at the end.
     pub fn turn(
         ruby: &Ruby,
         this: &Self,
@@ -175,7 +175,7 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// Nobody can pull any more: the jobs go back to the queue at once.
+    /// No thread can pull any more: the jobs go back to the queue at once.
     fn drop(&mut self) {
         if !self.owner.is_current() {
             // In a forked child nothing of the parent's is taken down, nor woken: its locks may have been inherited locked.

@@ -20,12 +20,12 @@ pub struct Migrate {
     /// The store.
     #[arg(long, value_name = "URL", env = "OJS_STORE", default_value = "sqlite:ojs.db", hide_env_values = true)]
     store: SecretUrl,
-    /// Do it, instead of only telling.
+    /// Do it, instead of only showing what would be done.
     #[arg(long)]
     apply: bool,
 }
 
-/// Tells what would be done, or does it.
+/// Shows what would be done, or does it.
 ///
 /// # Errors
 /// A store that cannot be read or opened.

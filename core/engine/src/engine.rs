@@ -188,7 +188,7 @@ impl Engine {
         self.inner.opened.elapsed()
     }
 
-    /// What tells this store from all others, where applications may reach it too.
+    /// What distinguishes this store from all others, where applications may reach it too.
     pub(crate) fn store_identity(&self) -> Option<&str> {
         self.inner.node.as_ref().map(|node| node.identity())
     }

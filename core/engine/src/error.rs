@@ -73,5 +73,5 @@ impl From<StoreError> for Refusal {
     }
 }
 
-/// A result that tells refusals from store faults.
+/// A result that distinguishes refusals from store faults.
 pub type Applied<T> = std::result::Result<T, Refusal>;

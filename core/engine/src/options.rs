@@ -113,7 +113,7 @@ pub struct EngineOptions {
     pub worker_timeout: Duration,
     /// How long terminal jobs are kept.
     pub retention: Retention,
-    /// Where dashboards have encrypted arguments decrypted: told in the manifest (extensions section 9).
+    /// Where dashboards have encrypted arguments decrypted; the manifest names it (extensions section 9).
     pub codec_server_url: Option<String>,
     /// Source of time.
     pub clock: Arc<dyn Clock>,

@@ -332,7 +332,7 @@ fn connect(shape: Shape, steps: &mut [NewStep], wanted: Vec<Vec<String>>, path: 
     if has_circle(steps) { Err(invalid(&format!("{path}.steps"), "depend on each other in a circle.")) } else { Ok(()) }
 }
 
-/// Takes away steps that wait for nobody until none is left, or until all that are left wait for each other.
+/// Takes away steps that wait for no other step until none is left, or until all that are left wait for each other.
 fn has_circle(steps: &[NewStep]) -> bool {
     let mut done = vec![false; steps.len()];
     loop {

@@ -1,4 +1,5 @@
-//! The seam between the worker driver and whoever runs handlers: Rust closures here, other languages through `ojs-abi`.
+//! The seam between the worker driver and the code that runs handlers: Rust closures here, other languages through
+//! `ojs-abi`.
 //!
 //! The driver hands over *batches* of [`Delivery`] and gets each one back as exactly one outcome: a [`Completion`] is
 //! consumed by its answer, and one that is dropped reports itself abandoned, so no job ends in silence.
@@ -101,7 +102,8 @@ impl HandlerFailure {
         }
     }
 
-    /// Nobody runs jobs of this type here: final, so that the job does not circle for ever (seed "Implement an SDK").
+    /// This worker has no handler for the type: final, so that the job does not circle for ever (seed "Implement an
+    /// SDK").
     #[must_use]
     pub fn no_handler(job_type: &str) -> Self {
         Self {

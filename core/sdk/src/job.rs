@@ -87,7 +87,7 @@ pub enum JobState {
     Cancelled,
     /// Failed for good, or expired.
     Discarded,
-    /// A word of a newer server, or none at all.
+    /// A state that only a newer server knows, or none at all.
     Other(String),
 }
 

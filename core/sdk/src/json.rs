@@ -1,4 +1,5 @@
-//! JSON kept as the text it came in: numbers keep their digits, objects their order, and nothing is parsed that nobody asks for.
+//! JSON kept as the text it came in: numbers keep their digits, objects their order, and only what is asked for is
+//! parsed.
 use std::fmt;
 
 use bytes::Bytes;

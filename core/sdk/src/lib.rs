@@ -39,7 +39,7 @@
 //! | [`encryption`] | arguments that only producers and workers can read |
 //! | [`environment`] | what the variables `OJS_…` say |
 //! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
-//! | [`dispatch`] | the seam to whoever runs handlers: other languages use it |
+//! | [`dispatch`] | the seam to the code that runs handlers: other languages use it |
 //! | [`testing`] | a transport that records |
 //!
 //! Features: `http` (default) for servers, `embedded` for the engine in this process.

@@ -62,7 +62,8 @@ impl Queue {
 }
 
 impl QueueStats {
-    /// Servers use three forms: counts in `queue`, in `stats`, or `stats.depth` (dialects 0.1). The first that tells counts.
+    /// Servers use three forms: counts in `queue`, in `stats`, or `stats.depth` (dialects 0.1). The first one with
+    /// counts is read.
     pub(crate) fn read(queue: &str, answer: &Value) -> Self {
         let places = [answer.get("queue"), answer.get("stats"), Some(answer)];
         let find = |name: &str| places.into_iter().flatten().find_map(|place| place.get(name));

@@ -105,7 +105,7 @@ async fn an_ack_is_given_up_when_the_lease_has_run_out() {
     let (mut server, _host, handle) = acking().await;
     let mut events = handle.events();
     let began = Instant::now();
-    // Nobody answers heartbeats either: the lease cannot be extended.
+    // Heartbeats are not answered either: the lease cannot be extended.
     let error = loop {
         tokio::select! {
             call = server.expect("/workers/ack") => call.fail(TransportErrorKind::Connect),

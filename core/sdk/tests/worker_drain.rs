@@ -74,7 +74,7 @@ async fn after_the_grace_period_jobs_are_given_back() {
     assert_eq!((nack.body()["requeue"].clone(), nack.body()["error"]["code"].clone()), (json!(true), json!("shutdown")));
     nack.reply(200, json!({}));
     handle.wait().await;
-    // Too late: nobody hears it.
+    // Too late: the worker has ended.
     host.finish(delivery, done("1"));
     assert!(server.hears_within(Duration::from_secs(60)).await.is_none());
     assert!(std::iter::from_fn(|| events.try_recv().ok()).any(|event| matches!(event, WorkerEvent::Released { jobs: 1 })));

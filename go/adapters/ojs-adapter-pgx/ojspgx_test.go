@@ -156,7 +156,7 @@ func TestFA002TransactionsOfPgxItself(t *testing.T) {
 	if job := sent(t, client); fmt.Sprint(job.Args) != "[1]" {
 		t.Fatalf("%+v", job)
 	}
-	// A job that cannot be enqueued ends it, whoever looks at the error.
+	// A job that cannot be enqueued ends it, whether or not the error is looked at.
 	failed, err := pool.Begin(ctx)
 	must(t, err)
 	_, _ = ojs.EnqueueAfterCommit(ctx, ojspgx.Wrap(failed), "", nil)

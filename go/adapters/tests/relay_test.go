@@ -133,7 +133,7 @@ func TestFAR003CloseFlushesAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// A commit wakes the relay: nobody waits for its next look.
+// A commit wakes the relay, so that no job waits for its next look.
 func TestACommitWakesTheRelay(t *testing.T) {
 	t.Parallel()
 	for _, driver := range drivers {

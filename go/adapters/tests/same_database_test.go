@@ -45,7 +45,7 @@ func TestTheServerInTheSameDatabase(t *testing.T) {
 			t.Parallel()
 			s := sharing(t, driver)
 			if s.outbox.Relay() != nil {
-				t.Fatal("nobody needs to send anything, and a relay runs")
+				t.Fatal("there is nothing to send, and a relay runs")
 			}
 			outer := s.transaction()
 			job := s.add(outer, 1, ojs.WithQueue("mail"), ojs.WithPriority(7), ojs.WithMeta(ojs.Obj{"k": "50 % :x"}))

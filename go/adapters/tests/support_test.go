@@ -1,5 +1,5 @@
-// What outboxes promise, with real databases and drivers, a real server and real HTTP: a module of its own, so that nobody who uses the
-// package gets its dependencies.
+// What outboxes promise, with real databases and drivers, a real server and real HTTP: a module of its own, so that no
+// program that uses the package gets its dependencies.
 package tests
 
 import (

@@ -23,7 +23,7 @@ module OJS
       @backoff = BACKOFF.begin
     end
 
-    # How long the next answer may be held back. The first tells where the log ends, at once.
+    # How long the next answer may be held back. The first says where the log ends, at once.
     def wait
       @heard ? WAIT : 0.0
     end

@@ -9,7 +9,7 @@ module OJS
   end
   private_constant :NoHandler
 
-  # From what a handler did to what the core is told: a kind, and JSON text or seconds.
+  # From what a handler did to what the core gets: a kind, and JSON text or seconds.
   module Outcome
     # gen:ruby/outcomes.j2 (make gen; do not edit)
     # Done; the payload is the result as JSON text, or empty.

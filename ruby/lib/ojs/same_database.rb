@@ -5,7 +5,7 @@ module OJS
   # itself, and there is neither an outbox nor a relay (specification "Framework Adapters", section 6.1). The core
   # says what to ask, and decides.
   class SameDatabase
-    # Tells the nodes after a commit; without it they look ten times a second.
+    # Notifies the nodes after a commit; without it they look ten times a second.
     NOTIFY = Native.outbox_notify
 
     # +wanted+: true or false decide, nil finds out.

@@ -87,7 +87,7 @@ module OJS
       return Wire.load(call(method, path, body, wait)) if @connection
 
       status, text = self.class.answer(@custom.request(method, path, body && Options.completed(Wire.load(body))))
-      # A bulk answer that tells of each item is no error.
+      # A bulk answer that has an outcome for each item is no error.
       return Wire.load(text) if (200..299).cover?(status) || (status == 422 && text.include?('"items"'))
 
       raise Native.error_of(status, text)

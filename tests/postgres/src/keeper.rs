@@ -22,8 +22,8 @@ struct Pipes {
 
 impl Keeper {
     /// Starts the supervisor as `shell`, a `/bin/sh` of the user that the server runs as; it starts `program`, with what `arguments`
-    /// adds. `signal` ends it. In a process group of its own: an interrupt from the terminal, or whoever ends the group of the test, must
-    /// not end it before it has cleaned up.
+    /// adds. `signal` ends it. In a process group of its own: an interrupt from the terminal, or a signal to the group
+    /// of the test, must not end it before it has cleaned up.
     ///
     /// # Errors
     /// There is no shell.

@@ -43,7 +43,7 @@ async fn a_durable_server_keeps_what_it_confirmed_over_a_crash() {
     client.batch_execute("CREATE TABLE t (n int); INSERT INTO t VALUES (1)").await.unwrap();
     for how in [Stop::Immediate, Stop::Fast] {
         server.stop(how).unwrap();
-        assert!(tokio_postgres::connect(database.url(), NoTls).await.is_err(), "nobody answers after {how:?}");
+        assert!(tokio_postgres::connect(database.url(), NoTls).await.is_err(), "it does not answer after {how:?}");
         server.start_again().unwrap();
         let rows = connect(database.url()).await.query("SELECT n FROM t", &[]).await.unwrap();
         assert_eq!(rows.len(), 1, "after {how:?}");

@@ -146,7 +146,8 @@ async fn scenario_18_a_silent_database_is_given_up() {
     assert!(took < Duration::from_secs(20), "80 requests took {took:?}: a connection was found dead by waiting");
 }
 
-/// The connection for notifications dies without a word: it is probed and replaced, and until then nothing is lost but time.
+/// The connection for notifications dies without an error: it is probed and replaced, and until then nothing is lost
+/// but time.
 #[tokio::test]
 async fn scenario_19_notifications_fall_silent() {
     let (server, database) = own_database().await;

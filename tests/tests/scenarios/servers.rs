@@ -107,7 +107,8 @@ async fn closed_store() -> (ServerProcess, std::path::PathBuf) {
     (server, path)
 }
 
-/// A damaged file is refused with its name and a word on what to do; a damaged end of the log is cut off, and what is before it is there.
+/// A damaged file is refused with its name and what to do; a damaged end of the log is cut off, and what is before it
+/// is there.
 #[tokio::test]
 async fn scenario_28_damage_is_never_silent() {
     let (server, path) = closed_store().await;

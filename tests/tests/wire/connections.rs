@@ -34,7 +34,7 @@ async fn a_request_that_breaks_off_leaves_no_trace() {
         if let Ok(answer) = wire.answer().await {
             assert_eq!(answer.status, 400, "{part:?}");
         }
-        // And one that vanishes without a word.
+        // And one that vanishes without closing.
         let mut other = target.server.connect().await;
         other.send(&part).await.unwrap();
         drop(other);
@@ -47,7 +47,7 @@ async fn a_request_that_breaks_off_leaves_no_trace() {
 async fn slow_clients_are_cut_off_and_hold_nobody_up() {
     let target = Target::new().await;
     let (silent, head, body, _idlers) = beside_slow_clients(&target).await;
-    // Within 30 s and a moment each of them is gone: the slow body with a 408, the others without a word.
+    // Within 30 s and a moment each of them is gone: the slow body with a 408, the others without an answer.
     let (silent, head, body) = tokio::join!(gone(silent), gone(head), answered(body));
     assert!(silent, "a connection that never says anything must end");
     assert!(head, "a head that never ends must end the connection");

@@ -57,7 +57,7 @@ async fn dead_letters(remote: &Remote) -> Result<Finding, Failure> {
     let recent = remote.get(format!("/dead-letter?limit=1&since={}", segment(&since))).await?.value;
     let recent = recent.pointer("/pagination/total").and_then(Value::as_u64).unwrap_or(0);
     Ok(if recent > 0 {
-        warning("dead letters", format!("{recent} in the last hour: `ojs dead-letter list` tells why"))
+        warning("dead letters", format!("{recent} in the last hour: `ojs dead-letter list` says why"))
     } else {
         ok("dead letters", "none in the last hour")
     })

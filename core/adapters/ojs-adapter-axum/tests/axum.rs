@@ -120,8 +120,9 @@ async fn two_databases_have_an_outbox_each() {
     assert!(two.sent().await.is_empty());
 }
 
-/// Whoever shares connections gives them on as they are. A handler that is gone in the middle, because its client is, or because it
-/// panicked, leaves its transaction behind: the next one on that connection begins with nothing of it.
+/// Code that shares connections passes them on as they are. A handler that is gone in the middle, because its client
+/// is, or because it panicked, leaves its transaction behind: the next one on that connection begins with nothing of
+/// it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_is_given_back_in_mid_transaction_takes_its_jobs_along() {
     let shop = Shop::open().await;

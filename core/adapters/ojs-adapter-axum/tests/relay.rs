@@ -75,7 +75,7 @@ impl Database {
         }
     }
 
-    /// Enqueues in one transaction, which commits without a word to the relay.
+    /// Enqueues in one transaction, which commits without waking the relay.
     async fn commit(&self, ojs: &Ojs, requests: impl IntoIterator<Item = JobRequest>) -> Vec<String> {
         let mut ids = Vec::new();
         match self {
@@ -220,7 +220,7 @@ async fn fa_r003_the_relay_starts_and_ends_with_the_server() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         end.send(()).unwrap();
         serving.await.unwrap().unwrap();
-        // Nobody has told the relay of the commit.
+        // The relay was not woken by the commit.
         ojs.stop(PATIENCE).await;
         assert!(ojs.relay_status().await.is_none(), "it runs");
         database.all_sent(2).await;

@@ -342,7 +342,7 @@ impl Access {
             );
         };
         let sum = sum(secret);
-        // All are compared, each in full: the time tells nothing.
+        // All are compared, each in full: the time reveals nothing.
         let found = keys.iter().fold(None, |found, key| if same(&key.sha256, &sum) { Some(key) } else { found });
         let unknown = || OjsError::new(ErrorCode::Unauthenticated, "This key is not known here; it may have been revoked.");
         let key = found.ok_or_else(unknown)?;

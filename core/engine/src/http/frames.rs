@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::kernel::event::{Event, EventFilter, Place};
 use crate::stream::Dropped;
 
-/// The event that tells of every transition.
+/// The event that reports every transition.
 const STATE_CHANGED: &str = "job.state_changed";
 
 /// What a frame carries.

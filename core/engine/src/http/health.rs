@@ -62,7 +62,7 @@ fn check(finding: &Finding) -> Value {
     }
 }
 
-/// Queues and workers, when the store has told.
+/// Queues and workers, when the store has answered.
 fn figures(gauges: Option<Gauges>) -> Vec<(String, Value)> {
     let Some(gauges) = gauges else { return Vec::new() };
     let paused = gauges.queues.iter().filter(|(queue, _)| queue.paused).count();

@@ -1,8 +1,10 @@
 //! Which requests come from a page in a browser that has no business here: a keyless server does what everybody says who reaches it, and
 //! a browser reaches it for every page it shows.
 //!
-//! Two ways are closed. A page whose own name points at this server (DNS rebinding) is told by the `Host` of its requests: a name that
-//! this server does not know. A page from elsewhere that sends a request which changes something is told by `Origin` and
+//! Two ways are closed. A page whose own name points at this server (DNS rebinding) is recognised by the `Host` of its
+//! requests: a name that this server does not know. A page from elsewhere that sends a request which changes something
+//! is recognised by
+//! `Origin` and
 //! `Sec-Fetch-Site`, which no page can forge. Clients that are no browsers send neither, and call the server by an address or a name of
 //! the local network.
 use std::net::IpAddr;

@@ -204,7 +204,7 @@ async fn serve(stream: TcpStream, peer: Peer, router: axum::Router, stop: Cancel
 /// Waits until the client has said enough to tell HTTP/1 from HTTP/2: hyper's own clock starts only after that. False if it hung up.
 async fn speaks(stream: &TcpStream) -> bool {
     const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    /// Between two looks at a client that sends the preface byte by byte: nobody honest does.
+    /// Between two looks at a client that sends the preface byte by byte: an honest client does not.
     const PAUSE: Duration = Duration::from_millis(50);
     let mut head = [0; HTTP2.len()];
     loop {

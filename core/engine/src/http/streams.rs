@@ -166,7 +166,7 @@ async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
             return Ok(answer(Body::from(frames.take())));
         };
         if !anything_behind(&engine, &wish.filter, since).await? {
-            // It has seen the end. This status tells an EventSource not to come back.
+            // It has seen the end. After this status an EventSource does not reconnect.
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NO_CONTENT;
             return Ok(response);

@@ -317,7 +317,7 @@ struct BeatBody<'a> {
     about: AboutWorker,
 }
 
-/// Kept as told, whatever its type; shown to operators.
+/// Kept as it was sent, whatever its type; shown to operators.
 #[derive(Deserialize, serde::Serialize)]
 struct AboutWorker {
     #[serde(skip_serializing_if = "Option::is_none")]

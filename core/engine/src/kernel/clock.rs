@@ -4,12 +4,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ojs_model::Timestamp;
 
-/// Tells the time. All deadlines are judged by the clock of the store's writer.
+/// Gives the time. All deadlines are judged by the clock of the store's writer.
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;
 
-    /// True when it tells the machine's time: a store with a clock of its own then goes by that.
+    /// True when it gives the machine's time: a store with a clock of its own then goes by that.
     fn is_wall(&self) -> bool {
         false
     }

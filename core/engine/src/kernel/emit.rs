@@ -56,7 +56,7 @@ impl Transaction<'_> {
         self.traces.insert(seq, Settings::of(body).trace_id.unwrap_or_default());
     }
 
-    /// What a heartbeat tells of: the first one, a worker that becomes quiet, a sign of life now and then.
+    /// What a heartbeat reports: the first one, a worker that becomes quiet, a sign of life now and then.
     pub(crate) fn emit_beat(&mut self, before: &WorkerRow, beat: &Heartbeat, active: usize) {
         let info = beat.info.as_ref().unwrap_or(&before.info);
         let about: About<'_> = serde_json::from_str(info).unwrap_or_default();

@@ -2,9 +2,10 @@
 //! (protocol section 8.12).
 //!
 //! A line is `type|time[,from,to]|subject|job type number|queue number|extra`, the extra being the rest of `data` as JSON members.
-//! The first line after a transition carries it, as numbers of states (`-` for a new job); a transition that no event tells of gets
-//! a line without a type, which only streams read. So the log knows every transition, at the price of four bytes.
-//! An event's id is a UUIDv7 made from its time and its place in the log, so it costs nothing to keep and leads back to it.
+//! The first line after a transition carries it, as numbers of states (`-` for a new job); a transition that no event
+//! reports gets a line without a type, which only streams read. So the log knows every transition, at the price of four
+//! bytes. An event's id is a UUIDv7 made from its time and its place in the log, so it costs nothing to keep and leads
+//! back to it.
 use std::sync::Arc;
 
 use ojs_model::json::{self};
@@ -19,7 +20,7 @@ pub struct Change {
     pub to: JobState,
 }
 
-/// What kind of job an event tells of.
+/// What kind of job an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The job's type.
@@ -37,7 +38,7 @@ pub struct Event {
     pub place: Place,
     /// `job.completed` and so on; empty for a transition that is not an event of its own.
     pub name: String,
-    /// The transition it tells of, if it does.
+    /// The transition that it reports, if any.
     pub change: Option<Change>,
     /// The job's type and queue; `None` for events of queues, workers, workflows and cron entries.
     pub origin: Option<Origin>,

@@ -45,7 +45,7 @@ impl Journal {
         self.line(name, at, carried.map(|moved| moved.change), (row.id, row.job_type_id, row.queue), extra);
     }
 
-    /// Writes a transition that no event has told of.
+    /// Writes a transition that no event has reported.
     fn flush(&mut self) {
         if let Some(Moved { at, change, job }) = self.moved.take() {
             self.line("", at, Some(change), job, "");

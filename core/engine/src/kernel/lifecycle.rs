@@ -98,7 +98,7 @@ impl Transaction<'_> {
         worker.directive = directive;
         self.tables.save_worker(&worker)?;
         if directive == Directive::Run {
-            // A fetch of it that waits was told that there is nothing.
+            // A fetch that waits for it has found nothing yet.
             self.call_all_waiters()?;
         } else {
             self.signals.push(Signal::Quiet(id.to_owned()));

@@ -250,7 +250,7 @@ impl Transaction<'_> {
             worker.directive = Directive::Run;
         }
         if worker.phase != WorkerPhase::Running && beat.phase == WorkerPhase::Running {
-            // A fetch that came before this heartbeat was told that there is nothing, and waits.
+            // A fetch that came before this heartbeat found nothing, and waits.
             self.call_all_waiters()?;
         }
         if beat.phase != WorkerPhase::Running {

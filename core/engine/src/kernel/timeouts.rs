@@ -123,7 +123,7 @@ impl Transaction<'_> {
         self.discard(before, row, &error, Ending { dead_letter, reason: "total_timeout" })
     }
 
-    /// Tells that a retry is not worth scheduling: the job could not start again in time.
+    /// Whether a retry is not worth scheduling: the job could not start again in time.
     pub(crate) fn emit_no_time_left(&mut self, row: &JobRow) -> Stored<()> {
         let limit = self.settings(row.seq)?.total_ms.unwrap_or(0);
         let error = self.timed_out(TimeoutKind::Total, limit, row.created_at);

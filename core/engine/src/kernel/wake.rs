@@ -107,7 +107,7 @@ impl Wakeups {
         Registration { wakeups: Arc::clone(self), queues: queues.to_vec(), waiter }
     }
 
-    /// Has other nodes told as well. Only the first call counts.
+    /// Notifies the other nodes as well. Only the first call counts.
     pub fn notify_others(&self, sender: UnboundedSender<ReadyQueue>) {
         let _ = self.others.set(sender);
     }
@@ -176,8 +176,8 @@ impl Wakeups {
         self.followed.load(Ordering::SeqCst)
     }
 
-    /// Something changed that cannot be told more precisely: everybody looks. Who waits for a worker to go quiet is not
-    /// called, for that call is an answer by itself.
+    /// Something changed that cannot be named more precisely: every waiter looks. Who waits for a worker to go quiet is
+    /// not called, for that call is an answer by itself.
     pub fn all(&self) {
         self.endings.notify_all();
         for waiter in self.lock().iter().filter(|(name, _)| !name.starts_with(QUIET)).flat_map(|(_, waiters)| waiters) {

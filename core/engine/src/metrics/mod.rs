@@ -25,15 +25,15 @@ use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, St
 use crate::metrics::figures::{Histogram, REQUEST, family, write};
 use crate::store::rows::{Counts, QueueRow};
 
-/// Pairs of queue and type that are told apart: about 50 lines each.
+/// Pairs of queue and type that have lines of their own: about 50 lines each.
 pub(crate) const MAX_SERIES: usize = 1_000;
 /// Number of the queue that stands for all others: no queue has it.
 pub(crate) const OTHER_NUM: i64 = -1;
-/// Queues whose depth is told: eight lines each.
+/// Queues whose depth is shown: eight lines each.
 pub(crate) const MAX_QUEUES: usize = 1_000;
-/// Methods that are told apart.
+/// Methods that have lines of their own.
 pub(crate) const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/// Where what is not told apart is counted.
+/// The label under which all others are counted.
 pub(crate) const OTHER: &str = "_other";
 
 /// Seconds; of `ojs.job.duration` and `ojs.job.queue_time`, as the specification fixes them.
@@ -238,7 +238,7 @@ impl Metrics {
     }
 }
 
-/// Keeps the queues with the most jobs that wait or run, by name; what the others hold is told as one queue.
+/// Keeps the queues with the most jobs that wait or run, by name; what the others hold is shown as one queue.
 pub(crate) fn fold_queues(gauges: &mut Gauges) {
     if gauges.queues.len() <= MAX_QUEUES {
         return;
@@ -485,7 +485,7 @@ mod tests {
         assert_eq!(lines("ojs_workers_busy{").len(), MAX_QUEUES + 1);
         let told: i64 = lines("ojs_queue_depth{").iter().filter_map(|line| line.rsplit_once(' ')?.1.parse::<i64>().ok()).sum();
         assert_eq!(told, all, "the sum over all lines is still the number of jobs");
-        assert!(text.contains(r#"ojs_queue_depth{queue="q000006",state="available"} 6"#), "the fullest are told one by one");
+        assert!(text.contains(r#"ojs_queue_depth{queue="q000006",state="available"} 6"#), "the fullest have lines of their own");
         for n in 0..1_000 {
             metrics.answered(&format!("M{n}"), "/ojs/v1/jobs", 405, Duration::ZERO);
         }

@@ -66,7 +66,7 @@ pub enum Finding {
     Unfinished(String),
 }
 
-/// A look through a file in the background, after an unclean end: it delays nobody.
+/// Checks a file in the background after an unclean end. No command waits for it.
 #[derive(Debug, Default)]
 pub struct Checkup {
     finding: Mutex<Finding>,

@@ -88,7 +88,7 @@ pub trait Tables:
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>>;
     /// The newest job with this uniqueness key in one of the states, created after `since`.
     fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>>;
-    /// Told of ids whose rows are asked for next, so that a store across a network can read them in one exchange.
+    /// Learns the ids whose rows are asked for next, so that a store across a network can read them in one exchange.
     fn expect_rows(&mut self, ids: &[JobId]) -> Result<()> {
         let _ = ids;
         Ok(())

@@ -112,7 +112,8 @@ async fn a_rate_holds_back_what_is_too_much(b: Bench) {
     assert_eq!(b.claim(5).await.len(), 2, "the latest rate counts");
 }
 
-/// PostgreSQL keeps no U+0000 in names. Whoever sends one is told so; nobody else notices.
+/// PostgreSQL keeps no U+0000 in names. A request with one is refused with the reason, and other requests are not
+/// affected.
 async fn names_with_a_nul_are_the_callers_fault_at_worst(b: Bench) {
     let postgres = b.database.is_some();
     let cron = r#"{"name":"c","cron":"@yearly","type":"t","description":"\u0000"}"#;

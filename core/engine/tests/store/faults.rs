@@ -255,7 +255,7 @@ async fn a_look_after_an_unclean_end_finds_damage_and_delays_nobody() {
         b.job().await;
     }
     let (path, copy) = (b.dir.path().join("jobs.db"), tempfile::TempDir::new().unwrap());
-    // As a killed process leaves it: file and log, and nobody who has them open.
+    // As a killed process leaves it: file and log, and no process has them open.
     rusqlite::Connection::open(&path).unwrap().execute_batch("PRAGMA wal_checkpoint(PASSIVE)").unwrap();
     b.job().await;
     let damaged = copy.path().join("jobs.db");

@@ -33,7 +33,7 @@ async fn only_jobs_of_the_types_come(b: Bench) {
     assert_eq!(claimed(&b, &["a", "nobody.has.it"], 1).await, [a1]);
     assert_eq!(claimed(&b, &["c", "a"], 5).await, [a2, c]);
     assert!(claimed(&b, &["a", "c"], 5).await.is_empty());
-    assert_eq!(b.claim(5).await.len(), 1, "the one that nobody asked for by its type");
+    assert_eq!(b.claim(5).await.len(), 1, "the one whose type was not asked for");
 }
 
 async fn jobs_behind_a_long_line_of_others_are_found(b: Bench) {

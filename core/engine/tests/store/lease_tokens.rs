@@ -66,6 +66,6 @@ async fn the_token_does_not_work_under_another_name(b: Bench) {
     }
     assert!(b.beat("other", &[(job.row.id, lease)]).await.0.is_empty());
     assert_eq!(b.state(job.row.id).await, JobState::Active);
-    // A report that names nobody is told apart by its token.
+    // A report without a worker's name is told apart by its token.
     assert!(b.exchange(vec![report(&job, lease, None, Outcome::Ack(None))], None).await.0.remove(0).is_ok());
 }

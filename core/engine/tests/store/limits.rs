@@ -94,7 +94,7 @@ async fn whatever_ends_an_attempt_frees_its_slot(b: Bench) {
     let job = claim_one().await;
     b.beat("w", &[(job.row.id, Some(job.row.lease))]).await;
     for _ in 0..4 {
-        // The lease is kept alive by nobody, and its worker is silent.
+        // The lease is not extended, and its worker is silent.
         b.advance(seconds(10)).await;
     }
     claim_one().await;
@@ -309,7 +309,7 @@ async fn a_key_spans_queues(b: Bench) {
     let job = b.claim(5).await.remove(0);
     assert!(b.claim_for(Some("w"), &["r"], 5).await.is_empty());
     b.ack(&job).await.unwrap();
-    assert_eq!(b.claim_for(Some("w"), &["r"], 5).await.len(), 1, "nobody who asks elsewhere holds up a key");
+    assert_eq!(b.claim_for(Some("w"), &["r"], 5).await.len(), 1, "a claim on another queue does not hold up a key");
 }
 
 async fn the_events_of_a_key(b: Bench) {

@@ -151,7 +151,7 @@ async fn waiting_has_an_end(b: Bench) {
     assert_eq!(b.http("GET", &format!("/jobs/{}/result?wait=maybe", job.row.id), "").await.0, 400);
     let waiting = format!("/jobs/{}/result?wait=true", job.row.id);
     let (answer, ()) = tokio::join!(b.http("GET", &waiting, ""), b.engine.close());
-    assert!(matches!(answer.0, 408 | 503), "a server that stops lets nobody wait: {answer:?}");
+    assert!(matches!(answer.0, 408 | 503), "a server that stops lets no request wait: {answer:?}");
 }
 
 async fn a_caller_who_hangs_up_is_forgotten(b: Bench) {

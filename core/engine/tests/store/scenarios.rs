@@ -206,7 +206,7 @@ async fn scenario_31_a_retry_does_not_conflict_with_itself(b: Bench) {
     }
     let job = b.claim(1).await.remove(0);
     b.ack(&job).await.unwrap();
-    // A twin that came between two states blocks nobody's promotion.
+    // A twin that came between two states blocks no promotion.
     let open = unique(r#"["available"]"#).replace("\"t\"", "\"v\"");
     let first = b.enqueue(&open).await;
     let job = b.claim(1).await.remove(0);

@@ -172,7 +172,7 @@ async fn a_transition_without_an_event_of_its_own_is_told(b: Bench) {
         moves(&frames),
         ["->pending", "pending>available", "available>active", "active>retryable", "retryable>available", "available>cancelled"]
     );
-    // The log shows them to nobody else.
+    // The log shows them to no other reader.
     let (events, _, _) = b.events(EventFilter::default()).await;
     assert!(events.iter().all(|event| !event.name.is_empty()));
 }

@@ -171,7 +171,7 @@ impl Bench {
     }
 
     pub async fn settle(&self, job: JobId, lease: Option<i64>, outcome: Outcome) -> Result<Finished, OjsError> {
-        // A token speaks for itself, whoever holds the job.
+        // A token is enough, whichever worker holds the job.
         let worker = lease.is_none().then(|| "w".to_owned());
         let report = OutcomeReport { job, lease, worker, outcome, want_job: true };
         self.exchange(vec![report], None).await.0.remove(0)

@@ -351,7 +351,7 @@ impl Times<'_> {
         }
     }
 
-    /// When a job that nobody has started is given up. The time to live counts from the moment it may start.
+    /// When a job that has not been started is given up. The time to live counts from the moment it may start.
     fn deadline(&self, now: Timestamp) -> Option<Timestamp> {
         let ready = self.scheduled.as_ref().map_or(now, |w| w.at.max(now));
         let ttl = self.enqueue_ttl_ms.map(|ms| ready.plus_millis(ms));
@@ -360,7 +360,7 @@ impl Times<'_> {
     }
 }
 
-/// The text, when it is an object: its syntax has been checked, so the first byte tells.
+/// The text, when it is an object: its syntax has been checked, so the first byte decides.
 fn object<'a>(name: &str, raw: &'a str) -> Result<&'a str, OjsError> {
     if raw.starts_with('{') { Ok(raw) } else { Err(OjsError::invalid_field(name, format!("{name} must be an object."))) }
 }

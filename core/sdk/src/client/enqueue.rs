@@ -160,7 +160,7 @@ impl Client {
             let gone = gone.clone();
             async move {
                 let result = run.await;
-                // Nobody listens any more once the batch was sent.
+                // The receiver is gone once the batch was sent.
                 let _ = gone.send((index, result.as_ref().err().cloned()));
                 result
             }

@@ -81,7 +81,7 @@ impl Client {
         &self.inner.transport
     }
 
-    /// Releases the connection; an embedded engine that nobody else uses is flushed and closed.
+    /// Releases the connection; an embedded engine that has no other user is flushed and closed.
     pub async fn close(&self) {
         self.inner.transport.close().await;
     }

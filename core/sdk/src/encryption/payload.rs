@@ -1,5 +1,5 @@
-//! The codec interface: bytes with a word on what they are (ENC-001). A codec server speaks it, for people who may look at arguments
-//! through a dashboard that has no keys.
+//! The codec interface: bytes with metadata on what they are (ENC-001). A codec server speaks it, for people who may
+//! look at arguments through a dashboard that has no keys.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use crate::transport::BoxFuture;
 
 /// A layer around enqueueing, run once per job, in batches too.
 ///
-/// Not calling `next` drops the job: it is not sent, and `Ok(None)` tells the caller so. A closure will do:
+/// Not calling `next` drops the job: it is not sent, and `Ok(None)` says so to the caller. A closure will do:
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), ojs::Error> {

@@ -108,7 +108,7 @@ pub trait Database: Send + Sync + 'static {
         Box::pin(tokio::time::sleep(limit))
     }
 
-    /// Tells relays in other processes that there are new rows. Never called inside a transaction of the application.
+    /// Notifies relays in other processes of new rows. Never called inside a transaction of the application.
     fn tell(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }

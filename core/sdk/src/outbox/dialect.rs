@@ -90,7 +90,8 @@ pub(super) const HOLDERS: &str = include_str!("sql/postgres/holders.sql");
 /// How numbers are given out.
 pub(super) const SEQUENCE: &str = include_str!("sql/postgres/sequence.sql");
 
-/// Whether anything is old enough to be pruned, in SQLite: whoever deletes nothing locks the whole file all the same.
+/// Whether anything is old enough to be pruned, in SQLite, where a DELETE locks the whole file even when it finds no
+/// row.
 pub(super) const OLD: &str = include_str!("sql/sqlite/old.sql");
 
 /// The number of the last of the next rows, in MySQL.
@@ -101,7 +102,7 @@ pub(super) const NUMBERS: &str = include_str!("sql/mysql/numbers.sql");
 pub(super) const UNCOMMITTED: &str = include_str!("sql/mysql/uncommitted.sql");
 /// The gate.
 pub(super) const SLOTS: &str = include_str!("sql/mysql/slots.sql");
-/// Nobody is in these.
+/// Numbers that no open transaction holds.
 pub(super) const FREE_SLOTS: &str = include_str!("sql/mysql/free_slots.sql");
 /// Makes the gate whole again: some test suites empty all tables.
 pub(super) const FILL_SLOTS: &str = include_str!("sql/mysql/8_slots.sql");

@@ -1,8 +1,8 @@
 //! Which rows may be sent without overtaking one that is not committed yet (research: "gate and generations").
 //!
-//! A row's number is taken by a transaction that holds the gate. Whoever could still commit a number up to `upto` therefore held the
-//! gate when `upto` was read; when none of those holds it any more, every number up to `upto` is visible or gone. Transactions that
-//! never write to the outbox are not in the gate and delay nothing.
+//! A row's number is taken by a transaction that holds the gate. A transaction that could still commit a number up to
+//! `upto` therefore held the gate when `upto` was read; when none of those holds it any more, every number up to `upto`
+//! is visible or gone. Transactions that never write to the outbox are not in the gate and delay nothing.
 use std::collections::{HashSet, VecDeque};
 
 /// More generations than this need not be told apart: a later one covers an earlier one.

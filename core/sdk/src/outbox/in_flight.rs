@@ -4,7 +4,7 @@
 //! - it shares the lock of a slot of the gate (rows staged by an SDK take it before they take their number);
 //! - it has a row that only a look at uncommitted rows shows (rows inserted by plain SQL too).
 //!
-//! Both are read without waiting for anybody; decision 32 has the reasons.
+//! Both are read without waiting for a transaction; decision 32 has the reasons.
 use std::collections::HashSet;
 
 use super::database::{Database, DatabaseError, Rows, Value};

@@ -38,7 +38,7 @@
 //! | `database` | the seam to whatever runs statements: a driver of ours, or the host's |
 //! | `store` | lease, reading, marking, pruning |
 //! | `gate` | which rows may be sent without overtaking one that is not committed yet |
-//! | `in_flight` | the same in MySQL, where nobody can be asked |
+//! | `in_flight` | the same in MySQL, which does not list its open transactions |
 //! | `deliver` | a batch on its way to the server |
 //! | `relay`, `rounds` | the relay and its loop |
 

@@ -91,7 +91,7 @@ impl Database for PostgresOutbox {
             let statement = Statement { sql: NOTIFY.to_owned(), params: Vec::new() };
             if let Err(error) = self.run(vec![statement]).await {
                 // The relay polls: it will find the rows.
-                tracing::debug!(%error, "could not tell the relay of new rows");
+                tracing::debug!(%error, "could not notify the relay of new rows");
             }
         })
     }

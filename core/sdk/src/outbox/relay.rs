@@ -16,7 +16,7 @@ use crate::client::Client;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RelayOptions {
-    /// How often it looks when nobody wakes it; 1 s.
+    /// How often it looks when it is not woken; 1 s.
     pub poll_interval: Duration,
     /// Most rows in one request; 1,000. A batch holds what waits, so this counts only while the relay is behind; the adapter
     /// configuration that the specification prints has 100.
@@ -76,7 +76,7 @@ pub struct Relay {
 /// What the handle and the loop share.
 pub(super) struct Shared {
     pub wake: Notify,
-    /// Others must be told: this relay does not lead.
+    /// Others must be notified: this relay does not lead.
     pub woken: AtomicBool,
     pub stopping: CancellationToken,
     /// The end of the grace period.

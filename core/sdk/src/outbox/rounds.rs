@@ -129,7 +129,7 @@ impl Rounds {
     async fn turn(&mut self) -> Result<Next, DatabaseError> {
         let third = self.options.lease / 3;
         if self.claimed.is_none_or(|at| at.elapsed() >= third) {
-            // A look takes no lock: an outbox that is empty is not written to, whoever asks how often.
+            // A look takes no lock: an outbox that is empty is not written to, however often it is looked at.
             if self.is_unoccupied() && !self.store.is_due().await? {
                 return self.rest().await;
             }
@@ -180,7 +180,7 @@ impl Rounds {
         if self.store.database().dialect() != Dialect::Postgres
             && let Some(lease) = self.lease.clone()
         {
-            // Nobody could tell this relay of rows that another process has written: whoever sees them first sends them.
+            // Rows of other processes do not wake this relay: the relay that sees them first sends them.
             self.store.release(&lease).await?;
             self.lose();
         }
@@ -243,7 +243,8 @@ impl Rounds {
                         answered.notify_one();
                         return (delivery, started.elapsed());
                     }
-                    // The server takes its time: the lease is kept alive. Who has lost it is told when the rows are marked.
+                    // The server takes its time: the lease is kept alive. A relay that has lost it notices when the
+                    // rows are marked.
                     () = tokio::time::sleep(length / 3) => {
                         if let Err(error) = store.claim(&owner, length).await {
                             tracing::debug!(%error, "the lease of the outbox could not be renewed");
@@ -259,7 +260,8 @@ impl Rounds {
                 return Ok(Vec::new());
             }
             if many < self.options.batch_size {
-                // Whoever commits meanwhile comes along. An answer that comes sooner than the ones before is not kept waiting.
+                // What is committed meanwhile is sent along. An answer that comes sooner than the ones before is not
+                // kept waiting.
                 let _ = tokio::time::timeout(self.pace.spare(started.elapsed()), answered.notified()).await;
             }
             self.read(lease, last).await
@@ -365,7 +367,7 @@ impl Rounds {
         }
         drop(status);
         let pause = self.outage.next().max(after.unwrap_or_default());
-        // The lease is kept meanwhile only if the pause is short; otherwise whoever comes first goes on.
+        // The lease is kept meanwhile only if the pause is short; otherwise the first relay to take it goes on.
         Next::Outage(pause)
     }
 

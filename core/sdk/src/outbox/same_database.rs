@@ -2,7 +2,7 @@
 //! outbox nor a relay ("Framework Adapters", section 6.1).
 //!
 //! A server on PostgreSQL says in its health which table its jobs are in, as `backend.id`. Where the application's connection gets the
-//! same answer from [`IDENTITY`], [`stage`] makes the row, and after the commit [`NOTIFY`] tells the nodes.
+//! same answer from [`IDENTITY`], [`stage`] makes the row, and after the commit [`NOTIFY`] notifies the nodes.
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use super::database::Value;
 use super::stage::{Parts, Staged, completed};
 use crate::error::Error;
 
-/// Tells the nodes after a commit; without it they look ten times a second.
+/// Notifies the nodes after a commit; without it they look ten times a second.
 pub const NOTIFY: &str = "NOTIFY ojs_ready, '+'";
 
 /// What a server says as `backend.id`, asked on the application's connection: NULL where it sees no such table, or may not insert.

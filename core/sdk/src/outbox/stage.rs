@@ -143,7 +143,7 @@ pub fn stage(request: &[u8], dialect: Dialect, table: &Table) -> Result<Staged, 
     Ok(Staged::new(job_id, dialect.template(Sql::insert, table), values))
 }
 
-/// An enqueue request as its row holds it: whoever sends it later has no key.
+/// An enqueue request as its row holds it: the relay that sends it later has no key.
 ///
 /// # Errors
 /// There is no current key.

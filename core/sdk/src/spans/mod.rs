@@ -127,7 +127,7 @@ fn messaging(operation: &'static str, queue: &str) -> Vec<KeyValue> {
 /// A span under way.
 struct Live {
     context: Context,
-    /// What it is called when nobody tells its end: it was dropped.
+    /// Its status when its end was not reported: it was dropped.
     orphaned: Option<&'static str>,
 }
 

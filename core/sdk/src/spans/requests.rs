@@ -1,4 +1,4 @@
-//! Spans of requests: what a transport carries is told by its path and body.
+//! Spans of requests: their names and attributes come from path and body.
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

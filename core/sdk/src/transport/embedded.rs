@@ -135,7 +135,7 @@ impl Transport for Embedded {
 }
 
 impl Opened {
-    /// Signs off from the registry. True when the engine is nobody else's.
+    /// Signs off from the registry. True when the engine has no other user.
     fn is_last_user(&self) -> bool {
         let Some(key) = &self.key else { return self.owned };
         let registry = registry();

@@ -166,7 +166,7 @@ impl Worker {
             Handlers::new(table, Arc::clone(self.middleware.freeze()), self.options.concurrency, self.options.prefetch);
         let handle =
             WorkerDriver::start(self.transport, self.options, Arc::clone(&handlers) as Arc<dyn crate::dispatch::Dispatch>);
-        // Nobody else sets it.
+        // It is set only here.
         let _ = handlers.worker.set(Arc::downgrade(&handle.shared));
         handle
     }

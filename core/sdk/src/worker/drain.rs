@@ -13,7 +13,7 @@ use super::turns::Turns;
 use crate::dispatch::{CancelReason, DeliveryKey, Outcome, Phase};
 use crate::error::Error;
 
-/// How long before the end of the grace period handlers are told: time to clean up and still report.
+/// How long before the end of the grace period handlers are cancelled: time to clean up and still report.
 const CANCEL_LEAD: Duration = Duration::from_secs(1);
 /// How long the answer to a fetch is waited for when nothing else is left to do: it may bring jobs, to be given back.
 const CLAIM_LINGER: Duration = Duration::from_secs(3);

@@ -53,9 +53,9 @@ impl WorkerHandle {
         self.shared.resume();
     }
 
-    /// Stops gracefully and returns at once; [`wait`](Self::wait) tells when it is over. Handlers may finish for `grace`
-    /// (`None`: the option's value), then they are cancelled and their jobs released. A second call ends the grace
-    /// period at once.
+    /// Stops gracefully and returns at once; [`wait`](Self::wait) returns when it is over. Handlers may finish for
+    /// `grace` (`None`: the option's value), then they are cancelled and their jobs released. A second call ends the
+    /// grace period at once.
     pub fn stop(&self, grace: Option<Duration>) {
         self.shared.stop(grace);
     }

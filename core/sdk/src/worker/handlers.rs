@@ -145,7 +145,7 @@ impl Handlers {
     }
 }
 
-/// What runs when nobody has registered for the type. The layers around it see it like any failure.
+/// What runs when no handler is registered for the type. The layers around it see it like any failure.
 pub(super) fn missing(job_type: &str) -> Innermost {
     let failure = HandlerFailure::no_handler(job_type);
     Arc::new(move |_| Box::pin(std::future::ready(Err(failure.clone().into()))))

@@ -159,7 +159,7 @@ fn describe(shared: &Shared, body: &mut String) {
     push_text(body, "version", concat!("ojs-rust/", env!("CARGO_PKG_VERSION")));
 }
 
-/// The name of this machine, where the system tells it without a call of its own.
+/// The name of this machine, where it can be read without a system call of its own.
 static HOSTNAME: LazyLock<Option<String>> = LazyLock::new(|| {
     let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let told = told.or_else(|| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok());
@@ -187,7 +187,7 @@ struct Answer {
 pub(super) fn obey(shared: &Shared, state: Option<&str>, directive: Option<&str>) {
     let says = |word: &str| [state, directive].contains(&Some(word));
     if says("terminate") {
-        // Told again at every beat of the drain: only the first one counts, a second stop would end the grace period.
+        // Sent again at every beat of the drain: only the first one counts, a second stop would end the grace period.
         if shared.phase() < Phase::Draining {
             tracing::info!(worker = %shared.worker_id, "the server asks the worker to terminate");
             shared.stop(None);

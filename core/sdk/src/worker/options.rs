@@ -1,4 +1,4 @@
-//! Settings of a worker. Defaults are the tuned values: nobody should have to touch them for speed.
+//! Settings of a worker. Defaults are the tuned values: they need no change for speed.
 use std::time::Duration;
 
 use crate::error::Error;
@@ -18,7 +18,8 @@ const FLUSH_MOST: Duration = Duration::from_secs(30);
 pub struct WorkerOptions {
     /// Queues in order of preference: a later one is looked at only when the earlier ones are empty.
     pub queues: Vec<String>,
-    /// Handler slots, as told to the server. What limits fetching is [`Dispatch::capacity`](crate::dispatch::Dispatch::capacity).
+    /// Handler slots, as the server is shown them. What limits fetching is
+    /// [`Dispatch::capacity`](crate::dispatch::Dispatch::capacity).
     pub concurrency: usize,
     /// The name of this worker; `None` makes a fresh one.
     pub worker_id: Option<String>,

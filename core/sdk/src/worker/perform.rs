@@ -46,7 +46,7 @@ impl Worker {
     }
 
     async fn perform(&self, job: Envelope) -> Outcome {
-        // The outcome is what the handler returns: nobody listens here.
+        // The outcome is what the handler returns; there is no receiver here.
         let (outcomes, _) = mpsc::unbounded_channel();
         let mut delivery = Delivery {
             key: KEY,

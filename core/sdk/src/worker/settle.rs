@@ -109,7 +109,7 @@ impl Turns {
                 self.server = Server::Plain;
                 self.reporting.pending.extend(reports);
             }
-            // One outcome spoils the request: each goes by itself, and the answer tells which.
+            // One outcome spoils the request: each is sent by itself, and the answers show which.
             400 | 413 | 415 | 422 if !reports.is_empty() => {
                 for report in &mut reports {
                     report.alone = true;

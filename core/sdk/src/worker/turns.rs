@@ -124,7 +124,7 @@ pub(super) struct Turns {
     pub reporting: Reporting,
     pub deadlines: BinaryHeap<Reverse<(Instant, DeliveryKey)>>,
     pub foreign: Foreign,
-    /// The phase the host was told last.
+    /// The phase that the host knows.
     announced: Option<Phase>,
     pub drain: Option<Drain>,
     /// When to read the manifest again, if it could not be read.

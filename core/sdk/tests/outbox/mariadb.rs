@@ -61,7 +61,7 @@ async fn write(mut connection: Conn, client: Client, writer: i64) {
     }
 }
 
-/// A relay on a runtime of its own: it can be ended without a word, as by `kill -9`.
+/// A relay on a runtime of its own: it can be ended at once, as by `kill -9`.
 fn relay(client: &Client, url: &str) -> tokio::runtime::Runtime {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let store = Store::new(Table::default(), MysqlOutbox::new(url).unwrap());
@@ -88,7 +88,7 @@ async fn sixteen_writers_and_relays_that_are_killed_lose_and_reorder_nothing() {
     while writers.iter().any(|writer| !writer.is_finished()) || kills < 4 {
         let seen = keeper.order.lock().unwrap().len();
         let deadline = Instant::now() + Duration::from_millis(700);
-        until("rows are sent, or nobody leads", || async {
+        until("rows are sent, or no relay leads", || async {
             keeper.order.lock().unwrap().len() > seen + 50 || Instant::now() > deadline
         })
         .await;

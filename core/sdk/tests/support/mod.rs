@@ -43,7 +43,7 @@ impl Call {
     }
 
     pub fn answer_with(self, answer: Answer) {
-        // A request that was cut short has nobody listening.
+        // A request that was cut short has no receiver.
         let _ = self.answer.send(answer);
     }
 }

@@ -185,7 +185,8 @@ overVersions('FA-R003 the relay starts with the application and is flushed with 
   assert.equal(await (await post('/ambient', { fail: true })).text(), 'the payment was refused');
   assert.equal((await post('/ambient')).status, 201);
   assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
-  // Nobody tells of a commit on a client of one's own: the end of the request has the relay look (the next look of its own is in an hour).
+  // A commit on a client of one's own is not noticed: the end of the request has the relay look (the next look of its
+  // own is in an hour).
   assert.equal((await post('/named')).status, 201);
   assert.deepEqual((await sent(1)).map(({ args }) => args), [[2]]);
   await ojs.close();

@@ -140,7 +140,7 @@ export function matrix(make) {
         assert.deepEqual([argsOf(await sent(1)), await users()], [['kept'], [3]]);
       });
 
-      test('scenario 50: what cannot be staged rolls the transaction back when nobody looks at it', async (t) => {
+      test('scenario 50: what cannot be staged rolls the transaction back when the error is ignored', async (t) => {
         const { outbox, transaction, insert, users, sent } = await shop(t, driver);
         outbox.client.useEnqueue('refuse', async (request, next) => {
           if (request.args[0] === 'bad') throw new Error('refused by a middleware');

@@ -24,7 +24,7 @@ async function shop(t, options) {
 }
 
 test('FA-003 the server is away when the transaction commits: the job arrives when it is back, and once', async (t) => {
-  // Whoever connects is sent away, and the port stays ours: the tests beside this one take ports as well.
+  // Every connection is closed, and the port stays ours: the tests beside this one take ports as well.
   const place = createServer((socket) => socket.destroy());
   await once(place.listen(0, '127.0.0.1'), 'listening');
   defer(t, () => place.close());
@@ -102,7 +102,7 @@ test('close() right after a commit flushes it', async (t) => {
   const { url, sent } = await server(t);
   const { db, outbox } = await shop(t, { url, pollInterval: '1h' });
   db.transaction(() => { outbox.enqueueAfterCommit('a', [1]); })();
-  await outbox.close(PATIENCE); // without a word it is five seconds, which a busy machine may need
+  await outbox.close(PATIENCE); // by default it is five seconds, which a busy machine may need
   assert.deepEqual((await sent(1)).map(({ args }) => args), [[1]]);
 });
 
@@ -259,7 +259,7 @@ test('Framework Adapters, section 6.1: a server in the same PostgreSQL: the tran
     assert.deepEqual(await done.promise, [job.id, [2n ** 60n], 7, 'v']);
     await worker.stop();
     assert.equal((await running.client.queues.stats('default')).available ?? 0, 0);
-    assert.equal(outbox.relay().running, false, 'nobody needs to send anything');
+    assert.equal(outbox.relay().running, false, 'there is nothing to send');
     await outbox.close();
   }
 });

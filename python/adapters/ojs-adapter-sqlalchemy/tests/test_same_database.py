@@ -75,7 +75,7 @@ def test_a_commit_makes_the_job_and_a_rollback_none(engine, shared, server):
                 assert time.monotonic() < until, done
                 client.wait_for_result(client.enqueue("a", ["later"]).id, timeout=60)
     assert (job.id, [2**60, "50 % :x"], 7, "v") in done and [4] in done and [3] not in done
-    assert not shared.relay.running, "nobody needs to send anything"
+    assert not shared.relay.running, "there is nothing to send"
 
 
 def test_with_asyncio(database, shared, server):

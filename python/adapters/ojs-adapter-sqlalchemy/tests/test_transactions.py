@@ -48,7 +48,7 @@ def test_fa_002_rollbacks_and_scenario_48_savepoints(engine, ojs, sent):
             _ = 1 / 0
         with session.begin_nested():
             ojs.enqueue_after_commit(session, "a", [4])
-        assert not ojs.relay.running  # a savepoint that is released wakes nobody
+        assert not ojs.relay.running  # a savepoint that is released does not wake the relay
     assert [job.args for job in sent(2)] == [[2], [4]]
 
 

@@ -84,7 +84,7 @@ module SameDatabaseTest
     worker.register("*") { |ctx| done << [ctx.type, ctx.args.to_a, ctx.job.priority] }
     worker.start
     assert_equal [["a", [1], 0], ["email.welcome", [2**60, "50 % :x"], 7]], [pop(done), pop(done)].sort
-    refute relay.running?, "nobody needs to send anything"
+    refute relay.running?, "there is nothing to send"
     assert_equal 2, User.connection.select_value("SELECT count(*) FROM ojs_jobs")
   end
 

@@ -32,7 +32,7 @@ module TransactionsTest
       User.transaction(requires_new: true) { after_commit([2]).then { raise ActiveRecord::Rollback } }
       User.transaction(requires_new: true) { after_commit([3]) }
       User.transaction { after_commit([4]) }
-      refute relay.running?, "a savepoint that is released wakes nobody"
+      refute relay.running?, "a savepoint that is released does not wake the relay"
     end
     assert_equal [[1], [3], [4]], sent(3).map(&:args)
     User.transaction do

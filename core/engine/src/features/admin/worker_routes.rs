@@ -37,7 +37,7 @@ pub async fn get(State(engine): State<Engine>, Path(id): Path<String>) -> Result
     Ok(Json::ok(describe(&held, engine.now()).to_string()))
 }
 
-/// `POST /admin/workers/{id}/quiet|terminate|resume`: told to the worker at its next heartbeat.
+/// `POST /admin/workers/{id}/quiet|terminate|resume`: the worker gets it with the answer to its next heartbeat.
 pub async fn direct(State(engine): State<Engine>, Path((worker, word)): Path<(String, String)>) -> Result<Json, Failure> {
     let directive = match word.as_str() {
         "resume" => Directive::Run,

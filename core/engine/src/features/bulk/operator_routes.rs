@@ -18,7 +18,7 @@ use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
 use crate::http::terms::invalid;
 
-/// Faults that are told one by one.
+/// Faults that are listed one by one.
 const MAX_ERRORS: usize = 100;
 
 #[derive(Deserialize)]

@@ -18,7 +18,7 @@ use crate::http::reply::Failure;
 const SLICE: usize = 500;
 /// Rows looked at by one reading.
 const LOOK: usize = 1_000;
-/// Items of a filter's answer that are told one by one.
+/// Items of a filter's answer that are listed one by one.
 const MAX_ITEMS: usize = 1_000;
 
 /// Which jobs.
@@ -193,7 +193,7 @@ impl Done {
         Bulk { operation: action.verb(), atomic, size: self.matched, items, took: began.elapsed() }
     }
 
-    /// Tells of it, and keeps the answer if the request had a key.
+    /// Emits its event, and keeps the answer if the request had a key.
     ///
     /// # Errors
     /// Faults of the store.

@@ -1,9 +1,9 @@
 //! Claims that name job types: where in a line they look, and how much of it at once.
 //!
 //! Each claim looks at the front of the line. When nothing that it wants is there, it goes on from where the last claim for the same types
-//! stopped, up to [`DEEP`] entries: so a line of a million jobs that others are to run is passed once, in slices that hold up nobody, and
-//! then only its new entries are looked at. Jobs of higher priority that come into the middle of such a line are found by the next pass;
-//! the pause before it grows with the length of the line.
+//! stopped, up to [`DEEP`] entries: so a line of a million jobs that others are to run is passed once, in slices that
+//! delay no other claim, and then only its new entries are looked at. Jobs of higher priority that come into the middle
+//! of such a line are found by the next pass; the pause before it grows with the length of the line.
 use std::sync::{MutexGuard, PoisonError};
 
 use crate::error::StoreError;

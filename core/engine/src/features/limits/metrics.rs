@@ -9,7 +9,7 @@ use crate::features::limits::records::LimitView;
 use crate::metrics::figures::family;
 use crate::store::rows::{Counts, QueueRow, depth};
 
-/// Keys that are told one by one. Each costs the store a few look-ups.
+/// Keys that are listed one by one. Each costs the store a few look-ups.
 pub const MAX_KEYS: usize = 100;
 
 /// How full bounded queues are, and the active and waiting jobs of the first keys. The partitions of a key are added

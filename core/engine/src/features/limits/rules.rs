@@ -105,7 +105,7 @@ impl Transaction<'_> {
         Ok(row.num)
     }
 
-    /// What an enqueue is told about the key of its job.
+    /// What the answer to an enqueue says about the key of its job.
     fn key_state(&mut self, num: i64) -> Result<Option<KeyState>, StoreError> {
         let gate = self.gate(num)?;
         let Some(limit) = gate.limits.rate.map(|w| w.limit).or(gate.limits.throttle.map(|w| w.limit)).or(gate.limits.concurrency)

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// Name of the queue that holds the template: no job can be enqueued there.
 pub const TEMPLATE: &str = "_default";
-/// Share of the bound from which on an enqueue is told of the pressure.
+/// Share of the bound from which on the answer to an enqueue warns of the pressure.
 pub const WARNING_THRESHOLD: f64 = 0.8;
 /// Longest time a setting may name: what a stored time can hold, with room to add.
 const MAX_MILLIS: u64 = 1 << 53;

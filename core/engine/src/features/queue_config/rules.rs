@@ -226,7 +226,7 @@ pub(crate) fn filled(job: &NewJob, config: &QueueConfig) -> Result<NewJob, OjsEr
     Ok(job)
 }
 
-/// The state of a queue in a word.
+/// The state of a queue as the wire names it.
 pub(crate) fn phase_word(queue: &QueueRow) -> &'static str {
     match queue.phase {
         QueuePhase::Deleted => "deleted",

@@ -102,7 +102,7 @@ pub async fn list(State(engine): State<Engine>, asker: Asker, headers: HeaderMap
     let mut parsed: Vec<Option<JobId>> = ids.iter().map(|id| id.parse().ok()).collect();
     if asker.own_only {
         for place in &mut parsed {
-            // As a job that is not there, so that one of them does not keep the others from being told.
+            // As a job that is not there, so that one of them does not keep the others from being answered.
             if let Some(id) = *place
                 && asker.check_sees(&engine, id).await.is_err()
             {

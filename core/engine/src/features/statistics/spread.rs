@@ -65,7 +65,7 @@ impl Spread {
     }
 }
 
-/// 0 to 3 have a class each; from there on the two bits behind the first tell the quarter of the octave.
+/// 0 to 3 have a class each; from there on the two bits behind the first give the quarter of the octave.
 fn class(millis: i64) -> u8 {
     let ms = millis.max(0).cast_unsigned();
     if ms < 4 {

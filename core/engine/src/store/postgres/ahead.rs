@@ -87,7 +87,7 @@ impl PostgresTables {
             let node = Arc::clone(&self.node);
             let leased = node.leased();
             // Only where the token fits, so that the job will be changed and the change be checked: what is remembered may be out of
-            // date, and nobody may be refused because of it.
+            // date, and no command may be refused because of it.
             wanted.retain(|(id, lease)| match leased.row(*id) {
                 Some(row) if *lease == Some(row.lease) => {
                     self.unit_of_work.track(row.clone());

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernel::clock::{Clock, SystemClock};
 use crate::store::schema::Remark;
 
-/// Clocks of a server and its database may differ by so much without anybody noticing.
+/// Clocks of a server and its database may differ by so much without effect.
 const MAX_SKEW_MS: i64 = 2_000;
 /// Dead rows beside the living ones that autovacuum should have removed.
 const MANY_DEAD: i64 = 1_000_000;
@@ -84,7 +84,7 @@ fn server(db: &mut Db) -> Result<Vec<Remark>> {
     ])
 }
 
-/// Transactions that stay open hold back vacuum, and the outbox of whoever waits for them.
+/// Transactions that stay open hold back vacuum, and every outbox that waits for them.
 fn transactions(db: &mut Db, longest: u64) -> Result<Remark> {
     let seconds = i64::try_from(longest).unwrap_or(i64::MAX);
     let answers = db.ask(None, &[Ask::new(sql!("checkup_transactions"), &[&seconds])])?;

@@ -75,7 +75,7 @@ impl Leased {
         self.left.extend(filed.into_iter().filter(|(batch, _)| !incomplete.contains(batch)));
     }
 
-    /// Jobs whose leases ran out were taken over by other nodes: nobody here will end them.
+    /// Jobs whose leases ran out were taken over by other nodes, so this node does not end them.
     fn has_room(&mut self, now: i64) -> bool {
         if self.jobs.len() >= MAX_KEPT && now - self.full_at >= FULL_MS {
             self.full_at = now;

@@ -64,7 +64,7 @@ async fn run(target: Arc<Target>, wakeups: Arc<Wakeups>, mut outgoing: Unbounded
             Ok(Some((client, pid))) => {
                 pause = RECONNECT_PAUSE;
                 listening.0.store(true, Ordering::SeqCst);
-                // Whatever happened while nobody listened.
+                // What happened while there was no connection.
                 wakeups.all();
                 let told = if owed { notify(&client, EVERYTHING).await } else { Ok(()) };
                 let fault = match told {

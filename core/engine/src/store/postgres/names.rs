@@ -121,7 +121,7 @@ impl PostgresTables {
         Ok(queue)
     }
 
-    /// Other nodes hear of changed settings by the epoch; the level of a bucket is nobody else's business.
+    /// Other nodes learn of changed settings by the epoch. The level of a bucket concerns this node only.
     pub(super) fn store_queue(&mut self, queue: &QueueRow) -> Result<()> {
         let before = self.names.queue_nums.get(&queue.num);
         let quiet = before.is_some_and(|old| old.paused == queue.paused && (old.rate - queue.rate).abs() < f64::EPSILON);

@@ -132,7 +132,7 @@ impl PostgresTables {
         }
         if !self.names.remembered.contains_key(table.name) {
             let all = Scan::over(table.key);
-            // One record tells that a table is not empty.
+            // One record shows that a table is not empty.
             let wanted = if table.remember == Remember::Everything { all } else { all.limit(1) };
             let mut records = InMemory::of(table);
             let answers = self.ask(&[ask(text::rows(POSTGRES, table, &wanted), &wanted.params(table))])?;

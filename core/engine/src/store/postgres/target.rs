@@ -18,7 +18,7 @@ use crate::error::{Result, StoreError};
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// PgBouncer's usual port: over a unix socket nothing else tells it from PostgreSQL.
+/// PgBouncer's usual port: over a unix socket nothing else distinguishes it from PostgreSQL.
 const PGBOUNCER_PORT: u16 = 6432;
 
 /// Where notifications go.
@@ -56,7 +56,7 @@ pub struct Target {
     pub name: String,
     pooler: Pooler,
     tls: MakeRustlsConnect,
-    /// How often a connection of this process was found dead without a word of the network.
+    /// How often a connection of this process was found dead although the network had reported nothing.
     silences: AtomicU64,
 }
 
@@ -103,7 +103,7 @@ impl Target {
                     rest.push("sslmode=require");
                 }
                 Some(("sslrootcert", path)) => roots = Some(PathBuf::from(path)),
-                // A second parameter of ours, read by whoever opens the listener.
+                // A second parameter of ours, which the listener reads when it connects.
                 Some(("direct", _)) => {}
                 _ => rest.push(pair),
             }
@@ -204,7 +204,7 @@ impl Target {
                 match std::future::poll_fn(|context| connection.poll_message(context)).await {
                     Some(Ok(AsyncMessage::Notification(note))) => {
                         if let Some(notes) = &notes {
-                            // Nobody listens any more: the connection is about to be closed.
+                            // The receiver is gone: the connection is about to be closed.
                             let _ = notes.send(note);
                         }
                     }

@@ -29,7 +29,8 @@ impl PostgresTables {
         self.open = true;
         let mut opened = self.noted(|tables| tables.db.ask(Some(&opening), &all));
         if matches!(opened, Err(StoreError::Unavailable(_))) {
-            // The connection was lost while nobody used it: nothing has been done in this transaction, so it may begin on another one.
+            // The connection was lost while it was not in use: nothing has been done in this transaction, so it may
+            // begin on another one.
             self.db.revive()?;
             opened = self.noted(|tables| tables.db.ask(Some(&opening), &all));
         }

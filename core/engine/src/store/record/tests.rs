@@ -69,7 +69,7 @@ fn probe(line: &str, place: i64, due_at: i64) -> Probe {
     Probe { line: line.into(), place, note: "n".into(), due_at, tag, share: 0.5, open: place > 2, count: u32::MAX - 1, job }
 }
 
-/// Does everything that can be done with records, and tells what came of it.
+/// Does everything that can be done with records, and returns what came of it.
 pub fn exercise(tables: &mut dyn RecordTables) -> Vec<String> {
     let mut told = Vec::new();
     macro_rules! tell {

@@ -126,7 +126,7 @@ fn keep_log_at_close(connection: &Connection, keep: bool) {
 ///
 /// In this order: a checkpoint behind a hole would be undone in part by the frames before the hole, if the power went during it.
 fn mend(connection: &Connection, log: &Path) -> Result<()> {
-    // Nobody, of another process either, appends to the log meanwhile.
+    // No connection, of this or another process, appends to the log meanwhile.
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let written = write_again(log);
     connection.execute_batch("ROLLBACK")?;

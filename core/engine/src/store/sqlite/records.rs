@@ -76,7 +76,7 @@ impl SqliteTables {
         }
         if !self.remembered.contains_key(table.name) {
             let all = Scan::over(table.key);
-            // One record tells that a table is not empty.
+            // One record shows that a table is not empty.
             let wanted = if table.remember == Remember::Everything { all } else { all.limit(1) };
             let mut records = InMemory::of(table);
             show(&mut self.bound(text::rows(SQLITE, table, &wanted), table, &wanted)?, &mut |row| records.keep(row))?;

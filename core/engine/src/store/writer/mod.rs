@@ -45,7 +45,7 @@ enum Message {
 
 /// The connections of a store, each for a thread of its own.
 pub struct Connections {
-    /// They take commands, whoever is free.
+    /// The writers: the one that is free takes the next commands.
     pub writers: Vec<Box<dyn Tables>>,
     /// Does what time makes due; `None` leaves that to the only writer.
     pub maintenance: Option<Box<dyn Tables>>,

@@ -87,7 +87,7 @@ impl WriterThread {
         let mut group: Group = Vec::new();
         loop {
             let patience = self.patience();
-            // Whoever holds the inbox takes all there is; the others wait for it here.
+            // The writer that holds the inbox takes all there is; the others wait for it here.
             let held = inbox.lock().unwrap_or_else(PoisonError::into_inner);
             let first = match held.recv_timeout(patience) {
                 Ok(message) => Some(message),
@@ -436,7 +436,8 @@ impl WriterThread {
         }
         let mut next = sweeper.clone();
         let swept = self.attempts(false, &[], 0, |transaction| {
-            // Fenced: nobody else maintains until this transaction has ended, and we only while our term lasts.
+            // Fenced: no other node maintains until this transaction has ended, and this node only while its term
+            // lasts.
             if !transaction.tables.lead()? {
                 return Ok(false);
             }

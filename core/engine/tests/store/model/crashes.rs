@@ -42,7 +42,7 @@ pub async fn crash(b: &mut Bench, model: &mut Model, flight: Flight, looks: u8) 
     let holders = Arc::strong_count(&b.clock);
     let (sent, answer) = send(b, model, flight);
     pass(&observer, looks).await;
-    // Nobody hears the answer any more; the command may never have left, or may be carried out all the same.
+    // The answer is lost; the command may never have left, or may be carried out all the same.
     answer.abort();
     drop(answer.await);
     let successor = Engine::open(b.engine.options().clone()).await.unwrap();
@@ -72,7 +72,7 @@ pub async fn cut(b: &Bench, model: &mut Model, flight: Flight, looks: u8) {
     let answer = tokio::time::timeout(PATIENCE, answer).await.expect("an answer").unwrap();
     let expected = match answer {
         Ok(changed) => Some(changed),
-        // Nobody can know; whoever asked may ask again with the same id or token.
+        // The outcome is unknown; the client may ask again with the same id or token.
         Err(Refusal::Store(StoreError::Unknown(_))) => None,
         // "Not carried out" is a promise.
         Err(Refusal::Store(StoreError::Unavailable(_) | StoreError::Conflict(_))) => Some(false),
@@ -181,14 +181,15 @@ async fn look(b: &Bench, model: &Model, sent: Sent) -> Found {
                     claimed.push((*id, row.lease));
                 }
             }
-            // Nobody heard in which order. The tokens do not tell: a job's next one is above its last, which another writer may have given.
+            // The order is unknown. The tokens do not show it: a job's next one is above its last, which another writer
+            // may have given.
             claimed.sort_by_key(|(id, _)| model.jobs.get(id).map(|job| (-job.priority, job.entered)));
             Found::Claimed(count, claimed)
         }
     }
 }
 
-/// The model hears of it. A claim must be whole, and of the best jobs, though nobody heard its answer.
+/// The model learns of it. A claim must be whole, and of the best jobs, although its answer was lost.
 fn learn(b: &Bench, model: &mut Model, found: Found) {
     match found {
         Found::Job(id, true) => {

@@ -1,7 +1,7 @@
 -- Version 4. Claims and acks touch as few indexes as can be.
 --
 -- A row that changes no indexed column is rewritten within its page (HOT), at half the price. So indexes no longer hang on state and pos, which every
--- transition changes, but on place and line, which the database computes from them: whoever writes the row, the version before included.
+-- transition changes, but on place and line, which the database computes from them, also when the version before writes the row.
 --   place  the state, but 9 for what no index needs to find: completed jobs, and active ones that are filed
 --   line   where in line: ticket, due time, deadline, or end of a discarded job; else 0
 -- A claim is filed as one row of ojs_claims for a whole batch, which says where the active jobs are. After two seconds, or at the first deadline, it is

@@ -1,4 +1,4 @@
--- The gate: whoever writes a row holds a shared lock until its transaction is over, and takes the row's number after it has the
+-- The gate: a transaction that writes a row holds a shared lock until it is over, and takes the row's number after it has the
 -- lock. So the relay knows which transactions may still commit a number below one that it can see.
 CREATE OR REPLACE FUNCTION ojs_outbox_number(outbox regclass, numbers regclass) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN

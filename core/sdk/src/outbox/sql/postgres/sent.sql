@@ -1,4 +1,4 @@
--- A crash of the database may undo the mark, and the rows are sent once more; the server knows them by id. So nobody waits for the disk.
+-- A crash of the database may undo the mark, and the rows are sent once more; the server knows them by id. So the commit does not wait for the disk.
 WITH held AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true) FROM ojs_outbox_relay WHERE partition = 0 AND owner = :owner AND term = :term FOR SHARE
 )

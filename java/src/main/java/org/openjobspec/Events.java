@@ -88,7 +88,7 @@ public final class Events implements Iterable<Event> {
         }
 
         private void ask() {
-            // The first answer tells where the log ends, at once.
+            // The first answer says where the log ends, at once.
             Duration wait = heard ? WAIT : Duration.ZERO;
             String path = Operation.query("/events", Operation.members("after", cursor.isEmpty() ? null : cursor, "limit", PAGE,
                     "wait_ms", wait.toMillis(), "types", types, "queues", queues, "job_types", jobTypes));

@@ -358,14 +358,14 @@ public final class OJSWorker implements AutoCloseable {
             return this;
         }
 
-        /** Words about it that the server is told. */
+        /** Labels of the worker, sent to the server. */
         public Builder labels(List<String> labels) {
             this.labels = List.copyOf(labels);
             return this;
         }
 
 
-        /** Words about it that the server is told. */
+        /** Labels of the worker, sent to the server. */
         public Builder labels(String... labels) {
             return labels(List.of(labels));
         }

@@ -34,7 +34,7 @@ import java.util.Set;
 public final class Outbox {
     /** The table, as the specification names it. */
     public static final String TABLE = "ojs_outbox";
-    /** Tells the nodes of a server on the same database, after a commit; without it they look ten times a second. */
+    /** Notifies the nodes of a server on the same database, after a commit; without it they look ten times a second. */
     public static final String NOTIFY = NativeOutbox.notification();
 
     /** {@code read_only_sql_transaction}: PostgreSQL's and MySQL's. */

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** From what a handler did to what the core is told. */
+/** From what a handler did to what the core gets. */
 record Outcome(long token, int kind, byte[] payload, long delayMs) {
     // gen:java/outcomes.j2 (make gen; do not edit)
     /** Done; the payload is the result as JSON text, or empty. */
@@ -54,7 +54,7 @@ record Outcome(long token, int kind, byte[] payload, long delayMs) {
         return new Outcome(ctx.token(), RELEASED, NOTHING, 0);
     }
 
-    /** What is told instead of an outcome that the core cannot read. */
+    /** What is sent instead of an outcome that the core cannot read. */
     static Outcome unreadable(long token, OJSException refusal) {
         return failed(token, refusal, "serialization_error", "the handler's result was not accepted: " + refusal.getMessage(), false, null);
     }

@@ -98,7 +98,7 @@ final class WorkerLoop {
                 }
             }
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "handlers are not told of cancellations any more", e);
+            LOG.log(System.Logger.Level.ERROR, "handlers do not learn of cancellations any more", e);
         }
     }
 

@@ -106,6 +106,6 @@ class BoundaryTest {
         assertTrue(growth <= 24, "grew by " + growth + " MB in half of " + jobs + " jobs: " + lines);
         int heap = seen.get(3)[3] - seen.get(1)[3];
         assertTrue(heap <= 8, "the heap grew by " + heap + " MB: " + lines);
-        assertEquals(0, seen.get(3)[2], "calls that nobody ended: " + lines);
+        assertEquals(0, seen.get(3)[2], "calls that were not ended: " + lines);
     }
 }

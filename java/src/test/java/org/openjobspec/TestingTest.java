@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class TestingTest {
-    /** Nobody listens there: only a fake answers. */
+    /** No server listens there: only a fake answers. */
     private final OJSClient client = OJSClient.builder().url("http://127.0.0.1:1").maxSends(1).build();
     private final List<Object> seen = new ArrayList<>();
 
@@ -65,7 +65,7 @@ class TestingTest {
             assertEquals("on purpose", assertThrows(IOException.class, () -> fake.drain(worker)).getMessage());
             assertEquals("discarded", client.getJob(job.id()).state());
             client.enqueue("unknown");
-            // An error of this package, and no exception of a handler's: nobody threw it.
+            // An error of this package, and no exception of a handler's: no code threw it.
             OJSException.Validation unknown = assertThrows(OJSException.Validation.class, () -> fake.drain(worker));
             assertEquals("no_handler", unknown.code());
             assertTrue(unknown.getMessage().contains("'unknown'. Registered are: fail, nap"), unknown.getMessage());

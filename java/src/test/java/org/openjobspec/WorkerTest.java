@@ -133,7 +133,7 @@ class WorkerTest {
                 return ctx.attempt();
             }).onFailed((ctx, thrown) -> told.add(ctx.attempt() + " " + thrown.getMessage())).onCompleted(ctx -> {
                 told.add(ctx.attempt());
-                throw new IllegalStateException("a listener that throws harms nobody");
+                throw new IllegalStateException("a listener that throws does no harm");
             }).start();
             RetryPolicy quick = RetryPolicy.attempts(3).withInitialInterval(Duration.ofMillis(1)).withJitter(false);
             assertEquals(3L, bench.completed(bench.job("flaky").retry(quick).enqueue()).result());
@@ -172,7 +172,8 @@ class WorkerTest {
                 new CountDownLatch(1).await();
                 return null;
             }).start();
-            // On a busy machine the time may be up before the handler begins. Then nobody is there to be told: another one.
+            // On a busy machine the time may be up before the handler begins. Then no handler is there to be cancelled,
+            // and another job is tried.
             eventually(() -> {
                 Job job = bench.job("slow").timeout(Duration.ofMillis(500)).retry(ONCE).enqueue();
                 assertEquals("timeout", bench.error(job).get("code"));

@@ -53,7 +53,7 @@ class SameDatabaseTest {
         assertEquals(List.of("1"), arrived(client, "default", 1).getFirst().get("args"));
         Map<String, Object> sent = arrived(client, "mail", 1).getFirst();
         assertEquals(List.of(job.id(), List.of(7L), 3L, Map.of("k", "50 % ?")), List.of(sent.get("id"), sent.get("args"), sent.get("priority"), sent.get("meta")));
-        assertNull(ojs.relay(), "nobody needs one");
+        assertNull(ojs.relay(), "none is needed");
     }
 
     @Test

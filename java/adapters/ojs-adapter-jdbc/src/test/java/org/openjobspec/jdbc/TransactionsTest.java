@@ -196,7 +196,7 @@ class TransactionsTest {
     void fa003WhatIsCommittedWhileTheServerIsAwayIsSentLaterAndOnce(Kind kind) throws Exception {
         open(kind);
         ojs.stop(Duration.ZERO);
-        // Nobody listens there, and the port stays ours: the tests beside this one take ports as well.
+        // No server listens there, and the port stays ours: the tests beside this one take ports as well.
         try (Socket place = new Socket()) {
             place.setReuseAddress(true);
             place.bind(new InetSocketAddress("127.0.0.1", 0));
@@ -410,7 +410,7 @@ class TransactionsTest {
         var block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(Path.of("README.md")));
         assertTrue(block.find());
         Path folder = Files.createDirectories(Path.of("target", "readme", kind.name()));
-        // What the README says about MariaDB's driver, which tells nobody the password.
+        // What the README says about MariaDB's driver, which does not show the password.
         String login = kind == Kind.MARIADB ? ".database(\"" + pool.getJdbcUrl() + "\", null, null)" : "";
         Path source = Files.writeString(folder.resolve("Signup.java"), block.group(1).replace(".build()", login + ".build()"));
         String classes = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));

@@ -48,7 +48,7 @@ final class Shop implements AutoCloseable {
 
     static List<String> settings(String jdbcUrl, String server) {
         return List.of("spring.datasource.url=" + jdbcUrl, "spring.datasource.hikari.maximum-pool-size=3", "ojs.url=" + server, "ojs.outbox.migrate=true",
-                // Nobody waits for it: commits wake the relay.
+                // No job waits for it: commits wake the relay.
                 "ojs.outbox.poll-interval=1h", "server.port=0");
     }
 
@@ -74,7 +74,7 @@ final class Shop implements AutoCloseable {
         template.executeWithoutResult(work);
     }
 
-    /** First arguments of the jobs on a queue that nobody works, in order, once there are so many. */
+    /** First arguments of the jobs on a queue without workers, in order, once there are so many. */
     List<Object> arrived(String queue, int count) {
         return Databases.arrived(client, queue, count).stream().map(job -> ((List<?>) job.get("args")).getFirst()).map(Object.class::cast).toList();
     }
