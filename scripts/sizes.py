@@ -27,7 +27,6 @@ ENDINGS = (".rs", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".
 EXCEPTIONS = {
     "core/engine/src/features/queue_config/records.rs": 600,
     "core/engine/src/metrics/mod.rs": 525,
-    "core/engine/src/store/sqlite/mod.rs": 575,
     "core/sdk/src/encryption/codec.rs": 525,
     "core/sdk/tests/embedded.rs": 525,
     "python/tests/test_worker.py": 575,

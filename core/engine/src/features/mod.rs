@@ -14,7 +14,9 @@ pub mod statistics;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
+use crate::store::names::{JobTypeRow, StoredQueue};
 use crate::store::record::{Record, Table};
+use crate::store::rows::WorkerRow;
 
 /// The features that take part in transactions, in the order in which their hooks are called.
 pub(crate) const ALL: &[Feature] = &[
@@ -40,6 +42,9 @@ pub const TABLES: &[&Table] = &[
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,
+    JobTypeRow::TABLE,
+    StoredQueue::TABLE,
+    WorkerRow::TABLE,
     workflows::records::StepRow::TABLE,
     workflows::records::WorkflowRow::TABLE,
 ];

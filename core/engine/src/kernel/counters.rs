@@ -9,6 +9,7 @@ use crate::features::job_types::passes::Passes;
 use crate::features::statistics::records::Named;
 use crate::kernel::aside::Aside;
 use crate::kernel::hooks::Feature;
+use crate::kernel::job::TICKETS_PER_MILLI;
 use crate::kernel::part::Refused;
 use crate::kernel::{event, lease};
 use crate::store::tables::Tables;
@@ -36,9 +37,6 @@ pub struct Counters {
     /// What maintenance leaves out.
     pub aside: Aside,
 }
-
-/// Tickets begin with the time: room for a million entries a millisecond.
-pub const TICKETS_PER_MILLI: i64 = 1 << 20;
 
 impl Counters {
     /// For transactions in which these features take part.

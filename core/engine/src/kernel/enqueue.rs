@@ -16,6 +16,7 @@ use crate::kernel::job::{JobRow, JobView, flag};
 use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::{QueuePhase, fresh_body, fresh_row};
+use crate::store::wanted::Wanted;
 
 /// Where a step of a workflow belongs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -102,7 +103,9 @@ impl Transaction<'_> {
 
     /// Ids that exist and uniqueness conflicts that refuse, among the stored jobs and within the batch.
     fn check_conflicts(&mut self, jobs: &[Arc<NewJob>]) -> Applied<()> {
-        self.tables.expect_rows(&jobs.iter().map(|job| job.id).collect::<Vec<_>>())?;
+        let mut wanted = Wanted::default();
+        jobs.iter().for_each(|job| wanted.job(job.id));
+        self.tables.prepare(&wanted)?;
         let mut ids = HashSet::new();
         let mut keys = HashSet::new();
         for (index, job) in jobs.iter().enumerate() {
@@ -242,6 +245,7 @@ impl Transaction<'_> {
         let mut queue = self.queue_for_use(&job.queue)?;
         if let Some(limit) = job.max_per_second.filter(|rate| *rate != queue.rate) {
             // The latest rate is the queue's (protocol section 8.8).
+            queue = self.tables.lock_queue(queue.num)?;
             queue.limit(Rate { limit, period_ms: 1000 }, self.now.as_millis());
             self.tables.save_queue(&queue)?;
         }

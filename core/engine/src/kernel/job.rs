@@ -32,6 +32,9 @@ pub mod flag {
     pub const TRACED: u32 = 1024;
 }
 
+/// Tickets begin with the time: room for a million entries a millisecond.
+pub const TICKETS_PER_MILLI: i64 = 1 << 20;
+
 row! {
     /// The part of a job that changes. Times are milliseconds since the epoch; 0 is "never".
     #[derive(Debug, Clone, PartialEq)]

@@ -68,10 +68,11 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn set_paused(&mut self, name: &str, paused: bool) -> Applied<(QueueRow, Counts)> {
-        let mut queue = self.queue_for_use(name)?;
+        let queue = self.queue_for_use(name)?;
+        let mut queue = self.tables.lock_queue(queue.num)?;
         if !paused && queue.phase == QueuePhase::Draining {
             queue.phase = QueuePhase::Open;
-            self.tables.save_settings(&queue)?;
+            self.tables.save_queue(&queue)?;
             self.signal_room(&queue);
         }
         if queue.paused != paused {

@@ -205,6 +205,7 @@ mod tests {
     use crate::error::{Applied, Refusal, StoreError};
     use crate::kernel::typed::Asked;
     use crate::store::memory::MemoryTables;
+    use crate::store::names::NameTables;
     use crate::store::tables::Tables;
 
     /// Answers with the number of queues.

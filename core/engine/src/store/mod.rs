@@ -1,6 +1,7 @@
 //! Keeps jobs: the seam, group commit, and three stores.
 pub mod lists;
 pub(crate) mod memory;
+pub mod names;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 #[cfg(not(feature = "postgres"))]
@@ -11,6 +12,7 @@ pub mod row;
 pub mod rows;
 pub mod schema;
 pub mod seam;
+pub mod selection;
 pub(crate) mod sqlite;
 pub mod tables;
 pub mod wanted;

@@ -7,6 +7,7 @@ use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::{QueueSettings, Rate, StoredSettings};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, flag};
+use crate::store::record::{numbered_field, record};
 use crate::store::row::row;
 
 /// A queue as stores keep it.
@@ -47,16 +48,19 @@ pub enum QueuePhase {
 }
 
 impl QueuePhase {
-    /// The phase of a number.
+    /// The phase of a number; `None` for one that this version does not know.
     #[must_use]
-    pub const fn from_number(number: i64) -> Self {
+    pub const fn from_number(number: u8) -> Option<Self> {
         match number {
-            1 => Self::Draining,
-            2 => Self::Deleted,
-            _ => Self::Open,
+            0 => Some(Self::Open),
+            1 => Some(Self::Draining),
+            2 => Some(Self::Deleted),
+            _ => None,
         }
     }
 }
+
+numbered_field! { QueuePhase }
 
 impl QueueRow {
     /// The settings of the queue; `None` for most queues.
@@ -137,21 +141,16 @@ pub enum WorkerPhase {
 }
 
 impl WorkerPhase {
-    /// The phase of a number; one that is not known counts as running.
+    /// The phase of a number; `None` for one that this version does not know.
     #[must_use]
-    pub const fn from_number(number: i64) -> Self {
+    pub const fn from_number(number: u8) -> Option<Self> {
         match number {
-            1 => Self::Quiet,
-            2 => Self::Terminate,
-            3 => Self::Drain,
-            _ => Self::Running,
+            0 => Some(Self::Running),
+            1 => Some(Self::Quiet),
+            2 => Some(Self::Terminate),
+            3 => Some(Self::Drain),
+            _ => None,
         }
-    }
-
-    /// The number that stores keep.
-    #[must_use]
-    pub const fn number(self) -> i64 {
-        self as i64
     }
 
     /// Whether it ends, now or when its jobs are done.
@@ -185,20 +184,15 @@ pub enum Directive {
 }
 
 impl Directive {
-    /// The directive of a number; one that is not known counts as none.
+    /// The directive of a number; `None` for one that this version does not know.
     #[must_use]
-    pub const fn from_number(number: i64) -> Self {
+    pub const fn from_number(number: u8) -> Option<Self> {
         match number {
-            1 => Self::Quiet,
-            2 => Self::Terminate,
-            _ => Self::Run,
+            0 => Some(Self::Run),
+            1 => Some(Self::Quiet),
+            2 => Some(Self::Terminate),
+            _ => None,
         }
-    }
-
-    /// The number that stores keep.
-    #[must_use]
-    pub const fn number(self) -> i64 {
-        self as i64
     }
 
     /// The word that answers to heartbeats carry.
@@ -212,23 +206,31 @@ impl Directive {
     }
 }
 
-/// A worker as stores keep it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WorkerRow {
-    /// Number of its id.
-    pub num: i64,
-    /// Its id.
-    pub id: Arc<str>,
-    /// What it last reported.
-    pub phase: WorkerPhase,
-    /// Latest heartbeat; 0 when it never sent one.
-    pub beat_at: i64,
-    /// What an operator wants it to do.
-    pub directive: Directive,
-    /// First heartbeat; 0 when it never sent one.
-    pub first_at: i64,
-    /// What it says of itself.
-    pub info: WorkerInfo,
+numbered_field! { WorkerPhase, Directive }
+
+record! {
+    /// A worker as stores keep it.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct WorkerRow in "workers" {
+        gathered ("num");
+        fixed ("id");
+        unique ID = "workers_id" ("id");
+        index BEATING = "workers_beating" ("beat_at") positive;
+        /// Number of its id.
+        pub num: i64,
+        /// Its id.
+        pub id: Arc<str>,
+        /// What it last reported.
+        pub phase: WorkerPhase,
+        /// Latest heartbeat; 0 when it never sent one.
+        pub beat_at: i64,
+        /// What an operator wants it to do.
+        pub directive: Directive,
+        /// First heartbeat; 0 when it never sent one.
+        pub first_at: i64 = 0,
+        /// What it says of itself.
+        pub info: WorkerInfo = "{}",
+    }
 }
 
 impl WorkerRow {

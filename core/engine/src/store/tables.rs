@@ -2,6 +2,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use ojs_model::unique::UniqueKey;
 use ojs_model::{JobId, JobState, NewJob, Timestamp};
 
@@ -11,17 +12,19 @@ use crate::features::crons::records::CronTables;
 use crate::features::dead_letters::records::DeadTables;
 use crate::features::idempotency::records::AnswerTables;
 use crate::features::job_types::records::TypeTables;
-use crate::features::limits::records::{KeyTables, LimitTables};
+use crate::features::limits::records::{KeyTables, LimitTables, Standing};
 use crate::features::queue_config::tables::QueueTables;
 use crate::features::results::records::ResultTables;
 use crate::features::statistics::records::StatTables;
 use crate::features::workflows::records::WorkflowTables;
 use crate::kernel::clock::Clock;
 use crate::kernel::finding::AuditTables;
-use crate::kernel::job::{Body, History, JobRow};
+use crate::kernel::job::{Body, History, JobRow, TICKETS_PER_MILLI};
 use crate::kernel::log::LogTables;
+use crate::store::names::NameTables;
 use crate::store::record::RecordTables;
-use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, RawJob, WorkerRow};
+use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, RawJob, WorkerRow};
+use crate::store::selection::Selection;
 use crate::store::wanted::Wanted;
 
 /// Rows and indexes. One writer at a time; [`begin`](Self::begin) and [`commit`](Self::commit) frame every change.
@@ -35,6 +38,7 @@ pub trait Tables:
     + LimitTables
     + LogTables
     + MaintenanceTables
+    + NameTables
     + QueueTables
     + RecordTables
     + ResultTables
@@ -45,7 +49,7 @@ pub trait Tables:
 {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
-    /// Told which rows the commands that follow ask for, so that a store across a network can read them ahead.
+    /// Told which rows are asked for next, so that a store across a network can read them ahead, in one exchange.
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<()> {
         let _ = wanted;
         Ok(())
@@ -54,18 +58,10 @@ pub trait Tables:
     fn now(&mut self, clock: &dyn Clock) -> Timestamp {
         clock.now()
     }
-    /// Whether other machines write here, too. Only such a store is told in [`prepare`](Self::prepare) what its
-    /// commands want.
-    fn is_shared(&self) -> bool {
-        false
-    }
-    /// Whether this transaction may maintain; fences it against any other that does.
-    fn lead(&mut self) -> Result<bool> {
-        Ok(true)
-    }
-    /// Lets another process maintain at once, when this one stops.
-    fn resign(&mut self) -> Result<()> {
-        Ok(())
+    /// Whether this transaction may maintain; fences it against any other that does. With `stays` false it lets another
+    /// process maintain at once.
+    fn lead(&mut self, stays: bool) -> Result<bool> {
+        Ok(stays)
     }
     /// Puts right what an earlier fault of the disk has left. Called again and again, at no cost while there is none.
     ///
@@ -88,11 +84,6 @@ pub trait Tables:
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>>;
     /// The newest job with this uniqueness key in one of the states, created after `since`.
     fn find_unique(&mut self, key: &UniqueKey, states: &[JobState], since: i64) -> Result<Option<JobRow>>;
-    /// Learns the ids whose rows are asked for next, so that a store across a network can read them in one exchange.
-    fn expect_rows(&mut self, ids: &[JobId]) -> Result<()> {
-        let _ = ids;
-        Ok(())
-    }
     /// The row of an id.
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>>;
     /// Writes the changing part of a row; `before` is what the store holds.
@@ -110,61 +101,14 @@ pub trait Tables:
     fn ready(&mut self, queue: i64, limit: usize) -> Result<Vec<(JobRow, Body)>>;
     /// Whether time has made anything due by `now`, cron entries included, or a worker that sent heartbeats has sent none since `silent_since`.
     fn anything_due(&mut self, now: i64, silent_since: i64) -> Result<bool>;
-    /// Scheduled and retryable jobs whose time has come, earliest first.
-    fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
-    /// Active jobs whose next deadline has passed, earliest first.
-    fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
-    /// Jobs in any state whose `expires_at` has passed.
-    fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>>;
-    /// Active jobs of a worker.
-    fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>>;
-    /// Terminal jobs with `seq` above `after`, in order, at most `limit` rows looked at; and where to go on (`None`: at the end).
-    fn terminal(&mut self, after: i64, limit: usize) -> Result<(Vec<JobRow>, Option<i64>)>;
-    /// A page of dead letters, newest first, and how many there are in all.
-    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)>;
-
-    /// A page of jobs in the order asked for. One row more than asked for tells that there is more.
-    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>>;
-
-    /// The queue of a name, created when missing.
-    fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow>;
-    /// The queue of a name, if it was ever used.
-    fn find_queue(&mut self, name: &str) -> Result<Option<QueueRow>>;
-    /// Number of the queue that a filter names; 0, which no job has, when there is none of that name.
-    fn queue_wanted(&mut self, name: Option<&str>) -> Result<Option<i64>> {
-        let Some(name) = name else { return Ok(None) };
-        Ok(Some(self.find_queue(name)?.map_or(0, |queue| queue.num)))
-    }
-    /// The queue of a number.
-    fn queue_by_num(&mut self, num: i64) -> Result<QueueRow>;
-    /// The queue as it is now, held until the end of the transaction: for what only one writer at a time may decide.
-    fn lock_queue(&mut self, num: i64) -> Result<QueueRow> {
-        self.queue_by_num(num)
-    }
-    /// All queues by name.
-    fn queues(&mut self) -> Result<Vec<QueueRow>>;
-    /// Writes pause, rate and bucket.
-    fn save_queue(&mut self, queue: &QueueRow) -> Result<()>;
+    /// Jobs in the order of the selection. They see what their own transaction has changed.
+    fn select(&mut self, wanted: &Selection<'_>, limit: usize) -> Result<Vec<JobRow>>;
+    /// How many jobs a selection has; at most `most` are counted.
+    fn count(&mut self, wanted: &Selection<'_>, most: usize) -> Result<usize>;
     /// Adds to the counts of a queue.
     fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()>;
-    /// Jobs per state.
-    fn counts(&mut self, queue: i64) -> Result<Counts>;
-
-    /// Number of a job type, made when missing.
-    fn job_type_id(&mut self, name: &str) -> Result<i64>;
-    /// Job type of a number.
-    fn job_type_name(&mut self, num: i64) -> Result<Arc<str>>;
-
-    /// The worker of an id, created when missing.
-    fn worker(&mut self, id: &str) -> Result<WorkerRow>;
-    /// Id of a worker number.
-    fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>>;
-    /// Writes everything but number and id.
-    fn save_worker(&mut self, worker: &WorkerRow) -> Result<()>;
-    /// Workers that have sent heartbeats, but none since.
-    fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>>;
-    /// Forgets a worker that holds nothing.
-    fn forget_worker(&mut self, num: i64) -> Result<()>;
+    /// Jobs per state of one queue, or of all, by number of the queue. A queue that never had a job may be missing.
+    fn counted(&mut self, queue: Option<i64>) -> Result<Vec<(i64, Counts)>>;
     /// Forgets workers that never sent a heartbeat and hold nothing.
     fn prune_workers(&mut self) -> Result<()>;
 
@@ -186,4 +130,117 @@ pub trait Tables:
     fn changed_elsewhere(&mut self) -> Result<bool>;
     /// Removes everything.
     fn reset(&mut self) -> Result<()>;
+
+    /// Whether other machines write here, too. Only such a store is told in [`prepare`](Self::prepare) what its
+    /// commands want.
+    fn is_shared(&mut self) -> bool {
+        self.names().is_shared
+    }
+    /// Scheduled and retryable jobs whose time has come, earliest first.
+    fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        let mut rows = self.select(&Selection::Scheduled { by: now }, limit)?;
+        rows.extend(self.select(&Selection::Retryable { by: now }, limit)?);
+        rows.sort_by_key(|row| row.sort_key);
+        rows.truncate(limit);
+        Ok(rows)
+    }
+    /// Active jobs whose next deadline has passed, earliest first.
+    fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.select(&Selection::Overdue { by: now }, limit)
+    }
+    /// Jobs in any state whose `expires_at` has passed.
+    fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.select(&Selection::Expired { by: now }, limit)
+    }
+    /// Active jobs of a worker.
+    fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.select(&Selection::HeldBy { worker }, limit)
+    }
+    /// Terminal jobs with `seq` above `after`, in order, at most `limit` rows looked at; and where to go on (`None`: at the end).
+    fn terminal(&mut self, after: i64, limit: usize) -> Result<(Vec<JobRow>, Option<i64>)> {
+        let slice = self.select(&Selection::Above { seq: after }, limit)?;
+        let next = if slice.len() < limit { None } else { slice.last().map(|row| row.seq) };
+        Ok((slice.into_iter().filter(|row| row.state.is_terminal()).collect(), next))
+    }
+    /// Available jobs of a queue in the order of their arrival. Priorities do not count.
+    fn oldest(&mut self, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.select(&Selection::Oldest { queue }, limit)
+    }
+    /// When the job that has waited longest in a queue became available, milliseconds.
+    fn oldest_available(&mut self, queue: i64) -> Result<Option<i64>> {
+        Ok(self.oldest(queue, 1)?.first().map(|row| row.sort_key / TICKETS_PER_MILLI))
+    }
+    /// Jobs of a queue in one state.
+    fn jobs_in(&mut self, queue: i64, state: JobState, limit: usize) -> Result<Vec<JobRow>> {
+        self.select(&Selection::In { queue, state }, limit)
+    }
+    /// Active jobs of a key with limits.
+    fn running(&mut self, key: i64) -> Result<i64> {
+        Ok(signed(self.count(&Selection::Running { key }, usize::MAX)?))
+    }
+    /// Available jobs of a key with limits, held or not.
+    fn held(&mut self, key: i64) -> Result<i64> {
+        Ok(signed(self.count(&Selection::Waiting { key }, usize::MAX)?))
+    }
+    /// Jobs of a key in a queue that nothing holds, and the last of them.
+    fn heads(&mut self, key: i64, queue: i64) -> Result<(i64, Option<Standing>)> {
+        let heads = Selection::Heads { key, queue };
+        let count = self.count(&heads, usize::MAX)?;
+        let last = if count == 0 { None } else { self.select(&heads, 1)?.pop() };
+        Ok((signed(count), last.map(|row| Standing { rank: row.rank(), sort_key: row.sort_key })))
+    }
+    /// Jobs of a key in a queue that the limit alone holds, best first.
+    fn parked(&mut self, key: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
+        self.select(&Selection::Parked { key, queue }, limit)
+    }
+    /// A page of dead letters, newest first, and how many there are in all.
+    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
+        let all = DeadFilter { offset: 0, ..filter.clone() };
+        let rows = if filter.limit == 0 { Vec::new() } else { self.select(&Selection::Dead(filter), filter.limit)? };
+        Ok((rows, self.count(&Selection::Dead(&all), usize::MAX)?))
+    }
+    /// A page of jobs in the order asked for. One row more than asked for tells that there is more.
+    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
+        self.select(&Selection::Listed(filter), filter.limit + 1)
+    }
+    /// How many jobs a filter finds; at most `most` are counted.
+    fn count_jobs(&mut self, filter: &JobFilter, most: usize) -> Result<usize> {
+        let all = JobFilter { offset: 0, after: 0, ..filter.clone() };
+        self.count(&Selection::Listed(&all), most)
+    }
+    /// Jobs per state of a queue.
+    fn counts(&mut self, queue: i64) -> Result<Counts> {
+        Ok(self.counted(Some(queue))?.pop().map(|(_, counts)| counts).unwrap_or_default())
+    }
+    /// All workers by id, and how many jobs each holds.
+    fn workers(&mut self) -> Result<Vec<(WorkerRow, usize)>> {
+        let mut held: HashMap<i64, usize> = HashMap::default();
+        for holder in self.holders()? {
+            *held.entry(holder.worker).or_default() += holder.jobs;
+        }
+        let counted = |worker: WorkerRow| {
+            let jobs = held.get(&worker.num).copied().unwrap_or(0);
+            (worker, jobs)
+        };
+        Ok(self.all_workers()?.into_iter().map(counted).collect())
+    }
+}
+
+/// Sums rows of queue, state and number of jobs, which come ordered by queue.
+pub fn sum_counts(cells: impl IntoIterator<Item = (i64, i64, i64)>) -> Vec<(i64, Counts)> {
+    let mut all: Vec<(i64, Counts)> = Vec::new();
+    for (queue, state, jobs) in cells {
+        if all.last().is_none_or(|(last, _)| *last != queue) {
+            all.push((queue, Counts::default()));
+        }
+        let counts = all.last_mut().map(|(_, counts)| counts);
+        if let Some(cell) = counts.zip(usize::try_from(state).ok()).and_then(|(counts, state)| counts.get_mut(state)) {
+            *cell = jobs;
+        }
+    }
+    all
+}
+
+fn signed(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -110,6 +110,10 @@ async fn hot_queries_use_their_indexes() {
         (include_str!("../../src/store/sqlite/sql/expired.sql"), "jobs_expiring"),
         (include_str!("../../src/store/sqlite/sql/job_by_id.sql"), "jobs_id"),
         (include_str!("../../src/store/sqlite/sql/line.sql"), "jobs_ready"),
+        (include_str!("../../src/store/sqlite/sql/parked.sql"), "jobs_limited"),
+        (include_str!("../../src/store/sqlite/sql/heads.sql"), "jobs_limited"),
+        (include_str!("../../src/store/sqlite/sql/waiting.sql"), "jobs_limited"),
+        (include_str!("../../src/store/sqlite/sql/running.sql"), "jobs_limited_active"),
         (include_str!("../../src/store/sqlite/sql/dead.sql"), "jobs_dead"),
     ] {
         let mut statement =

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::kernel::job::JobView;
 use crate::store::record::{RecordTables, Records, record};
-use crate::store::rows::{Counts, JobFilter, QueueRow, WorkerInfo, WorkerRow};
+use crate::store::rows::{Counts, QueueRow, WorkerInfo};
 
 /// Most jobs counted one by one for the total of a filtered list: bounds what one look at a list costs.
 pub const MAX_COUNTED: usize = 10_000;
@@ -45,7 +45,7 @@ pub trait MaintenanceTables: RecordTables {
     /// # Errors
     /// A store that cannot be read.
     fn maintenance(&mut self) -> Result<Option<Maintenance>> {
-        let row: Option<MaintenanceRow> = Records::of(self.as_records()).get(&true)?;
+        let row: Option<MaintenanceRow> = Records::of(self).get(&true)?;
         Ok(row.map(|row| Maintenance { reason: row.reason, since: row.since, until: row.until }))
     }
 
@@ -56,9 +56,9 @@ pub trait MaintenanceTables: RecordTables {
     fn set_maintenance(&mut self, maintenance: Option<&Maintenance>) -> Result<()> {
         match maintenance.cloned() {
             Some(Maintenance { reason, since, until }) => {
-                Records::of(self.as_records()).put(&MaintenanceRow { one: true, reason, since, until })
+                Records::of(self).put(&MaintenanceRow { one: true, reason, since, until })
             }
-            None => Records::<MaintenanceRow>::of(self.as_records()).delete(&true),
+            None => Records::<MaintenanceRow, _>::of(self).delete(&true),
         }
     }
 }
@@ -91,18 +91,21 @@ pub struct Gauges {
     pub dead: usize,
 }
 
-/// Rows for operators. Lists run on the reading side and change nothing.
+/// Active jobs of one queue that one worker holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder {
+    /// Number of the queue.
+    pub queue: i64,
+    /// Number of the worker.
+    pub worker: i64,
+    /// How many.
+    pub jobs: usize,
+}
+
+/// Who holds jobs.
 pub trait AdminTables {
-    /// How many jobs a filter finds, counting no further than `most`.
-    fn count_jobs(&mut self, filter: &JobFilter, most: usize) -> Result<usize>;
-    /// Counts of all queues, by number of the queue.
-    fn all_counts(&mut self) -> Result<Vec<(i64, Counts)>>;
-    /// When the job that has waited longest in a queue became available, milliseconds.
-    fn oldest_available(&mut self, queue: i64) -> Result<Option<i64>>;
-    /// All workers by id, and how many jobs each holds.
-    fn workers(&mut self) -> Result<Vec<(WorkerRow, usize)>>;
-    /// How many workers hold jobs of each queue.
-    fn busy_workers(&mut self) -> Result<Vec<(i64, i64)>>;
+    /// One entry for each queue and worker that have active jobs in common.
+    fn holders(&mut self) -> Result<Vec<Holder>>;
 }
 
 /// The member of what is kept of a worker that names the key it beats with. Workers cannot say it of themselves: only names of theirs are kept.

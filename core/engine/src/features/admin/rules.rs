@@ -94,7 +94,7 @@ pub(crate) fn gauges(tables: &mut dyn Tables, now: i64) -> Result<Gauges, StoreE
     let (_, dead) = tables.dead(&DeadFilter::default())?;
     Ok(Gauges {
         queues: counted(tables)?,
-        busy: tables.busy_workers()?,
+        busy: busy_workers(tables)?,
         workers: workers.len(),
         stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase.is_leaving() && *held == 0)).count(),
         dead,
@@ -113,6 +113,15 @@ fn check_order(filter: &JobFilter, total: usize) -> Applied<()> {
     Err(error.with_hint(hint).into())
 }
 
+/// How many workers hold jobs of each queue.
+fn busy_workers(tables: &mut dyn Tables) -> Result<Vec<(i64, i64)>, StoreError> {
+    let mut busy: std::collections::BTreeMap<i64, i64> = std::collections::BTreeMap::new();
+    for holder in tables.holders()? {
+        *busy.entry(holder.queue).or_default() += 1;
+    }
+    Ok(busy.into_iter().collect())
+}
+
 /// From the counts that are kept anyway where the filter allows it.
 fn count(tables: &mut dyn Tables, filter: &JobFilter) -> Result<usize, StoreError> {
     if filter.job_type.is_some() || filter.since.is_some() || filter.until.is_some() {
@@ -123,7 +132,7 @@ fn count(tables: &mut dyn Tables, filter: &JobFilter) -> Result<usize, StoreErro
             Some(queue) => vec![tables.counts(queue.num)?],
             None => Vec::new(),
         },
-        None => tables.all_counts()?.into_iter().map(|(_, counts)| counts).collect(),
+        None => tables.counted(None)?.into_iter().map(|(_, counts)| counts).collect(),
     };
     let cells = counts.iter().flat_map(|counts| counts.iter().enumerate());
     let wanted = cells.filter(|(state, _)| filter.state.is_none_or(|wanted| wanted as usize == *state));

@@ -10,8 +10,7 @@ pub(crate) const CHECKS: Checks = Checks { job: None, whole: Some(compare) };
 fn compare(audit: &mut Audit<'_>) -> Result<()> {
     let mut after = String::new();
     loop {
-        let page: Vec<CronRow> =
-            Records::of(audit.tables.as_records()).scan(&Scan::over(CronRow::KEY).above(&after).limit(RECORDS))?;
+        let page: Vec<CronRow> = Records::of(&mut *audit.tables).scan(&Scan::over(CronRow::KEY).above(&after).limit(RECORDS))?;
         let Some(last) = page.last().map(|row| row.name.clone()) else { return Ok(()) };
         for row in &page {
             let subject = format!("cron entry '{}'", row.name);

@@ -94,7 +94,7 @@ pub trait CronTables: RecordTables {
     /// # Errors
     /// A store that cannot be read.
     fn cron(&mut self, name: &str) -> Result<Option<CronRow>> {
-        Records::of(self.as_records()).find(CronRow::KEY, &name, Read::Reserved)
+        Records::of(self).find(CronRow::KEY, &name, Read::Reserved)
     }
 
     /// All entries by name.
@@ -102,7 +102,7 @@ pub trait CronTables: RecordTables {
     /// # Errors
     /// A store that cannot be read.
     fn crons(&mut self) -> Result<Vec<CronRow>> {
-        Records::of(self.as_records()).scan(&Scan::over(CronRow::KEY))
+        Records::of(self).scan(&Scan::over(CronRow::KEY))
     }
 
     /// Writes an entry, new or known.
@@ -110,7 +110,7 @@ pub trait CronTables: RecordTables {
     /// # Errors
     /// A store that cannot be written.
     fn put_cron(&mut self, row: &CronRow) -> Result<()> {
-        Records::of(self.as_records()).put(row)
+        Records::of(self).put(row)
     }
 
     /// Deletes an entry.
@@ -118,7 +118,7 @@ pub trait CronTables: RecordTables {
     /// # Errors
     /// A store that cannot be written.
     fn delete_cron(&mut self, name: &str) -> Result<()> {
-        Records::<CronRow>::of(self.as_records()).delete(&name)
+        Records::<CronRow, _>::of(self).delete(&name)
     }
 
     /// Entries that are due, and those that have jobs waiting for another one to end.
@@ -126,8 +126,8 @@ pub trait CronTables: RecordTables {
     /// # Errors
     /// A store that cannot be read.
     fn due_crons(&mut self, now: i64) -> Result<Vec<CronRow>> {
-        let mut due: Vec<CronRow> = Records::of(self.as_records()).scan(&Scan::over(CronRow::NEXT).to(&now).hold(Read::Held))?;
-        let waiting: Vec<CronRow> = Records::of(self.as_records()).scan(&Scan::over(CronRow::WAITING).hold(Read::Held))?;
+        let mut due: Vec<CronRow> = Records::of(self).scan(&Scan::over(CronRow::NEXT).to(&now).hold(Read::Held))?;
+        let waiting: Vec<CronRow> = Records::of(self).scan(&Scan::over(CronRow::WAITING).hold(Read::Held))?;
         due.extend(waiting.into_iter().filter(|row| row.next_at <= 0 || row.next_at > now));
         Ok(due)
     }

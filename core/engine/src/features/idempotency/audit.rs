@@ -10,7 +10,7 @@ fn compare(audit: &mut Audit<'_>) -> Result<()> {
     let mut after = String::new();
     loop {
         let page: Vec<Remembered> =
-            Records::of(audit.tables.as_records()).scan(&Scan::over(Remembered::KEY).above(&after).limit(RECORDS))?;
+            Records::of(&mut *audit.tables).scan(&Scan::over(Remembered::KEY).above(&after).limit(RECORDS))?;
         let Some(last) = page.last().map(|row| row.name.clone()) else { return Ok(()) };
         for row in &page {
             let subject = format!("answer '{}'", row.name);

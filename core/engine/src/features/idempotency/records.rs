@@ -56,7 +56,7 @@ pub trait AnswerTables: RecordTables {
     /// # Errors
     /// A store that cannot be read.
     fn answer_under(&mut self, name: &str) -> Result<Option<Remembered>> {
-        Records::of(self.as_records()).find(Remembered::KEY, &name, Read::Reserved)
+        Records::of(self).find(Remembered::KEY, &name, Read::Reserved)
     }
 
     /// Keeps an answer, instead of an older one under the same key.
@@ -64,7 +64,7 @@ pub trait AnswerTables: RecordTables {
     /// # Errors
     /// A store that cannot be written.
     fn remember(&mut self, answer: &Remembered) -> Result<()> {
-        Records::of(self.as_records()).put(answer)
+        Records::of(self).put(answer)
     }
 
     /// Forgets answers given before.
@@ -72,7 +72,7 @@ pub trait AnswerTables: RecordTables {
     /// # Errors
     /// A store that cannot be written.
     fn forget_answers(&mut self, before: i64) -> Result<()> {
-        Records::<Remembered>::of(self.as_records()).change(&[Change::Remove(Scan::over(Remembered::AT).below(&before))])
+        Records::<Remembered, _>::of(self).change(&[Change::Remove(Scan::over(Remembered::AT).below(&before))])
     }
 }
 

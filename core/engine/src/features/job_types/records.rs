@@ -24,16 +24,6 @@ pub struct Look {
 
 /// What claims that name job types need beside [`Tables`](crate::store::tables::Tables).
 pub trait TypeTables {
-    /// Number of a job type that some job has had; never makes one.
-    fn find_job_type_id(&mut self, name: &str) -> Result<Option<i64>>;
-    /// Numbers of those of the types that some job has had.
-    fn find_job_type_ids(&mut self, names: &[String]) -> Result<Vec<i64>> {
-        let mut job_type_ids = Vec::with_capacity(names.len());
-        for name in names {
-            job_type_ids.extend(self.find_job_type_id(name)?);
-        }
-        Ok(job_type_ids)
-    }
     /// Available jobs of some types among the next `entries` of a line behind a place, at most `limit`. None that
     /// anything holds.
     fn look_for(&mut self, queue: i64, job_type_ids: &[i64], after: Place, entries: usize, limit: usize) -> Result<Look>;

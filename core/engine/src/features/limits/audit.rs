@@ -29,7 +29,7 @@ fn compare(audit: &mut Audit<'_>) -> Result<()> {
     let mut after = 0;
     loop {
         let page: Vec<LimitRow> =
-            Records::of(audit.tables.as_records()).scan(&Scan::over(LimitRow::KEY).above(&after).limit(RECORDS))?;
+            Records::of(&mut *audit.tables).scan(&Scan::over(LimitRow::KEY).above(&after).limit(RECORDS))?;
         let Some(last) = page.last().map(|row| row.num) else { break };
         for row in &page {
             let subject = format!("rate limit '{}'", row.key);

@@ -15,7 +15,6 @@ use ojs_model::rate_limit::Limits;
 use serde_json::{Map, Value};
 
 use crate::error::{Result, StoreError};
-use crate::kernel::job::JobRow;
 use crate::store::record::{Cell, Change, Field, Kind, Read, Record as _, RecordTables, Records, Scan, record};
 
 record! {
@@ -166,16 +165,8 @@ pub struct Standing {
     pub sort_key: i64,
 }
 
-/// Jobs of keys. All see what their own transaction has changed.
+/// Jobs of keys. Sees what its own transaction has changed.
 pub trait LimitTables {
-    /// Active jobs of a key.
-    fn running(&mut self, num: i64) -> Result<i64>;
-    /// Available jobs of a key, held or not.
-    fn held(&mut self, num: i64) -> Result<i64>;
-    /// Jobs of a key in a queue that nothing holds, and the last of them.
-    fn heads(&mut self, num: i64, queue: i64) -> Result<(i64, Option<Standing>)>;
-    /// Jobs of a key in a queue that the limit alone holds, best first.
-    fn parked(&mut self, num: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>>;
     /// Queues with jobs of a key that the limit alone holds.
     fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>>;
 }
@@ -215,19 +206,19 @@ impl Field for StoredLimits {
 pub trait KeyTables: RecordTables {
     /// The key of a number, held until the end of the transaction.
     fn limit(&mut self, num: i64) -> Result<LimitRow> {
-        let found = Records::of(self.as_records()).find(LimitRow::KEY, &num, Read::Held)?;
+        let found = Records::of(self).find(LimitRow::KEY, &num, Read::Held)?;
         found.ok_or_else(|| StoreError::Failed(format!("no key with number {num}")))
     }
 
     /// The key of a name, to learn its number; before it is changed it is read again with [`limit`](Self::limit).
     fn find_limit(&mut self, tenant: &str, key: &str) -> Result<Option<LimitRow>> {
-        Records::of(self.as_records()).find(LimitRow::NAME, &(key, tenant), Read::Plain)
+        Records::of(self).find(LimitRow::NAME, &(key, tenant), Read::Plain)
     }
 
     /// Stores a key; another writer may have done so before.
     fn add_limit(&mut self, tenant: &str, key: &str) -> Result<LimitRow> {
         let fresh = LimitRow::fresh(0, tenant, key);
-        match Records::of(self.as_records()).insert(&fresh)? {
+        match Records::of(self).insert(&fresh)? {
             Some(num) => Ok(LimitRow { num, ..fresh }),
             None => {
                 let known = self.find_limit(tenant, key)?;
@@ -238,7 +229,7 @@ pub trait KeyTables: RecordTables {
 
     /// Writes everything of a key but its name.
     fn save_limit(&mut self, row: &LimitRow) -> Result<()> {
-        Records::of(self.as_records()).put(row)
+        Records::of(self).put(row)
     }
 
     /// A page of keys by name, and how many there are in all. With `key`, only those of that name.
@@ -247,18 +238,18 @@ pub trait KeyTables: RecordTables {
         if let Some(key) = &key {
             all = all.under(key);
         }
-        let mut records = Records::of(self.as_records());
+        let mut records = Records::of(self);
         Ok((records.scan(&all.clone().limit(limit).skip(offset))?, records.count(&all)?))
     }
 
     /// Keys that time has opened.
     fn opened(&mut self, now: i64, limit: usize) -> Result<Vec<LimitRow>> {
-        Records::of(self.as_records()).scan(&Scan::over(LimitRow::OPEN).to(&now).limit(limit).hold(Read::HeldIfFree))
+        Records::of(self).scan(&Scan::over(LimitRow::OPEN).to(&now).limit(limit).hold(Read::HeldIfFree))
     }
 
     /// When time opens the next key. Asked for at every claim; it costs nothing where there are no keys.
     fn next_opening(&mut self) -> Result<Option<i64>> {
-        let first: Option<LimitRow> = Records::of(self.as_records()).first(Scan::over(LimitRow::OPEN))?;
+        let first: Option<LimitRow> = Records::of(self).first(Scan::over(LimitRow::OPEN))?;
         Ok(first.map(|row| row.open_at))
     }
 
@@ -266,18 +257,18 @@ pub trait KeyTables: RecordTables {
     fn add_start(&mut self, num: i64, number: i64, at: i64, keep_from: i64) -> Result<()> {
         let start = StartRow { limited: num, number, at };
         let old = Scan::over(StartRow::KEY).under(&num).below(&keep_from);
-        Records::<StartRow>::of(self.as_records()).change(&[Change::Put(start.cells()), Change::Remove(old)])
+        Records::<StartRow, _>::of(self).change(&[Change::Put(start.cells()), Change::Remove(old)])
     }
 
     /// Starts after a time.
     fn starts_after(&mut self, num: i64, after: i64) -> Result<i64> {
-        let starts = Records::<StartRow>::of(self.as_records()).count(&Scan::over(StartRow::AT).under(&num).above(&after))?;
+        let starts = Records::<StartRow, _>::of(self).count(&Scan::over(StartRow::AT).under(&num).above(&after))?;
         Ok(i64::try_from(starts).unwrap_or(i64::MAX))
     }
 
     /// The time of a start; `None` when it is forgotten.
     fn start_at(&mut self, num: i64, number: i64) -> Result<Option<i64>> {
-        let start: Option<StartRow> = Records::of(self.as_records()).get(&(num, number))?;
+        let start: Option<StartRow> = Records::of(self).get(&(num, number))?;
         Ok(start.map(|start| start.at))
     }
 }

@@ -162,7 +162,7 @@ impl Query for CountQueues {
 
 /// All queues that were ever used, with their counts.
 pub(crate) fn counted(tables: &mut dyn Tables) -> Result<Vec<(QueueRow, Counts)>, StoreError> {
-    let counts: HashMap<_, _> = tables.all_counts()?.into_iter().collect();
+    let counts: HashMap<_, _> = tables.counted(None)?.into_iter().collect();
     let with_counts = |queue: QueueRow| {
         let counts = counts.get(&queue.num).copied().unwrap_or_default();
         (queue, counts)

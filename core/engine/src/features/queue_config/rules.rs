@@ -56,7 +56,7 @@ impl Transaction<'_> {
             Some(after) => queue.limit(after, self.now.as_millis()),
             None => (queue.rate, queue.tokens, queue.burst) = (0.0, 0.0, 0.0),
         }
-        self.tables.save_settings(queue)
+        self.tables.save_queue(queue)
     }
 
     pub(crate) fn create_queue(&mut self, name: &str, settings: &Map<String, Value>) -> Applied<(QueueRow, Counts)> {
@@ -83,7 +83,7 @@ impl Transaction<'_> {
         merged.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
         let own = QueueConfig::parse(&merged)?;
         if name == TEMPLATE {
-            self.tables.save_settings(&QueueRow { settings: StoredSettings::new(own.clone(), &own), ..queue.clone() })?;
+            self.tables.save_queue(&QueueRow { settings: StoredSettings::new(own.clone(), &own), ..queue.clone() })?;
             for mut other in self.tables.queues()? {
                 // What cannot be read is left to a configuration of its own.
                 if &*other.name != TEMPLATE && other.settings().is_ok() {
@@ -105,9 +105,10 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn set_draining(&mut self, name: &str, draining: bool) -> Applied<(QueueRow, Counts)> {
-        let mut queue = self.queue_for_use(name)?;
+        let queue = self.queue_for_use(name)?;
+        let mut queue = self.tables.lock_queue(queue.num)?;
         queue.phase = if draining { QueuePhase::Draining } else { QueuePhase::Open };
-        self.tables.save_settings(&queue)?;
+        self.tables.save_queue(&queue)?;
         self.signal_room(&queue);
         let counts = self.counts_now(queue.num)?;
         Ok((queue, counts))
@@ -185,7 +186,7 @@ impl Transaction<'_> {
                 .into());
         }
         queue = QueueRow { phase: QueuePhase::Deleted, ..QueueRow::fresh(queue.num, name, queue.created_at) };
-        Ok(self.tables.save_settings(&queue)?)
+        Ok(self.tables.save_queue(&queue)?)
     }
 
     fn known_queue(&mut self, name: &str) -> Applied<QueueRow> {

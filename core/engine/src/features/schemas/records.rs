@@ -159,7 +159,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// A store that cannot be read, as everywhere here.
     fn has_schemas(&mut self) -> Result<bool> {
-        Ok(Records::<SchemaRow>::of(self.as_records()).count(&Scan::over(SchemaRow::KEY).limit(1))? > 0)
+        Ok(Records::<SchemaRow, _>::of(self).count(&Scan::over(SchemaRow::KEY).limit(1))? > 0)
     }
 
     /// How many there are.
@@ -167,7 +167,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
     fn count_schemas(&mut self) -> Result<usize> {
-        Records::<SchemaRow>::of(self.as_records()).count(&Scan::over(SchemaRow::KEY))
+        Records::<SchemaRow, _>::of(self).count(&Scan::over(SchemaRow::KEY))
     }
 
     /// One version of a job type.
@@ -175,7 +175,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
     fn schema(&mut self, job_type: &str, rank: i64) -> Result<Option<SchemaRow>> {
-        Records::of(self.as_records()).get(&(job_type, rank))
+        Records::of(self).get(&(job_type, rank))
     }
 
     /// The schema of a URI.
@@ -183,7 +183,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
     fn schema_of_uri(&mut self, uri: &str) -> Result<Option<SchemaRow>> {
-        Records::of(self.as_records()).find(SchemaRow::URI, &uri, Default::default())
+        Records::of(self).find(SchemaRow::URI, &uri, Default::default())
     }
 
     /// The highest version of a job type.
@@ -191,7 +191,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
     fn latest_schema(&mut self, job_type: &str) -> Result<Option<SchemaRow>> {
-        Records::of(self.as_records()).first(Scan::over(SchemaRow::KEY).under(&job_type).descending())
+        Records::of(self).first(Scan::over(SchemaRow::KEY).under(&job_type).descending())
     }
 
     /// The highest version of a job type below another one.
@@ -199,7 +199,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
     fn schema_before(&mut self, job_type: &str, rank: i64) -> Result<Option<SchemaRow>> {
-        Records::of(self.as_records()).first(Scan::over(SchemaRow::KEY).under(&job_type).below(&rank).descending())
+        Records::of(self).first(Scan::over(SchemaRow::KEY).under(&job_type).below(&rank).descending())
     }
 
     /// The versions of a job type, highest first.
@@ -207,7 +207,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
     fn schemas_of(&mut self, job_type: &str) -> Result<Vec<SchemaRow>> {
-        Records::of(self.as_records()).scan(&Scan::over(SchemaRow::KEY).under(&job_type).descending())
+        Records::of(self).scan(&Scan::over(SchemaRow::KEY).under(&job_type).descending())
     }
 
     /// A page of all versions, in order of job type and version.
@@ -215,7 +215,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
     fn schemas(&mut self, limit: usize, offset: usize) -> Result<Vec<SchemaRow>> {
-        Records::of(self.as_records()).scan(&Scan::over(SchemaRow::KEY).skip(offset).limit(limit))
+        Records::of(self).scan(&Scan::over(SchemaRow::KEY).skip(offset).limit(limit))
     }
 
     /// The text of a schema.
@@ -223,7 +223,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// See [`has_schemas`](Self::has_schemas).
     fn schema_text(&mut self, row: &SchemaRow) -> Result<String> {
-        let text: Option<SchemaText> = Records::of(self.as_records()).get(&(row.job_type.as_str(), row.rank))?;
+        let text: Option<SchemaText> = Records::of(self).get(&(row.job_type.as_str(), row.rank))?;
         text.map(|found| found.text).ok_or_else(|| unreadable(row, "its text is missing"))
     }
 
@@ -232,11 +232,11 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// A store that cannot be written.
     fn insert_schema(&mut self, row: &SchemaRow, text: &str) -> Result<bool> {
-        if Records::of(self.as_records()).insert(row)?.is_none() {
+        if Records::of(self).insert(row)?.is_none() {
             return Ok(false);
         }
         let text = SchemaText { job_type: row.job_type.clone(), rank: row.rank, text: text.to_owned() };
-        Records::of(self.as_records()).put(&text)?;
+        Records::of(self).put(&text)?;
         Ok(true)
     }
 
@@ -245,7 +245,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// A store that cannot be written.
     fn put_schema(&mut self, row: &SchemaRow) -> Result<()> {
-        Records::of(self.as_records()).put(row)
+        Records::of(self).put(row)
     }
 
     /// Deletes a schema.
@@ -254,8 +254,8 @@ pub trait SchemaTables: RecordTables {
     /// A store that cannot be written.
     fn delete_schema(&mut self, row: &SchemaRow) -> Result<()> {
         let key = (row.job_type.as_str(), row.rank);
-        Records::<SchemaText>::of(self.as_records()).delete(&key)?;
-        Records::<SchemaRow>::of(self.as_records()).delete(&key)
+        Records::<SchemaText, _>::of(self).delete(&key)?;
+        Records::<SchemaRow, _>::of(self).delete(&key)
     }
 }
 

@@ -12,14 +12,14 @@ fn compare(audit: &mut Audit<'_>) -> Result<()> {
         let mut after = (i64::MIN, 0, 0);
         loop {
             let next = Scan::over(StatRow::KEY).under(&span).after(&after).limit(RECORDS);
-            let page: Vec<StatRow> = Records::of(audit.tables.as_records()).scan(&next)?;
+            let page: Vec<StatRow> = Records::of(&mut *audit.tables).scan(&next)?;
             let Some(last) = page.last().map(|row| (row.at, row.queue, row.node)) else { break };
             page.iter().for_each(|row| look_at(audit, row));
             seen += page.len();
             after = last;
         }
     }
-    let all = Records::<StatRow>::of(audit.tables.as_records()).count(&Scan::over(StatRow::KEY))?;
+    let all = Records::<StatRow, _>::of(&mut *audit.tables).count(&Scan::over(StatRow::KEY))?;
     audit.same("figures", "all figures", "rows, of minutes and hours and in all", seen, all);
     Ok(())
 }

@@ -223,7 +223,7 @@ impl StatFilter {
 pub trait StatTables: RecordTables {
     /// Writes rows, replacing those of the same time, span, queue and node.
     fn put_stats(&mut self, rows: &[StatRow]) -> Result<()> {
-        Records::of(self.as_records()).put_all(rows)
+        Records::of(self).put_all(rows)
     }
 
     /// Rows of both spans, of all nodes.
@@ -234,14 +234,14 @@ pub trait StatTables: RecordTables {
             if let Some(queue) = &filter.queue {
                 wanted = wanted.only("queue", queue);
             }
-            rows.extend(Records::<StatRow>::of(self.as_records()).scan(&wanted)?);
+            rows.extend(Records::<StatRow, _>::of(self).scan(&wanted)?);
         }
         Ok(rows)
     }
 
     /// Removes and returns rows of one span from before a time, the oldest ones of those there are.
     fn take_stats(&mut self, span: i64, before: i64, limit: usize) -> Result<Vec<StatRow>> {
-        Records::of(self.as_records()).take(&Scan::over(StatRow::KEY).under(&span).below(&before).limit(limit))
+        Records::of(self).take(&Scan::over(StatRow::KEY).under(&span).below(&before).limit(limit))
     }
 }
 

@@ -29,7 +29,7 @@ fn compare(audit: &mut Audit<'_>) -> Result<()> {
     let (mut after, mut seen) = (0, 0);
     loop {
         let page: Vec<WorkflowRow> =
-            Records::of(audit.tables.as_records()).scan(&Scan::over(WorkflowRow::KEY).above(&after).limit(RECORDS))?;
+            Records::of(&mut *audit.tables).scan(&Scan::over(WorkflowRow::KEY).above(&after).limit(RECORDS))?;
         let Some(last) = page.last().map(|row| row.num) else { break };
         for row in &page {
             let steps = audit.tables.steps(row.num, i64::MIN)?;
@@ -39,7 +39,7 @@ fn compare(audit: &mut Audit<'_>) -> Result<()> {
         }
         after = last;
     }
-    let all = Records::<StepRow>::of(audit.tables.as_records()).count(&Scan::over(StepRow::KEY))?;
+    let all = Records::<StepRow, _>::of(&mut *audit.tables).count(&Scan::over(StepRow::KEY))?;
     audit.same("workflow_steps", "all workflows", "steps, of workflows and in all", seen, all);
     Ok(())
 }

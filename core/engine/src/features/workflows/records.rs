@@ -186,7 +186,7 @@ pub struct WorkflowFilter {
 pub trait WorkflowTables: RecordTables {
     /// Stores a workflow and sets its number; false when the id exists.
     fn insert_workflow(&mut self, row: &mut WorkflowRow) -> Result<bool> {
-        let number = Records::of(self.as_records()).insert(row)?;
+        let number = Records::of(self).insert(row)?;
         row.num = number.unwrap_or(row.num);
         Ok(number.is_some())
     }
@@ -194,32 +194,32 @@ pub trait WorkflowTables: RecordTables {
     /// The workflow of an id. A transaction that writes holds it until its end: two steps that end at once are
     /// counted one after the other.
     fn workflow(&mut self, id: JobId) -> Result<Option<WorkflowRow>> {
-        Records::of(self.as_records()).find(WorkflowRow::ID, &id, Read::Held)
+        Records::of(self).find(WorkflowRow::ID, &id, Read::Held)
     }
 
     /// The workflow of a number, held in the same way.
     fn workflow_by_num(&mut self, num: i64) -> Result<Option<WorkflowRow>> {
-        Records::of(self.as_records()).find(WorkflowRow::KEY, &num, Read::Held)
+        Records::of(self).find(WorkflowRow::KEY, &num, Read::Held)
     }
 
     /// Writes a workflow.
     fn update_workflow(&mut self, row: &WorkflowRow) -> Result<()> {
-        Records::of(self.as_records()).put(row)
+        Records::of(self).put(row)
     }
 
     /// Writes a step, new or known.
     fn put_step(&mut self, row: &StepRow) -> Result<()> {
-        Records::of(self.as_records()).put(row)
+        Records::of(self).put(row)
     }
 
     /// One step.
     fn step(&mut self, workflow: i64, index: i64) -> Result<Option<StepRow>> {
-        Records::of(self.as_records()).get(&(workflow, index))
+        Records::of(self).get(&(workflow, index))
     }
 
     /// Steps with an index of at least `from`, in order.
     fn steps(&mut self, workflow: i64, from: i64) -> Result<Vec<StepRow>> {
-        Records::of(self.as_records()).scan(&Scan::over(StepRow::KEY).under(&workflow).from(&from))
+        Records::of(self).scan(&Scan::over(StepRow::KEY).under(&workflow).from(&from))
     }
 
     /// A page of workflows that are not part of another one, the newest first, and one more row when there are more.
@@ -229,15 +229,14 @@ pub trait WorkflowTables: RecordTables {
         if let Some(state) = &filter.state {
             wanted = wanted.only("state", state);
         }
-        Records::of(self.as_records()).scan(&wanted)
+        Records::of(self).scan(&wanted)
     }
 
     /// Deletes workflows that ended before a time, at most `limit`, with their steps.
     fn prune_workflows(&mut self, before: i64, limit: usize) -> Result<()> {
-        let ended: Vec<WorkflowRow> =
-            Records::of(self.as_records()).take(&Scan::over(WorkflowRow::ENDED).below(&before).limit(limit))?;
+        let ended: Vec<WorkflowRow> = Records::of(self).take(&Scan::over(WorkflowRow::ENDED).below(&before).limit(limit))?;
         let steps = ended.iter().map(|flow| Change::Remove(Scan::over(StepRow::KEY).under(&flow.num)));
-        Records::<StepRow>::of(self.as_records()).change(&steps.collect::<Vec<_>>())
+        Records::<StepRow, _>::of(self).change(&steps.collect::<Vec<_>>())
     }
 }
 

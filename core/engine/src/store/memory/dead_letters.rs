@@ -4,7 +4,7 @@ use super::{MemoryTables, Stored};
 use crate::error::Result;
 use crate::features::dead_letters::records::{DeadStats, DeadTables};
 use crate::kernel::job::Body;
-use crate::store::tables::Tables;
+use crate::store::names::NameTables;
 
 impl Stored {
     /// Type of the latest error; empty when there is none.

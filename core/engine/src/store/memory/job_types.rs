@@ -7,10 +7,6 @@ use crate::features::job_types::records::{Look, Place, TypeTables};
 use crate::kernel::holds::FREE_BELOW;
 
 impl TypeTables for MemoryTables {
-    fn find_job_type_id(&mut self, name: &str) -> Result<Option<i64>> {
-        Ok(self.job_type_ids.get(name).copied())
-    }
-
     fn look_for(&mut self, queue: i64, job_type_ids: &[i64], after: Place, entries: usize, limit: usize) -> Result<Look> {
         let rank = i32::try_from(after.0).unwrap_or(i32::MIN);
         let from = Bound::Excluded((queue, rank, after.1, i64::MAX));

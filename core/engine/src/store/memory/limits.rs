@@ -5,12 +5,12 @@ use ojs_model::JobState;
 
 use super::MemoryTables;
 use crate::error::Result;
-use crate::features::limits::records::{LimitTables, Standing};
+use crate::features::limits::records::LimitTables;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::JobRow;
 
 /// (key, queue, rank, ticket, seq) of an available job.
-type Place = (i64, i64, i32, i64, i64);
+pub type Place = (i64, i64, i32, i64, i64);
 
 /// The jobs of keys.
 #[derive(Debug, Default, PartialEq)]
@@ -47,38 +47,33 @@ impl Keys {
     }
 
     /// The places of a key in a queue: of the jobs that exactly this set of reasons holds.
-    fn places(&self, num: i64, queue: i64, holds: Holds) -> impl DoubleEndedIterator<Item = &Place> {
+    pub fn places(&self, num: i64, queue: i64, holds: Holds) -> impl DoubleEndedIterator<Item = &Place> {
         let (from, to) = holds.ranks();
         self.line.range((num, queue, from, i64::MIN, i64::MIN)..(num, queue, to, i64::MIN, i64::MIN))
+    }
+
+    /// Available jobs of a key.
+    pub fn waiting(&self, num: i64) -> impl Iterator<Item = i64> {
+        let line =
+            self.line.range((num, i64::MIN, i32::MIN, i64::MIN, i64::MIN)..(num + 1, i64::MIN, i32::MIN, i64::MIN, i64::MIN));
+        line.map(|place| place.4)
+    }
+
+    /// How many active jobs a key has.
+    pub fn running(&self, num: i64) -> i64 {
+        self.running.get(&num).copied().unwrap_or(0)
     }
 }
 
 impl LimitTables for MemoryTables {
-    fn running(&mut self, num: i64) -> Result<i64> {
-        Ok(self.keys.running.get(&num).copied().unwrap_or(0))
-    }
-
-    fn held(&mut self, num: i64) -> Result<i64> {
+    fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>> {
         let line = self
             .keys
             .line
             .range((num, i64::MIN, i32::MIN, i64::MIN, i64::MIN)..(num + 1, i64::MIN, i32::MIN, i64::MIN, i64::MIN));
-        Ok(i64::try_from(line.count()).unwrap_or(i64::MAX))
-    }
-
-    fn heads(&mut self, num: i64, queue: i64) -> Result<(i64, Option<Standing>)> {
-        let heads = self.keys.places(num, queue, Holds::NONE).count();
-        let last =
-            self.keys.places(num, queue, Holds::NONE).next_back().map(|place| Standing { rank: place.2, sort_key: place.3 });
-        Ok((i64::try_from(heads).unwrap_or(i64::MAX), last))
-    }
-
-    fn parked(&mut self, num: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
-        Ok(self.rows(self.keys.places(num, queue, Holds::LIMIT).take(limit).map(|place| place.4)))
-    }
-
-    fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>> {
-        let queues = self.queues.iter().map(|queue| queue.num);
-        Ok(queues.filter(|queue| self.keys.places(num, *queue, Holds::LIMIT).next().is_some()).collect())
+        let mut queues: Vec<i64> = line.map(|place| place.1).collect();
+        queues.dedup();
+        queues.retain(|queue| self.keys.places(num, *queue, Holds::LIMIT).next().is_some());
+        Ok(queues)
     }
 }

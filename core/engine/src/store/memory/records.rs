@@ -1,6 +1,7 @@
 //! Records in memory.
 use super::MemoryTables;
 use crate::error::{Result, StoreError};
+use crate::store::names::{NameTables, Names};
 use crate::store::record::{Cell, Change, Each, InMemory, Lookup, RecordTables, Scan, Table, Value, Values, vanished};
 
 impl MemoryTables {
@@ -35,11 +36,13 @@ impl MemoryTables {
     }
 }
 
-impl RecordTables for MemoryTables {
-    fn as_records(&mut self) -> &mut dyn RecordTables {
-        self
+impl NameTables for MemoryTables {
+    fn names(&mut self) -> &mut Names {
+        &mut self.names
     }
+}
 
+impl RecordTables for MemoryTables {
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
         self.table(table).find(lookup, each)
     }
@@ -59,14 +62,21 @@ impl RecordTables for MemoryTables {
     fn insert_record(&mut self, table: &'static Table, cells: &[Cell<'_>]) -> Result<Option<i64>> {
         let mut record: Values = cells.iter().map(Value::from).collect();
         let records = self.table(table);
-        let number = if table.numbered { records.next_number() } else { 0 };
+        let mut number = 0;
         if table.numbered {
+            number = records.take_number();
             let key = table.columns.iter().position(|column| column.is_key);
             let place = key.and_then(|place| record.get_mut(place));
             *place.ok_or_else(|| StoreError::Failed(format!("{} has no key", table.name)))? = Value::Integer(number);
         }
         if records.is_taken(&record) {
+            if table.numbered {
+                records.return_number();
+            }
             return Ok(None);
+        }
+        if table.numbered {
+            self.undo_by(move |tables| tables.table(table).return_number());
         }
         self.put_values(table, record);
         Ok(Some(number))

@@ -170,12 +170,11 @@ mod tests {
             all.sort();
             all
         }
-        let maps = (sorted(&tables.ids), sorted(&tables.uniques), sorted(&tables.counts), sorted(&tables.job_type_ids));
-        let more = (sorted(&tables.worker_nums), sorted(tables.records.values().filter(|records| !records.is_empty())));
+        let maps = (sorted(&tables.ids), sorted(&tables.uniques), sorted(&tables.counts));
+        let records = sorted(tables.records.values().filter(|records| !records.is_empty()));
         let indexes = (&tables.ready, &tables.due, &tables.leases, &tables.expiring, &tables.dead, &tables.keys);
-        let rows = (&tables.jobs, &tables.queues, &tables.job_type_names, &tables.workers, &tables.events);
-        let rest = (tables.last_seq, tables.last_event);
-        format!("{maps:#?}{more:#?}{indexes:#?}{rows:#?}{rest:#?}{}", tables.last_worker)
+        let rest = (&tables.jobs, &tables.events, tables.last_seq, tables.last_event);
+        format!("{maps:#?}{records:#?}{indexes:#?}{rest:#?}")
     }
 
     fn job(text: &str, now: Timestamp) -> Arc<NewJob> {

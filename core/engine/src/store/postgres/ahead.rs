@@ -8,11 +8,14 @@ use tokio_postgres::Row;
 use super::connection::Ask;
 use super::line::{BEGINNING, Place};
 use super::params::uuid;
+use super::records::PostgresRow;
 use super::rows::{read_job, read_whole};
 use super::{PostgresTables, limit};
 use crate::error::Result;
 use crate::features::limits::records::LimitRow;
-use crate::store::record::Record as _;
+use crate::store::record::text;
+use crate::store::record::{Reader, Record as _};
+use crate::store::rows::WorkerRow;
 use crate::store::wanted::Wanted;
 
 impl PostgresTables {
@@ -27,17 +30,23 @@ impl PostgresTables {
             asks.push(Ask::new(sql!("lock_by_id"), &[&uuids]));
         }
         if !workers.is_empty() {
-            asks.push(Ask::new(sql!("workers_by_id"), &[&workers]));
+            asks.push(Ask::new(text::find_many(WorkerRow::TABLE, WorkerRow::ID), &[&workers]));
         }
         for (queue, count, (rank, ticket)) in &queues {
             asks.push(Ask::new(sql!("ready"), &[queue, count, rank, ticket]));
+        }
+        if asks.is_empty() && self.open {
+            return Ok(());
         }
         let mut answers = self.ask(&asks)?.into_iter();
         if !uuids.is_empty() {
             self.keep_rows(&ids, &answers.next().unwrap_or_default().rows)?;
         }
         if !workers.is_empty() {
-            self.keep_workers(&answers.next().unwrap_or_default().rows)?;
+            for row in &answers.next().unwrap_or_default().rows {
+                let row = PostgresRow { row, first: 0 };
+                self.names.keep_worker(&WorkerRow::read(&mut Reader::new(WorkerRow::TABLE, &row))?);
+            }
         }
         for ((queue, count, start), answer) in queues.iter().zip(answers) {
             self.keep_pool(*queue, usize::try_from(*count).unwrap_or(0), *start, &answer.rows)?;
@@ -79,6 +88,7 @@ impl PostgresTables {
     /// Jobs whose rows must be read before the group runs; leases of this process are taken from memory.
     pub(super) fn wanted_rows(&mut self, rows: &Wanted<'_>) -> Vec<JobId> {
         let mut wanted: HashSet<(JobId, Option<i64>)> = rows.jobs.iter().copied().collect();
+        wanted.retain(|(id, _)| self.unit_of_work.row(*id).is_none() && !self.unit_of_work.is_absent(*id));
         if self.careful {
             // A plain job's id is taken for new otherwise; the insert says when it is not.
             wanted.extend(rows.new_jobs.iter().map(|id| (*id, None)));
@@ -103,7 +113,7 @@ impl PostgresTables {
     fn wanted_jobs(&self, rows: &Wanted<'_>) -> Vec<(i64, i64, Place)> {
         let mut wanted: HashMap<i64, i64> = HashMap::new();
         for (name, count) in &rows.claims {
-            let queue = self.names.queues.get(*name).filter(|queue| !queue.paused && queue.rate <= 0.0);
+            let queue = self.names.queue(name).filter(|queue| !queue.paused && queue.rate <= 0.0);
             if let Some(queue) = queue {
                 *wanted.entry(queue.num).or_default() += i64::try_from(*count).unwrap_or(i64::MAX);
             }

@@ -1,5 +1,6 @@
 //! Rows turned into columns: a statement takes each as one array, so a transaction's rows of a table are written
 //! at once.
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use uuid::Uuid;
@@ -7,7 +8,7 @@ use uuid::Uuid;
 use super::params::Param;
 use crate::error::{Result, StoreError};
 use crate::kernel::job::{Body, History, JobRow};
-use crate::store::record::{Cell, Column, Kind};
+use crate::store::record::{Cell, Column, Kind, Table, text};
 use crate::store::row::{Row, Section};
 
 /// Stores the fixed parts of jobs. Bound to numbers, ids and the columns of [`Body`].
@@ -54,7 +55,7 @@ pub static SET_BODY: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The type of a column's array.
-const fn array_type(kind: Kind) -> &'static str {
+pub const fn array_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Integer | Kind::Count | Kind::Small => "bigint[]",
         Kind::Flag => "boolean[]",
@@ -82,7 +83,7 @@ fn elements<R: Row>(wanted: impl Fn(Section) -> bool, first: usize) -> impl Iter
 
 /// The values of one column.
 #[derive(Debug)]
-enum Array {
+pub enum Array {
     Integers(Vec<Option<i64>>),
     Flags(Vec<Option<bool>>),
     Reals(Vec<Option<f64>>),
@@ -92,7 +93,8 @@ enum Array {
 }
 
 impl Array {
-    fn of(column: &Column) -> Self {
+    /// No values.
+    pub fn of(column: &Column) -> Self {
         match column.kind {
             Kind::Integer | Kind::Count | Kind::Small => Self::Integers(Vec::new()),
             Kind::Flag => Self::Flags(Vec::new()),
@@ -103,7 +105,11 @@ impl Array {
         }
     }
 
-    fn push(&mut self, column: &Column, cell: Cell<'_>) -> Result<()> {
+    /// Adds a value.
+    ///
+    /// # Errors
+    /// When the column cannot hold it.
+    pub fn push(&mut self, column: &Column, cell: Cell<'_>) -> Result<()> {
         match (&mut *self, cell) {
             // The bits of a count stand in a signed column.
             (Self::Integers(values), Cell::Integer(number)) if column.kind == Kind::Count => {
@@ -129,7 +135,7 @@ impl Array {
         Ok(())
     }
 
-    fn param(&self) -> &dyn Param {
+    pub fn param(&self) -> &dyn Param {
         match self {
             Self::Integers(values) => values,
             Self::Flags(values) => values,
@@ -138,6 +144,39 @@ impl Array {
             Self::Bytes(values) => values,
             Self::Ids(values) => values,
         }
+    }
+}
+
+/// Numbered records that the open transaction has put, by table and number: always the same order of locks.
+pub type Gathered = BTreeMap<&'static str, (&'static Table, BTreeMap<i64, Vec<Cell<'static>>>)>;
+
+/// Records of one table that are written at once.
+#[derive(Debug)]
+pub struct Puts {
+    pub sql: &'static str,
+    pub rows: usize,
+    columns: Vec<Array>,
+}
+
+impl Puts {
+    /// Of the records that a transaction has gathered of a table.
+    ///
+    /// # Errors
+    /// When a column cannot hold its value.
+    pub fn of(table: &'static Table, records: BTreeMap<i64, Vec<Cell<'static>>>) -> Result<Self> {
+        let mut columns: Vec<Array> = text::put(table).map(|(_, column)| Array::of(column)).collect();
+        let rows = records.len();
+        for record in records.into_values() {
+            for (array, (place, column)) in columns.iter_mut().zip(text::put(table)) {
+                array.push(column, record.get(place).cloned().unwrap_or(Cell::Null))?;
+            }
+        }
+        Ok(Self { sql: text::put_many(table, array_type), rows, columns })
+    }
+
+    /// The arrays, in the order of the columns.
+    pub fn params(&self) -> Vec<&dyn Param> {
+        self.columns.iter().map(Array::param).collect()
     }
 }
 
@@ -196,7 +235,6 @@ mod tests {
     use super::*;
     use crate::store::postgres::connection::Db;
     use crate::store::postgres::{Node, declared};
-    use crate::store::record::Table;
     use crate::store::record::schema::differences;
     use crate::store::record::text::Dialect;
     use crate::store::rows::EventBatch;

@@ -10,7 +10,6 @@
 //! | `line` | where the line of a queue begins |
 //! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |
-//! | `names` | numbers of queues, job types, workers |
 //! | `raw`, `listener` | jobs inserted by plain SQL; wake-ups between nodes |
 //! | `checkup`, `audit` | what an operator should know about a database; what an audit asks of it |
 //!
@@ -41,7 +40,6 @@ mod listener;
 mod log;
 mod migrations;
 mod moves;
-mod names;
 mod node;
 mod params;
 mod queues;
@@ -49,6 +47,7 @@ mod raw;
 mod records;
 mod results;
 mod rows;
+mod select;
 mod target;
 mod tls;
 mod transaction;
@@ -64,14 +63,15 @@ use ojs_model::{JobId, JobState, NewJob, Timestamp};
 use crate::error::{Result, StoreError};
 use crate::kernel::clock::Clock;
 use crate::kernel::job::{Body, History, JobRow};
+use crate::store::names::Names;
 use crate::store::row::Row as _;
-use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, RawJob, WorkerRow};
-use crate::store::tables::Tables;
+use crate::store::rows::{Counts, EventBatch, RawJob};
+use crate::store::selection::Selection;
+use crate::store::tables::{Tables, sum_counts};
 use crate::store::wanted::Wanted;
 use connection::Db;
-use names::Names;
 pub use node::Node;
-use params::{Param, uuid};
+use params::uuid;
 use rows::{get, read};
 pub use target::{Notes, Target, Target as PostgresTarget};
 use unit_of_work::UnitOfWork;
@@ -104,6 +104,8 @@ pub struct PostgresTables {
     role: Role,
     shard: i64,
     names: Names,
+    /// Epoch of what is remembered.
+    epoch: i64,
     unit_of_work: UnitOfWork,
     open: bool,
     durable: bool,
@@ -115,6 +117,11 @@ pub struct PostgresTables {
 }
 
 impl PostgresTables {
+    /// Makes every connection forget what it remembers.
+    fn new_epoch(&mut self) -> Result<()> {
+        self.execute(sql!("bump_epoch"), &[]).map(drop)
+    }
+
     /// A connection for a role.
     ///
     /// # Errors
@@ -125,7 +132,8 @@ impl PostgresTables {
             node: Arc::clone(node),
             role,
             shard: (node.number * 7 + node.limit_of_clients.fetch_add(1, Ordering::Relaxed)) % SHARDS,
-            names: Names::default(),
+            names: Names::shared(),
+            epoch: 0,
             unit_of_work: UnitOfWork::default(),
             open: false,
             durable: true,
@@ -156,6 +164,9 @@ pub fn schema_version(url: &str) -> Result<i64> {
 impl Tables for PostgresTables {
     fn begin(&mut self, durable: bool) -> Result<()> {
         (self.unit_of_work, self.open, self.durable) = (UnitOfWork::default(), false, durable);
+        self.names.changed = false;
+        // Heartbeats and directives come through any node.
+        self.names.forget_reports();
         Ok(())
     }
 
@@ -178,6 +189,10 @@ impl Tables for PostgresTables {
             self.unit_of_work.ended = batches;
         }
         self.flush()?;
+        if std::mem::take(&mut self.names.changed) {
+            // Last, so that transactions hold its row no longer than need be.
+            self.new_epoch()?;
+        }
         if self.open {
             self.noted(|tables| tables.db.run("COMMIT")).map_err(|fault| match fault {
                 StoreError::Unavailable(what) => StoreError::Unknown(what),
@@ -216,16 +231,12 @@ impl Tables for PostgresTables {
         self.changes + self.unit_of_work.changes()
     }
 
-    fn is_shared(&self) -> bool {
-        true
-    }
-
-    fn lead(&mut self) -> Result<bool> {
-        Ok(!self.query(sql!("lead"), &[&self.node.name.clone()])?.is_empty())
-    }
-
-    fn resign(&mut self) -> Result<()> {
-        self.execute(sql!("resign"), &[&self.node.name.clone()]).map(drop)
+    fn lead(&mut self, stays: bool) -> Result<bool> {
+        let node = self.node.name.clone();
+        if stays {
+            return Ok(!self.query(sql!("lead"), &[&node])?.is_empty());
+        }
+        self.execute(sql!("resign"), &[&node]).map(|_| false)
     }
 
     fn insert_all(&mut self, jobs: &[&NewJob], rows: &mut [JobRow]) -> Result<Option<usize>> {
@@ -249,17 +260,6 @@ impl Tables for PostgresTables {
         }
         let (key, states): (Vec<u8>, Vec<i64>) = (bytes.to_vec(), states.iter().map(|state| *state as i64).collect());
         Ok(self.job_rows(sql!("find_unique"), &[&key, &states, &since])?.pop())
-    }
-
-    fn expect_rows(&mut self, ids: &[JobId]) -> Result<()> {
-        let unread: Vec<JobId> =
-            ids.iter().copied().filter(|id| self.unit_of_work.row(*id).is_none() && !self.unit_of_work.is_absent(*id)).collect();
-        if unread.is_empty() {
-            return Ok(());
-        }
-        let uuids: Vec<_> = unread.iter().map(|id| uuid(*id)).collect();
-        let rows = self.query(sql!("lock_by_id"), &[&uuids])?;
-        self.keep_rows(&unread, &rows)
     }
 
     fn row(&mut self, id: JobId) -> Result<Option<JobRow>> {
@@ -325,72 +325,12 @@ impl Tables for PostgresTables {
         Ok(rows.first().map(|row| get(row, 0)).transpose()?.unwrap_or(false))
     }
 
-    fn due(&mut self, now: i64, count: usize) -> Result<Vec<JobRow>> {
-        let mut rows = self.job_rows(sql!("due_scheduled"), &[&now, &limit(count)])?;
-        rows.extend(self.job_rows(sql!("due_retryable"), &[&now, &limit(count)])?);
-        rows.sort_by_key(|row| row.sort_key);
-        rows.truncate(count);
-        Ok(rows)
+    fn select(&mut self, wanted: &Selection<'_>, most: usize) -> Result<Vec<JobRow>> {
+        self.selected(wanted, most)
     }
 
-    fn overdue(&mut self, now: i64, count: usize) -> Result<Vec<JobRow>> {
-        self.flush()?;
-        self.execute(sql!("take_apart"), &[&now, &MAX_TAKEN_APART])?;
-        self.job_rows(sql!("overdue"), &[&now, &limit(count)])
-    }
-
-    fn expired(&mut self, now: i64, count: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(sql!("expired"), &[&now, &limit(count)])
-    }
-
-    fn held_by(&mut self, worker: i64, count: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(sql!("held_by"), &[&worker, &limit(count)])
-    }
-
-    fn terminal(&mut self, after: i64, count: usize) -> Result<(Vec<JobRow>, Option<i64>)> {
-        let slice = self.job_rows(sql!("slice"), &[&after, &limit(count)])?;
-        let next = if slice.len() < count { None } else { slice.last().map(|row| row.seq) };
-        Ok((slice.into_iter().filter(|row| row.state.is_terminal()).collect(), next))
-    }
-
-    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
-        let queue = self.queue_wanted(filter.queue.as_deref())?;
-        let job_type = &filter.job_type;
-        let (since, until) = (filter.since, filter.until);
-        let error = &filter.error_type;
-        let page: [&dyn Param; 7] = [&queue, job_type, &since, &until, error, &limit(filter.limit), &limit(filter.offset)];
-        let rows = self.job_rows(sql!("dead"), &page)?;
-        let count = self.query(sql!("count_dead"), &[&queue, job_type, &since, &until, error])?;
-        let total: i64 = count.first().map(|row| get(row, 0)).transpose()?.unwrap_or(0);
-        Ok((rows, usize::try_from(total).unwrap_or(0)))
-    }
-
-    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
-        self.list_jobs(filter)
-    }
-
-    fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
-        self.queue_named(name, now)
-    }
-
-    fn find_queue(&mut self, name: &str) -> Result<Option<QueueRow>> {
-        self.queue_if_known(name)
-    }
-
-    fn queue_by_num(&mut self, num: i64) -> Result<QueueRow> {
-        self.queue_numbered(num)
-    }
-
-    fn lock_queue(&mut self, num: i64) -> Result<QueueRow> {
-        self.queue_locked(num)
-    }
-
-    fn queues(&mut self) -> Result<Vec<QueueRow>> {
-        self.query(sql!("queues"), &[])?.iter().map(names::read_queue).collect()
-    }
-
-    fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
-        self.store_queue(queue)
+    fn count(&mut self, wanted: &Selection<'_>, most: usize) -> Result<usize> {
+        self.counted_of(wanted, most)
     }
 
     fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
@@ -398,50 +338,24 @@ impl Tables for PostgresTables {
         Ok(())
     }
 
-    fn counts(&mut self, queue: i64) -> Result<Counts> {
-        let mut counts = Counts::default();
-        for row in self.query(sql!("counts"), &[&queue])? {
-            let state: i16 = get(&row, 0)?;
-            if let Some(cell) = usize::try_from(state).ok().and_then(|state| counts.get_mut(state)) {
-                *cell = get(&row, 1)?;
-            }
+    fn counted(&mut self, queue: Option<i64>) -> Result<Vec<(i64, Counts)>> {
+        let rows = match queue {
+            Some(queue) => self.query(sql!("counts"), &[&queue])?,
+            None => self.query(sql!("all_counts"), &[])?,
+        };
+        let cells = rows.iter().map(|row| Ok((get(row, 0)?, i64::from(get::<i16>(row, 1)?), get(row, 2)?)));
+        let mut counted = sum_counts(cells.collect::<Result<Vec<_>>>()?);
+        if let Some(queue) = queue {
+            let mut counts = counted.pop().map(|(_, counts)| counts).unwrap_or_default();
+            self.unit_of_work.counted(queue, &mut counts);
+            counted.push((queue, counts));
         }
-        self.unit_of_work.counted(queue, &mut counts);
-        Ok(counts)
-    }
-
-    fn job_type_id(&mut self, name: &str) -> Result<i64> {
-        self.job_type_named(name)
-    }
-
-    fn job_type_name(&mut self, num: i64) -> Result<Arc<str>> {
-        self.job_type_numbered(num)
-    }
-
-    fn worker(&mut self, id: &str) -> Result<WorkerRow> {
-        self.worker_named(id)
-    }
-
-    fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>> {
-        self.worker_numbered(num)
-    }
-
-    fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
-        self.unit_of_work.save_worker(worker);
-        Ok(())
-    }
-
-    fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>> {
-        self.flush()?;
-        self.workers_silent(since)
-    }
-
-    fn forget_worker(&mut self, num: i64) -> Result<()> {
-        self.execute(sql!("forget_worker"), &[&num]).map(drop)
+        Ok(counted)
     }
 
     fn prune_workers(&mut self) -> Result<()> {
         self.flush()?;
+        self.names.forget_workers();
         self.execute(sql!("prune_workers"), &[]).map(drop)
     }
 

@@ -7,10 +7,12 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use super::PostgresTables;
+use super::arrays::Array;
 use super::connection::{Answer, Ask};
 use super::params;
 use super::rows::get;
 use crate::error::{Result, StoreError};
+use crate::store::names::{NameTables, Names};
 use crate::store::record::text::{self, Dialect};
 use crate::store::record::{
     Cell, Cells, Change, Each, InMemory, Index, Kind, Lookup, Param, Read, RecordTables, Remember, Scan, Table, vanished,
@@ -148,6 +150,11 @@ impl PostgresTables {
         self.names.remembered.get(table.name).is_some_and(InMemory::is_empty)
     }
 
+    /// Writes what a query of the table would otherwise miss.
+    fn flush_gathered(&mut self, table: &'static Table) -> Result<()> {
+        if self.unit_of_work.has_gathered(table) { self.flush() } else { Ok(()) }
+    }
+
     /// What connections keep in memory of a table is no longer right.
     fn announce(&mut self, table: &'static Table) -> Result<()> {
         self.names.remembered.remove(table.name);
@@ -155,16 +162,27 @@ impl PostgresTables {
     }
 }
 
-impl RecordTables for PostgresTables {
-    fn as_records(&mut self) -> &mut dyn RecordTables {
-        self
+impl NameTables for PostgresTables {
+    fn names(&mut self) -> &mut Names {
+        &mut self.names
     }
+}
 
+impl RecordTables for PostgresTables {
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
         if let Some(records) = self.remembered(table)? {
             return records.find(lookup, each);
         }
+        self.flush_gathered(table)?;
         let read = if self.writes() { lookup.read } else { Read::Plain };
+        if let ([name], [_, _, ..], Read::Plain) = (lookup.index.columns, lookup.keys.as_slice(), read)
+            && let Some((_, column)) = table.column(name)
+        {
+            let mut values = Array::of(column);
+            lookup.keys.iter().flatten().try_for_each(|cell| values.push(column, cell.clone()))?;
+            let answers = self.ask(&[Ask::new(text::find_many(table, lookup.index), &[values.param()])])?;
+            return show(&answers, each).map(drop);
+        }
         let sql = text::find(POSTGRES, table, lookup.index, read);
         let keys: Vec<Vec<Param<'_>>> = lookup.keys.iter().map(|key| key_params(table, lookup.index, key)).collect();
         let asks: Vec<Ask<'_>> = keys.iter().map(|params| ask(sql, params)).collect();
@@ -185,6 +203,7 @@ impl RecordTables for PostgresTables {
         if let Some(records) = self.remembered(table)?.filter(|records| !take || records.is_empty()) {
             return records.scan(scan, each);
         }
+        self.flush_gathered(table)?;
         let sql = match (take, self.writes()) {
             (true, _) => text::remove(POSTGRES, table, scan, true),
             (false, true) => text::rows(POSTGRES, table, scan),
@@ -199,6 +218,7 @@ impl RecordTables for PostgresTables {
         if let Some(records) = self.remembered(table)? {
             return Ok(records.stretch(scan).len());
         }
+        self.flush_gathered(table)?;
         let answers = self.ask(&[ask(text::count(POSTGRES, table, scan), &scan.params(table))])?;
         let row = answers.iter().flat_map(|answer| &answer.rows).next();
         let count: i64 = row.map_or(Ok(0), |row| get(row, 0))?;
@@ -224,6 +244,12 @@ impl RecordTables for PostgresTables {
         let mut bound: Vec<(&'static str, Vec<Param<'_>>, bool)> = Vec::with_capacity(changes.len());
         for change in changes {
             bound.push(match change {
+                Change::Put(cells) if table.gathered => {
+                    let key = table.columns.iter().zip(cells).find(|(column, _)| column.is_key);
+                    let Some((_, Cell::Integer(number))) = key else { return Err(vanished(table)) };
+                    self.unit_of_work.gather(table, *number, cells);
+                    continue;
+                }
                 Change::Put(cells) => {
                     let columns = text::put(table).filter_map(|(place, column)| Some((column.kind, cells.get(place)?)));
                     let params = columns.map(|(kind, cell)| Param { kind, cell: cell.clone() }).collect();
@@ -232,6 +258,10 @@ impl RecordTables for PostgresTables {
                 Change::Remove(scan) => (text::remove(POSTGRES, table, scan, false), scan.params(table), false),
             });
         }
+        if bound.is_empty() {
+            return Ok(());
+        }
+        self.flush_gathered(table)?;
         let asks: Vec<Ask<'_>> = bound.iter().map(|(sql, params, _)| ask(sql, params)).collect();
         let answers = self.ask(&asks)?;
         if answers.iter().zip(&bound).any(|(answer, (_, _, must_exist))| *must_exist && answer.changed == 0) {

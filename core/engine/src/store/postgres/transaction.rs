@@ -40,9 +40,9 @@ impl PostgresTables {
         self.now = Timestamp::from_millis(get(row, 0)?);
         self.node.ahead.store(self.now.as_millis() - crate::kernel::clock::SystemClock.now().as_millis(), Ordering::Relaxed);
         let epoch: i64 = get(row, 1)?;
-        if self.names.epoch != epoch {
+        if self.epoch != epoch {
             self.names.forget();
-            self.names.epoch = epoch;
+            self.epoch = epoch;
         }
         Ok(answers)
     }

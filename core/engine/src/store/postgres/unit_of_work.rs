@@ -3,11 +3,10 @@
 //! The rules ask for rows one at a time; the database is asked once for all the rows of a group, and gets each table's changes in one
 //! statement. A row is written on the condition that it is still as it was read; a row that this process leased is not even read again.
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::Arc;
 
 use ojs_model::{JobId, JobState, NewJob};
 
-use super::arrays::{Arrays, INSERT_JOBS, INSERT_RUNS, PUT_HISTORIES, UPDATE_RUNS};
+use super::arrays::{Arrays, Gathered, INSERT_JOBS, INSERT_RUNS, PUT_HISTORIES, Puts, UPDATE_RUNS};
 use super::connection::{Answer, Ask};
 use super::held::Leased;
 use super::moves::Moves;
@@ -15,8 +14,9 @@ use super::params::Param;
 use super::rows::{Columns, get};
 use crate::error::{Result, StoreError};
 use crate::kernel::job::{Body, History, JobRow};
+use crate::store::record::{Cell, Table};
 use crate::store::row::Section;
-use crate::store::rows::{Counts, WorkerRow, fresh_settings};
+use crate::store::rows::{Counts, fresh_settings};
 
 /// A row of this transaction.
 #[derive(Debug)]
@@ -60,9 +60,8 @@ pub struct UnitOfWork {
     /// In order, as all that several writers may lock.
     counts: BTreeMap<(i64, usize), i64>,
     events: Vec<(i64, i64, String)>,
-    saved_workers: BTreeMap<i64, WorkerRow>,
-    /// Workers as this transaction read or changed them.
-    pub workers: HashMap<Arc<str>, WorkerRow>,
+    /// Records to write.
+    gathered: Gathered,
     /// Read ahead, by queue.
     pub pools: HashMap<i64, Pool>,
     /// Uniqueness keys that this transaction has locked.
@@ -183,10 +182,16 @@ impl UnitOfWork {
         self.events.push((at, i64::try_from(count).unwrap_or(i64::MAX), lines.to_owned()));
     }
 
-    pub fn save_worker(&mut self, worker: &WorkerRow) {
+    /// A record that will be written with the others.
+    pub fn gather(&mut self, table: &'static Table, number: i64, cells: &[Cell<'_>]) {
         self.changes += 1;
-        self.workers.insert(Arc::clone(&worker.id), worker.clone());
-        self.saved_workers.insert(worker.num, worker.clone());
+        let (_, records) = self.gathered.entry(table.name).or_insert_with(|| (table, BTreeMap::new()));
+        records.insert(number, cells.iter().map(|cell| cell.clone().into_owned()).collect());
+    }
+
+    /// Whether a query of this table would miss something.
+    pub fn has_gathered(&self, table: &'static Table) -> bool {
+        self.gathered.contains_key(table.name)
     }
 
     /// Claims that were filed: job number and batch.
@@ -220,7 +225,7 @@ impl UnitOfWork {
             && self.histories.is_empty()
             && self.counts.is_empty()
             && self.events.is_empty()
-            && self.saved_workers.is_empty()
+            && self.gathered.is_empty()
             && self.ended.is_empty())
     }
 
@@ -256,9 +261,8 @@ impl UnitOfWork {
         for ((queue, state), delta) in std::mem::take(&mut self.counts).into_iter().filter(|(_, delta)| *delta != 0) {
             writes.counts.push([queue, i64::try_from(state).unwrap_or(0), delta]);
         }
-        for worker in std::mem::take(&mut self.saved_workers).into_values() {
-            writes.workers.push([worker.num, worker.phase.number(), worker.beat_at, worker.directive.number(), worker.first_at]);
-            writes.infos.push(worker.info.to_string());
+        for (table, records) in std::mem::take(&mut self.gathered).into_values() {
+            writes.puts.push(Puts::of(table, records)?);
         }
         writes.events = std::mem::take(&mut self.events);
         writes.ended = std::mem::take(&mut self.ended);
@@ -281,8 +285,7 @@ pub struct Writes {
     history_seqs: Vec<i64>,
     histories: Arrays,
     counts: Columns<3>,
-    workers: Columns<5>,
-    infos: Vec<String>,
+    puts: Vec<Puts>,
     events: Vec<(i64, i64, String)>,
     /// Batches of claims.
     ended: Vec<i64>,
@@ -302,8 +305,7 @@ impl Default for Writes {
             history_seqs: Vec::new(),
             histories: Arrays::of::<History>(Section::is_any),
             counts: Columns::with_capacity(0),
-            workers: Columns::with_capacity(0),
-            infos: Vec::new(),
+            puts: Vec::new(),
             events: Vec::new(),
             ended: Vec::new(),
         }
@@ -347,11 +349,7 @@ impl Writes {
             let seqs: &dyn Param = &self.history_seqs;
             asks.push(Ask::with(&PUT_HISTORIES, std::iter::once(seqs).chain(self.histories.params()).collect()));
         }
-        if !self.workers.is_empty() {
-            let mut columns: Vec<&dyn Param> = self.workers.0.iter().map(|column| column as &dyn Param).collect();
-            columns.push(&self.infos);
-            asks.push(Ask::with(sql!("save_workers"), columns));
-        }
+        asks.extend(self.puts.iter().map(|puts| Ask::with(puts.sql, puts.params())));
         if !self.counts.is_empty() {
             let [queues, states, jobs] = &self.counts.0;
             asks.push(Ask::new(sql!("add_counts"), &[&self.shard, queues, states, jobs]));
@@ -379,14 +377,11 @@ impl Writes {
     /// [`StoreError::Conflict`] when not: the transaction must be undone and tried again with fresh rows.
     pub fn check(&self, asks: &[Ask<'_>], answers: &[Answer]) -> Result<()> {
         for (ask, answer) in asks.iter().zip(answers) {
-            let known = [
-                (INSERT_JOBS.as_str(), self.created.len(), "ids"),
-                (UPDATE_RUNS.as_str(), self.changed.len(), "rows"),
-                (sql!("save_workers"), self.workers.len(), "workers"),
-            ];
+            let known = [(INSERT_JOBS.as_str(), self.created.len(), "ids"), (UPDATE_RUNS.as_str(), self.changed.len(), "rows")];
+            let put = || self.puts.iter().find(|puts| puts.sql == ask.sql).map(|puts| (puts.rows, "records"));
             let moved = || self.moves.expected(ask.sql).map(|moved| (moved, "rows"));
             let found = known.into_iter().find(|(sql, ..)| *sql == ask.sql).map(|(_, expected, what)| (expected, what));
-            let Some((expected, what)) = found.or_else(moved) else { continue };
+            let Some((expected, what)) = found.or_else(moved).or_else(put) else { continue };
             if answer.changed != expected as u64 {
                 let text = format!(
                     "{} of {expected} {what} were taken or changed by another writer",

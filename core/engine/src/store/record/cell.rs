@@ -48,6 +48,18 @@ impl<'a> Cell<'a> {
         Self::Text(Cow::Borrowed(text))
     }
 
+    /// The same, borrowed from nothing.
+    #[must_use]
+    pub fn into_owned(self) -> Cell<'static> {
+        match self {
+            Self::Null => Cell::Null,
+            Self::Integer(number) => Cell::Integer(number),
+            Self::Real(number) => Cell::Real(number),
+            Self::Text(text) => Cell::Text(Cow::Owned(text.into_owned())),
+            Self::Bytes(bytes) => Cell::Bytes(Cow::Owned(bytes.into_owned())),
+        }
+    }
+
     /// Bytes that are borrowed.
     #[must_use]
     pub const fn bytes(bytes: &'a [u8]) -> Self {

@@ -67,7 +67,8 @@ macro_rules! record {
                     }
                 }),+],
                 key: Self::KEY,
-                numbered: $crate::store::record::is_listed(&["numbered"], stringify!($keyword)),
+                numbered: $crate::store::record::is_listed(&["numbered", "gathered"], stringify!($keyword)),
+                gathered: $crate::store::record::is_listed(&["gathered"], stringify!($keyword)),
                 indexes: &[$(Self::$unique,)* $(Self::$index),*],
                 remember: $crate::store::record::declare::remember!($($remember)?),
             };

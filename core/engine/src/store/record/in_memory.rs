@@ -109,13 +109,15 @@ pub struct InMemory {
     records: BTreeMap<Values, Values>,
     /// For each index of the table: its columns, then the key; and the key.
     indexes: Vec<BTreeMap<Values, Values>>,
+    /// The largest number given out so far: none is given out again.
+    last_number: i64,
 }
 
 impl InMemory {
     /// No records.
     #[must_use]
     pub fn of(table: &'static Table) -> Self {
-        Self { table, records: BTreeMap::new(), indexes: vec![BTreeMap::new(); table.indexes.len()] }
+        Self { table, records: BTreeMap::new(), indexes: vec![BTreeMap::new(); table.indexes.len()], last_number: 0 }
     }
 
     /// Whether there are no records.
@@ -187,13 +189,15 @@ impl InMemory {
         Some(record)
     }
 
-    /// The number for the next record of a numbered table.
-    #[must_use]
-    pub fn next_number(&self) -> i64 {
-        match self.records.last_key_value().and_then(|(key, _)| key.first()) {
-            Some(Value::Integer(number)) => number.saturating_add(1),
-            _ => 1,
-        }
+    /// Takes the number for the next record of a numbered table. The number of a removed record is not used again.
+    pub fn take_number(&mut self) -> i64 {
+        self.last_number = self.last_number.saturating_add(1);
+        self.last_number
+    }
+
+    /// Gives the latest number back.
+    pub fn return_number(&mut self) {
+        self.last_number -= 1;
     }
 
     /// Whether the key of a record, or its place in a unique index, is taken.

@@ -19,7 +19,7 @@
 //!         pub note: String = "",
 //!     }
 //! }
-//! let mut trains = Records::<TrainRow>::of(tables.as_records());
+//! let mut trains = Records::<TrainRow, _>::of(tables);
 //! trains.put(&train)?;
 //! let due = trains.scan(&Scan::over(TrainRow::DUE).to(&now).limit(100))?;
 //! ```
@@ -27,7 +27,8 @@
 //! and names it in [`TABLES`](crate::features::TABLES). A file or a database that lacks the table, a column or an
 //! index gets it when it is opened; so a new column
 //! needs a default, and a column is never renamed. `numbered ("num")` instead of `key` lets the store choose the
-//! number; `fixed ("a")`
+//! number; `gathered ("num")` is the same for a table that many jobs write to: a store across a network writes all
+//! records that a transaction has put at once, before its commit. `fixed ("a")`
 //! names columns that stay as they were inserted; `as "idx"` gives a column another name than the field; `via Codec`
 //! another form.
 //!
@@ -132,8 +133,6 @@ pub type Each<'a> = &'a mut dyn FnMut(&dyn Cells) -> Result<()>;
 
 /// What a store does with records. Part of [`Tables`](crate::store::tables::Tables); features use [`Records`].
 pub trait RecordTables {
-    /// The same, for [`Records`].
-    fn as_records(&mut self) -> &mut dyn RecordTables;
     /// Shows the records of a lookup.
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()>;
     /// Shows the records of a stretch, in order; with `take` it removes them and shows them in no order.
@@ -148,20 +147,20 @@ pub trait RecordTables {
 }
 
 /// The records of one type.
-pub struct Records<'a, R> {
-    tables: &'a mut dyn RecordTables,
+pub struct Records<'a, R, T: RecordTables + ?Sized> {
+    tables: &'a mut T,
     record: PhantomData<fn() -> R>,
 }
 
-impl<R> std::fmt::Debug for Records<'_, R> {
+impl<R, T: RecordTables + ?Sized> std::fmt::Debug for Records<'_, R, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Records")
     }
 }
 
-impl<'a, R: Record> Records<'a, R> {
+impl<'a, R: Record, T: RecordTables + ?Sized> Records<'a, R, T> {
     /// The records that a store has.
-    pub fn of(tables: &'a mut dyn RecordTables) -> Self {
+    pub fn of(tables: &'a mut T) -> Self {
         Self { tables, record: PhantomData }
     }
 

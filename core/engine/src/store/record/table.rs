@@ -12,6 +12,8 @@ pub struct Table {
     pub key: Index,
     /// Whether the key is one number that the store chooses.
     pub numbered: bool,
+    /// Whether a store across a network writes all records that a transaction has put at once, before its commit.
+    pub gathered: bool,
     /// Further orders.
     pub indexes: &'static [Index],
     /// What a connection keeps in memory of it.

@@ -77,7 +77,7 @@ pub fn exercise(tables: &mut dyn RecordTables) -> Vec<String> {
             told.push(format!("{}: {:?}", told.len(), $what))
         };
     }
-    let mut records = Records::<Probe>::of(tables);
+    let mut records = Records::<Probe, _>::of(tables);
     for (line, place, due) in [("a", 1, 0), ("a", 2, 30), ("a", 3, 10), ("b", 1, 20), ("b", -5, 0), ("c", 9, 20)] {
         tell!(records.insert(&probe(line, place, due)));
     }
@@ -115,7 +115,7 @@ pub fn exercise(tables: &mut dyn RecordTables) -> Vec<String> {
     tell!(records.delete(&("c", 9_i64)));
     tell!(names(records.scan(&Scan::over(Probe::KEY))));
 
-    let mut records = Records::<Numbered>::of(tables);
+    let mut records = Records::<Numbered, _>::of(tables);
     tell!(records.scan(&Scan::over(Numbered::KEY)));
     let fresh = |name: &str| Numbered { num: 0, name: name.into(), value: 1 };
     let first = records.insert(&fresh("x")).unwrap().unwrap();
@@ -126,7 +126,7 @@ pub fn exercise(tables: &mut dyn RecordTables) -> Vec<String> {
     tell!(records.count(&Scan::over(Numbered::KEY)));
     tell!(records.put(&Numbered { num: first + 77, ..fresh("x") }));
 
-    let mut records = Records::<Kept>::of(tables);
+    let mut records = Records::<Kept, _>::of(tables);
     tell!(records.get(&true));
     tell!(records.put(&Kept { one: true, reason: "r".into() }));
     tell!(records.get(&true));

@@ -5,6 +5,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use foldhash::HashMap;
 
+use super::cell::Kind;
 use super::scan::{Read, Scan};
 use super::table::{Column, Index, Table};
 
@@ -21,12 +22,14 @@ pub enum Dialect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Action {
     Find(Read),
+    FindMany,
     Rows(Read),
     Count,
     Take,
     Remove,
     Insert,
     Put,
+    PutMany,
 }
 
 /// Everything that the text of a statement hangs on.
@@ -100,6 +103,16 @@ pub fn find(dialect: Dialect, table: &'static Table, index: Index, read: Read) -
         text.push(" WHERE ");
         text.equal(index.columns, " AND ");
         text.hold(read);
+    })
+}
+
+/// Reads the records of several values of a unique index of one column, in no order. Bound to their array; PostgreSQL
+/// only.
+#[must_use]
+pub fn find_many(table: &'static Table, index: Index) -> &'static str {
+    Form::of(Dialect::Postgres, Action::FindMany, table, index).text(|text| {
+        text.select(table);
+        let _ = write!(text.sql, " WHERE {} = ANY ($1)", index.columns.join(", "));
     })
 }
 
@@ -192,6 +205,27 @@ pub fn put_text(dialect: Dialect, table: &'static Table) -> &'static str {
         } else {
             let _ = write!(text.sql, "UPDATE SET {}", sets.join(", "));
         }
+    })
+}
+
+/// Writes several numbered records that are known. Bound to an array for each column of [`put`], whose types are given;
+/// PostgreSQL only.
+#[must_use]
+pub fn put_many(table: &'static Table, array_type: impl Fn(Kind) -> &'static str) -> &'static str {
+    Form::of(Dialect::Postgres, Action::PutMany, table, table.key).text(|text| {
+        text.push("UPDATE ");
+        text.name(table.name);
+        let sets = put(table).filter(|(_, column)| !column.is_key).map(|(_, column)| format!("{0} = new.{0}", column.name));
+        let arrays = (1..).zip(put(table)).map(|(number, (_, column))| format!("${number}::{}", array_type(column.kind)));
+        let names: Vec<&str> = put(table).map(|(_, column)| column.name).collect();
+        let key = table.key.columns.join(", ");
+        let _ = write!(
+            text.sql,
+            " AS old SET {} FROM unnest({}) AS new ({}) WHERE old.{key} = new.{key}",
+            sets.collect::<Vec<_>>().join(", "),
+            arrays.collect::<Vec<_>>().join(", "),
+            names.join(", ")
+        );
     })
 }
 

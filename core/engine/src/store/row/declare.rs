@@ -33,6 +33,7 @@ macro_rules! row {
                 }),+),+],
                 key: $crate::store::record::Index { name: "", columns: &[], unique: true, positive: false },
                 numbered: false,
+                gathered: false,
                 indexes: &[],
                 remember: $crate::store::record::Remember::Nothing,
             };

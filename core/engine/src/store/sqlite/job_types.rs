@@ -1,5 +1,5 @@
 //! Claims that name job types.
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::SqliteTables;
 use super::rows::read_whole;
@@ -7,13 +7,6 @@ use crate::error::Result;
 use crate::features::job_types::records::{Look, Place, TypeTables};
 
 impl TypeTables for SqliteTables {
-    fn find_job_type_id(&mut self, name: &str) -> Result<Option<i64>> {
-        if let Some(num) = self.job_type_ids.get(name) {
-            return Ok(Some(*num));
-        }
-        Ok(self.statement(sql!("kind_by_name"))?.query_row([name], |row| row.get(0)).optional()?)
-    }
-
     fn look_for(&mut self, queue: i64, job_type_ids: &[i64], after: Place, entries: usize, limit: usize) -> Result<Look> {
         let mut look = Look::default();
         let mut statement = self.statement(sql!("line"))?;

@@ -78,6 +78,7 @@ pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
 mod tests {
     use super::*;
     use crate::options::Durability;
+    use crate::store::names::NameTables;
     use crate::store::rows::{Directive, WorkerPhase};
     use crate::store::sqlite::SqliteTables;
     use crate::store::tables::Tables;

@@ -23,28 +23,30 @@ mod queues;
 mod records;
 mod results;
 mod rows;
+mod select;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::{HashMap, HashMapExt};
 use ojs_model::unique::UniqueKey;
-use ojs_model::{JobId, JobState, NewJob, Timestamp};
+use ojs_model::{JobId, JobState, NewJob};
 use rusqlite::config::DbConfig;
-use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, params};
 
 use crate::error::{Result, StoreError};
 use crate::features::TABLES;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::options::Durability;
-use crate::store::record::InMemory;
+use crate::store::names::{NameTables, Names};
 use crate::store::row::{Row, Section};
-use crate::store::rows::{Counts, DeadFilter, EventBatch, JobFilter, QueueRow, WorkerRow};
-use crate::store::tables::Tables;
+use crate::store::rows::{Counts, EventBatch};
+use crate::store::selection::{Selection, counting, counting_once};
+use crate::store::tables::{Tables, sum_counts};
 use log_file::LogFile;
-use rows::{read_queue, read_whole, read_worker};
+use rows::read_whole;
 
 /// How long a transaction waits for another process's.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -68,13 +70,7 @@ pub struct SqliteTables {
     syncing: bool,
     data_version: i64,
     changed: bool,
-    queues: HashMap<Arc<str>, QueueRow>,
-    queue_nums: HashMap<i64, QueueRow>,
-    job_type_ids: HashMap<Arc<str>, i64>,
-    kind_nums: HashMap<i64, Arc<str>>,
-    workers: HashMap<Arc<str>, WorkerRow>,
-    /// What is kept in memory of declared tables, by name of the table.
-    remembered: HashMap<&'static str, InMemory>,
+    names: Names,
     /// Rows of active jobs as this connection wrote them: an ack finds its row without a query.
     active: HashMap<JobId, JobRow>,
 }
@@ -150,12 +146,7 @@ impl SqliteTables {
             syncing: true,
             data_version: 0,
             changed: false,
-            queues: HashMap::new(),
-            queue_nums: HashMap::new(),
-            job_type_ids: HashMap::new(),
-            kind_nums: HashMap::new(),
-            workers: HashMap::new(),
-            remembered: HashMap::new(),
+            names: Names::default(),
             active: HashMap::new(),
         })
     }
@@ -174,12 +165,7 @@ impl SqliteTables {
     }
 
     fn forget_names(&mut self) {
-        self.queues.clear();
-        self.queue_nums.clear();
-        self.job_type_ids.clear();
-        self.kind_nums.clear();
-        self.workers.clear();
-        self.remembered.clear();
+        self.names.forget();
         self.active.clear();
     }
 
@@ -192,11 +178,6 @@ impl SqliteTables {
             self.forget_names();
         }
         Ok(())
-    }
-
-    fn keep_queue(&mut self, queue: &QueueRow) {
-        self.queues.insert(Arc::clone(&queue.name), queue.clone());
-        self.queue_nums.insert(queue.num, queue.clone());
     }
 }
 
@@ -319,89 +300,21 @@ impl Tables for SqliteTables {
         Ok(statement.query_row([now, silent_since], |row| row.get(0))?)
     }
 
-    fn due(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
-        let mut rows = self.job_rows(sql!("due_scheduled"), params![now, limit])?;
-        rows.extend(self.job_rows(sql!("due_retryable"), params![now, limit])?);
-        rows.sort_by_key(|row| row.sort_key);
-        rows.truncate(limit);
-        Ok(rows)
+    fn select(&mut self, wanted: &Selection<'_>, limit: usize) -> Result<Vec<JobRow>> {
+        let queue = self.queue_wanted(wanted.queue_name())?;
+        let params = wanted.params(queue, limit);
+        self.job_rows(&self.text_of(wanted)?, rusqlite::params_from_iter(params.iter().map(|param| &param.cell)))
     }
 
-    fn overdue(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(sql!("overdue"), params![now, limit])
-    }
-
-    fn expired(&mut self, now: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(sql!("expired"), params![now, limit])
-    }
-
-    fn held_by(&mut self, worker: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.job_rows(sql!("held_by"), params![worker, limit])
-    }
-
-    fn terminal(&mut self, after: i64, limit: usize) -> Result<(Vec<JobRow>, Option<i64>)> {
-        let slice = self.job_rows(sql!("slice"), params![after, limit])?;
-        let next = if slice.len() < limit { None } else { slice.last().map(|row| row.seq) };
-        Ok((slice.into_iter().filter(|row| row.state.is_terminal()).collect(), next))
-    }
-
-    fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
-        let queue = self.queue_wanted(filter.queue.as_deref())?;
-        let job_type = &filter.job_type;
-        let (since, until) = (filter.since, filter.until);
-        let error = &filter.error_type;
-        let limit = params![queue, job_type, since, until, error, filter.limit, filter.offset];
-        let rows = self.job_rows(sql!("dead"), limit)?;
-        let mut count = self.statement(sql!("count_dead"))?;
-        let total = count.query_row(params![queue, job_type, since, until, error], |row| row.get(0))?;
-        Ok((rows, total))
-    }
-
-    fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
-        self.list_jobs(filter)
-    }
-
-    fn queue(&mut self, name: &str, now: Timestamp) -> Result<QueueRow> {
-        if let Some(queue) = self.find_queue(name)? {
-            return Ok(queue);
-        }
-        self.execute(sql!("insert_queue"), params![name, now.as_millis()])?;
-        let num = self.connection.last_insert_rowid();
-        let queue = QueueRow::fresh(num, name, now.as_millis());
-        self.keep_queue(&queue);
-        Ok(queue)
-    }
-
-    fn find_queue(&mut self, name: &str) -> Result<Option<QueueRow>> {
-        if let Some(queue) = self.queues.get(name) {
-            return Ok(Some(queue.clone()));
-        }
-        let found = self.statement(sql!("queue_by_name"))?.query_row([name], read_queue).optional()?;
-        if let Some(queue) = &found {
-            self.keep_queue(queue);
-        }
-        Ok(found)
-    }
-
-    fn queue_by_num(&mut self, num: i64) -> Result<QueueRow> {
-        if let Some(queue) = self.queue_nums.get(&num) {
-            return Ok(queue.clone());
-        }
-        let queue = self.statement(sql!("queue_by_num"))?.query_row([num], read_queue)?;
-        self.keep_queue(&queue);
-        Ok(queue)
-    }
-
-    fn queues(&mut self) -> Result<Vec<QueueRow>> {
-        let mut statement = self.statement(sql!("queues"))?;
-        let rows = statement.query_map([], read_queue)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-
-    fn save_queue(&mut self, queue: &QueueRow) -> Result<()> {
-        self.keep_queue(queue);
-        let params = params![queue.num, queue.paused, queue.rate, queue.tokens, queue.filled_at, queue.burst];
-        self.execute(sql!("save_queue"), params).map(drop)
+    fn count(&mut self, wanted: &Selection<'_>, most: usize) -> Result<usize> {
+        let queue = self.queue_wanted(wanted.queue_name())?;
+        let params = wanted.params(queue, most);
+        let text = match self.text_of(wanted)? {
+            Cow::Borrowed(text) => Cow::Borrowed(counting_once(text)),
+            Cow::Owned(text) => Cow::Owned(counting(&text)),
+        };
+        let params = rusqlite::params_from_iter(params.iter().map(|param| &param.cell));
+        Ok(self.one(&text, params, |row| Ok(row.get(0)?))?.unwrap_or(0))
     }
 
     fn add_counts(&mut self, queue: i64, delta: &Counts) -> Result<()> {
@@ -411,88 +324,16 @@ impl Tables for SqliteTables {
         Ok(())
     }
 
-    fn counts(&mut self, queue: i64) -> Result<Counts> {
-        let mut counts = Counts::default();
-        let mut statement = self.statement(sql!("counts"))?;
-        let mut rows = statement.query([queue])?;
-        while let Some(row) = rows.next()? {
-            let state: usize = row.get(0)?;
-            if let Some(cell) = counts.get_mut(state) {
-                *cell = row.get(1)?;
-            }
-        }
-        Ok(counts)
-    }
-
-    fn job_type_id(&mut self, name: &str) -> Result<i64> {
-        if let Some(num) = self.job_type_ids.get(name) {
-            return Ok(*num);
-        }
-        let known = self.statement(sql!("kind_by_name"))?.query_row([name], |row| row.get(0)).optional()?;
-        let num = match known {
-            Some(num) => num,
-            None => {
-                self.execute(sql!("insert_kind"), [name])?;
-                self.connection.last_insert_rowid()
-            }
-        };
-        self.job_type_ids.insert(name.into(), num);
-        Ok(num)
-    }
-
-    fn job_type_name(&mut self, num: i64) -> Result<Arc<str>> {
-        if let Some(name) = self.kind_nums.get(&num) {
-            return Ok(Arc::clone(name));
-        }
-        let name: Arc<str> = self.statement(sql!("kind_by_num"))?.query_row([num], |row| row.get::<_, String>(0))?.into();
-        self.kind_nums.insert(num, Arc::clone(&name));
-        Ok(name)
-    }
-
-    fn worker(&mut self, id: &str) -> Result<WorkerRow> {
-        if let Some(worker) = self.workers.get(id) {
-            return Ok(worker.clone());
-        }
-        let known = self.statement(sql!("worker_by_id"))?.query_row([id], read_worker).optional()?;
-        let worker = match known {
-            Some(worker) => worker,
-            None => {
-                self.execute(sql!("insert_worker"), [id])?;
-                WorkerRow::fresh(self.connection.last_insert_rowid(), id)
-            }
-        };
-        self.workers.insert(Arc::clone(&worker.id), worker.clone());
-        Ok(worker)
-    }
-
-    fn worker_name(&mut self, num: i64) -> Result<Option<Arc<str>>> {
-        if let Some(worker) = self.workers.values().find(|worker| worker.num == num) {
-            return Ok(Some(Arc::clone(&worker.id)));
-        }
-        let name = self.statement(sql!("worker_by_num"))?.query_row([num], |row| row.get::<_, String>(0));
-        Ok(name.optional()?.map(Arc::from))
-    }
-
-    fn save_worker(&mut self, worker: &WorkerRow) -> Result<()> {
-        self.workers.insert(Arc::clone(&worker.id), worker.clone());
-        let params =
-            params![worker.num, worker.phase.number(), worker.beat_at, worker.directive.number(), worker.first_at, worker.info];
-        self.execute(sql!("save_worker"), params).map(drop)
-    }
-
-    fn silent_workers(&mut self, since: i64) -> Result<Vec<WorkerRow>> {
-        let mut statement = self.statement(sql!("silent_workers"))?;
-        let rows = statement.query_map([since], read_worker)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-
-    fn forget_worker(&mut self, num: i64) -> Result<()> {
-        self.workers.clear();
-        self.execute(sql!("forget_worker"), [num]).map(drop)
+    fn counted(&mut self, queue: Option<i64>) -> Result<Vec<(i64, Counts)>> {
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        Ok(sum_counts(match queue {
+            Some(queue) => self.all(sql!("counts"), [queue], read)?,
+            None => self.all(sql!("all_counts"), [], read)?,
+        }))
     }
 
     fn prune_workers(&mut self) -> Result<()> {
-        self.workers.clear();
+        self.names.forget_workers();
         self.execute(sql!("prune_workers"), []).map(drop)
     }
 
@@ -520,7 +361,7 @@ impl Tables for SqliteTables {
 
     fn reset(&mut self) -> Result<()> {
         self.forget_names();
-        for table in ["jobs", "bodies", "histories", "queues", "counts", "kinds", "workers", "events"] {
+        for table in ["jobs", "bodies", "histories", "counts", "events"] {
             self.connection.execute_batch(&format!("DELETE FROM {table}"))?;
         }
         for table in TABLES {

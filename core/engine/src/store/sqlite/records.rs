@@ -4,6 +4,7 @@ use rusqlite::{CachedStatement, Row, ToSql};
 
 use super::SqliteTables;
 use crate::error::{Result, StoreError};
+use crate::store::names::{NameTables, Names};
 use crate::store::record::text::{self, Dialect};
 use crate::store::record::{Cell, Cells, Change, Each, InMemory, Lookup, Read, RecordTables, Remember, Scan, Table, vanished};
 
@@ -74,24 +75,26 @@ impl SqliteTables {
         if table.remember == Remember::Nothing {
             return Ok(None);
         }
-        if !self.remembered.contains_key(table.name) {
+        if !self.names.remembered.contains_key(table.name) {
             let all = Scan::over(table.key);
             // One record shows that a table is not empty.
             let wanted = if table.remember == Remember::Everything { all } else { all.limit(1) };
             let mut records = InMemory::of(table);
             show(&mut self.bound(text::rows(SQLITE, table, &wanted), table, &wanted)?, &mut |row| records.keep(row))?;
-            self.remembered.insert(table.name, records);
+            self.names.remembered.insert(table.name, records);
         }
-        let kept = self.remembered.get(table.name);
+        let kept = self.names.remembered.get(table.name);
         Ok(kept.filter(|records| records.is_empty() || table.remember == Remember::Everything))
     }
 }
 
-impl RecordTables for SqliteTables {
-    fn as_records(&mut self) -> &mut dyn RecordTables {
-        self
+impl NameTables for SqliteTables {
+    fn names(&mut self) -> &mut Names {
+        &mut self.names
     }
+}
 
+impl RecordTables for SqliteTables {
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
         if let Some(records) = self.remembered(table)? {
             return records.find(lookup, each);
@@ -106,7 +109,7 @@ impl RecordTables for SqliteTables {
 
     fn scan_records(&mut self, table: &'static Table, scan: &Scan<'_>, take: bool, each: Each<'_>) -> Result<()> {
         if take {
-            self.remembered.remove(table.name);
+            self.names.remembered.remove(table.name);
         } else if let Some(records) = self.remembered(table)? {
             return records.scan(scan, each);
         }
@@ -125,7 +128,7 @@ impl RecordTables for SqliteTables {
     }
 
     fn insert_record(&mut self, table: &'static Table, cells: &[Cell<'_>]) -> Result<Option<i64>> {
-        self.remembered.remove(table.name);
+        self.names.remembered.remove(table.name);
         let mut statement = self.statement(text::insert(SQLITE, table))?;
         bind(&mut statement, text::inserted(table).filter_map(|(place, _)| cells.get(place)))?;
         let inserted = statement.raw_execute()? > 0;
@@ -134,7 +137,7 @@ impl RecordTables for SqliteTables {
 
     fn change_records(&mut self, table: &'static Table, changes: &[Change<'_>]) -> Result<()> {
         if table.remember != Remember::Nothing {
-            self.remembered.remove(table.name);
+            self.names.remembered.remove(table.name);
         }
         for change in changes {
             match change {

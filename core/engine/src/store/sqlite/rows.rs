@@ -8,11 +8,10 @@ use rusqlite::{CachedStatement, Row as SqlRow};
 use super::SqliteTables;
 use super::records::SqliteRow;
 use crate::error::{Result, StoreError};
-use crate::features::queue_config::records::StoredSettings;
 use crate::kernel::job::{Body, History, JobRow};
 use crate::store::record::{Cell, Reader};
 use crate::store::row::{Row, Section};
-use crate::store::rows::{Directive, QueuePhase, QueueRow, WorkerPhase, WorkerRow, fresh_settings};
+use crate::store::rows::fresh_settings;
 
 /// Inserts a job; changes nothing when its id exists. What a claim sets later is 0 in the statement itself.
 pub static INSERT_JOB: LazyLock<String> = LazyLock::new(|| {
@@ -141,36 +140,6 @@ pub fn write<R: Row>(statement: &mut CachedStatement<'_>, seq: i64, row: &R, wan
     statement.raw_bind_parameter(1, seq)?;
     bind(statement, 2, row, wanted)?;
     Ok(statement.raw_execute()?)
-}
-
-pub fn read_queue(row: &SqlRow<'_>) -> rusqlite::Result<QueueRow> {
-    let name: String = row.get(1)?;
-    Ok(QueueRow {
-        num: row.get(0)?,
-        name: name.into(),
-        paused: row.get(2)?,
-        created_at: row.get(3)?,
-        rate: row.get(4)?,
-        tokens: row.get(5)?,
-        filled_at: row.get(6)?,
-        burst: row.get(7)?,
-        phase: QueuePhase::from_number(row.get(8)?),
-        settings: StoredSettings::read(row.get_ref(9)?.as_str()?, row.get_ref(10)?.as_str()?),
-    })
-}
-
-pub fn read_worker(row: &SqlRow<'_>) -> rusqlite::Result<WorkerRow> {
-    let id: String = row.get(1)?;
-    let info: String = row.get(6)?;
-    Ok(WorkerRow {
-        num: row.get(0)?,
-        id: id.into(),
-        phase: WorkerPhase::from_number(row.get(2)?),
-        beat_at: row.get(3)?,
-        directive: Directive::from_number(row.get(4)?),
-        first_at: row.get(5)?,
-        info: info.into(),
-    })
 }
 
 #[cfg(test)]

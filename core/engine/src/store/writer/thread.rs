@@ -177,7 +177,7 @@ impl WriterThread {
 
     /// Hands maintenance over: without it the others wait until this process's term has run out.
     fn resign(&mut self) {
-        if let Err(fault) = self.transaction(false, &[], |transaction| transaction.tables.resign()) {
+        if let Err(fault) = self.transaction(false, &[], |transaction| transaction.tables.lead(false)) {
             tracing::debug!(error = %fault, "maintenance goes on elsewhere when the term has run out");
         }
     }
@@ -237,7 +237,7 @@ impl WriterThread {
     }
 
     /// Whether a group's commands would fare no better one by one: the database is away, or may have done them already.
-    fn is_hopeless(&self, fault: &StoreError) -> bool {
+    fn is_hopeless(&mut self, fault: &StoreError) -> bool {
         match fault {
             StoreError::Unknown(_) => true,
             StoreError::Unavailable(_) => self.tables.is_shared(),
@@ -438,7 +438,7 @@ impl WriterThread {
         let swept = self.attempts(false, &[], 0, |transaction| {
             // Fenced: no other node maintains until this transaction has ended, and this node only while its term
             // lasts.
-            if !transaction.tables.lead()? {
+            if !transaction.tables.lead(true)? {
                 return Ok(false);
             }
             next = sweeper.clone();

@@ -1,2 +1,2 @@
 SELECT {JOB} FROM ojs_runs
-WHERE limited > 0 AND place = 1 AND limited = $1 AND queue = $2 AND nprio >= 500 AND nprio < 1500 ORDER BY nprio, line LIMIT $3 FOR UPDATE
+WHERE limited > 0 AND place = 1 AND limited = $1 AND queue = $2 AND nprio >= $3 AND nprio < $4 ORDER BY nprio, line LIMIT $5 FOR UPDATE

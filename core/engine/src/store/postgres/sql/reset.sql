@@ -1,1 +1,1 @@
-TRUNCATE ojs_jobs, ojs_runs, ojs_histories, ojs_queues, ojs_counts, ojs_kinds, ojs_workers, ojs_events, ojs_claims
+TRUNCATE ojs_jobs, ojs_runs, ojs_histories, ojs_counts, ojs_events, ojs_claims

@@ -1,2 +1,1 @@
-SELECT {JOB}
-FROM ojs_runs WHERE queue = $1 AND state = $2 LIMIT $3 FOR UPDATE
+SELECT {JOB} FROM ojs_runs WHERE limited > 0 AND place = 1 AND limited = $1 LIMIT $2

@@ -1,1 +1,1 @@
-SELECT state, jobs FROM counts WHERE queue = ?1
+SELECT queue, state, jobs FROM counts WHERE queue = ?1

@@ -1,2 +1,2 @@
-SELECT {JOB} FROM jobs
+SELECT {JOB} FROM jobs INDEXED BY jobs_limited
 WHERE limited > 0 AND state = 1 AND limited = ?1 AND queue = ?2 AND nprio >= ?3 AND nprio < ?4 ORDER BY nprio, pos LIMIT ?5

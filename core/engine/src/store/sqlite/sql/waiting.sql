@@ -1,1 +1,1 @@
-SELECT {JOB} FROM jobs WHERE queue = ?1 AND state = ?2 LIMIT ?3
+SELECT {JOB} FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1 LIMIT ?2

@@ -1,0 +1,140 @@
+//! Jobs that a selection asks for, and how many there are.
+use std::collections::{BTreeSet, HashSet};
+
+use ojs_model::JobState;
+
+use super::{MemoryTables, Stored};
+use crate::error::Result;
+use crate::kernel::holds::Holds;
+use crate::kernel::job::JobRow;
+use crate::store::names::{JobTypeRow, NameTables};
+use crate::store::record::{Records, Scan};
+use crate::store::rows::{DeadFilter, JobFilter, JobSort};
+use crate::store::selection::Selection;
+
+/// What a filter asks for, by numbers.
+struct Numbers {
+    queue: Option<i64>,
+    job_types: Option<HashSet<i64>>,
+}
+
+impl Numbers {
+    fn fit(&self, row: &JobRow) -> bool {
+        self.queue.is_none_or(|queue| queue == row.queue)
+            && self.job_types.as_ref().is_none_or(|wanted| wanted.contains(&row.job_type_id))
+    }
+}
+
+impl MemoryTables {
+    pub(super) fn selected(&mut self, wanted: &Selection<'_>, limit: usize) -> Result<Vec<JobRow>> {
+        Ok(match *wanted {
+            Selection::Scheduled { by } => self.first_in(JobState::Scheduled, by, limit),
+            Selection::Retryable { by } => self.first_in(JobState::Retryable, by, limit),
+            Selection::Overdue { by } => self.first(&self.leases, by, limit),
+            Selection::Expired { by } => self.first(&self.expiring, by, limit),
+            Selection::HeldBy { worker } => {
+                let active = self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq));
+                active.filter(|stored| stored.row.worker == worker).take(limit).map(|stored| stored.row.clone()).collect()
+            }
+            Selection::Above { seq } => self.jobs.range(seq + 1..).take(limit).map(|(_, stored)| stored.row.clone()).collect(),
+            Selection::Oldest { queue } => {
+                let line = self.ready.range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue + 1, i32::MIN, i64::MIN, i64::MIN));
+                let mut line: Vec<(i64, i64)> = line.map(|(_, _, sort_key, seq)| (*sort_key, *seq)).collect();
+                line.sort_unstable();
+                self.rows(line.into_iter().take(limit).map(|(_, seq)| seq))
+            }
+            Selection::In { queue, state } => self.stored_in(queue, state).take(limit).map(|stored| stored.row.clone()).collect(),
+            Selection::Running { key } => {
+                let active = self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq));
+                active.filter(|stored| stored.row.limit == key).take(limit).map(|stored| stored.row.clone()).collect()
+            }
+            Selection::Waiting { key } => self.rows(self.keys.waiting(key).take(limit)),
+            Selection::Heads { key, queue } => {
+                self.rows(self.keys.places(key, queue, Holds::NONE).rev().take(limit).map(|place| place.4))
+            }
+            Selection::Parked { key, queue } => {
+                self.rows(self.keys.places(key, queue, Holds::LIMIT).take(limit).map(|place| place.4))
+            }
+            Selection::Listed(filter) => self.listed(filter, limit)?,
+            Selection::Dead(filter) => self.dead_letters(filter, limit)?,
+        })
+    }
+
+    pub(super) fn counted_of(&mut self, wanted: &Selection<'_>, most: usize) -> Result<usize> {
+        Ok(match *wanted {
+            Selection::Running { key } => usize::try_from(self.keys.running(key)).unwrap_or(0).min(most),
+            Selection::Waiting { key } => self.keys.waiting(key).take(most).count(),
+            Selection::Heads { key, queue } => self.keys.places(key, queue, Holds::NONE).take(most).count(),
+            Selection::Listed(filter) => {
+                let numbers = self.numbers(filter.queue.as_deref(), filter.job_type.as_deref())?;
+                self.jobs.values().filter(|stored| fits(&stored.row, filter, &numbers)).take(most).count()
+            }
+            _ => self.selected(wanted, most)?.len(),
+        })
+    }
+
+    /// Jobs of a state that is ordered by the time they are due.
+    fn first_in(&self, state: JobState, until: i64, limit: usize) -> Vec<JobRow> {
+        let due = self.due.range(..=(until, i64::MAX)).filter_map(|(_, seq)| self.jobs.get(seq));
+        due.filter(|stored| stored.row.state == state).take(limit).map(|stored| stored.row.clone()).collect()
+    }
+
+    fn first(&self, index: &BTreeSet<(i64, i64)>, until: i64, limit: usize) -> Vec<JobRow> {
+        self.rows(index.range(..=(until, i64::MAX)).take(limit).map(|(_, seq)| *seq))
+    }
+
+    pub(super) fn stored_in(&self, queue: i64, state: JobState) -> impl Iterator<Item = &Stored> {
+        self.jobs.values().filter(move |stored| stored.row.queue == queue && stored.row.state == state)
+    }
+
+    /// The queue of a name, and the job types that are the one wanted, or start so when that ends in `*`.
+    fn numbers(&mut self, queue: Option<&str>, job_type: Option<&str>) -> Result<Numbers> {
+        let queue = self.queue_wanted(queue)?;
+        let Some(wanted) = job_type else { return Ok(Numbers { queue, job_types: None }) };
+        let known: Vec<JobTypeRow> = Records::of(self).scan(&Scan::over(JobTypeRow::KEY))?;
+        let fits = |row: &JobTypeRow| match wanted.strip_suffix('*') {
+            Some(start) => row.name.starts_with(start),
+            None => *row.name == *wanted,
+        };
+        Ok(Numbers { queue, job_types: Some(known.into_iter().filter(fits).map(|row| row.num).collect()) })
+    }
+
+    fn listed(&mut self, filter: &JobFilter, limit: usize) -> Result<Vec<JobRow>> {
+        let numbers = self.numbers(filter.queue.as_deref(), filter.job_type.as_deref())?;
+        let page = |rows: &mut dyn Iterator<Item = &JobRow>| rows.skip(filter.offset).take(limit).cloned().collect();
+        let behind = self.jobs.range(filter.after.saturating_add(1)..);
+        let mut matching = behind.map(|(_, stored)| &stored.row).filter(|row| fits(row, filter, &numbers));
+        if filter.sort == JobSort::Created {
+            return Ok(if filter.ascending { page(&mut matching) } else { page(&mut matching.rev()) });
+        }
+        let mut rows: Vec<&JobRow> = matching.collect();
+        rows.sort_by_key(|row| match filter.sort {
+            JobSort::Priority => i64::from(row.priority),
+            _ if filter.state.is_none() && row.state == JobState::Available => row.enqueued_at,
+            _ => row.sort_key,
+        });
+        if !filter.ascending {
+            rows.reverse();
+        }
+        Ok(page(&mut rows.into_iter()))
+    }
+
+    fn dead_letters(&mut self, filter: &DeadFilter, limit: usize) -> Result<Vec<JobRow>> {
+        let numbers = self.numbers(filter.queue.as_deref(), filter.job_type.as_deref())?;
+        let newest = self.dead.iter().rev().filter_map(|(_, seq)| self.jobs.get(seq));
+        let newest = newest.filter(|stored| filter.error_type.as_ref().is_none_or(|wanted| *wanted == stored.error_type()));
+        let matching = newest.map(|stored| &stored.row).filter(|row| {
+            numbers.fit(row)
+                && filter.since.is_none_or(|at| row.finished_at >= at)
+                && filter.until.is_none_or(|at| row.finished_at < at)
+        });
+        Ok(matching.skip(filter.offset).take(limit).cloned().collect())
+    }
+}
+
+fn fits(row: &JobRow, filter: &JobFilter, numbers: &Numbers) -> bool {
+    numbers.fit(row)
+        && filter.state.is_none_or(|state| state == row.state)
+        && filter.since.is_none_or(|at| row.created_at >= at)
+        && filter.until.is_none_or(|at| row.created_at < at)
+}

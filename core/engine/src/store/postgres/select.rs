@@ -1,0 +1,99 @@
+//! The statements of selections in PostgreSQL.
+//!
+//! What is indexed: available jobs by queue, scheduled, retryable and active ones by time, pending, cancelled and discarded ones by
+//! partial indexes. Lists of completed jobs and of all states run backwards from the newest job and stop when the page is full.
+use std::sync::LazyLock;
+
+use ojs_model::JobState;
+
+use super::PostgresTables;
+use super::connection::Ask;
+use super::params::Param;
+use super::rows::{get, read_job};
+use crate::error::Result;
+use crate::kernel::job::JobRow;
+use crate::store::names::NameTables;
+use crate::store::record::Param as Value;
+use crate::store::rows::JobFilter;
+use crate::store::selection::{Selection, counting, counting_once};
+
+/// `oldest` for a connection that may not lock rows.
+static OLDEST_READ: LazyLock<String> = LazyLock::new(|| sql!("oldest").trim_end().trim_end_matches(" FOR UPDATE").to_owned());
+
+/// The statement of a selection; `None` for a list, whose statement is made for one use.
+fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
+    Some(match wanted {
+        Selection::Scheduled { .. } => sql!("due_scheduled"),
+        Selection::Retryable { .. } => sql!("due_retryable"),
+        Selection::Overdue { .. } => sql!("overdue"),
+        Selection::Expired { .. } => sql!("expired"),
+        Selection::HeldBy { .. } => sql!("held_by"),
+        Selection::Above { .. } => sql!("slice"),
+        Selection::Oldest { .. } if writes => sql!("oldest"),
+        Selection::Oldest { .. } => &OLDEST_READ,
+        Selection::In { .. } => sql!("in_state"),
+        Selection::Running { .. } => sql!("running"),
+        Selection::Waiting { .. } => sql!("waiting"),
+        Selection::Heads { .. } => sql!("heads"),
+        Selection::Parked { .. } => sql!("parked"),
+        Selection::Dead(_) => sql!("dead"),
+        Selection::Listed(_) => return None,
+    })
+}
+
+/// The statement of a list for one state and order. The state stands in the text: only then may the planner use its
+/// partial index.
+fn listing(filter: &JobFilter) -> String {
+    let state = match filter.state {
+        None => "TRUE".to_owned(),
+        Some(JobState::Active) => "state = 3 AND seq IN (SELECT seq FROM ojs_active)".to_owned(),
+        Some(JobState::Completed) => "state = 4".to_owned(),
+        Some(state) => format!("place = {}", state as u8),
+    };
+    sql!("jobs").replace("WHERE TRUE", &format!("WHERE {state}")).replace("seq DESC", filter.order())
+}
+
+fn bound<'a>(params: &'a [Value<'a>]) -> Vec<&'a dyn Param> {
+    params.iter().map(|param| param as &dyn Param).collect()
+}
+
+impl PostgresTables {
+    pub(super) fn selected(&mut self, wanted: &Selection<'_>, most: usize) -> Result<Vec<JobRow>> {
+        if matches!(wanted, Selection::Overdue { .. }) && self.writes() {
+            self.flush()?;
+            let now = wanted.params(None, most);
+            let taken_apart = [bound(&now).first().copied(), Some(&super::MAX_TAKEN_APART as &dyn Param)];
+            self.execute(sql!("take_apart"), &taken_apart.into_iter().flatten().collect::<Vec<_>>())?;
+        }
+        let queue = self.queue_wanted(wanted.queue_name())?;
+        let params = wanted.params(queue, most);
+        let params = bound(&params);
+        self.flush()?;
+        let Some(text) = text_of(wanted, self.writes()) else {
+            let Selection::Listed(filter) = wanted else { return Ok(Vec::new()) };
+            let answers = self.ask(&[Ask::once(&listing(filter), &params)])?;
+            return answers.iter().flat_map(|answer| &answer.rows).map(read_job).collect();
+        };
+        if matches!(wanted, Selection::Heads { .. } | Selection::Running { .. } | Selection::Waiting { .. }) {
+            // Not locked: what becomes of these rows is decided by a later read of them.
+            return self.query(text, &params)?.iter().map(read_job).collect();
+        }
+        self.job_rows(text, &params)
+    }
+
+    pub(super) fn counted_of(&mut self, wanted: &Selection<'_>, most: usize) -> Result<usize> {
+        let queue = self.queue_wanted(wanted.queue_name())?;
+        let params = wanted.params(queue, most);
+        let params = bound(&params);
+        self.flush()?;
+        let rows = match (text_of(wanted, false), wanted) {
+            (None, Selection::Listed(filter)) => {
+                let answers = self.ask(&[Ask::once(&counting(&listing(filter)), &params)])?;
+                answers.into_iter().flat_map(|answer| answer.rows).collect()
+            }
+            (text, _) => self.query(counting_once(text.unwrap_or_default()), &params)?,
+        };
+        let counted: i64 = rows.first().map_or(Ok(0), |row| get(row, 0))?;
+        Ok(usize::try_from(counted).unwrap_or(0))
+    }
+}

@@ -1,1 +1,0 @@
-SELECT queue, count(DISTINCT worker) FROM ojs_active WHERE worker > 0 GROUP BY queue

@@ -1,1 +1,0 @@
-DELETE FROM ojs_workers WHERE num = $1

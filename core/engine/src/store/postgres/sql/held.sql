@@ -1,1 +1,0 @@
-SELECT count(*) FROM ojs_runs WHERE limited > 0 AND place = 1 AND limited = $1

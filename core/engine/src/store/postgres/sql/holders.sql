@@ -1,0 +1,1 @@
+SELECT queue, worker, count(*) FROM ojs_active WHERE worker > 0 GROUP BY queue, worker

@@ -1,1 +1,0 @@
-INSERT INTO ojs_kinds (name) VALUES ($1) ON CONFLICT (name) DO NOTHING

@@ -1,1 +1,0 @@
-INSERT INTO ojs_workers (id) VALUES ($1) ON CONFLICT (id) DO NOTHING

@@ -1,1 +1,0 @@
-SELECT num FROM ojs_kinds WHERE name = $1

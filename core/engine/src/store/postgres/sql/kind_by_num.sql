@@ -1,1 +1,0 @@
-SELECT name FROM ojs_kinds WHERE num = $1

@@ -1,1 +1,0 @@
-SELECT num, name FROM ojs_kinds WHERE name = ANY($1)

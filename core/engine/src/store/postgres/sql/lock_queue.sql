@@ -1,1 +1,0 @@
-SELECT num, name, paused, created_at, rate, tokens, filled_at, burst, phase, config, effective FROM ojs_queues WHERE num = $1 FOR UPDATE

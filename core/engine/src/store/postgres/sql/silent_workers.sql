@@ -1,1 +1,0 @@
-SELECT num, id, phase, beat_at, directive, first_at, info FROM ojs_workers WHERE beat_at > 0 AND beat_at <= $1

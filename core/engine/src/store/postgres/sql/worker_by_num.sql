@@ -1,1 +1,0 @@
-SELECT id FROM ojs_workers WHERE num = $1

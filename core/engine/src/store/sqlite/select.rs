@@ -1,0 +1,70 @@
+//! The statements of selections in SQLite.
+//!
+//! What is indexed: available jobs by queue, and the scheduled, retryable, active, pending, cancelled and discarded ones by partial
+//! indexes, so a list of one of these states never reads the others. Lists of completed jobs and of all states run backwards from the
+//! newest job and stop when the page is full.
+use std::borrow::Cow;
+
+use ojs_model::JobState;
+
+use super::SqliteTables;
+use crate::error::Result;
+use crate::store::rows::{JobFilter, JobSort};
+use crate::store::selection::Selection;
+
+/// Up to so many jobs of a state, reading and sorting all of them is cheaper than looking for them among the finished ones.
+const FEW: i64 = 20_000;
+
+impl SqliteTables {
+    /// The statement of a selection.
+    pub(super) fn text_of(&self, wanted: &Selection<'_>) -> Result<Cow<'static, str>> {
+        Ok(Cow::Borrowed(match wanted {
+            Selection::Scheduled { .. } => sql!("due_scheduled"),
+            Selection::Retryable { .. } => sql!("due_retryable"),
+            Selection::Overdue { .. } => sql!("overdue"),
+            Selection::Expired { .. } => sql!("expired"),
+            Selection::HeldBy { .. } => sql!("held_by"),
+            Selection::Above { .. } => sql!("slice"),
+            Selection::Oldest { .. } => sql!("oldest"),
+            Selection::In { .. } => sql!("in_state"),
+            Selection::Running { .. } => sql!("running"),
+            Selection::Waiting { .. } => sql!("waiting"),
+            Selection::Heads { .. } => sql!("heads"),
+            Selection::Parked { .. } => sql!("parked"),
+            Selection::Dead(_) => sql!("dead"),
+            Selection::Listed(filter) => return Ok(Cow::Owned(self.listing(sql!("jobs"), filter)?)),
+        }))
+    }
+
+    /// The statement of a list for one state and order. The state stands in the text: only then may the planner use its
+    /// partial index.
+    fn listing(&self, sql: &str, filter: &JobFilter) -> Result<String> {
+        let ordered = sql.replace("seq DESC", filter.order());
+        let Some(state) = filter.state else { return Ok(ordered) };
+        let few = filter.sort != JobSort::Created || self.jobs_of(state)? <= FEW;
+        let from = match index_of(state).filter(|_| few) {
+            Some(index) => format!("FROM jobs INDEXED BY {index}"),
+            None => "FROM jobs NOT INDEXED".to_owned(),
+        };
+        Ok(ordered.replace("FROM jobs", &from).replace("WHERE TRUE", &format!("WHERE state = {}", state as u8)))
+    }
+
+    fn jobs_of(&self, state: JobState) -> Result<i64> {
+        let cells: Vec<(i64, i64)> = self.all(sql!("all_counts"), [], |row| Ok((row.get(1)?, row.get(2)?)))?;
+        Ok(cells.iter().filter(|(of, _)| *of == state as i64).map(|(_, jobs)| jobs).sum())
+    }
+}
+
+/// The partial index of a state.
+fn index_of(state: JobState) -> Option<&'static str> {
+    match state {
+        JobState::Scheduled => Some("jobs_scheduled"),
+        JobState::Available => Some("jobs_ready"),
+        JobState::Pending => Some("jobs_pending"),
+        JobState::Active => Some("jobs_active"),
+        JobState::Retryable => Some("jobs_retryable"),
+        JobState::Cancelled => Some("jobs_cancelled"),
+        JobState::Discarded => Some("jobs_discarded"),
+        JobState::Completed => None,
+    }
+}

@@ -1,5 +1,0 @@
-SELECT count(*) FROM jobs
-WHERE flags & 1
-  AND (?1 IS NULL OR queue = ?1) AND (?2 IS NULL OR kind IN (SELECT num FROM kinds WHERE name GLOB ?2))
-  AND (?3 IS NULL OR finished_at >= ?3) AND (?4 IS NULL OR finished_at < ?4)
-  AND (?5 IS NULL OR EXISTS (SELECT 1 FROM histories WHERE histories.seq = jobs.seq AND json_extract(errors, '$[#-1].type') = ?5))

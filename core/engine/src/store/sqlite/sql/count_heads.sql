@@ -1,1 +1,0 @@
-SELECT count(*) FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1 AND queue = ?2 AND nprio < ?3

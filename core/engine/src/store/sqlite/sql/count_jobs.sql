@@ -1,5 +1,0 @@
-SELECT count(*) FROM (SELECT 1 FROM jobs
-WHERE state = ?1 AND (?2 IS NULL OR queue = ?2)
-  AND (?3 IS NULL OR kind IN (SELECT num FROM kinds WHERE name GLOB ?3))
-  AND (?4 IS NULL OR created_at >= ?4) AND (?5 IS NULL OR created_at < ?5)
-LIMIT ?6)

@@ -1,1 +1,0 @@
-SELECT num FROM kinds WHERE name = ?1

@@ -1,1 +1,0 @@
-SELECT name FROM kinds WHERE num = ?1

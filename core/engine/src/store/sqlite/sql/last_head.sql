@@ -1,2 +1,0 @@
-SELECT nprio, pos FROM jobs WHERE limited > 0 AND state = 1 AND limited = ?1 AND queue = ?2 AND nprio < ?3
-ORDER BY nprio DESC, pos DESC LIMIT 1

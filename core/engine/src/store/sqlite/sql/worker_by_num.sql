@@ -1,1 +1,0 @@
-SELECT id FROM workers WHERE num = ?1
