@@ -233,7 +233,7 @@ func WithPollInterval(d time.Duration) WorkerOption {
 	return workerOption(func(s *workerSettings) { positive(&s.pollInterval, "WithPollInterval", d, &s.wrong) })
 }
 
-// WithLabels: words about it that the server is told.
+// WithLabels: labels of the worker, sent to the server.
 func WithLabels(labels ...string) WorkerOption {
 	return workerOption(func(s *workerSettings) { s.labels = labels })
 }

@@ -27,6 +27,8 @@ pub type AfterEnqueue = fn(&mut Transaction<'_>, &mut Admission, &mut [Placed]) 
 pub type Complete = fn(&mut Transaction<'_>, &NewJob) -> Applied<Option<NewJob>>;
 /// Counts the jobs that may start in a queue.
 pub type Slots = fn(&mut Transaction<'_>, &mut QueueRow) -> Result<usize, StoreError>;
+/// Sees the result of a job that completes.
+pub type OnResult = fn(&mut Transaction<'_>, &mut JobRow, &[u8]) -> Hooked;
 /// Whether a job may start.
 pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>;
 
@@ -64,7 +66,7 @@ pub struct Feature {
     /// A job changes its state, and is not written yet: the row before and the row after.
     pub on_transition: Option<fn(&mut Transaction<'_>, &JobRow, &JobRow) -> Hooked>,
     /// A job completes with a result, which is JSON text; its row is not written yet.
-    pub on_result: Option<fn(&mut Transaction<'_>, &mut JobRow, &[u8]) -> Hooked>,
+    pub on_result: Option<OnResult>,
     /// The time is over that an ended job has in `expires_at`.
     pub after_end: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// An attempt has failed; whether there is another one is not decided yet.

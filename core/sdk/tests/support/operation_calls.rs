@@ -5,6 +5,7 @@ use ojs_model::duration;
 use serde_json::json;
 
 #[rustfmt::skip]
+#[allow(clippy::needless_update, reason = "an example may name all that can be left out")]
 pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
     match place {
         0 => super::by_hand(client, "bulk_cancel").await,

@@ -26,11 +26,14 @@ pub(crate) const RECORDS: usize = 200;
 /// Findings that one statement of a store returns at most.
 pub const FROM_STORE: usize = 100;
 
+/// Looks at one job, with its errors and its result.
+pub type CheckJob = fn(&mut Audit<'_>, &JobRow, &History) -> Result<()>;
+
 /// The checks of a feature.
 #[derive(Debug, Clone, Copy)]
 pub struct Checks {
     /// Looks at each job, with its errors and its result.
-    pub job: Option<fn(&mut Audit<'_>, &JobRow, &History) -> Result<()>>,
+    pub job: Option<CheckJob>,
     /// Looks at the feature's own records when all jobs have been seen.
     pub whole: Option<fn(&mut Audit<'_>) -> Result<()>>,
 }

@@ -13,6 +13,7 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
+    #[expect(clippy::mem_replace_with_default, reason = "mem::take is no const fn for slices")]
     const fn push(&mut self, byte: u8) {
         self.written += 1;
         if let Some((slot, left)) = mem::replace(&mut self.left, &mut []).split_first_mut() {

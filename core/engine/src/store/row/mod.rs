@@ -177,7 +177,11 @@ mod tests {
 
     fn values(probe: &Probe, wanted: impl Fn(Section) -> bool) -> Vec<Value> {
         let mut values = Vec::new();
-        probe.each(wanted, |cell| Ok::<(), StoreError>(values.push(Value::from(&cell)))).unwrap();
+        let read = probe.each(wanted, |cell| {
+            values.push(Value::from(&cell));
+            Ok::<(), StoreError>(())
+        });
+        read.unwrap();
         values
     }
 

@@ -116,7 +116,7 @@ fn send(b: &Bench, model: &Model, flight: Flight) -> (Sent, Answer) {
                 let report = OutcomeReport { job: id, lease: Some(lease), worker, outcome, want_job: true };
                 (Sent::Ack(id), run(b, Exchange { outcomes: vec![report], claim: None }, changed_any))
             }
-            None => return send(b, model, Flight::Enqueue),
+            None => send(b, model, Flight::Enqueue),
         },
         Flight::Claim(count) => {
             let queues = vec![QUEUES[0].to_owned()];

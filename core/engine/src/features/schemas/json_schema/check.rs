@@ -205,11 +205,20 @@ impl<'a> Check<'a> {
         fits
     }
 
+    /// Compares a value with all of these, also after one that it does not match: every difference is reported.
+    fn each(&mut self, ids: &[Id], value: &'a Value) -> bool {
+        let mut fits = true;
+        for id in ids {
+            fits &= self.node(*id, value);
+        }
+        fits
+    }
+
     /// Rules that hand the value, or parts of it, to subschemas.
     fn applies(&mut self, rule: &'a Rule, id: Id, value: &'a Value) -> bool {
         match (rule, value) {
             (Rule::Ref(target), value) => self.node(*target, value),
-            (Rule::AllOf(all), value) => all.iter().fold(true, |fits, id| self.node(*id, value) && fits),
+            (Rule::AllOf(all), value) => self.each(all, value),
             (Rule::AnyOf(some), value) => {
                 some.iter().any(|id| self.tries(*id, value))
                     || self.differs("anyOf", || "must match one of the alternatives of the schema".to_owned())
@@ -306,7 +315,7 @@ impl<'a> Check<'a> {
             }
             Rule::DependentSchemas(schemas) => {
                 let wanted: Vec<Id> = schemas.iter().filter(|(name, _)| members.contains_key(*name)).map(|(_, id)| *id).collect();
-                wanted.into_iter().fold(true, |fits, id| self.node(id, value) && fits)
+                self.each(&wanted, value)
             }
             Rule::UnevaluatedProperties(schema) => {
                 let seen = self.evaluated(id, value);
