@@ -115,9 +115,9 @@ static void wrong_settings(void) {
     FAILS(OJS_CLASS_VALIDATION, "auth_token is not UTF-8", ojs_client_new(S("memory:"), &options, &client));
     CHECK(client == NULL);
 
-    client = client_of("ftp://x");
-    FAILS(OJS_CLASS_VALIDATION, "", ojs_client_call(client, S("GET"), S("/health"), none(), NULL));
-    ojs_client_free(client);
+    FAILS(OJS_CLASS_VALIDATION, "cannot connect to 'ftp://x'", ojs_client_new(S("ftp://x"), NULL, &client));
+    FAILS(OJS_CLASS_VALIDATION, "write sqlite:jobs.db", ojs_client_new(S("jobs.db"), NULL, &client));
+    CHECK(client == NULL);
 
     client = client_of("memory:c-settings");
     ojs_worker *worker = (ojs_worker *)&passed;

@@ -62,7 +62,10 @@ fn compare_counters(audit: &mut Audit<'_>, row: &WorkflowRow, steps: &[StepRow])
     }
     let ended = row.state.is_terminal();
     audit.same("workflow_states", &subject, "finished_at is set when it has ended, and only then", ended, row.finished_at > 0);
-    for step in steps.iter().filter(|step| step.state.is_terminal() != (step.finished_at > 0)) {
+    // Versions before this one wrote no time for a callback that was not needed.
+    let is_old = |step: &&StepRow| step.index < 0 && step.state == StepState::Cancelled && step.finished_at == 0;
+    let wrong = |step: &&StepRow| step.state.is_terminal() != (step.finished_at > 0) && !is_old(step);
+    for step in steps.iter().filter(wrong) {
         let what = format!("finished_at of step {} ({})", step.index, step.state.as_str());
         audit.find("workflow_states", &subject, what, step.state.is_terminal(), step.finished_at > 0);
     }

@@ -304,6 +304,7 @@ impl Transaction<'_> {
             .partition(|row| Callback::ALL.iter().any(|c| callback_index(*c) == row.index && c.fires(failed)));
         for mut callback in rest {
             callback.state = StepState::Cancelled;
+            callback.finished_at = self.now.as_millis();
             self.tables.put_step(&callback)?;
         }
         if fire.is_empty() {
