@@ -576,7 +576,7 @@ OJS_MUST_USE ojs_error *ojs_answer_result(const ojs_answer *answer, ojs_slice re
 // The job failed; see ojs_worker_fail().
 OJS_MUST_USE ojs_error *ojs_answer_fail(const ojs_answer *answer, ojs_slice code, ojs_slice message, bool retryable);
 
-// The job failed; a JSON object tells how: `message`, and perhaps `code`, `type`, `retryable`, `details`, `backtrace`.
+// The job failed; a JSON object says how: `message`, and perhaps `code`, `type`, `retryable`, `details`, `backtrace`.
 OJS_MUST_USE ojs_error *ojs_answer_failure(const ojs_answer *answer, ojs_slice failure);
 
 // The job goes back to its queue without an attempt being counted.
