@@ -104,7 +104,9 @@ mod tests {
             ("c", Owner::Client) => ("include/ojs.h", "// How to connect.", "} ojs_client_options", " @;"),
             ("c", Owner::Worker) => ("include/ojs.h", "// Settings of a worker.", "} ojs_worker_options", "@;"),
             ("c", Owner::Relay) => ("include/ojs.h", "// How a relay", "} ojs_relay_options", " @;"),
-            ("python", Owner::Client) => ("python/openjobspec/client.py", "def __init__(", ") ->", " @:"),
+            ("python", Owner::Client) => {
+                ("python/openjobspec/client.py", "def __init__(\n        self,\n        url:", ") ->", " @:")
+            }
             ("python", Owner::Worker) => ("python/openjobspec/worker.py", "def __init__(", ") ->", " @:"),
             ("python", Owner::Relay) => ("python/openjobspec/outbox.py", "class Relay:", ") ->", " @:"),
             ("node", Owner::Client) => ("node/index.d.cts", "interface ConnectionOptions", "\n}", " @?:"),

@@ -126,6 +126,15 @@ impl Bench {
         Self { audited, engine, ..self }
     }
 
+    /// Goes on with a successor, as after a crash: the engine before it is dropped, and not audited.
+    pub fn succeeded_by(&mut self, successor: Engine) {
+        let audited = Audited::of(&successor);
+        audited.damaged.store(self.audited.damaged.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.audited.damaged();
+        self.audited = audited;
+        self.engine = successor;
+    }
+
     pub fn now(&self) -> i64 {
         self.clock.now().as_millis()
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -21,7 +22,11 @@ ojs.migrate()
 def test_processes_that_migrate_at_the_same_time_all_succeed(database):
     pipe = subprocess.PIPE
     command = [sys.executable, "-c", MIGRATE, database]
-    processes = [subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(5)]
+    # The package is not installed: the processes find it where this one does.
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    processes = [
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment) for _ in range(5)
+    ]
     for process in processes:
         assert process.stdout is not None and process.stdin is not None
         assert process.stdout.readline() == "ready\n"
