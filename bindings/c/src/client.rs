@@ -12,8 +12,8 @@ use ojs_abi::runtime;
 use ojs_abi::settings::{ClientSettings, environment};
 use serde_json::value::RawValue;
 
-use crate::error::{enter, given, ojs_error};
-use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_new, strings};
+use crate::error::{enter, enter_new, given, ojs_error};
+use crate::slice::{Options, ojs_buf, ojs_slice, options, put, strings};
 
 /// A connection to a server, or to an engine in this process. Free with ojs_client_free().
 pub struct ojs_client {
@@ -114,11 +114,9 @@ fn connect_options(given: *const ojs_client_options) -> Result<ConnectOptions, A
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_environment(variables: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_environment", || {
+    enter_new("ojs_environment", out, || {
         let settings = environment(variables.text("variables")?)?;
-        put_new(out, ojs_buf::new(settings.into_bytes()));
-        Ok(())
+        Ok(ojs_buf::new(settings.into_bytes()))
     })
 }
 
@@ -131,15 +129,13 @@ pub unsafe extern "C" fn ojs_client_new(
     options: *const ojs_client_options,
     out: *mut *mut ojs_client,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_client_new", || {
+    enter_new("ojs_client_new", out, || {
         let url = url.text("url")?;
         if url.is_empty() {
             return Err(AbiError::invalid("url is empty: give http://host:8080, sqlite:jobs.db or memory:"));
         }
         let link = Connection::to_url(url, connect_options(options)?)?;
-        put_new(out, ojs_client { link });
-        Ok(())
+        Ok(ojs_client { link })
     })
 }
 
@@ -186,14 +182,11 @@ pub unsafe extern "C" fn ojs_client_call(
     body: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_client_call", || answer(Call::read(client, method, path, body)?, out))
+    enter_new("ojs_client_call", out, || answer(Call::read(client, method, path, body)?))
 }
 
-fn answer(call: Call, out: *mut *mut ojs_buf) -> Result<(), AbiError> {
-    let body = runtime::handle()?.block_on(call.run())?;
-    put_new(out, ojs_buf::new(body));
-    Ok(())
+fn answer(call: Call) -> Result<ojs_buf, AbiError> {
+    Ok(ojs_buf::new(runtime::handle()?.block_on(call.run())?))
 }
 
 /// What an asynchronous call ends in: an error, or a body; the one who is called owns it.
@@ -288,8 +281,7 @@ pub unsafe extern "C" fn ojs_client_enqueue(
     options: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_client_enqueue", || {
+    enter_new("ojs_client_enqueue", out, || {
         let client = given(client, "client")?;
         let job_type = serde_json::Value::from(job_type.text("type")?);
         let args = json("args", &args, '[')?.unwrap_or("[]");
@@ -298,7 +290,7 @@ pub unsafe extern "C" fn ojs_client_enqueue(
             None => format!(r#"{{"type":{job_type},"args":{args}}}"#),
         };
         let (method, path) = ("POST".to_owned(), "/jobs".to_owned());
-        answer(Call { link: Arc::clone(&client.link), method, path, body: Some(body.into()) }, out)
+        answer(Call { link: Arc::clone(&client.link), method, path, body: Some(body.into()) })
     })
 }
 

@@ -3,7 +3,7 @@ use ojs::transport::Response;
 use ojs_abi::error::{AbiError, ErrorClass};
 use ojs_abi::guard::guard;
 
-use crate::slice::ojs_slice;
+use crate::slice::{ojs_slice, put, put_new};
 
 // gen:rust/ojs_class.j2 (make gen; do not edit)
 /// What kind of error it is; the same in every language.
@@ -114,6 +114,19 @@ impl From<&AbiError> for ojs_error {
 pub(crate) fn enter(export: &'static str, body: impl FnOnce() -> Result<(), AbiError>) -> Option<Box<ojs_error>> {
     ojs_abi::runtime::at_thread_start(crate::signals::block_sigpipe);
     guard(export, body).err().map(|error| Box::new(ojs_error::from(&error)))
+}
+
+/// The same for a function that makes an object: C gets it at `out`, or NULL there when there is an error.
+pub(crate) fn enter_new<T>(
+    export: &'static str,
+    out: *mut *mut T,
+    make: impl FnOnce() -> Result<T, AbiError>,
+) -> Option<Box<ojs_error>> {
+    put(out, std::ptr::null_mut());
+    enter(export, || {
+        put_new(out, make()?);
+        Ok(())
+    })
 }
 
 /// The object that a function was called on.

@@ -1,12 +1,11 @@
 //! Log records of the library.
-use std::ptr;
 use std::time::Duration;
 
 use ojs_abi::logs;
 use serde_json::json;
 
-use crate::error::{enter, ojs_error};
-use crate::slice::{ojs_buf, put, put_new};
+use crate::error::{enter_new, ojs_error};
+use crate::slice::ojs_buf;
 
 /// Collects log records up to a level: 0 off, 1 error, 2 warn, 3 info, 4 debug, 5 trace. Off until it is called.
 #[unsafe(no_mangle)]
@@ -20,12 +19,10 @@ pub extern "C" fn ojs_logs_level(level: u8) {
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_logs_pull(max: usize, wait_ms: u64, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_logs_pull", || {
+    enter_new("ojs_logs_pull", out, || {
         let (records, lost) = logs::pull(max, Duration::from_millis(wait_ms));
         let records: Vec<_> =
             records.into_iter().map(|r| json!({"level": r.level, "target": r.target, "text": r.text})).collect();
-        put_new(out, ojs_buf::new(json!({"lost": lost, "records": records}).to_string()));
-        Ok(())
+        Ok(ojs_buf::new(json!({"lost": lost, "records": records}).to_string()))
     })
 }

@@ -9,8 +9,8 @@ use ojs_abi::outbox::{self, Relay, Row, Settings, Source};
 use ojs_abi::{fakes, runtime, same_database};
 
 use crate::client::ojs_client;
-use crate::error::{enter, given, ojs_error};
-use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_new};
+use crate::error::{enter, enter_new, given, ojs_error};
+use crate::slice::{Options, ojs_buf, ojs_slice, options, put};
 use crate::transport::ojs_transport;
 
 fn json(value: &impl serde::Serialize) -> Result<ojs_buf, AbiError> {
@@ -26,11 +26,7 @@ pub unsafe extern "C" fn ojs_outbox_migration(
     table: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_outbox_migration", || {
-        put_new(out, json(&outbox::migration(database.text("database")?, table.text("table")?)?)?);
-        Ok(())
-    })
+    enter_new("ojs_outbox_migration", out, || json(&outbox::migration(database.text("database")?, table.text("table")?)?))
 }
 
 /// An enqueue request as a row shall hold it: with its arguments encrypted, where the client does so. Call it before staging: the relay
@@ -42,11 +38,9 @@ pub unsafe extern "C" fn ojs_outbox_encrypted(
     request: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_outbox_encrypted", || {
+    enter_new("ojs_outbox_encrypted", out, || {
         let text = outbox::encrypted(&given(client, "client")?.link, request.bytes("request")?)?.into_owned();
-        put_new(out, ojs_buf::new(text));
-        Ok(())
+        Ok(ojs_buf::new(text))
     })
 }
 
@@ -82,11 +76,7 @@ pub unsafe extern "C" fn ojs_outbox_stage_in_engine(
 }
 
 fn staged(export: &'static str, out: *mut *mut ojs_buf, make: impl FnOnce() -> Result<Row, AbiError>) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter(export, || {
-        put_new(out, json(&make()?)?);
-        Ok(())
-    })
+    enter_new(export, out, || json(&make()?))
 }
 
 /// A query for the program's connection to PostgreSQL. When its one value is the `backend.id` in the server's health, the engine's
@@ -115,11 +105,7 @@ pub extern "C" fn ojs_outbox_notify() -> ojs_slice {
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_outbox_same_database(event: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_outbox_same_database", || {
-        put_new(out, ojs_buf::new(same_database::step(event.text("event")?)?.into_bytes()));
-        Ok(())
-    })
+    enter_new("ojs_outbox_same_database", out, || Ok(ojs_buf::new(same_database::step(event.text("event")?)?.into_bytes())))
 }
 
 /// The query that lists the jobs which are not sent yet, for tests: id, type, arguments and options as texts, under
@@ -133,11 +119,9 @@ pub unsafe extern "C" fn ojs_outbox_staged_query(
     in_engine: bool,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_outbox_staged_query", || {
+    enter_new("ojs_outbox_staged_query", out, || {
         let sql = outbox::staged_query(database.text("database")?, table.text("table")?, in_engine)?;
-        put_new(out, ojs_buf::new(sql.into_bytes()));
-        Ok(())
+        Ok(ojs_buf::new(sql.into_bytes()))
     })
 }
 
@@ -151,11 +135,9 @@ pub unsafe extern "C" fn ojs_fake_recorded(
     body: ojs_slice,
     out: *mut *mut ojs_buf,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_fake_recorded", || {
+    enter_new("ojs_fake_recorded", out, || {
         let jobs = fakes::recorded(method.text("method")?, path.text("path")?, body.bytes("body")?);
-        put_new(out, ojs_buf::new(jobs.into_bytes()));
-        Ok(())
+        Ok(ojs_buf::new(jobs.into_bytes()))
     })
 }
 
@@ -165,11 +147,7 @@ pub unsafe extern "C" fn ojs_fake_recorded(
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_fake_matching(jobs: ojs_slice, wanted: ojs_slice, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_fake_matching", || {
-        put_new(out, json(&fakes::matching(jobs.text("jobs")?, wanted.text("wanted")?)?)?);
-        Ok(())
-    })
+    enter_new("ojs_fake_matching", out, || json(&fakes::matching(jobs.text("jobs")?, wanted.text("wanted")?)?))
 }
 
 /// How a relay works. Empty and 0 mean the default.
@@ -245,8 +223,7 @@ pub unsafe extern "C" fn ojs_relay_start(
     relay_options: *const ojs_relay_options,
     out: *mut *mut ojs_relay,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_relay_start", || {
+    enter_new("ojs_relay_start", out, || {
         let link = Arc::clone(&given(client, "client")?.link);
         let given = options(relay_options, ojs_relay_options::default(), "ojs_relay_options")?;
         let table = given.table.string("table")?.unwrap_or_else(|| "ojs_outbox".to_owned());
@@ -258,8 +235,7 @@ pub unsafe extern "C" fn ojs_relay_start(
             migrate: given.migrate,
         };
         let core = runtime::handle()?.block_on(Relay::start(link, &table, source(&given)?, settings))?;
-        put_new(out, ojs_relay { core });
-        Ok(())
+        Ok(ojs_relay { core })
     })
 }
 
@@ -275,11 +251,7 @@ pub unsafe extern "C" fn ojs_relay_wake(relay: Option<&ojs_relay>) {
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_relay_status(relay: Option<&ojs_relay>, out: *mut *mut ojs_buf) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_relay_status", || {
-        put_new(out, json(&given(relay, "relay")?.core.status())?);
-        Ok(())
-    })
+    enter_new("ojs_relay_status", out, || json(&given(relay, "relay")?.core.status()))
 }
 
 /// Sends what is committed, for at most so many milliseconds, and ends. What is left stays in the table. A second stop does nothing.

@@ -1,6 +1,5 @@
 //! An OJS server in this process.
 use std::mem::offset_of;
-use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
 use ojs_abi::error::AbiError;
@@ -8,8 +7,8 @@ use ojs_abi::process::Owner;
 use ojs_abi::runtime;
 use ojs_abi::server::{Admission, Server};
 
-use crate::error::{enter, given, ojs_error};
-use crate::slice::{Options, ojs_slice, options, put, put_new};
+use crate::error::{enter, enter_new, given, ojs_error};
+use crate::slice::{Options, ojs_slice, options, put};
 
 /// Settings of a server. Fill with ojs_server_options_init(), then change.
 #[repr(C)]
@@ -71,11 +70,7 @@ pub unsafe extern "C" fn ojs_server_start(
     test_mode: bool,
     out: *mut *mut ojs_server,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_server_start", || {
-        put_new(out, started(store.text("store")?, listen.text("listen")?, test_mode, Admission::Anyone)?);
-        Ok(())
-    })
+    enter_new("ojs_server_start", out, || started(store.text("store")?, listen.text("listen")?, test_mode, Admission::Anyone))
 }
 
 /// As ojs_server_start(), with settings; NULL takes the defaults.
@@ -85,14 +80,12 @@ pub unsafe extern "C" fn ojs_server_start_with(
     server_options: *const ojs_server_options,
     out: *mut *mut ojs_server,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_server_start_with", || {
+    enter_new("ojs_server_start_with", out, || {
         let given = options(server_options, ojs_server_options::default(), "ojs_server_options")?;
         let store = given.store.string("store")?.unwrap_or_else(|| "memory:".to_owned());
         let listen = given.listen.string("listen")?.unwrap_or_else(|| "127.0.0.1:0".to_owned());
         let admission = Admission::of(given.keys.string("keys")?, given.insecure);
-        put_new(out, started(&store, &listen, given.test_mode, admission)?);
-        Ok(())
+        started(&store, &listen, given.test_mode, admission)
     })
 }
 

@@ -8,8 +8,8 @@ use ojs_abi::error::AbiError;
 use ojs_abi::host_transport::HostTransport;
 
 use crate::client::ojs_client;
-use crate::error::{enter, given, ojs_error};
-use crate::slice::{ojs_buf, ojs_slice, put, put_new};
+use crate::error::{enter, enter_new, given, ojs_error};
+use crate::slice::{ojs_buf, ojs_slice, put};
 
 /// A mailbox: the library puts requests in, the program takes them out and replies. Free with ojs_transport_free().
 pub struct ojs_transport {
@@ -36,11 +36,7 @@ const NO_REQUEST: ojs_request = ojs_request { ticket: 0, method: ptr::null_mut()
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_transport_new(out: *mut *mut ojs_transport) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_transport_new", || {
-        put_new(out, ojs_transport { core: HostTransport::new() });
-        Ok(())
-    })
+    enter_new("ojs_transport_new", out, || Ok(ojs_transport { core: HostTransport::new() }))
 }
 
 /// Waits for the next request, for at most so many milliseconds. The error is of the class CLOSED after ojs_transport_close().
@@ -121,10 +117,8 @@ pub unsafe extern "C" fn ojs_transport_free(transport: Option<Box<ojs_transport>
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_client_over(transport: Option<&ojs_transport>, out: *mut *mut ojs_client) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_client_over", || {
+    enter_new("ojs_client_over", out, || {
         let core = Arc::clone(&given(transport, "transport")?.core);
-        put_new(out, ojs_client { link: Connection::over(core) });
-        Ok(())
+        Ok(ojs_client { link: Connection::over(core) })
     })
 }

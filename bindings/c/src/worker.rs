@@ -18,7 +18,7 @@ use ojs_abi::token::JobToken;
 use ojs_abi::worker::heartbeat;
 
 use crate::client::ojs_client;
-use crate::error::{enter, given, ojs_error};
+use crate::error::{enter, enter_new, given, ojs_error};
 use crate::slice::{Options, ojs_buf, ojs_slice, options, put, put_at, put_new, strings};
 
 /// There is one lane: a job that was pulled is begun.
@@ -191,8 +191,7 @@ pub unsafe extern "C" fn ojs_worker_new(
     options: *const ojs_worker_options,
     out: *mut *mut ojs_worker,
 ) -> Option<Box<ojs_error>> {
-    put(out, ptr::null_mut());
-    enter("ojs_worker_new", || {
+    enter_new("ojs_worker_new", out, || {
         let link = Arc::clone(&given(client, "client")?.link);
         let given = self::options(options, ojs_worker_options::default(), "ojs_worker_options")?;
         let settings = worker_settings(&given)?;
@@ -200,8 +199,7 @@ pub unsafe extern "C" fn ojs_worker_new(
         let options = settings.options()?;
         let host = HostDispatch::new(&[LaneKind::EventLoop], routes, options.concurrency);
         let worker = ojs_worker { owner: Owner::current(), link, host, options, handle: OnceLock::new() };
-        put_new(out, worker);
-        Ok(())
+        Ok(worker)
     })
 }
 

@@ -62,8 +62,8 @@ module OJS
     end
     private_class_method :failed
 
-    # Where it happened, without the frames of this gem: those in front of the handler's refused a call of the handler,
-    # those behind it called the handler. An error that the gem itself has raised has no others, and keeps them.
+    # The backtrace without the frames of this gem, which are on both sides of the handler's frames. An error that the
+    # gem raised by itself has only frames of the gem; then all of them are kept.
     def frames(error)
       all = Array(error.backtrace)
       outside = all.reject { |line| line.start_with?(PACKAGE) }

@@ -317,7 +317,7 @@ struct BeatBody<'a> {
     about: AboutWorker,
 }
 
-/// Kept as it was sent, whatever its type; shown to operators.
+/// What a worker says of itself. Operators see it as it was sent: the types of the members are not checked.
 #[derive(Deserialize, serde::Serialize)]
 struct AboutWorker {
     #[serde(skip_serializing_if = "Option::is_none")]

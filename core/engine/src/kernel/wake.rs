@@ -88,8 +88,8 @@ impl Wakeups {
         self.add(&[signal.name()], 1)
     }
 
-    /// Registers a fetch that wants only some of the jobs of these queues: which, the call cannot tell, so that it is
-    /// called each time and nobody else is called less often.
+    /// Registers a fetch that wants only some of the jobs of these queues. A call does not say which job has come, so
+    /// this fetch is called for every job, in addition to the fetches that would be called without it.
     #[must_use]
     pub fn register_picky(self: &Arc<Self>, queues: &[String]) -> Registration {
         self.picky.fetch_add(1, Ordering::SeqCst);

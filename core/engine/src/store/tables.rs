@@ -49,7 +49,7 @@ pub trait Tables:
 {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
-    /// Told which rows are asked for next, so that a store across a network can read them ahead, in one exchange.
+    /// Names the rows that are asked for next, so that a store across a network can read them ahead, in one exchange.
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<()> {
         let _ = wanted;
         Ok(())

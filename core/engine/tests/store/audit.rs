@@ -77,7 +77,7 @@ async fn damage(b: &Bench, sqlite: &str, postgres: &str) -> bool {
     !sqlite.is_empty()
 }
 
-/// The check, a word of what it compares, and the damage to a file and to a database.
+/// For each check: its name, a part of the finding, the damage to a file, and the damage to a database.
 const DAMAGES: &[(&str, &str, &str, &str)] = &[
     (
         "queue_counts",

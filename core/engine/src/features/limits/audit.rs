@@ -1,10 +1,9 @@
 //! The audit of keys with limits: the numbers of a key against its jobs, and parked jobs against free slots.
 use crate::error::Result;
 use crate::features::limits::records::LimitRow;
-use crate::kernel::audit::{Audit, Checks, RECORDS};
+use crate::kernel::audit::{Audit, Checks};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::JobRow;
-use crate::store::record::{Records, Scan};
 
 pub(crate) const CHECKS: Checks = Checks { job: Some(|audit, row, _| look_at(audit, row)), whole: Some(compare) };
 
@@ -26,21 +25,18 @@ fn look_at(audit: &mut Audit<'_>, row: &JobRow) -> Result<()> {
 
 fn compare(audit: &mut Audit<'_>) -> Result<()> {
     let mut seen = std::mem::take(&mut audit.features.limits);
-    let mut after = 0;
-    loop {
-        let page: Vec<LimitRow> =
-            Records::of(&mut *audit.tables).scan(&Scan::over(LimitRow::KEY).above(&after).limit(RECORDS))?;
-        let Some(last) = page.last().map(|row| row.num) else { break };
-        for row in &page {
+    audit.each_record(
+        0,
+        |row: &LimitRow| row.num,
+        |audit, row| {
             let subject = format!("rate limit '{}'", row.key);
             let [active, waiting] = seen.remove(&row.num).unwrap_or_default();
             let (running, held) = (audit.tables.running(row.num)?, audit.tables.held(row.num)?);
             audit.same("limit_counts", &subject, "active jobs of the key", active, running);
             audit.same("limit_counts", &subject, "available jobs of the key", waiting, held);
-            look_for_room(audit, row, &subject, running)?;
-        }
-        after = last;
-    }
+            look_for_room(audit, row, &subject, running)
+        },
+    )?;
     for number in seen.keys() {
         audit.find("limit_keys", format_args!("rate limit number {number}"), "a key that jobs name", "a row", "none");
     }

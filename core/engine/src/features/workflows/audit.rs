@@ -3,7 +3,7 @@ use ojs_model::JobId;
 
 use crate::error::Result;
 use crate::features::workflows::records::{StepRow, StepState, WorkflowRow, WorkflowState};
-use crate::kernel::audit::{Audit, Checks, RECORDS};
+use crate::kernel::audit::{Audit, Checks};
 use crate::kernel::job::JobRow;
 use crate::store::record::{Records, Scan};
 
@@ -26,19 +26,17 @@ fn look_at(audit: &mut Audit<'_>, row: &JobRow) -> Result<()> {
 }
 
 fn compare(audit: &mut Audit<'_>) -> Result<()> {
-    let (mut after, mut seen) = (0, 0);
-    loop {
-        let page: Vec<WorkflowRow> =
-            Records::of(&mut *audit.tables).scan(&Scan::over(WorkflowRow::KEY).above(&after).limit(RECORDS))?;
-        let Some(last) = page.last().map(|row| row.num) else { break };
-        for row in &page {
+    let mut seen = 0;
+    audit.each_record(
+        0,
+        |row: &WorkflowRow| row.num,
+        |audit, row| {
             let steps = audit.tables.steps(row.num, i64::MIN)?;
             seen += steps.len();
             compare_counters(audit, row, &steps);
-            compare_jobs(audit, row, &steps)?;
-        }
-        after = last;
-    }
+            compare_jobs(audit, row, &steps)
+        },
+    )?;
     let all = Records::<StepRow, _>::of(&mut *audit.tables).count(&Scan::over(StepRow::KEY))?;
     audit.same("workflow_steps", "all workflows", "steps, of workflows and in all", seen, all);
     Ok(())

@@ -57,7 +57,7 @@ impl Query for GetWorkflow {
 pub struct ListWorkflows(pub WorkflowFilter);
 
 impl Query for ListWorkflows {
-    /// The page, and whether there are more behind it.
+    /// The workflows of the page, and whether there is another page.
     type Reply = (Vec<WorkflowRow>, bool);
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::features::state::AuditState;
 use crate::kernel::finding::{Audited, Finding};
 use crate::kernel::job::{History, JobRow, flag};
+use crate::store::record::{KeyPart, Record, Records, Scan};
 use crate::store::rows::JobFilter;
 use crate::store::tables::Tables;
 
@@ -103,6 +104,25 @@ impl Audit<'_> {
     ) {
         if expected != found {
             self.find(check, subject, what, expected, found);
+        }
+    }
+
+    /// Looks at all records of a table, a page at a time and in the order of their key. `key` gives the first column of
+    /// the key, in which no two records are the same; `least` is smaller than that of any record.
+    pub(crate) fn each_record<R: Record, K: KeyPart>(
+        &mut self,
+        least: K,
+        key: impl Fn(&R) -> K,
+        mut look: impl FnMut(&mut Self, &R) -> Result<()>,
+    ) -> Result<()> {
+        let mut after = least;
+        loop {
+            let page: Vec<R> = Records::of(&mut *self.tables).scan(&Scan::over(R::TABLE.key).above(&after).limit(RECORDS))?;
+            let Some(last) = page.last().map(&key) else { return Ok(()) };
+            for record in &page {
+                look(self, record)?;
+            }
+            after = last;
         }
     }
 

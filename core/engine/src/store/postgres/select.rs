@@ -41,8 +41,8 @@ fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
     })
 }
 
-/// The statement of a list for one state and order. The state stands in the text: only then may the planner use its
-/// partial index.
+/// The statement of a list for one state and order. The state is written into the text, because the planner uses the
+/// partial index of a state only then.
 fn listing(filter: &JobFilter) -> String {
     let state = match filter.state {
         None => "TRUE".to_owned(),

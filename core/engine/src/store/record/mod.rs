@@ -128,7 +128,7 @@ pub trait Record: Sized {
     fn read<C: Cells + ?Sized>(row: &mut Reader<'_, C>) -> Result<Self>;
 }
 
-/// Told of each row that is found.
+/// Called with each row that is found.
 pub type Each<'a> = &'a mut dyn FnMut(&dyn Cells) -> Result<()>;
 
 /// What a store does with records. Part of [`Tables`](crate::store::tables::Tables); features use [`Records`].

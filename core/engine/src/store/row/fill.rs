@@ -74,7 +74,7 @@ const fn push_list(out: &mut Out<'_>, name: &[u8], mut lists: Lists) {
     assert!(found, "a statement names columns that are not declared");
 }
 
-/// What stands before a byte, and what behind it; all of it and nothing where there is no such byte.
+/// Splits a text at the first such byte and leaves the byte out. Without one the second part is empty.
 const fn until(text: &[u8], byte: u8) -> (&[u8], &[u8]) {
     let mut rest = text;
     let mut length = 0;

@@ -36,8 +36,8 @@ impl SqliteTables {
         }))
     }
 
-    /// The statement of a list for one state and order. The state stands in the text: only then may the planner use its
-    /// partial index.
+    /// The statement of a list for one state and order. The state is written into the text, because the planner uses
+    /// the partial index of a state only then.
     fn listing(&self, sql: &str, filter: &JobFilter) -> Result<String> {
         let ordered = sql.replace("seq DESC", filter.order());
         let Some(state) = filter.state else { return Ok(ordered) };
