@@ -69,7 +69,7 @@ func (j *Job) keep(name string, value []byte) bool {
 		return keepTime(&j.CompletedAt, value)
 	case "expires_at":
 		return keepTime(&j.ExpiresAt, value)
-	case "result", "error", "errors", "parent_results":
+	case "result", "error", "errors", "parent_results", "train":
 		return false
 	}
 	//gen:end

@@ -25,6 +25,7 @@ const (
 	ErrInvalidRequest         Class = 8  // The server found the request wrong; field in the details names the place. A kind of ErrAPI.
 	ErrAuthentication         Class = 9  // The token is missing, wrong, or not allowed to do this. A kind of ErrAPI.
 	ErrConflict               Class = 10 // The job's present state or another job is in the way. A kind of ErrAPI.
+	ErrUnsupportedExtension   Class = 11 // The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done. A kind of ErrInvalidRequest.
 	ErrConnection             Class = 20 // There was no OJS answer.
 	ErrTimeout                Class = 21 // There was no answer in time; the server may have acted. A kind of ErrConnection.
 	ErrValidation             Class = 30 // The request, an argument or a setting was found wrong before anything was sent.
@@ -59,6 +60,8 @@ func (c Class) about() (words string, parent Class) {
 		return "authentication", ErrAPI
 	case ErrConflict:
 		return "conflict", ErrAPI
+	case ErrUnsupportedExtension:
+		return "unsupported extension", ErrInvalidRequest
 	case ErrConnection:
 		return "connection", 0
 	case ErrTimeout:

@@ -138,6 +138,48 @@ func (p UniquePolicy) MarshalJSON() ([]byte, error) {
 
 //gen:end
 
+//gen:go/policy.j2:Train (make gen; do not edit)
+
+// Train: the train of a job: jobs of one train run one after the other, in the order in which they were stored. What is left out is decided by the server.
+type Train struct {
+	// ID: the train, such as dest_123; dest_{destination_id} is filled in with an argument of the job.
+	ID string
+	// OnCancelled: what the train does when the job is cancelled: without it the next job runs: "advance", "hold".
+	OnCancelled string
+	// OnDiscarded: what the train does when the job has failed for good: without it the next job runs: "advance", "hold".
+	OnDiscarded string
+	// CancelActive: when a job that is cancelled while it runs leaves the train: without it when its worker has let go of it: "drain", "immediate".
+	CancelActive string
+}
+
+// MarshalJSON writes the policy as the wire has it.
+func (p Train) MarshalJSON() ([]byte, error) {
+	return encode(struct {
+		ID           string `json:"id,omitempty"`
+		OnCancelled  string `json:"on_cancelled,omitempty"`
+		OnDiscarded  string `json:"on_discarded,omitempty"`
+		CancelActive string `json:"cancel_active,omitempty"`
+	}{
+		p.ID,
+		p.OnCancelled,
+		p.OnDiscarded,
+		p.CancelActive,
+	})
+}
+
+//gen:end
+
+// over is this train with the members of another one where it leaves them out.
+func (t Train) over(other *Train) *Train {
+	if other != nil {
+		orElse(&t.ID, other.ID)
+		orElse(&t.OnCancelled, other.OnCancelled)
+		orElse(&t.OnDiscarded, other.OnDiscarded)
+		orElse(&t.CancelActive, other.CancelActive)
+	}
+	return &t
+}
+
 // Bool is a pointer to a value, for RetryPolicy.Jitter.
 func Bool(value bool) *bool { return &value }
 
@@ -169,6 +211,8 @@ type JobRequest struct {
 	Unique *UniquePolicy
 	// RateLimit: how many of its kind may start or run at a time.
 	RateLimit Obj
+	// Train: the train that it joins: jobs of one train run one after the other.
+	Train *Train
 	// Tags: words to find it by.
 	Tags []string
 	// ID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
@@ -264,6 +308,7 @@ func (r JobRequest) options() map[string]any {
 	set(r.Retry != nil, "retry", r.Retry)
 	set(r.Unique != nil, "unique", r.Unique)
 	set(r.RateLimit != nil, "rate_limit", r.RateLimit)
+	set(r.Train != nil, "train", r.Train)
 	set(len(r.Tags) > 0, "tags", r.Tags)
 	//gen:end
 	for name, value := range r.Extra {

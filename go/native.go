@@ -127,6 +127,13 @@ func newNativeClient(url string, s connection) (*nativeClient, error) {
 	return c, nil
 }
 
+// nativeJobDefaults sets options of all jobs of a type in the core, in place of those before; null is none.
+func nativeJobDefaults(jobType string, options []byte) error {
+	err := takeError(C.ojs_job_defaults_set(text(jobType), bytesOf(options)))
+	runtime.KeepAlive(options)
+	return err
+}
+
 // nativeEnvironment reads variables, a JSON object, into settings.
 func nativeEnvironment(variables []byte) ([]byte, error) {
 	var buf *C.ojs_buf

@@ -155,6 +155,11 @@ func WithRateLimit(limit Obj) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.RateLimit = limit })
 }
 
+// WithTrain: the train that it joins: jobs of one train run one after the other. What a second call leaves out stays as it is.
+func WithTrain(train Train) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Train = train.over(r.Train) })
+}
+
 // WithTags: words to find it by. Those of several calls add up.
 func WithTags(tags ...string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Tags = append(r.Tags, tags...) })

@@ -40,6 +40,8 @@ type Job struct {
 	ParentResults []json.RawMessage `json:"parent_results"`
 	// WorkflowID: the workflow that the job belongs to; nothing when it belongs to none.
 	WorkflowID string `json:"workflow_id"`
+	// Train: the job's place in its train; nothing when it runs in none.
+	Train *JobTrain `json:"train"`
 	// CreatedAt: when the job was created.
 	CreatedAt time.Time `json:"created_at"`
 	// EnqueuedAt: when the job was enqueued.
@@ -70,6 +72,20 @@ type JobFailure struct {
 	Attempt int `json:"attempt"`
 	// Details: more about the failure, as JSON.
 	Details json.RawMessage `json:"details"`
+}
+
+// JobTrain: Where a job stands in its train. The server decides all of it.
+type JobTrain struct {
+	// ID: the train's id.
+	ID string `json:"id"`
+	// Position: the job's number in the train, from 1, in the order in which jobs joined it.
+	Position int `json:"position"`
+	// Role: "locomotive": the one job of the train that may run; "car": it waits; "left": its turn is over.
+	Role string `json:"role"`
+	// Ahead: how many jobs of the train run before it.
+	Ahead int `json:"ahead"`
+	// State: the state of the train: "running", "draining" (a cancelled job still runs) or "held".
+	State string `json:"state"`
 }
 
 // JobResult: How a job ended, and what its handler returned.

@@ -37,8 +37,21 @@ func setDefaults(jobType string, options []EnqueueOption) error {
 		return invalid("%s: belongs to one job, and Register sets defaults for all of '%s': give it to Enqueue",
 			strings.Join(own, ", "), jobType)
 	}
+	if err := setTrainOf(jobType, defaults.Train); err != nil {
+		return err
+	}
 	defaultsOf.Store(jobType, &defaults)
 	return nil
+}
+
+// setTrainOf has the core fill in the train of all jobs of a type: it merges the members with those of a job, and its
+// id may name arguments.
+func setTrainOf(jobType string, train *Train) error {
+	options, err := encode(map[string]any{"train": train})
+	if err != nil {
+		return err
+	}
+	return nativeJobDefaults(jobType, options)
 }
 
 // warnOfQueues: a worker that does not ask for the queue that jobs of a type go to by default never gets one of them.
@@ -128,12 +141,21 @@ func (t Task[T]) Type() string { return t.jobType }
 
 // Job describes a job, for EnqueueBatch, workflows, schedules and outboxes.
 func (t Task[T]) Job(args T, options ...EnqueueOption) JobRequest {
-	return NewJob(t.jobType, args, slices.Concat(t.defaults, options)...)
+	return NewJob(t.jobType, args, t.options(options)...)
 }
 
 // Enqueue sends a job, see [Client.Enqueue].
 func (t Task[T]) Enqueue(ctx context.Context, client *Client, args T, options ...EnqueueOption) (*Job, error) {
-	return client.Enqueue(ctx, t.jobType, args, slices.Concat(t.defaults, options)...)
+	return client.Enqueue(ctx, t.jobType, args, t.options(options)...)
+}
+
+// options are those of a job: of the task, then its own. A train that neither gives an id is none.
+func (t Task[T]) options(own []EnqueueOption) []EnqueueOption {
+	return slices.Concat(t.defaults, own, []EnqueueOption{enqueueOption(func(r *JobRequest) {
+		if r.Train != nil && r.Train.ID == "" {
+			r.Train = nil
+		}
+	})})
 }
 
 // Register sets its handler, see [RegisterTyped].

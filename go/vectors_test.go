@@ -283,6 +283,19 @@ func optionsOf(t *testing.T, given map[string]json.RawMessage) (options []ojs.En
 			must(t, json.Unmarshal(raw, &p))
 			option = ojs.WithUnique(ojs.UniquePolicy{Keys: p.Keys, ArgsKeys: p.ArgsKeys, MetaKeys: p.MetaKeys, Period: iso(t, p.Period),
 				States: p.States, OnConflict: p.OnConflict})
+		case "train":
+			var p struct {
+				ID           string
+				OnCancelled  string `json:"on_cancelled"`
+				OnDiscarded  string `json:"on_discarded"`
+				CancelActive string `json:"cancel_active"`
+			}
+			if json.Unmarshal(raw, &p.ID) != nil {
+				must(t, json.Unmarshal(raw, &p))
+			}
+			option = ojs.WithTrain(ojs.Train{
+				ID: p.ID, OnCancelled: p.OnCancelled, OnDiscarded: p.OnDiscarded, CancelActive: p.CancelActive,
+			})
 		case "extra":
 			for name, value := range read[map[string]any](t, raw) {
 				options = append(options, ojs.WithOption(name, value))

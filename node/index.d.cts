@@ -61,6 +61,20 @@ export interface UniquePolicy {
 }
 // gen:end
 
+// gen:node/policy.d.j2:Train (make gen; do not edit)
+/** The train of a job: jobs of one train run one after the other, in the order in which they were stored. What is left out is decided by the server. */
+export interface Train {
+  /** The train, such as dest_123; dest_{destination_id} is filled in with an argument of the job. */
+  id?: string;
+  /** What the train does when the job is cancelled: without it the next job runs. */
+  onCancelled?: 'advance' | 'hold';
+  /** What the train does when the job has failed for good: without it the next job runs. */
+  onDiscarded?: 'advance' | 'hold';
+  /** When a job that is cancelled while it runs leaves the train: without it when its worker has let go of it. */
+  cancelActive?: 'drain' | 'immediate';
+}
+// gen:end
+
 // gen:node/options.d.j2 (make gen; do not edit)
 /** What may be said about a job besides its type and arguments. */
 export interface JobOptions {
@@ -88,6 +102,8 @@ export interface JobOptions {
   unique?: UniquePolicy | boolean;
   /** How many of its kind may start or run at a time. */
   rateLimit?: Record<string, unknown>;
+  /** The train that it joins: jobs of one train run one after the other. */
+  train?: Train | string | false;
   /** Words to find it by. */
   tags?: readonly string[];
   /** More options, by their names on the wire. */
@@ -189,6 +205,8 @@ export class Job<Args extends unknown[] = any[], Result = any> {
   readonly parentResults?: any[];
   /** The workflow that the job belongs to; undefined when it belongs to none. */
   readonly workflowId?: string;
+  /** The job's place in its train; undefined when it runs in none. */
+  readonly train?: JobTrain;
   /** When the job was created. */
   readonly createdAt?: string;
   /** When the job was enqueued. */
@@ -223,6 +241,20 @@ export interface JobFailure {
   details?: any;
   /** Any other member. */
   [name: string]: any;
+}
+
+/** Where a job stands in its train. The server decides all of it. */
+export interface JobTrain {
+  /** The train's id. */
+  id: string;
+  /** The job's number in the train, from 1, in the order in which jobs joined it. */
+  position: number;
+  /** `locomotive`: the one job of the train that may run; `car`: it waits; `left`: its turn is over. */
+  role: string;
+  /** How many jobs of the train run before it. */
+  ahead: number;
+  /** The state of the train: `running`, `draining` (a cancelled job still runs) or `held`. */
+  state: string;
 }
 
 /** One page of a list of jobs. */
@@ -791,6 +823,8 @@ export class JobContext<Args extends unknown[] = any[]> {
   /** Results of the steps before, in a workflow. */
   readonly parentResults: any[];
   readonly workflowId: string | undefined;
+  /** The job's place in its train; undefined when it runs in none. */
+  readonly train: JobTrain | undefined;
   /** A place for middleware to leave things for the layers inside; gone after this run. */
   readonly metadata: Record<string, any>;
   /** Aborts when the handler should stop; its reason is a JobCancelledError. */
@@ -950,6 +984,8 @@ export class OJSRateLimitError extends OJSAPIError {}
 export class OJSPayloadTooLargeError extends OJSAPIError {}
 /** The server found the request wrong; field in the details names the place. */
 export class OJSInvalidRequestError extends OJSAPIError {}
+/** The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done. */
+export class OJSUnsupportedExtensionError extends OJSInvalidRequestError {}
 /** The token is missing, wrong, or not allowed to do this. */
 export class OJSAuthenticationError extends OJSAPIError {}
 /** There was no OJS answer. */

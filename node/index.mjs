@@ -8,7 +8,8 @@ export const {
   OJSError, NonRetryableError, Snooze, JobCancelledError,
   // gen:node/exports.mjs.j2 (make gen; do not edit)
   OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
-  OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
-  OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError, OJSInternalError,
+  OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSUnsupportedExtensionError, OJSAuthenticationError,
+  OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError,
+  OJSInternalError,
   // gen:end
 } = sdk;

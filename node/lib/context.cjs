@@ -60,6 +60,11 @@ class JobContext {
   get workflowId() {
     return this.job.workflow_id;
   }
+
+  /** The job's place in its train; undefined when it runs in none. */
+  get train() {
+    return this.job.train;
+  }
   // gen:end
 
   /** A place for middleware to leave things for the layers inside; gone after this run. */

@@ -47,6 +47,8 @@ class OJSRateLimitError extends OJSAPIError {}
 class OJSPayloadTooLargeError extends OJSAPIError {}
 /** The server found the request wrong; field in the details names the place. */
 class OJSInvalidRequestError extends OJSAPIError {}
+/** The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done. */
+class OJSUnsupportedExtensionError extends OJSInvalidRequestError {}
 /** The token is missing, wrong, or not allowed to do this. */
 class OJSAuthenticationError extends OJSAPIError {}
 /** There was no OJS answer. */
@@ -136,6 +138,7 @@ const CLASSES = {
   7: OJSPayloadTooLargeError,
   8: OJSInvalidRequestError,
   9: OJSAuthenticationError,
+  11: OJSUnsupportedExtensionError,
   20: OJSConnectionError,
   21: OJSTimeoutError,
   30: OJSValidationError,
@@ -147,8 +150,9 @@ const CLASSES = {
 /** All classes by name. */
 const named = {
   OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
-  OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
-  OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError, OJSInternalError,
+  OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSUnsupportedExtensionError, OJSAuthenticationError,
+  OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError,
+  OJSInternalError,
 };
 
 /** The error that the core describes. */

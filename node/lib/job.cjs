@@ -36,6 +36,7 @@ function wireOptions(type, { extra, ...given }) {
     for (const [option, { to = option, omit }] of Object.entries(OPTIONS)) if (omit !== undefined && values[to] === omit) delete values[to];
     if (values.tags?.length === 0) delete values.tags;
     if (values.unique === false) delete values.unique;
+    if (values.train === false) delete values.train;
   }
   return { ...ordered(OPTIONS, values), ...extra };
 }

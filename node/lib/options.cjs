@@ -38,6 +38,14 @@ const UNIQUE = {
   on_conflict: plain,
 };
 
+/** How each member of Train is written, in the order of the wire. */
+const TRAIN = {
+  id: plain,
+  on_cancelled: plain,
+  on_discarded: plain,
+  cancel_active: plain,
+};
+
 /** How each option is written, in the order of the wire. `to` is its name there, where that is another one. */
 const OPTIONS = {
   queue: { write: plain, omit: 'default' },
@@ -54,6 +62,7 @@ const OPTIONS = {
   retry: { write: (_name, value) => policy('retry', RETRY, value) },
   unique: { write: (_name, value) => policy('unique', UNIQUE, value) },
   rate_limit: { write: plain },
+  train: { write: (_name, value) => policy('train', TRAIN, value) },
   tags: { write: list },
 };
 
@@ -108,6 +117,7 @@ function checked(name, wire, value) {
 /** What may stand in place of a policy. */
 const SHORT = {
   retry: { fits: counted.fits, long: (attempts) => ({ max_attempts: attempts }), is: 'how many attempts there are in all, or { maxAttempts: 5, initialInterval: \'1s\' }' },
+  train: { fits: (value) => typeof value === 'string', long: (id) => ({ id }), is: "the id of a train, or { id: 'dest_123', onCancelled: 'hold' }" },
   unique: { fits: (value) => value === true, long: () => ({ keys: ['type', 'args'] }), is: 'true (the same type and arguments), or { keys: [\'type\', \'args\'], period: \'1h\' }' },
 };
 
@@ -140,6 +150,9 @@ function ordered(table, values) {
   return result;
 }
 
+/** Of these options `false` says none, also where the default of the type says otherwise. */
+const NONE = new Set(['unique', 'train']);
+
 /** Options by their names on the wire, each once. */
 function wireValues(given) {
   const values = {};
@@ -149,7 +162,7 @@ function wireValues(given) {
     const { write, to = option } = OPTIONS[option];
     if (to in values) throw new OJSValidationError(`'${name}' and another option both set ${to}; give one of them`);
     // Not even where the type's default says so.
-    values[to] = option === 'unique' && value === false ? false : checked(name, to, write(name, value));
+    values[to] = NONE.has(option) && value === false ? false : checked(name, to, write(name, value));
   }
   return values;
 }

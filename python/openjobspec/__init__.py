@@ -39,11 +39,12 @@ from .errors import (
     QueuePausedError,
     RateLimitedError,
     Snooze,
+    UnsupportedExtensionError,
 )
 from .job import JobPage, JobRequest
 from .middleware import Chain
-from .options import JobOptions, RetryPolicy, UniquePolicy
-from .records import BulkChange, BulkItem, BulkResult, Event, Job, JobResult, WorkflowStatus
+from .options import JobOptions, RetryPolicy, Train, UniquePolicy
+from .records import BulkChange, BulkItem, BulkResult, Event, Job, JobResult, JobTrain, WorkflowStatus
 from .task import Task
 from .transport import Transport
 from .worker import Worker
@@ -77,6 +78,7 @@ __all__ = [
     "JobPage",
     "JobRequest",
     "JobResult",
+    "JobTrain",
     "MiddlewareError",
     "NonRetryableError",
     "NotEnqueuedError",
@@ -93,8 +95,10 @@ __all__ = [
     "Snooze",
     "SyncTransport",
     "Task",
+    "Train",
     "Transport",
     "UniquePolicy",
+    "UnsupportedExtensionError",
     "Worker",
     "Workflow",
     "WorkflowStatus",

@@ -19,7 +19,7 @@ from .events import PAGE, WAIT, Reader
 from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest, RequestLike
 from .middleware import ENQUEUE_ORDER, Chain, through_asyncio
 from .operations import AsyncOperations
-from .options import RetryPolicy, UniquePolicy
+from .options import RetryPolicy, Train, UniquePolicy
 from .policies import Duration, When
 from .records import BulkItem, Event, Job, JobResult, WorkflowStatus
 from .transport import CONNECTION_OPTIONS, Answer, default_url, native_connection, send, unknown_option
@@ -144,6 +144,7 @@ class AsyncClient(AsyncOperations):
         retry: RetryPolicy | Mapping[str, Any] | int | None = None,
         unique: UniquePolicy | Mapping[str, Any] | bool | None = None,
         rate_limit: dict[str, Any] | None = None,
+        train: Train | Mapping[str, Any] | str | bool | None = None,
         tags: Sequence[str] | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
@@ -166,7 +167,7 @@ class AsyncClient(AsyncOperations):
             job_type, args,
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
-            retry=retry, unique=unique, rate_limit=rate_limit, tags=tags, id=id, meta=meta, schema=schema,
+            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, id=id, meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return await self.enqueue_request(request)

@@ -18,7 +18,7 @@ from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest
 from .job import RequestLike as RequestLike
 from .middleware import ENQUEUE_ORDER, Chain, through
 from .operations import Operations
-from .options import RetryPolicy, UniquePolicy
+from .options import RetryPolicy, Train, UniquePolicy
 from .policies import Duration, When
 from .records import BulkItem, Event, Job, JobResult, WorkflowStatus
 from .transport import CONNECTION_OPTIONS, Answer, awaited, default_url, native_connection, send, unknown_option
@@ -162,6 +162,7 @@ class Client(Operations):
         retry: RetryPolicy | Mapping[str, Any] | int | None = None,
         unique: UniquePolicy | Mapping[str, Any] | bool | None = None,
         rate_limit: dict[str, Any] | None = None,
+        train: Train | Mapping[str, Any] | str | bool | None = None,
         tags: Sequence[str] | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
@@ -184,7 +185,7 @@ class Client(Operations):
             job_type, args,
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
-            retry=retry, unique=unique, rate_limit=rate_limit, tags=tags, id=id, meta=meta, schema=schema,
+            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, id=id, meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return self.enqueue_request(request)

@@ -9,7 +9,7 @@ from typing import Any, Generator, Protocol
 
 from ._reactor import Reactor
 from .errors import JobCancelledError
-from .records import Job
+from .records import Job, JobTrain
 
 logger = logging.getLogger("openjobspec.job")
 
@@ -117,6 +117,11 @@ class JobContext:
     def workflow_id(self) -> str | None:
         """The workflow that the job belongs to; None when it belongs to none."""
         return self.job.workflow_id
+
+    @property
+    def train(self) -> JobTrain | None:
+        """The job's place in its train; None when it runs in none."""
+        return self.job.train
     # gen:end
 
     @property

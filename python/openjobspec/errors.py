@@ -13,6 +13,7 @@ Which class a refusal of a server becomes is decided by the core, the same in ev
     │   ├── RateLimitedError                too fast, or the queue is full
     │   ├── PayloadTooLargeError            more than the server takes
     │   ├── InvalidRequestError             the server found the request wrong
+    │   │   └── UnsupportedExtensionError   the server lacks an extension that it needs
     │   └── AuthenticationError             the token is missing, wrong, or not allowed to
     ├── OJSConnectionError                  no answer; the server may not be there
     │   └── OJSTimeoutError                 no answer in time; the server may have acted
@@ -128,6 +129,10 @@ class InvalidRequestError(OJSAPIError):
     """The server found the request wrong; field in the details names the place."""
 
 
+class UnsupportedExtensionError(InvalidRequestError):
+    """The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done."""
+
+
 class AuthenticationError(OJSAPIError):
     """The token is missing, wrong, or not allowed to do this."""
 
@@ -228,6 +233,7 @@ _CLASSES: dict[int, type[OJSError]] = {
     7: PayloadTooLargeError,
     8: InvalidRequestError,
     9: AuthenticationError,
+    11: UnsupportedExtensionError,
     20: OJSConnectionError,
     21: OJSTimeoutError,
     30: OJSValidationError,

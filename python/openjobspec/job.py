@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence, Union, overload
 
 from ._values import check
 from .errors import OJSValidationError, UnknownOptionError
-from .options import JobOptions, RetryPolicy, UniquePolicy
+from .options import JobOptions, RetryPolicy, Train, UniquePolicy
 from .options import UNSAID_PRIORITY as UNSAID_PRIORITY
 from .options import UNSAID_QUEUE as UNSAID_QUEUE
 from .options import WITH_DEFAULTS as WITH_DEFAULTS
@@ -64,7 +64,7 @@ def wrap_args(args: Any) -> list[Any]:
 
 def _no_option(name: str) -> UnknownOptionError:
     error = unknown(name, _NAMES)
-    for option, policy in (("retry", RetryPolicy), ("unique", UniquePolicy)):
+    for option, policy in (("retry", RetryPolicy), ("unique", UniquePolicy), ("train", Train)):
         if near := get_close_matches(name, [one.name for one in fields(policy)], 1, 0.85):
             said = f"unknown option '{name}'; it is one of {option}: write {option}={{'{near[0]}': …}}"
             error = UnknownOptionError(said)

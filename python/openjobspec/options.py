@@ -54,12 +54,33 @@ def unique_wire(value: UniquePolicy | Mapping[str, Any] | bool) -> Any:
     )
 
 
+def train_wire(value: Train | Mapping[str, Any] | str | bool) -> Any:
+    """A train as the wire has it; a text is its id.
+
+    >>> train_wire("dest_123"), train_wire({"id": "dest_123", "on_cancelled": "hold"})
+    ({'id': 'dest_123'}, {'id': 'dest_123', 'on_cancelled': 'hold'})
+    """
+    if isinstance(value, str):
+        return {"id": value}
+    if isinstance(value, Train):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {name: member for name, member in _checked("train", value, Train, ()).items() if member is not None}
+    if value is False:
+        return False
+    raise OJSValidationError(
+        f"train must be the id of a train, Train('dest_123', on_cancelled='hold'), or a dict such as {{'id': 'dest_123', 'on_cancelled': 'hold'}}, got {value!r}"
+    )
+
+
 #: Spellings of other clients that servers read.
 _RETRY_MORE = ("max_retries", "initial_interval_ms", "base_delay_ms", "multiplier", "max_interval_ms", "backoff_type", "backoff")
 _UNIQUE_MORE = ("key", "period_ms", "onConflict")
 
 
-def _checked(option: str, given: Mapping[str, Any], policy: type[RetryPolicy] | type[UniquePolicy], more: Sequence[str]) -> dict[str, Any]:
+def _checked(
+    option: str, given: Mapping[str, Any], policy: type[RetryPolicy] | type[UniquePolicy] | type[Train], more: Sequence[str]
+) -> dict[str, Any]:
     names = [field.name for field in fields(policy)]
     for name in given:
         if name not in names and name not in more and not str(name).startswith(("x_", "x-")):
@@ -127,7 +148,33 @@ class UniquePolicy:
         return _wire(self)
 
 
-def _wire(policy: RetryPolicy | UniquePolicy) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Train:
+    """The train of a job: the jobs of one train run one after the other, in the order in which they were stored.
+
+    A job that fails and is tried again keeps its place.
+
+    >>> Train("dest_123", on_cancelled="hold").to_dict()
+    {'id': 'dest_123', 'on_cancelled': 'hold'}
+    """
+
+    #: The train, such as dest_123; dest_{destination_id} is filled in with an argument of the job.
+    id: str | None = None
+    #: What the train does when the job is cancelled: without it the next job runs.
+    on_cancelled: Literal["advance", "hold"] | None = None
+    #: What the train does when the job has failed for good: without it the next job runs.
+    on_discarded: Literal["advance", "hold"] | None = None
+    #: When a job that is cancelled while it runs leaves the train: without it when its worker has let go of it.
+    cancel_active: Literal["drain", "immediate"] | None = None
+    #: The members that are lengths of time.
+    _DURATIONS: ClassVar[frozenset[str]] = frozenset()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The train as the wire has it."""
+        return _wire(self)
+
+
+def _wire(policy: RetryPolicy | UniquePolicy | Train) -> dict[str, Any]:
     wire: dict[str, Any] = {}
     for field in fields(policy):
         value = getattr(policy, field.name)
@@ -190,6 +237,8 @@ class JobOptions:
     unique: UniquePolicy | Mapping[str, Any] | bool | None = None
     #: How many of its kind may start or run at a time.
     rate_limit: dict[str, Any] | None = None
+    #: The train that it joins: jobs of one train run one after the other.
+    train: Train | Mapping[str, Any] | str | bool | None = None
     #: Words to find it by.
     tags: Sequence[str] | None = None
     #: An id of your own (UUIDv7, lower case), so that sending it twice makes one job.
@@ -220,6 +269,8 @@ class JobOptions:
             options["unique"] = unique_wire(self.unique)
         if self.rate_limit is not None:
             options["rate_limit"] = dict(self.rate_limit)
+        if self.train is not None and (of_type or self.train is not False):
+            options["train"] = train_wire(self.train)
         if self.tags or (of_type and self.tags is not None):
             if isinstance(self.tags, str):
                 raise OJSValidationError(f"tags must be a list of words, got {self.tags!r}: write [{self.tags!r}]")

@@ -155,6 +155,12 @@ class Job(Record):
         return found
 
     @property
+    def train(self) -> JobTrain | None:
+        """The job's place in its train; None when it runs in none."""
+        train = self.to_dict().get("train")
+        return None if train is None else JobTrain(train)
+
+    @property
     def created_at(self) -> str | None:
         """When the job was created."""
         found: str | None = self.to_dict().get("created_at")

@@ -71,9 +71,9 @@ struct Field {
 }
 
 /// The types of fields; beside them `list NAME`, a list of records.
-const TYPES: [&str; 17] = [
+const TYPES: [&str; 18] = [
     "text", "integer", "boolean", "truth", "state", "texts", "object", "value", "values", "args", "time", "failure", "failures",
-    "job", "error", "is", "request",
+    "job", "error", "is", "request", "train",
 ];
 
 #[derive(Deserialize)]

@@ -65,6 +65,8 @@ pub enum ErrorClass {
     InvalidRequest = 8,
     /// The token is missing, wrong, or not allowed to do this.
     Authentication = 9,
+    /// The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done.
+    UnsupportedExtension = 11,
     /// There was no OJS answer.
     Connection = 20,
     /// There was no answer in time; the server may have acted.
@@ -92,6 +94,9 @@ impl ErrorClass {
         }
         if error.is_duplicate() {
             return Self::Duplicate;
+        }
+        if error.code.eq_ignore_ascii_case("extension_not_supported") {
+            return Self::UnsupportedExtension;
         }
         match ErrorCode::recognise(&error.code) {
             Some(C::NotFound | C::ResultPruned) => Self::NotFound,
@@ -201,6 +206,7 @@ mod tests {
             ),
             (413, r#"{"error":"PayloadTooLarge","message":"x"}"#, ErrorClass::PayloadTooLarge),
             (429, r#"{"error":{"code":"x_slow","message":"x"}}"#, ErrorClass::RateLimited),
+            (422, r#"{"error":{"code":"EXTENSION_NOT_SUPPORTED","message":"x"}}"#, ErrorClass::UnsupportedExtension),
             (503, r#"{"error":{"code":"backend_unavailable","message":"x"}}"#, ErrorClass::Api),
         ] {
             let refusal = OjsError::from_body(status, body.as_bytes()).unwrap();

@@ -30,6 +30,8 @@ pub enum ojs_class {
     InvalidRequest = 8,
     /// The token is missing, wrong, or not allowed to do this.
     Authentication = 9,
+    /// The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done.
+    UnsupportedExtension = 11,
     /// There was no OJS answer.
     Connection = 20,
     /// There was no answer in time; the server may have acted.
@@ -75,6 +77,7 @@ same_as_the_core!(
     PayloadTooLarge,
     InvalidRequest,
     Authentication,
+    UnsupportedExtension,
     Connection,
     Timeout,
     Validation,

@@ -173,6 +173,13 @@ impl Error {
         self.ojs().is_some_and(|e| e.status == 404 || ErrorCode::recognise(&e.code) == Some(ErrorCode::NotFound))
     }
 
+    /// The server does not have an extension that the request needs, such as job trains; `details.extension` names it.
+    /// The server has done nothing.
+    #[must_use]
+    pub fn is_unsupported_extension(&self) -> bool {
+        self.ojs().is_some_and(|e| e.code.eq_ignore_ascii_case("extension_not_supported"))
+    }
+
     /// The job's state does not allow the operation, in any of the spellings in use (protocol section 4.4).
     #[must_use]
     pub fn is_invalid_state_transition(&self) -> bool {

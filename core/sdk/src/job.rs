@@ -63,6 +63,8 @@ pub struct Job {
     pub workflow_id: Option<String>,
     /// Results of earlier steps of the workflow: an array.
     pub parent_results: Option<Json>,
+    /// Its place in its train; `None` when it runs in none.
+    pub train: Option<JobTrain>,
     /// Everything the server said, attributes unknown here included.
     pub document: Json,
 }
@@ -158,6 +160,23 @@ pub struct JobFailure {
     pub details: Option<serde_json::Value>,
 }
 
+/// Where a job stands in its train (extensions section 30). The server decides all of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct JobTrain {
+    /// The train's id.
+    pub id: String,
+    /// The job's number in the train, from 1 in the order in which jobs joined it.
+    pub position: u64,
+    /// `locomotive`: the one job of the train that may run; `car`: it waits; `left`: its turn is over.
+    pub role: String,
+    /// How many jobs of the train run before it.
+    pub ahead: u64,
+    /// The state of the train: `running`, `draining` (a cancelled job still runs) or `held`.
+    pub state: String,
+}
+
 /// The attributes read here, as text.
 #[derive(Deserialize)]
 struct Wire<'a> {
@@ -207,6 +226,8 @@ struct Wire<'a> {
     workflow_id: Option<&'a RawValue>,
     #[serde(borrow)]
     parent_results: Option<&'a RawValue>,
+    #[serde(borrow)]
+    train: Option<&'a RawValue>,
 }
 
 /// A job about which nothing is known.
@@ -236,6 +257,7 @@ impl Default for Job {
             tags: Vec::new(),
             workflow_id: None,
             parent_results: None,
+            train: None,
             document: Json::empty_object(),
         }
     }
@@ -275,6 +297,7 @@ impl Job {
             tags: read(wire.tags).unwrap_or_default(),
             workflow_id: read(wire.workflow_id),
             parent_results: part(wire.parent_results),
+            train: read(wire.train),
             document: Json::parsed(document.clone()),
         })
     }

@@ -79,13 +79,13 @@ pub use client::{
 };
 pub use cron::{CronJob, Overlap};
 pub use error::Error;
-pub use job::{Job, JobFailure, JobState};
+pub use job::{Job, JobFailure, JobState, JobTrain};
 pub use job_page::JobPage;
 pub use json::Json;
 pub use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
 pub use options::defaults;
 pub use options::defaults::JobOptions;
-pub use policy::{BackoffStrategy, OnConflict, OnExhaustion, RetryPolicy, UniquePolicy};
+pub use policy::{BackoffStrategy, CancelActive, OnConflict, OnExhaustion, RetryPolicy, Train, TrainAction, UniquePolicy};
 pub use queue::{Page, Queue, QueueStats};
 pub use request::{JobRequest, When};
 pub use worker::{HandlerError, JobContext, Worker};

@@ -179,8 +179,112 @@ impl UniquePolicy {
     }
 }
 
-/// Gives intervals both as ISO 8601 text and as milliseconds, whichever of the two is there, and a whole coefficient without a fraction:
-/// not every language has a form for 2.0 that is not 2.
+/// A train: its jobs run one after the other, in the order in which they were stored, each when the one before has
+/// ended for good. A job that fails and is tried again keeps its place (extensions section 30).
+///
+/// Where it is set for all jobs of a type ([`JobOptions`](crate::JobOptions)), it may leave out the id, or name
+/// arguments of the job in it: `dest_{destination_id}` is filled in with this member of the first argument, `dest_{0}`
+/// with the first argument itself.
+///
+/// ```
+/// use ojs::{JobRequest, Train, TrainAction};
+/// let job = JobRequest::new("deploy", [123]).train("dest_123");
+/// let held = JobRequest::new("deploy", [123]).train(Train::new("dest_123").on_cancelled(TrainAction::Hold));
+/// assert!(job.to_json()?.contains(r#""train":{"id":"dest_123"}"#));
+/// assert!(held.to_json()?.contains(r#""train":{"id":"dest_123","on_cancelled":"hold"}"#));
+/// # Ok::<(), ojs::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Train(Map<String, Value>);
+
+/// What a train does when the job at its head is cancelled or discarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TrainAction {
+    /// The next job runs. This is what a train does without a policy.
+    Advance,
+    /// No job runs until an operator lets the train go on.
+    Hold,
+}
+
+impl TrainAction {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Advance => "advance",
+            Self::Hold => "hold",
+        }
+    }
+}
+
+/// When a job that is cancelled while it runs leaves its train.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CancelActive {
+    /// When its worker has let go of it: two handlers never run for one train at the same time. The usual.
+    Drain,
+    /// At once, although its handler may still be running.
+    Immediate,
+}
+
+impl CancelActive {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Drain => "drain",
+            Self::Immediate => "immediate",
+        }
+    }
+}
+
+impl Train {
+    /// The train with this id: 1 to 255 letters, digits, `.`, `_`, `:` or `-`, beginning with a letter or a digit.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self::default().set("id", id.into())
+    }
+
+    /// What happens when this job is cancelled while it is at the head of its train.
+    #[must_use]
+    pub fn on_cancelled(self, action: TrainAction) -> Self {
+        self.set("on_cancelled", action.word())
+    }
+
+    /// What happens when this job is discarded: it failed for good, or expired.
+    #[must_use]
+    pub fn on_discarded(self, action: TrainAction) -> Self {
+        self.set("on_discarded", action.word())
+    }
+
+    /// When the job leaves its train after it was cancelled while it ran.
+    #[must_use]
+    pub fn cancel_active(self, when: CancelActive) -> Self {
+        self.set("cancel_active", when.word())
+    }
+
+    fn set(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The wire form.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+}
+
+impl From<&str> for Train {
+    fn from(id: &str) -> Self {
+        Self::new(id)
+    }
+}
+
+impl From<String> for Train {
+    fn from(id: String) -> Self {
+        Self::new(id)
+    }
+}
+
+/// Gives intervals both as ISO 8601 text and as milliseconds, whichever of the two is there, and a whole coefficient
+/// without a fraction: not every language has a form for 2.0 that is not 2.
 pub(crate) fn complete_retry(policy: &mut Map<String, Value>) {
     if let Some(factor) = policy.get_mut("backoff_coefficient")
         && let Some(whole) = factor.as_f64().filter(|f| factor.is_f64() && f.fract() == 0.0 && (0.0..=LARGEST_FACTOR).contains(f))

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::json::Json;
 use crate::options;
-use crate::policy::{RetryPolicy, UniquePolicy};
+use crate::policy::{RetryPolicy, Train, UniquePolicy};
 
 /// A point in time for scheduling and expiry.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +92,8 @@ pub struct JobRequest {
     pub retry: Option<RetryPolicy>,
     /// What it must not be a duplicate of.
     pub unique: Option<UniquePolicy>,
+    /// The train that it joins.
+    pub train: Option<Train>,
     /// Further options by their wire names.
     pub more_options: Map<String, Value>,
     pub(crate) id: Option<String>,
@@ -125,6 +127,7 @@ impl JobRequest {
             tags: Vec::new(),
             retry: None,
             unique: None,
+            train: None,
             more_options: Map::new(),
             id: None,
             named_queue: false,
@@ -242,6 +245,9 @@ impl JobRequest {
         if let Some(unique) = &self.unique {
             push_member(&mut out, "unique", &unique.to_value().to_string());
         }
+        if let Some(train) = &self.train {
+            push_member(&mut out, "train", &train.to_value().to_string());
+        }
         for (name, value) in &self.more_options {
             push_member(&mut out, name, &value.to_string());
         }
@@ -331,6 +337,14 @@ macro_rules! job_option_setters {
         /// What it must not be a duplicate of.
         pub fn unique(mut self, policy: $crate::UniquePolicy) -> Self {
             self.$($part)+.unique = Some(policy);
+            self
+        }
+
+        /// The train that it joins: the jobs of one train run one after the other, in the order in which they were
+        /// stored. An id such as `"dest_123"`, or a [`Train`](crate::Train) that also says what happens when the job is
+        /// cancelled or discarded.
+        pub fn train(mut self, train: impl Into<$crate::Train>) -> Self {
+            self.$($part)+.train = Some(train.into());
             self
         }
 

@@ -41,6 +41,11 @@ module OJS
     def workflow_id
       job.workflow_id
     end
+
+    # The job's place in its train; nil when it runs in none.
+    def train
+      job.train
+    end
     # gen:end
     # The job's result: what the handler returned, if that is JSON data (nil, a Hash, an Array, a String, a number, true, false).
     # Handlers and middleware may set it.

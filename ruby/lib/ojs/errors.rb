@@ -17,6 +17,7 @@ module OJS
   #   │   ├── RateLimitError                  too fast, or the queue is full
   #   │   ├── PayloadTooLargeError            more than the server takes
   #   │   ├── InvalidRequestError             the server found the request wrong
+  #   │   │   └── UnsupportedExtensionError   the server lacks an extension that it needs
   #   │   └── AuthenticationError             the token is missing, wrong, or not allowed to
   #   ├── ConnectionError                     no answer; the server may not be there
   #   │   └── TimeoutError                    no answer in time; the server may have acted
@@ -100,6 +101,9 @@ module OJS
   # The server found the request wrong; field in the details names the place.
   class InvalidRequestError < APIError; end
 
+  # The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done.
+  class UnsupportedExtensionError < InvalidRequestError; end
+
   # The token is missing, wrong, or not allowed to do this.
   class AuthenticationError < APIError; end
 
@@ -166,6 +170,7 @@ module OJS
       7 => PayloadTooLargeError,
       8 => InvalidRequestError,
       9 => AuthenticationError,
+      11 => UnsupportedExtensionError,
       20 => ConnectionError,
       21 => TimeoutError,
       30 => ValidationError,

@@ -35,6 +35,14 @@ module OJS
       on_conflict: PLAIN
     }.freeze
 
+    # How each member of +train+ is written, in the order of the wire.
+    TRAIN = {
+      id: PLAIN,
+      on_cancelled: PLAIN,
+      on_discarded: PLAIN,
+      cancel_active: PLAIN
+    }.freeze
+
     # In the order of the wire: name there, and how the value is written.
     ALL = {
       queue: [:queue, PLAIN],
@@ -51,6 +59,7 @@ module OJS
       retry: [:retry, ->(name, value) { Options.policy(name, RETRY, value) }],
       unique: [:unique, ->(name, value) { Options.policy(name, UNIQUE, value) }],
       rate_limit: [:rate_limit, PLAIN],
+      train: [:train, ->(name, value) { Options.policy(name, TRAIN, value) }],
       tags: [:tags, LIST]
     }.freeze
     # These belong to the job itself.
@@ -76,9 +85,13 @@ module OJS
     SHORT = {
       retry: [COUNTED.first, ->(attempts) { { max_attempts: attempts } },
               "how many attempts there are in all, or { max_attempts: 5, initial_interval: \"1s\" }"],
+      train: [->(value) { value.is_a?(String) || value.is_a?(Symbol) }, ->(id) { { id: id.to_s } },
+              "the id of a train, or { id: \"dest_123\", on_cancelled: :hold }"],
       unique: [->(value) { value == true }, ->(_) { { keys: %w[type args] } },
                "true (the same type and arguments), or { keys: %w[type args], period: \"1h\" }"]
     }.freeze
+    # Of these +false+ says none, also where the type has a default.
+    NONE = %i[unique train].freeze
     # These belong to one job, and not to all of a type.
     OF_ONE_JOB = [*ENVELOPE, :delay_until, :expires_at].freeze
 
@@ -177,8 +190,8 @@ module OJS
         to, write = ALL.fetch(name) { raise ValidationError, Native.unknown_name("option", name.to_s, "", NAMES.map(&:to_s)) }
         raise ValidationError, "'#{name}' and another option both set #{to}; give one of them" if found.key?(to)
 
-        # +unique+: false is not even what the type's default says.
-        found[to] = name == :unique && value == false ? false : checked(name, to, write.call(name, value))
+        # false: none, and not even what the type's default says.
+        found[to] = NONE.include?(name) && value == false ? false : checked(name, to, write.call(name, value))
       end
     end
     private_class_method :values

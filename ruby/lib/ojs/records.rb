@@ -79,6 +79,11 @@ module OJS
       to_h["workflow_id"]
     end
 
+    # The job's place in its train; nil when it runs in none.
+    def train
+      to_h["train"] && JobTrain.new(to_h["train"])
+    end
+
     # When the job was created.
     def created_at
       to_h["created_at"]
@@ -112,6 +117,35 @@ module OJS
     # The most that one run may take, in milliseconds.
     def timeout_ms
       to_h["timeout_ms"]
+    end
+  end
+
+  # Where a job stands in its train. The server decides all of it.
+  class JobTrain < Record
+    # The train's id.
+    def id
+      to_h["id"]
+    end
+
+    # The job's number in the train, from 1, in the order in which jobs joined it.
+    def position
+      to_h["position"]
+    end
+
+    # <tt>locomotive</tt>: the one job of the train that may run; <tt>car</tt>: it waits; <tt>left</tt>: its turn is
+    # over.
+    def role
+      to_h["role"]
+    end
+
+    # How many jobs of the train run before it.
+    def ahead
+      to_h["ahead"]
+    end
+
+    # The state of the train: <tt>running</tt>, <tt>draining</tt> (a cancelled job still runs) or <tt>held</tt>.
+    def state
+      to_h["state"]
     end
   end
 

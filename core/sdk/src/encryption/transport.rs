@@ -1,10 +1,8 @@
 //! The place between the enqueue chain and the network.
-use std::borrow::Cow;
-
 use bytes::Bytes;
 
 use super::codec::Codec;
-use crate::transport::{BoxFuture, Method, Request, Response, Transport, TransportError, TransportErrorKind};
+use crate::transport::{BoxFuture, Request, Response, Transport, TransportError, TransportErrorKind};
 
 /// Encrypts the arguments of every job that passes: it comes after all layers around enqueueing, so nothing of ours or yours comes
 /// later. Workers on it decrypt before they hand a job to its handler.
@@ -21,7 +19,7 @@ impl<T: Transport> Encrypted<T> {
     }
 
     fn encoded(&self, mut request: Request) -> Result<Request, TransportError> {
-        let Some(body) = request.body.as_deref().filter(|_| carries_jobs(&request)) else { return Ok(request) };
+        let Some(body) = request.body.as_deref().filter(|_| request.carries_jobs()) else { return Ok(request) };
         // What is no text is no request either: the server says so.
         let Ok(text) = std::str::from_utf8(body) else { return Ok(request) };
         let encoded = self.codec.encode(text).map_err(|e| TransportError::new(TransportErrorKind::Config, e.to_string()))?;
@@ -30,12 +28,6 @@ impl<T: Transport> Encrypted<T> {
         }
         Ok(request)
     }
-}
-
-fn carries_jobs(request: &Request) -> bool {
-    let path: &Cow<'_, str> = &request.path;
-    request.method == Method::POST
-        && matches!(path.as_ref(), "/jobs" | "/jobs/batch" | "/jobs/bulk" | "/jobs/bulk/enqueue" | "/workflows" | "/cron")
 }
 
 impl<T: Transport> Transport for Encrypted<T> {

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`names`] | the names that exist, and the nearest to a wrong one |
 //! | [`values`] | shorthands, lengths of time, and values that mean nothing |
+//! | [`train`] | the train of a job, from its options, its metadata and its type |
 //! | [`defaults`] | what is set for a type of jobs once |
 use std::borrow::Cow;
 
@@ -15,6 +16,7 @@ use crate::error::Error;
 
 pub mod defaults;
 mod names;
+mod train;
 mod values;
 
 /// Options in the order in which every language sends them: that of [`JobRequest`](crate::JobRequest). Others follow by name.
@@ -44,11 +46,13 @@ pub(crate) fn complete(job: &[u8], job_type: &str, options: Option<&RawValue>) -
     if given.is_empty() && defaults.is_none() {
         return Ok(None);
     }
+    let train = train::of(job, &given, defaults.as_deref().unwrap_or_default())?;
     let mut wanted = Vec::with_capacity(given.len());
-    for (name, value) in &given {
+    for (name, value) in given.iter().filter(|(name, _)| name != "train") {
         wanted.extend(written(name, value)?);
     }
-    for (name, value) in defaults.iter().flat_map(|defaults| defaults.iter()) {
+    wanted.extend(train.as_ref().map(|train| ("train".into(), train.option.as_str().into())));
+    for (name, value) in defaults.iter().flat_map(|defaults| defaults.iter()).filter(|(name, _)| name != "train") {
         let same = |other: &str| names::subject(other) == names::subject(name);
         if !given.iter().any(|(other, value)| *value != "null" && same(other)) {
             wanted.retain(|(other, _)| !same(other));
@@ -59,6 +63,7 @@ pub(crate) fn complete(job: &[u8], job_type: &str, options: Option<&RawValue>) -
     wanted.sort_by(|(a, _), (b, _)| rank(a).cmp(&rank(b)));
     if wanted.iter().zip(&given).all(|((name, value), (given_name, given_value))| name == given_name && value == given_value)
         && wanted.len() == given.len()
+        && train.as_ref().is_none_or(|train| train.meta.is_none())
     {
         return Ok(None);
     }
@@ -67,7 +72,11 @@ pub(crate) fn complete(job: &[u8], job_type: &str, options: Option<&RawValue>) -
         push_member(&mut text, name, value);
     }
     text.push('}');
-    Ok(Some(put(job, options, &text)?))
+    let job = put(job, options, &text)?;
+    Ok(Some(match train.as_ref().and_then(|train| train.meta.as_deref()) {
+        Some(meta) => with_meta(&job, meta)?,
+        None => job,
+    }))
 }
 
 /// Name and JSON text of an option.
@@ -99,6 +108,24 @@ fn put(job: &[u8], options: Option<&RawValue>, text: &str) -> Result<Vec<u8>, Er
         (Some(before), Some(own), Some(after)) if own == options.as_bytes() => Ok([before, text.as_bytes(), after].concat()),
         _ => Err(wrong()),
     }
+}
+
+/// The job with this metadata, in the place of its own or behind the arguments.
+fn with_meta(job: &[u8], meta: &str) -> Result<Vec<u8>, Error> {
+    let wrong = || Error::validation("job", "must be a JSON object");
+    let job = members(std::str::from_utf8(job).map_err(|_| wrong())?).map_err(|_| wrong())?;
+    let has_meta = job.iter().any(|(name, _)| name == "meta");
+    let mut out = String::from("{");
+    let mut missing = !has_meta;
+    for (name, value) in &job {
+        if missing && matches!(name.as_ref(), "schema" | "options") {
+            push_member(&mut out, "meta", meta);
+            missing = false;
+        }
+        push_member(&mut out, name, if name == "meta" { meta } else { value });
+    }
+    out.push('}');
+    Ok(out.into_bytes())
 }
 
 /// The place of an option: by [`ORDER`], then by name.
@@ -147,6 +174,69 @@ mod tests {
     fn what_is_complete_is_left_alone() {
         for options in ["{}", "null", r#"{"retry":null}"#, r#"{"queue":"q","retry":{"max_attempts":3}}"#] {
             assert_eq!(completed(&format!(r#"{{"options":{options}}}"#)).unwrap(), None, "{options}");
+        }
+    }
+
+    #[test]
+    fn a_train_is_written_out_and_its_metadata_says_the_same() {
+        for (given, sent) in [
+            (
+                r#"{"args":[],"options":{"train":"dest_123"}}"#,
+                r#"{"args":[],"meta":{"train_id":"dest_123"},"options":{"train":{"id":"dest_123"}}}"#,
+            ),
+            (
+                r#"{"args":[1.0],"meta":{"a":1e2,"train_id":"x"},"options":{"train":{"on_cancelled":"hold"},"queue":"q"}}"#,
+                concat!(
+                    r#"{"args":[1.0],"meta":{"a":1e2,"train_id":"x","train_on_cancelled":"hold"},"#,
+                    r#""options":{"queue":"q","train":{"id":"x","on_cancelled":"hold"}}}"#
+                ),
+            ),
+            (
+                r#"{"args":[{"to":7}, "b"],"options":{"train":{"id":"dest_{to}.{1}","on_discarded":"advance"}}}"#,
+                concat!(
+                    r#"{"args":[{"to":7}, "b"],"meta":{"train_id":"dest_7.b","train_on_discarded":"advance"},"#,
+                    r#""options":{"train":{"id":"dest_7.b","on_discarded":"advance"}}}"#
+                ),
+            ),
+            (
+                r#"{"args":[],"options":{"train":{"id":"x","cancel_active":"immediate","position":4,"role":"car"}}}"#,
+                concat!(
+                    r#"{"args":[],"meta":{"train_id":"x","train_cancel_active":"immediate"},"#,
+                    r#""options":{"train":{"id":"x","cancel_active":"immediate"}}}"#
+                ),
+            ),
+            (r#"{"args":[],"options":{"train":false}}"#, r#"{"args":[],"options":{}}"#),
+        ] {
+            let once = completed(given).unwrap().unwrap();
+            assert_eq!(once, sent);
+            assert_eq!(completed(&once).unwrap(), None, "{given}: what is complete stays as it is");
+        }
+    }
+
+    #[test]
+    fn a_train_that_is_wrong_is_refused_by_field_and_rule() {
+        let long = format!("\"{}\"", "a".repeat(256));
+        for (train, field, rule) in [
+            (r#""""#, "train.id", "must be 1 to 255 letters"),
+            (r#""_a""#, "train.id", "begin with a letter or a digit; got \"_a\""),
+            (r#""a b""#, "train.id", "must be 1 to 255 letters"),
+            (long.as_str(), "train.id", "must be 1 to 255 letters"),
+            (r#""dest_{x}""#, "train.id", "names the argument 'x'"),
+            (r#""dest_{x""#, "train.id", "brace without its pair"),
+            ("{}", "train.id", "is missing"),
+            ("7", "train", "must be the id of a train"),
+            ("true", "train", "must be the id of a train"),
+            (r#"{"id":7}"#, "train.id", "must be 1 to 255 letters"),
+            (r#"{"id":"a","on_cancelled":"stop"}"#, "train.on_cancelled", "must be \"advance\" or \"hold\", got \"stop\""),
+            (r#"{"id":"a","cancel_active":"hold"}"#, "train.cancel_active", "must be \"drain\" or \"immediate\", got \"hold\""),
+            (r#"{"id":"a","on_discarded":true}"#, "train.on_discarded", "must be \"advance\" or \"hold\", got true"),
+            (r#"{"id":"a","on_canceled":"hold"}"#, "train.on_canceled", "did you mean 'on_cancelled'?"),
+            (r#"{"id":"b"}"#, "train.id", "is 'b', but meta.train_id is 'a'"),
+        ] {
+            let meta = if rule.contains("meta") { r#""meta":{"train_id":"a"},"# } else { "" };
+            let error = completed(&format!(r#"{{"args":[],{meta}"options":{{"train":{train}}}}}"#)).unwrap_err();
+            let Error::Validation { field: found, message } = error else { panic!("{train}: {error}") };
+            assert!(found == field && message.contains(rule), "{train}: {found}: {message}");
         }
     }
 

@@ -17,6 +17,7 @@ const OPTIONS: &[&str] = &[
     "retry",
     "unique",
     "rate_limit",
+    "train",
     "tags",
     "pending",
 ];
@@ -55,6 +56,12 @@ pub(super) const UNIQUE: Kind = Kind {
 pub(super) const RATE_LIMIT: Kind = Kind {
     names: &["key", "rate", "concurrency", "throttle", "on_limit", "retry_priority", "scope", "max_per_second"],
     also: &["limit", "period"],
+};
+
+pub(super) const TRAIN: Kind = Kind {
+    names: &["id", "on_cancelled", "on_discarded", "cancel_active"],
+    // What a server adds: a job that was read can be enqueued again.
+    also: &["position", "role", "ahead", "state"],
 };
 
 /// Objects of one kind, and the names that their members may have.

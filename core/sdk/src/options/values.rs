@@ -7,6 +7,7 @@ use ojs_model::json::string;
 use serde_json::{Map, Value, json};
 
 use super::names::{self, Kind};
+use super::train;
 use crate::When;
 use crate::error::Error;
 use crate::policy::{complete_retry, complete_unique};
@@ -33,6 +34,7 @@ pub(super) fn written<'a>(name: &'a str, value: &'a str) -> Result<Option<Writte
             object(&names::RATE_LIMIT, "rate_limit", value)?;
             Ok(as_given)
         }
+        "train" => train::checked(name, value),
         _ => Ok(as_given),
     }
 }

@@ -37,7 +37,7 @@ pub fn recorded(method: &str, path: &str, body: &[u8]) -> Vec<String> {
 /// Where in a list of [`recorded`] jobs those stand that a test asks for. `wanted` is a JSON object: `type`, `args`,
 /// `id` and `schema` are equal, `meta` is a part of the job's, and all other members are options, which may be
 /// written as they are in a program (`"timeout": "5m"`). A job that names no queue is in `default`, and one without a
-/// priority has 0.
+/// priority has 0. Of `train` the members that are asked for are compared.
 ///
 /// # Errors
 /// [`Error::Validation`] for an option that does not exist: no job could have it.
@@ -92,6 +92,10 @@ fn has_option(options: &Value, name: &str, value: &Value) -> bool {
     match (options.get(name), name) {
         (None, "queue") => value == "default" || value.is_null(),
         (None, "priority") => value == 0 || value.is_null(),
+        // A test that asks for a train by its id does not ask for its policies.
+        (Some(Value::Object(train)), "train") => {
+            value.as_object().is_some_and(|wanted| wanted.iter().all(|(name, value)| train.get(name) == Some(value)))
+        }
         (given, _) => same(given.unwrap_or(&Value::Null), value),
     }
 }

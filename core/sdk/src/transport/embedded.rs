@@ -10,6 +10,7 @@ use http_body_util::BodyExt;
 use ojs_engine::{Engine, EngineOptions, StoreUrl};
 use tower::ServiceExt;
 
+use super::extension::REQUIRES_EXTENSION;
 use super::{BoxFuture, Request, Response, Transport, TransportError, TransportErrorKind};
 
 /// A transport to an engine in this process.
@@ -99,10 +100,14 @@ impl Transport for Embedded {
     fn request(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
         Box::pin(async move {
             let router = self.router()?;
-            let call = http::Request::builder()
+            let mut call = http::Request::builder()
                 .method(request.method.clone())
                 .uri(request.absolute_path().as_ref())
-                .header(CONTENT_TYPE, ojs_model::MEDIA_TYPE)
+                .header(CONTENT_TYPE, ojs_model::MEDIA_TYPE);
+            if let Some(extension) = request.required_extension() {
+                call = call.header(REQUIRES_EXTENSION, extension);
+            }
+            let call = call
                 .body(request.body.map_or_else(Body::empty, Body::from))
                 .map_err(|e| TransportError::new(TransportErrorKind::Config, "cannot build a request").with_source(e))?;
             let answer = match router.oneshot(call).await {

@@ -7,6 +7,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ojs_model::redact;
 
+use super::extension::REQUIRES_EXTENSION;
 use super::{BoxFuture, ConnectOptions, Request, Response, Transport, TransportError, TransportErrorKind, tls};
 
 /// Memory that is set aside for an answer on the word of its sender; a longer one gets more as it comes.
@@ -54,6 +55,9 @@ impl Http {
         let url = format!("{}{}", self.base, request.absolute_path());
         let mut call = client.request(request.method.clone(), url).headers(self.headers.clone());
         call = call.timeout(self.options.timeout.saturating_add(request.wait));
+        if let Some(extension) = request.required_extension() {
+            call = call.header(REQUIRES_EXTENSION, extension);
+        }
         if let Some(body) = &request.body {
             call = call.body(body.clone());
         }

@@ -30,6 +30,7 @@ mod connect;
 #[cfg(feature = "embedded")]
 mod embedded;
 mod error;
+mod extension;
 #[cfg(feature = "http")]
 mod http_client;
 mod proxy;
@@ -42,6 +43,7 @@ pub use connect::{ConnectOptions, check_url, connect};
 #[cfg(feature = "embedded")]
 pub use embedded::Embedded;
 pub use error::{TransportError, TransportErrorKind};
+pub use extension::JOB_TRAINS;
 #[cfg(feature = "http")]
 pub use http_client::Http;
 pub use proxy::Proxy;

@@ -12,7 +12,7 @@ use super::handle::Beat;
 use super::shared::Shared;
 use crate::dispatch::{CancelReason, Delivery, DeliveryKey};
 use crate::error::Error;
-use crate::job::{self, Job};
+use crate::job::{self, Job, JobTrain};
 use crate::json::Json;
 
 /// One run of a job. Cheap to clone; clones share everything.
@@ -125,6 +125,12 @@ impl JobContext {
     #[must_use]
     pub fn workflow_id(&self) -> Option<&str> {
         self.job().workflow_id.as_deref()
+    }
+
+    /// The job's place in its train; `None` when it runs in none.
+    #[must_use]
+    pub fn train(&self) -> Option<&JobTrain> {
+        self.job().train.as_ref()
     }
 
     /// Extends the lease now. The worker does so on its own every few seconds; this also asks whether to go on.

@@ -1,5 +1,11 @@
 package org.openjobspec;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +17,9 @@ final class Defaults {
     /** Options that belong to one job, and not to all of a type. */
     private static final List<String> OF_ONE_JOB = List.of("delay_until", "expires_at");
     private static final ConcurrentHashMap<String, Map<String, Object>> BY_TYPE = new ConcurrentHashMap<>();
+
+    private static final MethodHandle SET =
+            Native.function("ojs_job_defaults_set", ADDRESS, Native.SLICE, Native.SLICE);
 
     private Defaults() {}
 
@@ -29,9 +38,21 @@ final class Defaults {
             for (String name : List.of("id", "meta", "schema")) if (body.containsKey(name)) throw ofOneJob(name, type);
             if (!said.args().isEmpty()) throw ofOneJob("args", type);
             for (String name : OF_ONE_JOB) if (said.options().containsKey(name)) throw ofOneJob(name, type);
-            before = new LinkedHashMap<>(said.options());
+            Map<String, Object> options = new LinkedHashMap<>(said.options());
+            // The core fills in the train: it merges the members with those of a job, and an id may name arguments.
+            Object train = options.remove("train");
+            setInCore(type, train == null ? Map.of() : Map.of("train", train));
+            before = options;
         } finally {
             if (before != null) BY_TYPE.put(type, before);
+        }
+    }
+
+    private static void setInCore(String type, Map<String, Object> options) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment name = Native.slice(memory, type.getBytes(StandardCharsets.UTF_8));
+            MemorySegment text = Native.slice(memory, Json.bytes(options));
+            Native.raise(() -> (MemorySegment) SET.invokeExact(name, text));
         }
     }
 

@@ -100,6 +100,11 @@ public record Job(Map<String, Object> members) implements JsonForm {
         return Members.text(members, "workflow_id");
     }
 
+    /** The job's place in its train; null when it runs in none. */
+    public JobTrain train() {
+        return members.get("train") == null ? null : JobTrain.of(members.get("train"));
+    }
+
     /** When the job was created. */
     public Instant createdAt() {
         return Members.time(members, "created_at");

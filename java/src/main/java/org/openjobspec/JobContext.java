@@ -82,6 +82,11 @@ public final class JobContext {
         return job().workflowId();
     }
 
+    /** Its place in its train; null when it runs in none. */
+    public JobTrain train() {
+        return job().train();
+    }
+
     /** A place for middleware to leave things for the layers inside; gone after this run. */
     public synchronized Map<String, Object> metadata() {
         if (metadata == null) metadata = new LinkedHashMap<>();

@@ -150,6 +150,16 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
         return option("rate_limit", rateLimit);
     }
 
+    /** The train that it joins: jobs of one train run one after the other. */
+    public S train(String id) {
+        return train(Train.of(id));
+    }
+
+    /** The train that it joins: jobs of one train run one after the other. */
+    public S train(Train train) {
+        return option("train", train.toJson());
+    }
+
     /** Words to find it by. */
     public S tags(String... tags) {
         return unless(tags.length == 0, "tags", List.of(tags));

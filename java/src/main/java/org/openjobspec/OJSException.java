@@ -143,8 +143,15 @@ public sealed class OJSException extends RuntimeException {
     }
 
     /** The server found the request wrong; field in the details names the place. */
-    public static final class InvalidRequest extends Api {
+    public static sealed class InvalidRequest extends Api {
         InvalidRequest(String message, About about, Throwable cause) {
+            super(message, about, cause);
+        }
+    }
+
+    /** The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done. */
+    public static final class UnsupportedExtension extends InvalidRequest {
+        UnsupportedExtension(String message, About about, Throwable cause) {
             super(message, about, cause);
         }
     }
@@ -253,6 +260,7 @@ public sealed class OJSException extends RuntimeException {
             case 7 -> new PayloadTooLarge(message, about, null);
             case 8 -> new InvalidRequest(message, about, null);
             case 9 -> new Authentication(message, about, null);
+            case 11 -> new UnsupportedExtension(message, about, null);
             case 20 -> new Connection(message, about, null);
             case 21 -> new Timeout(message, about, null);
             case 30 -> new Validation(message, about, null);

@@ -300,6 +300,10 @@ class VectorsTest {
             case "retry" -> request.retry(value instanceof Number attempts
                     ? RetryPolicy.DEFAULT.withMaxAttempts(attempts.intValue()) : retry(Members.of(value)));
             case "unique" -> request.unique(unique(Members.of(value)));
+            case "train" -> {
+                if (value instanceof String id) request.train(id);
+                else request.train(train(Members.of(value)));
+            }
             default -> throw new AssertionError("no method for the option " + name);
         }
     }
@@ -338,6 +342,21 @@ class VectorsTest {
             };
         }
         return policy;
+    }
+
+    private static Train train(Map<String, Object> given) {
+        Train train = Train.DEFAULT;
+        for (var member : given.entrySet()) {
+            Object value = member.getValue();
+            train = switch (member.getKey()) {
+                case "id" -> train.withId((String) value);
+                case "on_cancelled" -> train.withOnCancelled(Train.TrainAction.valueOf(constant(value)));
+                case "cancel_active" -> train.withCancelActive(Train.CancelActive.valueOf(constant(value)));
+                case "on_discarded" -> train.withOnDiscarded(Train.TrainAction.valueOf(constant(value)));
+                default -> throw new AssertionError("no method for " + member.getKey());
+            };
+        }
+        return train;
     }
 
     private static String constant(Object value) {
