@@ -67,6 +67,8 @@ enum ojs_class
     OJS_CLASS_INVALID_REQUEST = 8,
     // The token is missing, wrong, or not allowed to do this.
     OJS_CLASS_AUTHENTICATION = 9,
+    // The server does not have an extension that the request needs, such as job trains; extension in the details names it. Nothing was done.
+    OJS_CLASS_UNSUPPORTED_EXTENSION = 11,
     // There was no OJS answer.
     OJS_CLASS_CONNECTION = 20,
     // There was no answer in time; the server may have acted.

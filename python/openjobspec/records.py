@@ -203,6 +203,40 @@ class Job(Record):
         return found
 
 
+class JobTrain(Record):
+    """Where a job stands in its train. The server decides all of it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"JobTrain(id={self.id!r}, position={self.position!r}, role={self.role!r}, ahead={self.ahead!r}, state={self.state!r})"
+
+    @property
+    def id(self) -> str:
+        """The train's id."""
+        return str(self.to_dict().get("id", ""))
+
+    @property
+    def position(self) -> int:
+        """The job's number in the train, from 1, in the order in which jobs joined it."""
+        return int(self.to_dict().get("position") or 0)
+
+    @property
+    def role(self) -> str:
+        """``locomotive``: the one job of the train that may run; ``car``: it waits; ``left``: its turn is over."""
+        return str(self.to_dict().get("role", ""))
+
+    @property
+    def ahead(self) -> int:
+        """How many jobs of the train run before it."""
+        return int(self.to_dict().get("ahead") or 0)
+
+    @property
+    def state(self) -> str:
+        """The state of the train: ``running``, ``draining`` (a cancelled job still runs) or ``held``."""
+        return str(self.to_dict().get("state", ""))
+
+
 class JobResult(Record):
     """How a job ended, and what its handler returned.
 

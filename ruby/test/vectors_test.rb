@@ -43,7 +43,7 @@ class VectorsTest < Minitest::Test
   # By the number all languages share.
   CLASSES = { 1 => OJS::APIError, 2 => OJS::DuplicateError, 3 => OJS::NotFoundError, 4 => OJS::QueuePausedError, 5 => OJS::RateLimitError,
               6 => OJS::InvalidStateTransitionError, 7 => OJS::PayloadTooLargeError, 8 => OJS::InvalidRequestError,
-              9 => OJS::AuthenticationError, 30 => OJS::ValidationError }.freeze
+              9 => OJS::AuthenticationError, 11 => OJS::UnsupportedExtensionError, 30 => OJS::ValidationError }.freeze
 
   def self.listener
     @listener ||= Listener.new
