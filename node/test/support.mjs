@@ -108,6 +108,6 @@ export function program(args, options = {}) {
 /** Names of error classes by the number all languages share. */
 export const CLASSES = {
   1: 'OJSAPIError', 2: 'OJSDuplicateError', 3: 'OJSNotFoundError', 4: 'OJSQueuePausedError', 5: 'OJSRateLimitError',
-  6: 'OJSInvalidStateTransitionError', 7: 'OJSPayloadTooLargeError', 8: 'OJSInvalidRequestError', 9: 'OJSAuthenticationError', 11: 'OJSUnsupportedExtensionError',
-  30: 'OJSValidationError',
+  6: 'OJSInvalidStateTransitionError', 7: 'OJSPayloadTooLargeError', 8: 'OJSInvalidRequestError', 9: 'OJSAuthenticationError',
+  11: 'OJSUnsupportedExtensionError', 30: 'OJSValidationError',
 };

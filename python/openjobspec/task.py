@@ -12,6 +12,7 @@ from ._signature import Signature
 from .context import JobContext
 from .errors import OJSValidationError
 from .job import WITH_DEFAULTS, Job, JobRequest
+from .options import train_wire
 from .policies import after, duration_text
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ class Task(Generic[P, R]):
 
         Raises OJSValidationError when the handler does not take these arguments.
         """
-        return JobRequest(self.type, self._signature.arguments(args, kwargs), **{**self._options, "queue": self.queue})
+        options = {**self._options, "queue": self.queue}
+        if options.get("train") and "id" not in _train(options):
+            del options["train"]  # policies alone: the core has them, for jobs that a caller puts into a train
+        return JobRequest(self.type, self._signature.arguments(args, kwargs), **options)
 
     @property
     def queue(self) -> str:
@@ -85,10 +89,19 @@ class Task(Generic[P, R]):
     def options(self, **options: Any) -> Task[P, R]:
         """The same task with options for its next jobs, by the names of :meth:`openjobspec.Client.enqueue`: ``delay="5m"``, ``queue="slow"``."""
         JobRequest(self.type, **options)  # refuses unknown names
+        if options.get("train"):
+            # Another train, with the policies of the type.
+            options["train"] = {**_train(self._options), **_train(options)}
         return Task(self._worker, self.type, self.function, self._signature, {**self._options, **options})
 
     def __repr__(self) -> str:
         return f"<Task {self.type}: {self._signature}>"
+
+
+def _train(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What options say about a train, as the wire has it."""
+    given = options.get("train")
+    return dict(train_wire(given)) if given else {}
 
 
 class Registration(Protocol):

@@ -196,9 +196,7 @@ class Worker:
         signature = Signature(named, function)
         options = defaults_of(named, defaults)
         self._handlers[named] = signature.caller()
-        # The core fills in the train: its id may name arguments, and a call that names another one keeps the policies.
-        own = {name: value for name, value in options.items() if name != "train"}
-        task: Task[..., Any] = Task(self, named, function, signature, own)
+        task: Task[..., Any] = Task(self, named, function, signature, options)
         self._tasks[named] = task
         return task
 

@@ -1,0 +1,124 @@
+package ojs_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+const jobTrains = "urn:ojs:ext:x:ojs:job-trains"
+
+// trainServer is a server of a test: it keeps the latest job and what the request requires.
+type trainServer struct {
+	mu       sync.Mutex
+	refuses  bool
+	job      vectorTrain
+	required string
+}
+
+type vectorTrain struct {
+	Meta    map[string]string
+	Options struct{ Train map[string]string }
+}
+
+func (s *trainServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.job, s.required = vectorTrain{}, r.Header.Get("OJS-Requires-Extension")
+	_ = json.NewDecoder(r.Body).Decode(&s.job)
+	w.Header().Set("Content-Type", "application/json")
+	if s.refuses {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = w.Write([]byte(`{"error":{"code":"EXTENSION_NOT_SUPPORTED","message":"no","details":{"extension":"` + jobTrains + `"}}}`))
+		return
+	}
+	w.WriteHeader(http.StatusCreated)
+	_, _ = w.Write([]byte(`{"job":{"id":"x","train":{"id":"dest_1","position":3,"role":"car","ahead":2,"state":"running"}}}`))
+}
+
+// train is what the latest job said; its metadata says the same, and the request required the extension.
+func (s *trainServer) train(t *testing.T) map[string]string {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	equal(t, s.job.Meta["train_id"], s.job.Options.Train["id"], "the train in the metadata")
+	if s.job.Options.Train == nil {
+		equal(t, s.required, "", "the required extension")
+	} else {
+		equal(t, s.required, jobTrains, "the required extension")
+	}
+	return s.job.Options.Train
+}
+
+func trainBench(t *testing.T) (*trainServer, *ojs.Client) {
+	t.Helper()
+	server := &trainServer{}
+	listener := httptest.NewServer(server)
+	t.Cleanup(listener.Close)
+	client, err := ojs.NewClient(listener.URL, ojs.WithMaxSends(1))
+	must(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return server, client
+}
+
+func TestATrainIsSentWithWhatATypeSaysOnce(t *testing.T) {
+	t.Parallel()
+	server, client := trainBench(t)
+	enqueue := func(jobType string, args any, options ...ojs.EnqueueOption) map[string]string {
+		t.Helper()
+		job, err := client.Enqueue(t.Context(), jobType, args, options...)
+		must(t, err)
+		same(t, job.Train, &ojs.JobTrain{ID: "dest_1", Position: 3, Role: "car", Ahead: 2, State: "running"}, "the place in the train")
+		return server.train(t)
+	}
+	held := ojs.Train{ID: "dest_1", OnCancelled: "hold", CancelActive: "immediate"}
+	same(t, enqueue("deploy", nil, ojs.WithTrain(held)),
+		map[string]string{"id": "dest_1", "on_cancelled": "hold", "cancel_active": "immediate"}, "a train")
+	same(t, enqueue("deploy", ojs.Args{7}, ojs.WithTrain(ojs.Train{ID: "dest_{0}"})), map[string]string{"id": "dest_7"}, "a named argument")
+	same(t, enqueue("deploy", nil), map[string]string(nil), "no train")
+
+	worker, err := client.NewWorker(ojs.WithLogger(quietLogger))
+	must(t, err)
+	task := ojs.NewTask[int]("trains.policy", ojs.WithTrain(ojs.Train{OnCancelled: "hold"}))
+	task.Register(worker, func(ojs.JobContext, int) error { return nil })
+	dest := ojs.WithTrain(ojs.Train{ID: "dest_1"})
+	_, err = task.Enqueue(t.Context(), client, 1)
+	must(t, err)
+	same(t, server.train(t), map[string]string(nil), "policies alone are no train")
+	_, err = task.Enqueue(t.Context(), client, 1, dest)
+	must(t, err)
+	same(t, server.train(t), map[string]string{"id": "dest_1", "on_cancelled": "hold"}, "the train of a task")
+	same(t, enqueue("trains.policy", nil, dest), map[string]string{"id": "dest_1", "on_cancelled": "hold"}, "the policy of the type")
+	own := ojs.WithTrain(ojs.Train{ID: "dest_1", OnCancelled: "advance"})
+	same(t, enqueue("trains.policy", nil, own), map[string]string{"id": "dest_1", "on_cancelled": "advance"}, "what the job says")
+	worker.Register("trains.derived", func(ojs.JobContext) error { return nil }, ojs.WithTrain(ojs.Train{ID: "dest_{destination_id}"}))
+	same(t, enqueue("trains.derived", ojs.Obj{"destination_id": 123}), map[string]string{"id": "dest_123"}, "a derived train")
+}
+
+func TestAWrongTrainIsRefused(t *testing.T) {
+	t.Parallel()
+	server, client := trainBench(t)
+	for message, train := range map[string]ojs.Train{
+		"train.id: must be 1 to 255 letters":    {ID: "a b"},
+		"train.id: is missing":                  {OnCancelled: "hold"},
+		`train.on_cancelled: must be "advance"`: {ID: "a", OnCancelled: "wait"},
+	} {
+		_, err := client.Enqueue(t.Context(), "deploy", nil, ojs.WithTrain(train))
+		if !errors.Is(err, ojs.ErrValidation) || !strings.Contains(err.Error(), message) {
+			t.Errorf("%v is not %q", err, message)
+		}
+	}
+	server.mu.Lock()
+	server.refuses = true
+	server.mu.Unlock()
+	_, err := client.Enqueue(t.Context(), "deploy", nil, ojs.WithTrain(ojs.Train{ID: "dest_1"}))
+	if !errors.Is(err, ojs.ErrUnsupportedExtension) || !errors.Is(err, ojs.ErrInvalidRequest) {
+		t.Errorf("a server without trains: %v", err)
+	}
+}

@@ -1,0 +1,94 @@
+"""The train of a job: how it is said, what a type says once, what comes back."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import pytest
+
+import openjobspec as ojs
+from openjobspec.outbox import Outbox
+
+
+def staged(client: ojs.Client, job: Any, args: Any = None, **options: Any) -> dict[str, Any]:
+    """The options of a job as they are sent, with its metadata among them: the core has written them into the row of an outbox."""
+    app = sqlite3.connect(":memory:")
+    outbox = Outbox(client, database="sqlite")
+    outbox.migrate(app)
+    if isinstance(job, ojs.JobRequest):
+        outbox.add(app, job)
+    else:
+        outbox.add(app, job, args, **options)
+    [row] = outbox.waiting(app)
+    app.close()
+    return dict(row["options"])
+
+
+HELD = {"id": "dest_1", "on_cancelled": "hold"}
+
+
+@pytest.mark.parametrize("train", [HELD, ojs.Train("dest_1", on_cancelled="hold"), ojs.Train(id="dest_1", on_cancelled="hold")])
+def test_a_train_is_an_id_an_object_or_a_train(train: Any) -> None:
+    with ojs.Client("memory:") as client:
+        assert staged(client, "deploy", train=train)["train"] == HELD
+        row = staged(client, "deploy", [7], train="dest_{0}", meta={"a": 1})
+        assert (row["train"], row["meta"]) == ({"id": "dest_7"}, {"a": 1, "train_id": "dest_7"})
+        assert "train" not in staged(client, "deploy", train=False)
+
+
+@pytest.mark.parametrize(
+    ("train", "message"),
+    [
+        ("a b", "train.id: must be 1 to 255 letters"),
+        ({"on_cancelled": "hold"}, "train.id: is missing"),
+        ({"id": "a", "on_cancelled": "wait"}, 'train.on_cancelled: must be "advance" or "hold", got "wait"'),
+        ({"id": "a", "on_canceled": "hold"}, "did you mean 'on_cancelled'"),
+        (7, "train must be the id of a train"),
+    ],
+)
+def test_a_wrong_train_is_refused_by_field_and_rule(train: Any, message: str) -> None:
+    with ojs.Client("memory:") as client, pytest.raises(ojs.OJSValidationError, match=message):
+        client.enqueue("deploy", train=train)
+
+
+def test_a_type_says_its_train_once() -> None:
+    worker = ojs.Worker("memory:", queues=["deployments"])
+    policy = ojs.Train(on_cancelled="hold")
+    task = worker.register("trains.policy", lambda ctx: None, queue="deployments", train=policy)
+    derived = worker.register("trains.derived", lambda ctx, destination: None, train={"id": "dest_{destination_id}", "on_discarded": "hold"})
+    with ojs.Client("memory:") as client:
+        assert "train" not in staged(client, task.request()), "policies alone are no train"
+        for row in (staged(client, task.options(train="dest_1").request()), staged(client, "trains.policy", train="dest_1")):
+            assert row["train"] == {"id": "dest_1", "on_cancelled": "hold"}
+        own = task.options(train=ojs.Train("dest_1", on_cancelled="advance"))
+        assert staged(client, own.request())["train"] == {"id": "dest_1", "on_cancelled": "advance"}
+        args = {"destination_id": 123, "action": "deploy"}
+        for row in (staged(client, derived.request(args)), staged(client, "trains.derived", [args])):
+            assert row["train"] == {"id": "dest_123", "on_discarded": "hold"}
+            assert row["meta"] == {"train_id": "dest_123", "train_on_discarded": "hold"}
+        assert "train" not in staged(client, derived.options(train=False).request(args))
+        with pytest.raises(ojs.OJSValidationError, match="names the argument 'destination_id'"):
+            staged(client, derived.request({}))
+    with pytest.raises(ojs.OJSValidationError, match="brace without its pair"):
+        worker.register("trains.wrong", lambda ctx: None, train="dest_{")
+
+
+def test_a_job_knows_its_place() -> None:
+    job = ojs.Job.from_dict({"id": "1", "train": {"id": "dest_1", "position": 3, "role": "car", "ahead": 2, "state": "running"}})
+    assert job.train is not None
+    assert (job.train.id, job.train.position, job.train.role, job.train.ahead, job.train.state) == ("dest_1", 3, "car", 2, "running")
+    assert repr(job.train) == "JobTrain(id='dest_1', position=3, role='car', ahead=2, state='running')"
+    assert ojs.Job.from_dict({"id": "1"}).train is None
+
+
+def test_a_server_without_trains_is_an_error_of_its_own() -> None:
+    class Refusing:
+        def request(self, method: str, path: str, body: Any = None) -> Any:
+            details = {"extension": "urn:ojs:ext:x:ojs:job-trains"}
+            return 422, {"error": {"code": "EXTENSION_NOT_SUPPORTED", "message": "no", "retryable": False, "details": details}}
+
+    with ojs.Client(transport=Refusing()) as client, pytest.raises(ojs.UnsupportedExtensionError) as caught:
+        client.enqueue("deploy", train="dest_1")
+    assert caught.value.details["extension"].endswith(":job-trains")
+    assert isinstance(caught.value, ojs.InvalidRequestError)

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require_relative "support"
+
+# The train of a job: how it is said, what a type says once, what comes back.
+class TrainsTest < Minitest::Test
+  include Support
+
+  REFUSAL = { error: { code: "EXTENSION_NOT_SUPPORTED", message: "no", details: { extension: "urn:ojs:ext:x:ojs:job-trains" } } }.freeze
+
+  def client
+    @client ||= OJS::Client.new("memory:")
+  end
+
+  # The train of a job as it is sent: the core has written it into the row of an outbox. Its metadata says the same.
+  def train(type, args = [], **options)
+    row = OJS::Outbox.new(client, database: "sqlite").stage({ type: type, args: args, **options }).params
+    written = JSON.parse(row.find { |value| value.to_s.start_with?("{") })
+    said = written["train"]
+    said ? assert_equal(said["id"], written.dig("meta", "train_id")) : assert_nil(written.dig("meta", "train_id"))
+    said
+  end
+
+  def test_a_train_is_an_id_or_a_hash
+    assert_equal({ "id" => "dest_1" }, train("deploy", train: "dest_1"))
+    said = { id: "dest_1", on_cancelled: :hold, cancel_active: "immediate" }
+    assert_equal({ "id" => "dest_1", "on_cancelled" => "hold", "cancel_active" => "immediate" }, train("deploy", train: said))
+    assert_equal({ "id" => "dest_7" }, train("deploy", [7], train: "dest_{0}"))
+    assert_nil train("deploy")
+  end
+
+  def test_a_wrong_train_is_refused_by_field_and_rule
+    { "a b" => /train\.id: must be 1 to 255 letters/, { on_cancelled: :hold } => /train\.id: is missing/,
+      { id: "a", on_cancelled: :wait } => /train\.on_cancelled: must be "advance" or "hold", got "wait"/,
+      { id: "a", on_canceled: :hold } => /did you mean 'on_cancelled'/, 7 => /train is the id of a train/ }.each do |wrong, message|
+      assert_match message, assert_raises(OJS::ValidationError) { client.enqueue("deploy", [], train: wrong) }.message
+    end
+  end
+
+  def test_a_type_says_its_train_once
+    worker = OJS::Worker.new(client)
+    worker.register("trains.policy", train: { on_cancelled: :hold }) {}
+    assert_nil train("trains.policy"), "policies alone are no train"
+    assert_equal({ "id" => "dest_1", "on_cancelled" => "hold" }, train("trains.policy", train: "dest_1"))
+    own = { id: "dest_1", on_cancelled: :advance }
+    assert_equal({ "id" => "dest_1", "on_cancelled" => "advance" }, train("trains.policy", train: own))
+    worker.register("trains.derived", train: "dest_{destination_id}") {}
+    args = { destination_id: 123, action: "deploy" }
+    assert_equal({ "id" => "dest_123" }, train("trains.derived", [args]))
+    assert_nil train("trains.derived", [args], train: false)
+    assert_match(/names the argument 'destination_id'/, assert_raises(OJS::ValidationError) { train("trains.derived", [{}]) }.message)
+  end
+
+  def test_a_server_without_trains_is_an_error_of_its_own
+    transport = Object.new
+    transport.define_singleton_method(:request) { |_method, _path, _body = nil| [422, REFUSAL] }
+    refusing = OJS::Client.new(transport: transport)
+    error = assert_raises(OJS::UnsupportedExtensionError) { refusing.enqueue("deploy", [], train: "dest_1") }
+    assert_kind_of OJS::InvalidRequestError, error
+    assert_equal REFUSAL.dig(:error, :details, :extension), error.details["extension"]
+  end
+
+  def test_a_job_knows_its_place
+    job = OJS::Job.new({ "id" => "1", "train" => { "id" => "dest_1", "position" => 3, "role" => "car", "ahead" => 2, "state" => "held" } })
+    assert_equal ["dest_1", 3, "car", 2, "held"], [job.train.id, job.train.position, job.train.role, job.train.ahead, job.train.state]
+    assert_nil OJS::Job.new({ "id" => "1" }).train
+  end
+end
