@@ -35,7 +35,8 @@ func (s *trainServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if s.refuses {
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = w.Write([]byte(`{"error":{"code":"EXTENSION_NOT_SUPPORTED","message":"no","details":{"extension":"` + jobTrains + `"}}}`))
+		_, _ = w.Write([]byte(`{"error":{"code":"EXTENSION_NOT_SUPPORTED","message":"no",
+			"details":{"extension":"` + jobTrains + `"}}}`))
 		return
 	}
 	w.WriteHeader(http.StatusCreated)
@@ -74,13 +75,15 @@ func TestATrainIsSentWithWhatATypeSaysOnce(t *testing.T) {
 		t.Helper()
 		job, err := client.Enqueue(t.Context(), jobType, args, options...)
 		must(t, err)
-		same(t, job.Train, &ojs.JobTrain{ID: "dest_1", Position: 3, Role: "car", Ahead: 2, State: "running"}, "the place in the train")
+		place := &ojs.JobTrain{ID: "dest_1", Position: 3, Role: "car", Ahead: 2, State: "running"}
+		same(t, job.Train, place, "the place in the train")
 		return server.train(t)
 	}
 	held := ojs.Train{ID: "dest_1", OnCancelled: "hold", CancelActive: "immediate"}
 	same(t, enqueue("deploy", nil, ojs.WithTrain(held)),
 		map[string]string{"id": "dest_1", "on_cancelled": "hold", "cancel_active": "immediate"}, "a train")
-	same(t, enqueue("deploy", ojs.Args{7}, ojs.WithTrain(ojs.Train{ID: "dest_{0}"})), map[string]string{"id": "dest_7"}, "a named argument")
+	numbered := ojs.WithTrain(ojs.Train{ID: "dest_{0}"})
+	same(t, enqueue("deploy", ojs.Args{7}, numbered), map[string]string{"id": "dest_7"}, "a named argument")
 	same(t, enqueue("deploy", nil), map[string]string(nil), "no train")
 
 	worker, err := client.NewWorker(ojs.WithLogger(quietLogger))
@@ -93,12 +96,16 @@ func TestATrainIsSentWithWhatATypeSaysOnce(t *testing.T) {
 	same(t, server.train(t), map[string]string(nil), "policies alone are no train")
 	_, err = task.Enqueue(t.Context(), client, 1, dest)
 	must(t, err)
-	same(t, server.train(t), map[string]string{"id": "dest_1", "on_cancelled": "hold"}, "the train of a task")
-	same(t, enqueue("trains.policy", nil, dest), map[string]string{"id": "dest_1", "on_cancelled": "hold"}, "the policy of the type")
+	merged := map[string]string{"id": "dest_1", "on_cancelled": "hold"}
+	same(t, server.train(t), merged, "the train of a task")
+	same(t, enqueue("trains.policy", nil, dest), merged, "the policy of the type")
 	own := ojs.WithTrain(ojs.Train{ID: "dest_1", OnCancelled: "advance"})
-	same(t, enqueue("trains.policy", nil, own), map[string]string{"id": "dest_1", "on_cancelled": "advance"}, "what the job says")
-	worker.Register("trains.derived", func(ojs.JobContext) error { return nil }, ojs.WithTrain(ojs.Train{ID: "dest_{destination_id}"}))
-	same(t, enqueue("trains.derived", ojs.Obj{"destination_id": 123}), map[string]string{"id": "dest_123"}, "a derived train")
+	said := map[string]string{"id": "dest_1", "on_cancelled": "advance"}
+	same(t, enqueue("trains.policy", nil, own), said, "what the job says")
+	derived := ojs.WithTrain(ojs.Train{ID: "dest_{destination_id}"})
+	worker.Register("trains.derived", func(ojs.JobContext) error { return nil }, derived)
+	args := ojs.Obj{"destination_id": 123}
+	same(t, enqueue("trains.derived", args), map[string]string{"id": "dest_123"}, "a derived train")
 }
 
 func TestAWrongTrainIsRefused(t *testing.T) {

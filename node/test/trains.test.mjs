@@ -82,7 +82,8 @@ test('a type says its train once', async () => {
 
 test('a server without trains is an error of its own', async (t) => {
   t.after(() => { answer = undefined; });
-  answer = [422, { error: { code: 'EXTENSION_NOT_SUPPORTED', message: 'no', retryable: false, details: { extension: TRAINS } } }];
+  const error = { code: 'EXTENSION_NOT_SUPPORTED', message: 'no', retryable: false, details: { extension: TRAINS } };
+  answer = [422, { error }];
   await assert.rejects(client.enqueue('deploy', [], { train: 'dest_1' }), (error) => {
     assert.ok(error instanceof OJSUnsupportedExtensionError);
     assert.equal(error.details.extension, TRAINS);

@@ -6,7 +6,8 @@ require_relative "support"
 class TrainsTest < Minitest::Test
   include Support
 
-  REFUSAL = { error: { code: "EXTENSION_NOT_SUPPORTED", message: "no", details: { extension: "urn:ojs:ext:x:ojs:job-trains" } } }.freeze
+  DETAILS = { extension: "urn:ojs:ext:x:ojs:job-trains" }.freeze
+  REFUSAL = { error: { code: "EXTENSION_NOT_SUPPORTED", message: "no", details: DETAILS } }.freeze
 
   def client
     @client ||= OJS::Client.new("memory:")
@@ -24,16 +25,20 @@ class TrainsTest < Minitest::Test
   def test_a_train_is_an_id_or_a_hash
     assert_equal({ "id" => "dest_1" }, train("deploy", train: "dest_1"))
     said = { id: "dest_1", on_cancelled: :hold, cancel_active: "immediate" }
-    assert_equal({ "id" => "dest_1", "on_cancelled" => "hold", "cancel_active" => "immediate" }, train("deploy", train: said))
+    sent = { "id" => "dest_1", "on_cancelled" => "hold", "cancel_active" => "immediate" }
+    assert_equal sent, train("deploy", train: said)
     assert_equal({ "id" => "dest_7" }, train("deploy", [7], train: "dest_{0}"))
     assert_nil train("deploy")
   end
 
   def test_a_wrong_train_is_refused_by_field_and_rule
-    { "a b" => /train\.id: must be 1 to 255 letters/, { on_cancelled: :hold } => /train\.id: is missing/,
+    {
+      "a b" => /train\.id: must be 1 to 255 letters/, { on_cancelled: :hold } => /train\.id: is missing/,
       { id: "a", on_cancelled: :wait } => /train\.on_cancelled: must be "advance" or "hold", got "wait"/,
-      { id: "a", on_canceled: :hold } => /did you mean 'on_cancelled'/, 7 => /train is the id of a train/ }.each do |wrong, message|
-      assert_match message, assert_raises(OJS::ValidationError) { client.enqueue("deploy", [], train: wrong) }.message
+      { id: "a", on_canceled: :hold } => /did you mean 'on_cancelled'/, 7 => /train is the id of a train/
+    }.each do |wrong, message|
+      error = assert_raises(OJS::ValidationError) { client.enqueue("deploy", [], train: wrong) }
+      assert_match message, error.message
     end
   end
 
@@ -48,7 +53,8 @@ class TrainsTest < Minitest::Test
     args = { destination_id: 123, action: "deploy" }
     assert_equal({ "id" => "dest_123" }, train("trains.derived", [args]))
     assert_nil train("trains.derived", [args], train: false)
-    assert_match(/names the argument 'destination_id'/, assert_raises(OJS::ValidationError) { train("trains.derived", [{}]) }.message)
+    error = assert_raises(OJS::ValidationError) { train("trains.derived", [{}]) }
+    assert_match(/names the argument 'destination_id'/, error.message)
   end
 
   def test_a_server_without_trains_is_an_error_of_its_own
@@ -57,12 +63,13 @@ class TrainsTest < Minitest::Test
     refusing = OJS::Client.new(transport: transport)
     error = assert_raises(OJS::UnsupportedExtensionError) { refusing.enqueue("deploy", [], train: "dest_1") }
     assert_kind_of OJS::InvalidRequestError, error
-    assert_equal REFUSAL.dig(:error, :details, :extension), error.details["extension"]
+    assert_equal DETAILS[:extension], error.details["extension"]
   end
 
   def test_a_job_knows_its_place
-    job = OJS::Job.new({ "id" => "1", "train" => { "id" => "dest_1", "position" => 3, "role" => "car", "ahead" => 2, "state" => "held" } })
-    assert_equal ["dest_1", 3, "car", 2, "held"], [job.train.id, job.train.position, job.train.role, job.train.ahead, job.train.state]
+    place = { "id" => "dest_1", "position" => 3, "role" => "car", "ahead" => 2, "state" => "held" }
+    train = OJS::Job.new({ "id" => "1", "train" => place }).train
+    assert_equal place.values, [train.id, train.position, train.role, train.ahead, train.state]
     assert_nil OJS::Job.new({ "id" => "1" }).train
   end
 end

@@ -21,7 +21,8 @@ import org.openjobspec.Train.TrainAction;
 class TrainsTest {
     private static final String TRAINS = "urn:ojs:ext:x:ojs:job-trains";
     private static final String REFUSAL =
-            "{\"error\":{\"code\":\"EXTENSION_NOT_SUPPORTED\",\"message\":\"no\",\"details\":{\"extension\":\"" + TRAINS + "\"}}}";
+            "{\"error\":{\"code\":\"EXTENSION_NOT_SUPPORTED\",\"message\":\"no\","
+            + "\"details\":{\"extension\":\"" + TRAINS + "\"}}}";
     private static final String JOB =
             "{\"job\":{\"id\":\"x\",\"train\":{\"id\":\"dest_1\",\"position\":3,\"role\":\"car\",\"ahead\":2,\"state\":\"held\"}}}";
     private HttpServer server;
@@ -66,7 +67,8 @@ class TrainsTest {
         Job job = client.job("deploy").train("dest_1").enqueue();
         assertEquals(Map.of("id", "dest_1"), train());
         assertEquals(new JobTrain("dest_1", 3, "car", 2, "held"), job.train());
-        client.job("deploy").train(Train.of("x").withOnCancelled(TrainAction.HOLD).withCancelActive(CancelActive.IMMEDIATE)).enqueue();
+        Train held = Train.of("x").withOnCancelled(TrainAction.HOLD).withCancelActive(CancelActive.IMMEDIATE);
+        client.job("deploy").train(held).enqueue();
         assertEquals(Map.of("id", "x", "on_cancelled", "hold", "cancel_active", "immediate"), train());
         client.job("deploy", 7).train("dest_{0}").enqueue();
         assertEquals(Map.of("id", "dest_7"), train());
@@ -78,7 +80,8 @@ class TrainsTest {
     void aWrongTrainIsRefusedByFieldAndRule() {
         refused("train.id: must be 1 to 255 letters", client.job("deploy").train("a b"));
         refused("train.id: is missing", client.job("deploy").train(Train.DEFAULT.withOnCancelled(TrainAction.HOLD)));
-        refused("did you mean 'on_cancelled'", client.job("deploy").option("train", Map.of("id", "a", "on_canceled", "hold")));
+        Map<String, String> misspelt = Map.of("id", "a", "on_canceled", "hold");
+        refused("did you mean 'on_cancelled'", client.job("deploy").option("train", misspelt));
     }
 
     private static void refused(String message, PendingJob job) {
@@ -89,7 +92,8 @@ class TrainsTest {
     @Test
     void aTypeSaysItsTrainOnce() {
         try (var worker = OJSWorker.of(client)) {
-            worker.register("trains.policy", ctx -> null, job -> job.train(Train.DEFAULT.withOnCancelled(TrainAction.HOLD)));
+            Train policy = Train.DEFAULT.withOnCancelled(TrainAction.HOLD);
+            worker.register("trains.policy", ctx -> null, job -> job.train(policy));
             client.enqueue("trains.policy");
             assertNull(train(), "policies alone are no train");
             client.job("trains.policy").train("dest_1").enqueue();
@@ -107,7 +111,8 @@ class TrainsTest {
     @Test
     void aServerWithoutTrainsIsAnErrorOfItsOwn() {
         refuses = true;
-        var error = assertThrows(OJSException.UnsupportedExtension.class, () -> client.job("deploy").train("dest_1").enqueue());
+        PendingJob job = client.job("deploy").train("dest_1");
+        var error = assertThrows(OJSException.UnsupportedExtension.class, job::enqueue);
         assertEquals(Map.of("extension", TRAINS), error.details());
     }
 }
