@@ -12,7 +12,7 @@ import (
 	"github.com/openjobspec/ojs-go"
 )
 
-const jobTrains = "urn:ojs:ext:x:ojs:job-trains"
+const jobTrains = "urn:ojs:ext:x:openjobspec:job-trains"
 
 // trainServer is a server of a test: it keeps the latest job and what the request requires.
 type trainServer struct {

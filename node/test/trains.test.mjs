@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { OJSClient, OJSUnsupportedExtensionError, OJSWorker } from '@openjobspec/sdk';
 
 const { Job } = createRequire(import.meta.url)('../lib/records.cjs');
-const TRAINS = 'urn:ojs:ext:x:ojs:job-trains';
+const TRAINS = 'urn:ojs:ext:x:openjobspec:job-trains';
 
 let server;
 let client;

@@ -88,7 +88,7 @@ def test_a_job_knows_its_place() -> None:
 def test_a_server_without_trains_is_an_error_of_its_own() -> None:
     class Refusing:
         def request(self, method: str, path: str, body: Any = None) -> Any:
-            details = {"extension": "urn:ojs:ext:x:ojs:job-trains"}
+            details = {"extension": "urn:ojs:ext:x:openjobspec:job-trains"}
             return 422, {"error": {"code": "EXTENSION_NOT_SUPPORTED", "message": "no", "details": details}}
 
     with ojs.Client(transport=Refusing()) as client, pytest.raises(ojs.UnsupportedExtensionError) as caught:

@@ -6,7 +6,7 @@ require_relative "support"
 class TrainsTest < Minitest::Test
   include Support
 
-  DETAILS = { extension: "urn:ojs:ext:x:ojs:job-trains" }.freeze
+  DETAILS = { extension: "urn:ojs:ext:x:openjobspec:job-trains" }.freeze
   REFUSAL = { error: { code: "EXTENSION_NOT_SUPPORTED", message: "no", details: DETAILS } }.freeze
 
   def client

@@ -17,6 +17,12 @@ const job: Job<[string, number]> = await client.enqueue<[string, number]>('email
 });
 const to: string = job.args[0];
 const state: 'completed' | string | undefined = job.state;
+await client.enqueue('deploy', [], { train: 'dest_123' });
+const held = await client.enqueue('deploy', [], { train: { id: 'x', onCancelled: 'hold' } });
+const place: number | undefined = held.train?.position;
+// @ts-expect-error a policy is one of two words
+await client.enqueue('deploy', [], { train: { id: 'x', onCancelled: 'wait' } });
+void place;
 await client.enqueueBatch(['a.b', { type: 'a.b', args: [1], queue: 'x' }, { type: 'a.b', options: { priority: 1 } }]);
 await client.workflow(chain({ type: 'a', args: { url: to } }, group('b', 'c')).named(String(state)));
 await client.workflow(batch([{ type: 'a' }], { on_complete: 'd', onFailure: { type: 'e' } }));

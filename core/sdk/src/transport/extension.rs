@@ -9,7 +9,7 @@ use super::Request;
 pub(super) const REQUIRES_EXTENSION: HeaderName = HeaderName::from_static("ojs-requires-extension");
 
 /// Job trains. A server that ignores the train of a job would run jobs beside each other that must run in order.
-pub const JOB_TRAINS: &str = "urn:ojs:ext:x:ojs:job-trains";
+pub const JOB_TRAINS: &str = "urn:ojs:ext:x:openjobspec:job-trains";
 
 impl Request {
     /// The extension that a server must have to take this request; `None` when every server may. For transports: it is

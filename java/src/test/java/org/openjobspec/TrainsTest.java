@@ -19,7 +19,7 @@ import org.openjobspec.Train.TrainAction;
 
 /** The train of a job: how it is said, what a type says once, what comes back. A server of this test listens. */
 class TrainsTest {
-    private static final String TRAINS = "urn:ojs:ext:x:ojs:job-trains";
+    private static final String TRAINS = "urn:ojs:ext:x:openjobspec:job-trains";
     private static final String REFUSAL =
             "{\"error\":{\"code\":\"EXTENSION_NOT_SUPPORTED\",\"message\":\"no\","
             + "\"details\":{\"extension\":\"" + TRAINS + "\"}}}";
