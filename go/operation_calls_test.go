@@ -234,4 +234,20 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 	func(ctx context.Context, c *ojs.Client) error {
 		return c.DeleteSchema(ctx, "email.send", "1.0.0")
 	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListTrains(ctx, "held")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetTrain(ctx, "dest_7")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.AdvanceTrain(ctx, "dest_7", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.HoldTrain(ctx, "dest_7")
+		return err
+	},
 }

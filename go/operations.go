@@ -437,3 +437,33 @@ func (c *Client) SetSchemaMode(ctx context.Context, jobType string, version stri
 func (c *Client) DeleteSchema(ctx context.Context, jobType string, version string) error {
 	return c.ask(ctx, "DELETE", at("schemas", jobType, version), nil, nil)
 }
+
+// ListTrains: The trains that have jobs, in the order of their ids, or only those in one state; the one that was held
+// first comes first.
+//   - state: Only trains in this state: "running", "draining" or "held".
+func (c *Client) ListTrains(ctx context.Context, state string) ([]Obj, error) {
+	var answer struct{ Trains []Obj }
+	err := c.ask(ctx, "GET", query(at("trains"), "state", state, "limit", "200"), nil, &answer)
+	return answer.Trains, err
+}
+
+// GetTrain: A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which
+// they run.
+func (c *Client) GetTrain(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("trains", id), nil)
+}
+
+// AdvanceTrain: Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+//   - jobId: Only if this job is the locomotive.
+func (c *Client) AdvanceTrain(ctx context.Context, id string, jobId string) (Obj, error) {
+	body := Obj{"confirm": true}
+	if jobId != "" {
+		body["job_id"] = jobId
+	}
+	return c.object(ctx, "POST", at("trains", id, "advance"), body)
+}
+
+// HoldTrain: Holds a train: a job of it that runs may end, and no further one starts until [Client.AdvanceTrain].
+func (c *Client) HoldTrain(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "POST", at("trains", id, "hold"), empty)
+}

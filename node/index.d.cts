@@ -579,6 +579,18 @@ export interface Workers {
   /** Removes a worker that no longer sends heartbeats. Its jobs go back to their queues. */
   remove(id: string, options?: CallOptions): Promise<any>;
 }
+
+/** Job trains: `client.trains`. */
+export interface Trains {
+  /** The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first comes first. */
+  list(options?: { state?: string } & CallOptions): Promise<any[]>;
+  /** A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they run. */
+  get(id: string, options?: CallOptions): Promise<any>;
+  /** Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run. */
+  advance(id: string, options?: { jobId?: string } & CallOptions): Promise<any>;
+  /** Holds a train: a job of it that runs may end, and no further one starts until `trains.advance()`. */
+  hold(id: string, options?: CallOptions): Promise<any>;
+}
 // gen:end
 
 /** Which jobs a bulk call means: ids, or a filter. */

@@ -8,7 +8,7 @@ use ojs_model::redact::SecretUrl;
 
 use crate::command::{
     codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, relay, schemas,
-    stats, workers, workflows,
+    stats, trains, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -58,6 +58,9 @@ pub enum Command {
     /// Register schemas of arguments, list, show and delete them.
     #[command(subcommand)]
     Schemas(schemas::Action),
+    /// Look at job trains; hold them, and let them go on.
+    #[command(subcommand)]
+    Trains(trains::Action),
     /// Look at workflows, cancel them.
     #[command(subcommand)]
     Workflows(workflows::Action),

@@ -41,6 +41,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::DeadLetter(action) => command::dead_letter::run(action, cli.remote.connect().await?).await,
         Command::Workers(action) => command::workers::run(action, cli.remote.connect().await?).await,
         Command::Crons(action) => command::crons::run(action, cli.remote.connect().await?).await,
+        Command::Trains(action) => command::trains::run(action, cli.remote.connect().await?).await,
         Command::Schemas(action) => command::schemas::run(action, cli.remote.connect().await?).await,
         Command::Workflows(action) => command::workflows::run(action, cli.remote.connect().await?).await,
         Command::Stats(stats) => command::stats::run(stats, cli.remote.connect().await?).await,

@@ -333,4 +333,29 @@ class Workers extends Part {
 
 }
 
-module.exports = { Operations, Queues, RateLimits, DeadLetters, Cron, Workers };
+class Trains extends Part {
+  /** The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first comes first. */
+  async list(chosen = {}) {
+    const { state, ...options } = known('option', chosen, ['state', 'signal']);
+    return list(await this.call('GET', query(at('trains'), { state, limit: 200 }), undefined, options), 'trains');
+  }
+
+  /** A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they run. */
+  async get(id, options) {
+    return this.call('GET', at('trains', id), undefined, options);
+  }
+
+  /** Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run. */
+  async advance(id, chosen = {}) {
+    const { jobId, ...options } = known('option', chosen, ['jobId', 'signal']);
+    return this.call('POST', at('trains', id, 'advance'), { job_id: jobId, confirm: true }, options);
+  }
+
+  /** Holds a train: a job of it that runs may end, and no further one starts until `trains.advance()`. */
+  async hold(id, options) {
+    return this.call('POST', at('trains', id, 'hold'), {}, options);
+  }
+
+}
+
+module.exports = { Operations, Queues, RateLimits, DeadLetters, Cron, Workers, Trains };

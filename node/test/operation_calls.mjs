@@ -59,4 +59,8 @@ export const OPERATION_CALLS = [
   (client) => client.listSchemaVersions('email.send'),
   (client) => client.setSchemaMode('email.send', '1.0.0', 'strict'),
   (client) => client.deleteSchema('email.send', '1.0.0'),
+  (client) => client.trains.list({ state: 'held' }),
+  (client) => client.trains.get('dest_7'),
+  (client) => client.trains.advance('dest_7', { jobId: '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f' }),
+  (client) => client.trains.hold('dest_7'),
 ];

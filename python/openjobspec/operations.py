@@ -1086,6 +1086,75 @@ class Operations(ABC):
             ops.nothing,
         ))
 
+    def list_trains(
+        self,
+        *,
+        state: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """The trains that have jobs, in the order of their ids, or only those in one state; the one that was held
+        first comes first.
+
+        * ``state``: Only trains in this state: ``running``, ``draining`` or ``held``.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("trains"), {"state": state, "limit": 200}),
+            None,
+            ops.member("trains"),
+        ))
+
+    def get_train(
+        self,
+        train_id: str,
+    ) -> dict[str, Any]:
+        """A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which
+        they run.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("trains", train_id),
+            None,
+            ops.whole,
+        ))
+
+    def advance_train(
+        self,
+        train_id: str,
+        *,
+        job_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+
+        * ``job_id``: Only if this job is the locomotive.
+
+        Raises ConflictError, JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("trains", train_id, "advance"),
+            ops.given({"job_id": job_id, "confirm": True}),
+            ops.whole,
+        ))
+
+    def hold_train(
+        self,
+        train_id: str,
+    ) -> dict[str, Any]:
+        """Holds a train: a job of it that runs may end, and no further one starts until :meth:`advance_train`.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("trains", train_id, "hold"),
+            {},
+            ops.whole,
+        ))
+
 
 class AsyncOperations(ABC):
     """The same methods of :class:`openjobspec.AsyncClient`, as coroutines."""
@@ -2155,5 +2224,74 @@ class AsyncOperations(ABC):
             ops.at("schemas", job_type, version),
             None,
             ops.nothing,
+        ))
+
+    async def list_trains(
+        self,
+        *,
+        state: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """The trains that have jobs, in the order of their ids, or only those in one state; the one that was held
+        first comes first.
+
+        * ``state``: Only trains in this state: ``running``, ``draining`` or ``held``.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("trains"), {"state": state, "limit": 200}),
+            None,
+            ops.member("trains"),
+        ))
+
+    async def get_train(
+        self,
+        train_id: str,
+    ) -> dict[str, Any]:
+        """A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which
+        they run.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("trains", train_id),
+            None,
+            ops.whole,
+        ))
+
+    async def advance_train(
+        self,
+        train_id: str,
+        *,
+        job_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+
+        * ``job_id``: Only if this job is the locomotive.
+
+        Raises ConflictError, JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("trains", train_id, "advance"),
+            ops.given({"job_id": job_id, "confirm": True}),
+            ops.whole,
+        ))
+
+    async def hold_train(
+        self,
+        train_id: str,
+    ) -> dict[str, Any]:
+        """Holds a train: a job of it that runs may end, and no further one starts until :meth:`advance_train`.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("trains", train_id, "hold"),
+            {},
+            ops.whole,
         ))
 

@@ -61,4 +61,8 @@ OPERATION_CALLS = [
   ->(client) { client.list_schema_versions("email.send") },
   ->(client) { client.set_schema_mode("email.send", "1.0.0", "strict") },
   ->(client) { client.delete_schema("email.send", "1.0.0") },
+  ->(client) { client.list_trains(state: "held") },
+  ->(client) { client.get_train("dest_7") },
+  ->(client) { client.advance_train("dest_7", job_id: "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.hold_train("dest_7") },
 ].freeze

@@ -36,6 +36,7 @@ pub mod command {
     pub use crate::features::queue_config::commands::*;
     pub use crate::features::results::commands::*;
     pub use crate::features::statistics::commands::*;
+    pub use crate::features::trains::commands::*;
     pub use crate::features::workflows::commands::*;
     pub use crate::kernel::command::*;
     pub use crate::kernel::query::*;
@@ -62,6 +63,7 @@ pub use features::limits::records as limit;
 pub use features::queue_config::records as queue_config;
 pub use features::results::records as result;
 pub use features::statistics::records as stats;
+pub use features::trains::records as train;
 pub use features::workflows::records as workflow;
 pub use http::access;
 pub use http::hosts::Hosts;

@@ -12,7 +12,7 @@ mod signature;
 use crate::error::{ErrorCode, OjsError};
 use crate::limits::MAX_ENVELOPE_BYTES;
 use crate::rate_limit::RateLimit;
-use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy, json};
+use crate::{JobId, RetryPolicy, Timestamp, Train, UniquePolicy, json};
 
 pub use batch::split_batch;
 pub(crate) use check::shorten;
@@ -66,6 +66,8 @@ pub struct NewJob {
     pub heartbeat_timeout_ms: Option<u64>,
     /// Seconds the result is kept; 0 is not at all, -1 for ever.
     pub result_ttl: Option<i64>,
+    /// The train that it is in. `meta` names it as well, which is where it comes back.
+    pub train: Option<Box<Train>>,
     /// The trace that `meta` carries: `traceparent`, else `trace_id`.
     pub trace_id: Option<String>,
     /// Name of the key that enqueued it.

@@ -15,6 +15,7 @@
 //! | [`json`] | checks on raw JSON text, fragments |
 //! | [`redact`] | URLs and DSNs as they may be printed |
 //! | [`trace`] | the trace that a job belongs to |
+//! | [`train`] | the train of a job: jobs that run one after another |
 //! | [`unique`] | the key that makes two jobs the same |
 //! | [`workflow`] | chains, groups, batches, graphs |
 //! | [`limits`] | sizes, with the reason for each |
@@ -35,6 +36,7 @@ pub mod spelling;
 pub mod state;
 pub mod time;
 pub mod trace;
+pub mod train;
 pub mod unique;
 pub mod workflow;
 
@@ -45,6 +47,7 @@ pub use id::JobId;
 pub use retry::RetryPolicy;
 pub use state::JobState;
 pub use time::Timestamp;
+pub use train::Train;
 pub use unique::UniquePolicy;
 
 /// The protocol version spoken on the wire (`specversion`, `OJS-Version`).

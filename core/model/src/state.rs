@@ -15,7 +15,8 @@
 //! | 11, 13 | any non-terminal | cancelled | `Cancel` |
 //! | 12 | retryable | available | `Promote` |
 //! | 14, 15 | scheduled, available, pending, retryable | discarded | `Expire` |
-//! | 16 | discarded | available | `Replay` |
+//! | 16 | discarded | available, pending | `Replay` |
+//! | 17 | available | pending | `Stage` |
 //!
 //! The table below is [`TRANSITIONS`]; the tests walk every pair of states and every trigger against it.
 use std::fmt;
@@ -89,6 +90,9 @@ pub const TRANSITIONS: &[(Option<JobState>, Trigger, JobState)] = {
         (Some(Pending), Trigger::Expire, Discarded),
         (Some(Retryable), Trigger::Expire, Discarded),
         (Some(Discarded), Trigger::Replay, Available),
+        // Both of a job that waits for others of its train (extensions section 30).
+        (Some(Discarded), Trigger::Replay, Pending),
+        (Some(Available), Trigger::Stage, Pending),
     ]
 };
 

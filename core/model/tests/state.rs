@@ -48,7 +48,10 @@ fn protocol(from: JobState, trigger: Trigger) -> &'static [JobState] {
         // 14, 15
         (Trigger::Expire, Scheduled | Available | Pending | Retryable) => &[Discarded],
         // 16
-        (Trigger::Replay, Discarded) => &[Available],
+        // Extensions, section 30: a job that left its train joins it again, and waits for those before it.
+        (Trigger::Replay, Discarded) => &[Available, Pending],
+        // Extensions, section 30: a repair puts a job back that became available before its turn.
+        (Trigger::Stage, Available) => &[Pending],
         _ => &[],
     }
 }

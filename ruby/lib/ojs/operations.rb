@@ -508,6 +508,40 @@ module OJS
       nil
     end
 
+    # The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first
+    # comes first.
+    #
+    # * +state+: Only trains in this state: <tt>running</tt>, <tt>draining</tt> or <tt>held</tt>.
+    #
+    # Raises InvalidRequestError.
+    def list_trains(state: nil)
+      list(call("GET", query(path("trains"), state: state, limit: 200)), "trains")
+    end
+
+    # A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they
+    # run.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def get_train(id)
+      call("GET", path("trains", id))
+    end
+
+    # Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+    #
+    # * +job_id+: Only if this job is the locomotive.
+    #
+    # Raises ConflictError, NotFoundError, InvalidRequestError.
+    def advance_train(id, job_id: nil)
+      call("POST", path("trains", id, "advance"), { job_id: job_id, confirm: true }.compact)
+    end
+
+    # Holds a train: a job of it that runs may end, and no further one starts until advance_train.
+    #
+    # Raises NotFoundError.
+    def hold_train(id)
+      call("POST", path("trains", id, "hold"), {})
+    end
+
     private
 
     # Sends a request and reads its answer.

@@ -11,6 +11,7 @@ pub mod results;
 pub mod schemas;
 pub(crate) mod state;
 pub mod statistics;
+pub mod trains;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
@@ -22,6 +23,7 @@ use crate::store::rows::WorkerRow;
 pub(crate) const ALL: &[Feature] = &[
     schemas::FEATURE,
     queue_config::FEATURE,
+    trains::FEATURE,
     limits::FEATURE,
     workflows::FEATURE,
     crons::FEATURE,
@@ -42,6 +44,9 @@ pub const TABLES: &[&Table] = &[
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,
+    trains::records::CarRow::TABLE,
+    trains::records::DrainRow::TABLE,
+    trains::records::TrainRow::TABLE,
     JobTypeRow::TABLE,
     StoredQueue::TABLE,
     WorkerRow::TABLE,

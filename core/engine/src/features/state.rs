@@ -2,12 +2,14 @@
 use std::collections::BTreeMap;
 
 use crate::features::limits::gate::Gates;
+use crate::features::trains::touched::Touched;
 use crate::features::workflows::ended::Ended;
 
 /// One member per feature that keeps anything.
 #[derive(Debug, Default)]
 pub struct State {
     pub(crate) limits: Gates,
+    pub(crate) trains: Touched,
     pub(crate) workflows: Ended,
 }
 
@@ -16,6 +18,8 @@ pub struct State {
 pub struct AuditState {
     /// Dead letters that were seen.
     pub(crate) dead_letters: usize,
+    /// Jobs with a place in a train that were seen.
+    pub(crate) trains: usize,
     /// Active and available jobs that were seen, by number of the key.
     pub(crate) limits: BTreeMap<i64, [i64; 2]>,
 }

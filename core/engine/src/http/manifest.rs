@@ -20,9 +20,12 @@ const OFFICIAL: &[&str] = &[
     "graceful-shutdown",
     "schema-registry",
 ];
-/// Its own, by name: the exchange of decision record 1, and `job_types` in fetch and exchange.
-const OWN: &[(&str, &str)] =
-    &[("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"), ("fetch_types", "urn:ojs:ext:fetch_types")];
+/// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of decision record 38.
+const OWN: &[(&str, &str)] = &[
+    ("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"),
+    ("fetch_types", "urn:ojs:ext:fetch_types"),
+    ("job-trains", "urn:ojs:ext:x:openjobspec:job-trains"),
+];
 
 /// Whether the manifest names an extension (`OJS-Requires-Extension`, extensions section 0.3).
 pub fn has_extension(urn: &str) -> bool {

@@ -122,4 +122,12 @@ pub const OPERATIONS: &[Operation] = &[
     at("DELETE", "/schemas/{type}", Operate),
     at("GET", "/admin/schemas/{type}", Read),
     at("GET", "/admin/schemas/{type}/{version}", Read),
+    at("GET", "/trains", Inspect),
+    at("GET", "/trains/{id}", Inspect),
+    at("GET", "/admin/trains/{id}", Inspect),
+    at("POST", "/trains/{id}/advance", Operate),
+    at("POST", "/admin/trains/{id}/advance", Operate),
+    at("POST", "/trains/{id}/hold", Operate),
+    at("POST", "/admin/trains/{id}/hold", Operate),
+    at("GET", "/admin/trains", Inspect),
 ];

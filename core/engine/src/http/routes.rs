@@ -13,6 +13,7 @@ use crate::features::queue_config::{operator_routes as queues_operator, routes a
 use crate::features::results::{routes as results, stream as result_stream};
 use crate::features::schemas::routes as schemas;
 use crate::features::statistics::routes as statistics;
+use crate::features::trains::{operator_routes as trains_operator, routes as trains};
 use crate::features::workflows::{operator_routes as workflows_operator, routes as workflows};
 use crate::http::access::Permission;
 use crate::http::operations::OPERATIONS;
@@ -100,6 +101,14 @@ pub fn table() -> Vec<Route> {
         at(GET, "/admin/schemas/{type}/{version}", get(schemas::show_version)),
         at(PUT, "/admin/schemas/{type}/{version}", put(schemas::put)),
         at(DELETE, "/admin/schemas/{type}/{version}", delete(schemas::delete)),
+        at(GET, "/trains", get(trains::list)),
+        at(GET, "/trains/{id}", get(trains::get)),
+        at(POST, "/trains/{id}/advance", post(trains::advance)),
+        at(POST, "/trains/{id}/hold", post(trains::hold)),
+        at(GET, "/admin/trains", get(trains_operator::list)),
+        at(GET, "/admin/trains/{id}", get(trains::get)),
+        at(POST, "/admin/trains/{id}/advance", post(trains::advance)),
+        at(POST, "/admin/trains/{id}/hold", post(trains::hold)),
         at(GET, "/queues", get(queues::list)),
         at(POST, "/queues", post(queue_config::create)),
         at(GET, "/queues/{name}", get(queue_config::get)),

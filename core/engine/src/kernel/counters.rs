@@ -28,6 +28,8 @@ pub struct Counters {
     pub facts: Vec<Named>,
     /// How often that transaction found a key full.
     pub exceeded: u64,
+    /// Milliseconds that jobs waited whose turn came in their trains.
+    pub train_waits: Vec<i64>,
     /// The events of that transaction, if they are to be logged.
     pub told: Vec<event::Event>,
     /// Whether that transaction has removed everything.
@@ -60,6 +62,7 @@ impl Counters {
     pub fn forget(&mut self) {
         self.facts.clear();
         self.told.clear();
+        self.train_waits.clear();
         self.exceeded = 0;
         self.emptied = false;
     }

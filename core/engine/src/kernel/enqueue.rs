@@ -58,7 +58,7 @@ impl Transaction<'_> {
 
     /// Stores jobs, all or none.
     fn store_all(&mut self, jobs: &[Arc<NewJob>], makes_more: bool) -> Applied<Vec<Placed>> {
-        if makes_more || jobs.iter().any(|job| job.unique.is_some() || job.rate_limit.is_some()) {
+        if makes_more || jobs.iter().any(|job| job.unique.is_some() || job.rate_limit.is_some() || job.train.is_some()) {
             return self.enqueue_unique(jobs);
         }
         let mut rows = Vec::with_capacity(jobs.len());
@@ -173,6 +173,7 @@ impl Transaction<'_> {
         Ok(job.unique.is_some()
             || job.rate_limit.is_some()
             || job.max_per_second.is_some()
+            || job.train.is_some()
             || self.tables.find_queue(&job.queue)?.is_none_or(|queue| queue.phase == QueuePhase::Deleted)
             || self.tables.find_job_type_id(&job.job_type)?.is_none())
     }
@@ -264,7 +265,7 @@ impl Transaction<'_> {
         let mut row = fresh_row(job, queue.num, job_type_id, state, sort_key, self.now);
         (row.workflow, row.step) = (link.workflow, link.step);
         call!(self, on_enqueue, job, &mut row);
-        match state {
+        match row.state {
             JobState::Available => {
                 row.enqueued_at = now;
                 call!(self, on_available, &mut row);
@@ -315,7 +316,7 @@ impl Transaction<'_> {
 
 impl Placed {
     fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
-        let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
+        let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None, train: None };
         Self { job, deduplicated: false, foreign: false, pressure: None, warnings: Vec::new(), key: None }
     }
 }

@@ -25,7 +25,7 @@ impl Holds {
     pub const NONE: Self = Self(0);
     /// The job's key is full (`features/limits`).
     pub const LIMIT: Self = Self(1);
-    /// The job waits for others of its train (reserved: trains are not built yet).
+    /// Reserved: jobs that wait for others of their train are pending instead (decision 38).
     pub const TRAIN: Self = Self(1 << 1);
     /// The job's tenant has used what it may use (reserved).
     pub const TENANT: Self = Self(1 << 2);

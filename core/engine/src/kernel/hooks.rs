@@ -4,7 +4,7 @@
 //! Hooks are called in the order of the list. A hook that a feature does not have costs one branch.
 use std::sync::Arc;
 
-use ojs_model::{JobError, NewJob};
+use ojs_model::{JobError, JobId, NewJob};
 
 use crate::error::{Applied, StoreError};
 use crate::kernel::admission::Admission;
@@ -13,7 +13,7 @@ use crate::kernel::job::JobRow;
 use crate::kernel::placed::Placed;
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
-use crate::store::rows::QueueRow;
+use crate::store::rows::{QueueRow, WorkerRow};
 
 /// What the hooks of one feature answer when only the store can fail.
 pub type Hooked = Result<(), StoreError>;
@@ -29,6 +29,20 @@ pub type Complete = fn(&mut Transaction<'_>, &NewJob) -> Applied<Option<NewJob>>
 pub type Slots = fn(&mut Transaction<'_>, &mut QueueRow) -> Result<usize, StoreError>;
 /// Sees the result of a job that completes.
 pub type OnResult = fn(&mut Transaction<'_>, &mut JobRow, &[u8]) -> Hooked;
+/// Sees a job on its way to another state; it may change flags of the row after.
+pub type OnTransition = fn(&mut Transaction<'_>, &JobRow, &mut JobRow) -> Hooked;
+/// Sees a discarded job that is to run again; true when it must wait.
+pub type OnReplay = fn(&mut Transaction<'_>, &mut JobRow) -> Applied<bool>;
+/// Refuses that a pending job is activated.
+pub type MayActivate = fn(&mut Transaction<'_>, &JobRow) -> Applied<()>;
+/// Sees an outcome that was refused: its job and its lease token.
+pub type OnLateOutcome = fn(&mut Transaction<'_>, JobId, Option<i64>) -> Hooked;
+/// Sees a heartbeat: the worker's row before it, and the jobs that it names with their tokens.
+pub type OnHeartbeat = fn(&mut Transaction<'_>, &WorkerRow, &[(JobId, Option<i64>)]) -> Hooked;
+/// Where a slow walk through records goes on; `None` is at its end.
+pub type Repair = fn(&mut Transaction<'_>, Walk) -> Applied<Option<Walk>>;
+/// A place in a walk through records, which means something to the feature only; (0, 0) is before the first one.
+pub type Walk = (i64, i64);
 /// Whether a job may start.
 pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>;
 
@@ -48,6 +62,21 @@ pub struct Feature {
     pub on_enqueue: Option<fn(&mut Transaction<'_>, &NewJob, &mut JobRow) -> Hooked>,
     /// A job has been stored.
     pub on_stored: Option<fn(&mut Transaction<'_>, &JobRow)>,
+    /// A pending job is to be activated: refuses that.
+    pub on_activate: Option<MayActivate>,
+    /// A discarded job is to run again, with this row, which is not written yet. True when it must wait: it becomes
+    /// pending instead of available.
+    pub on_replay: Option<OnReplay>,
+    /// An ended job is about to be removed.
+    pub on_erase: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
+    /// An outcome was refused, given its job and its lease token: the job is not active any more, or has another lease.
+    pub on_late_outcome: Option<OnLateOutcome>,
+    /// A heartbeat was taken in, given the worker's row before it and the jobs that it names.
+    pub on_heartbeat: Option<OnHeartbeat>,
+    /// A worker, by its number, is taken for dead and holds nothing any more.
+    pub on_worker_death: Option<fn(&mut Transaction<'_>, i64) -> Hooked>,
+    /// Looks for contradictions behind a place and mends them, one slice: at the start and every minute.
+    pub repair: Option<Repair>,
     /// All jobs of an enqueue have been stored.
     pub after_enqueue: Option<AfterEnqueue>,
     /// A job joins the line of its queue: a feature adds its reason to `holds` to hold it back there, and later calls
@@ -64,7 +93,7 @@ pub struct Feature {
     /// A claim has found nothing.
     pub on_empty_claim: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// A job changes its state, and is not written yet: the row before and the row after.
-    pub on_transition: Option<fn(&mut Transaction<'_>, &JobRow, &JobRow) -> Hooked>,
+    pub on_transition: Option<OnTransition>,
     /// A job completes with a result, which is JSON text; its row is not written yet.
     pub on_result: Option<OnResult>,
     /// The time is over that an ended job has in `expires_at`.
@@ -109,6 +138,13 @@ impl Feature {
         judge: None,
         complete: None,
         on_enqueue: None,
+        on_activate: None,
+        on_replay: None,
+        on_erase: None,
+        on_late_outcome: None,
+        on_heartbeat: None,
+        on_worker_death: None,
+        repair: None,
         on_stored: None,
         after_enqueue: None,
         on_available: None,

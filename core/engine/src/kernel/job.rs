@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use ojs_model::{JobId, JobState};
 
+use crate::features::trains::records::TrainPlace;
 use crate::kernel::holds::Holds;
 use crate::store::row::row;
 
@@ -30,6 +31,20 @@ pub mod flag {
     pub const PRUNED: u32 = 512;
     /// `meta` carries a trace.
     pub const TRACED: u32 = 1024;
+    /// The job names a train.
+    pub const TRAIN: u32 = 1 << 11;
+    /// The job has a place in its train: a record of `train_cars`.
+    pub const CAR: u32 = 1 << 12;
+    /// The job is pending because others of its train come first.
+    pub const WAITS: u32 = 1 << 13;
+    /// A job of a train that its client staged (`pending`): it must be activated when its turn has come.
+    pub const STAGED: u32 = 1 << 14;
+    /// The train is held when this job is cancelled.
+    pub const HOLD_CANCELLED: u32 = 1 << 15;
+    /// The train is held when this job is discarded.
+    pub const HOLD_DISCARDED: u32 = 1 << 16;
+    /// The job leaves its train at once when it is cancelled while it is active.
+    pub const LEAVES_ACTIVE: u32 = 1 << 17;
 }
 
 /// Tickets begin with the time: room for a million entries a millisecond.
@@ -184,4 +199,6 @@ pub struct JobView {
     pub queue: Arc<str>,
     /// Name of the holder.
     pub worker: Option<Arc<str>>,
+    /// Where it stands in its train.
+    pub train: Option<Box<TrainPlace>>,
 }

@@ -4,6 +4,7 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
 use crate::kernel::command::Changed;
+use crate::kernel::hooks::call;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::Signal;
@@ -35,6 +36,9 @@ impl Transaction<'_> {
         if !before.state.accepts(Trigger::Activate) {
             return Err(OjsError::wrong_state(id, before.state, "pending").into());
         }
+        for on_activate in self.counters.features.iter().filter_map(|feature| feature.on_activate) {
+            on_activate(self, &before)?;
+        }
         let mut row = before.clone();
         row.activated_at = self.now.as_millis();
         let row = if before.sort_key > self.now.as_millis() {
@@ -62,6 +66,7 @@ impl Transaction<'_> {
 
     /// Removes a terminal job.
     pub(crate) fn erase(&mut self, row: &JobRow) -> Applied<()> {
+        call!(self, on_erase, row);
         self.tables.delete(row)?;
         self.count(row.queue, row.state, -1);
         Ok(())

@@ -10,13 +10,16 @@ use ojs_model::{ErrorCode, JobError, JobState, Timestamp};
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::QueueConfig;
 use crate::kernel::aside::{SLICE, Subject};
-use crate::kernel::hooks::call;
+use crate::kernel::hooks::{Walk, call};
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
 
 /// How often terminal jobs are pruned (protocol section 2.3).
 pub const PRUNE_EVERY_MS: i64 = 300_000;
+
+/// How often features look for contradictions between their records (extensions section 30).
+pub const REPAIR_EVERY_MS: i64 = 60_000;
 
 /// Remembers where the slow sweeps are.
 #[derive(Debug, Clone)]
@@ -25,18 +28,22 @@ pub struct Sweeper {
     retention: Retention,
     next_prune: i64,
     prune_after: Option<i64>,
+    next_repair: i64,
+    /// The feature that repairs, and the place behind which it goes on.
+    repair_after: Option<(usize, Walk)>,
 }
 
 impl Sweeper {
     /// A sweeper with these periods.
     #[must_use]
     pub fn new(worker_timeout: Duration, retention: Retention) -> Self {
-        Self { worker_timeout, retention, next_prune: 0, prune_after: None }
+        Self { worker_timeout, retention, next_prune: 0, prune_after: None, next_repair: 0, repair_after: None }
     }
 
     /// Whether anything is due. One probe of the indexes: an idle server does this ten times a second.
     pub fn is_due(&self, tables: &mut dyn crate::store::tables::Tables, now: Timestamp) -> Result<bool, StoreError> {
-        let pruning = now.as_millis() >= self.next_prune || self.prune_after.is_some();
+        let repairing = now.as_millis() >= self.next_repair || self.repair_after.is_some();
+        let pruning = repairing || now.as_millis() >= self.next_prune || self.prune_after.is_some();
         if pruning || tables.maintenance()?.is_none() {
             return Ok(pruning || tables.anything_due(now.as_millis(), self.silent_since(now))?);
         }
@@ -79,6 +86,7 @@ impl Sweeper {
             self.next_prune = next_prune(now);
             self.prune_after = Some(0);
         }
+        self.repair(transaction)?;
         call!(transaction, after_command);
         if let Some(after) = self.prune_after
             && transaction.enters("what is past its retention")
@@ -86,6 +94,27 @@ impl Sweeper {
             self.prune_after = transaction.prune(after, &self.retention)?;
         }
         transaction.enters("the end of the sweep");
+        Ok(())
+    }
+}
+
+impl Sweeper {
+    /// One slice of looking for contradictions.
+    fn repair(&mut self, transaction: &mut Transaction<'_>) -> Applied<()> {
+        let now = transaction.now.as_millis();
+        if now >= self.next_repair {
+            self.next_repair = now.saturating_add(REPAIR_EVERY_MS);
+            self.repair_after = Some((0, (0, 0)));
+        }
+        let Some((index, after)) = self.repair_after else { return Ok(()) };
+        if !transaction.enters("contradictions between records") {
+            return Ok(());
+        }
+        let mut repairs = transaction.counters.features.iter().filter_map(|feature| feature.repair).skip(index);
+        self.repair_after = match repairs.next() {
+            None => None,
+            Some(repair) => Some(repair(transaction, after)?.map_or((index + 1, (0, 0)), |after| (index, after))),
+        };
         Ok(())
     }
 }
@@ -141,6 +170,7 @@ impl Transaction<'_> {
                 self.lose(&row, &JobError::engine(ErrorCode::WorkerDeath, message))?;
             }
             if done {
+                call!(self, on_worker_death, worker.num);
                 self.tables.forget_worker(worker.num)?;
                 self.emit_stopped(&worker);
             }

@@ -34,7 +34,11 @@ impl Transaction<'_> {
         for (place, report) in outcomes.iter().enumerate() {
             results.push(match self.part(Part::Outcome(self.command, place), |transaction| transaction.settle(report)) {
                 Ok(finished) => Ok(finished),
-                Err(refusal) => Err(refusal.into_error()?),
+                Err(refusal) => {
+                    let error = refusal.into_error()?;
+                    call!(self, on_late_outcome, report.job, report.lease);
+                    Err(error)
+                }
             });
         }
         self.retry_at = None;
@@ -277,6 +281,7 @@ impl Transaction<'_> {
         if beat.test_directives {
             directive = self.test_directive(worker.num)?.unwrap_or(directive);
         }
+        call!(self, on_heartbeat, &known, &beat.jobs);
         self.emit_beat(&known, beat, extended.len());
         Ok(Beat { extended, cancelled, directive })
     }

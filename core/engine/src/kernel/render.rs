@@ -72,6 +72,9 @@ pub fn object(out: &mut String, view: &JobView, more: impl FnOnce(&mut String)) 
         push_member(out, "result", &view.history.result);
         crate::features::results::records::push_times(out, row, &view.history);
     }
+    if let Some(place) = &view.train {
+        crate::features::trains::answer::push_place(out, place);
+    }
     more(out);
     out.push('}');
 }

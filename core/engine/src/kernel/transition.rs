@@ -24,7 +24,7 @@ impl Transaction<'_> {
         if to != JobState::Available {
             after.holds = Holds::NONE;
         }
-        call!(self, on_transition, before, &after);
+        call!(self, on_transition, before, &mut after);
         self.journal.moved(self.now, Some(before.state), &after);
         self.tables.update(before, &after)?;
         self.count(before.queue, before.state, -1);

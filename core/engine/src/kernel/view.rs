@@ -1,5 +1,6 @@
 //! A job with everything needed to print it.
 use crate::error::StoreError;
+use crate::features::trains::answer::place_of;
 use crate::kernel::job::{Body, JobRow, JobView, flag};
 use crate::store::tables::Tables;
 
@@ -13,5 +14,6 @@ pub(crate) fn view_with(tables: &mut dyn Tables, row: JobRow, body: Body) -> Res
     let history = if row.has(flag::ERRORS) || row.has(flag::RESULT) { tables.history(row.seq)? } else { Default::default() };
     let queue = tables.queue_by_num(row.queue)?.name;
     let worker = if row.worker == 0 { None } else { tables.worker_name(row.worker)? };
-    Ok(JobView { row, body, history, queue, worker })
+    let train = if row.has(flag::TRAIN) { Some(place_of(tables, &row, &body)?) } else { None };
+    Ok(JobView { row, body, history, queue, worker, train })
 }

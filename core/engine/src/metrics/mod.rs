@@ -52,6 +52,8 @@ pub struct Metrics {
     pub(crate) minutes: Mutex<Minutes>,
     pub(crate) sweep_lag_micros: AtomicU64,
     pub(crate) exceeded: AtomicU64,
+    /// Times from the enqueue of a job to its turn in its train.
+    pub(crate) train_waits: Mutex<Histogram>,
     /// Times to accept jobs, by queue.
     pub(crate) enqueues: Mutex<BTreeMap<Arc<str>, Histogram>>,
 }
@@ -123,6 +125,7 @@ impl Default for Metrics {
             minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
             sweep_lag_micros: AtomicU64::new(0),
             exceeded: AtomicU64::new(0),
+            train_waits: Mutex::new(Histogram::new(QUEUE_TIME)),
             enqueues: Mutex::default(),
         }
     }
@@ -155,6 +158,13 @@ impl Metrics {
     /// Keys with limits were found full.
     pub fn exceeded(&self, times: u64) {
         self.exceeded.fetch_add(times, Ordering::Relaxed);
+    }
+
+    /// The turn of jobs has come in their trains, after so many milliseconds.
+    pub fn departed(&self, waited: &[i64]) {
+        if !waited.is_empty() {
+            lock(&self.train_waits).add_millis(waited);
+        }
     }
 
     /// Jobs of a queue were accepted, which took so long.
@@ -224,14 +234,20 @@ impl Metrics {
         lock(&self.minutes).clear();
     }
 
-    /// Everything in the text format of OpenMetrics, with the first keys that have limits.
+    /// Everything in the text format of OpenMetrics, with the first keys that have limits, and how many trains, held
+    /// trains and jobs in trains there are.
     ///
     /// # Errors
     /// None in practice: it is written to memory.
-    pub fn encode(self: &Arc<Self>, mut gauges: Gauges, limits: Vec<LimitView>) -> Result<String, fmt::Error> {
+    pub fn encode(
+        self: &Arc<Self>,
+        mut gauges: Gauges,
+        limits: Vec<LimitView>,
+        trains: [usize; 3],
+    ) -> Result<String, fmt::Error> {
         fold_queues(&mut gauges);
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits }));
+        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits, trains }));
         let mut out = String::new();
         text::encode(&mut out, &registry)?;
         Ok(out)
@@ -270,6 +286,7 @@ pub(crate) struct Scrape {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) gauges: Gauges,
     pub(crate) limits: Vec<LimitView>,
+    pub(crate) trains: [usize; 3],
 }
 
 impl Collector for Scrape {
@@ -282,6 +299,7 @@ impl Collector for Scrape {
             &self.limits,
             self.metrics.exceeded.load(Ordering::Relaxed),
         )?;
+        crate::features::trains::metrics::write(&mut encoder, self.trains, &lock(&self.metrics.train_waits))?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
         lock(&self.metrics.bulk).write(&mut encoder)
@@ -419,7 +437,7 @@ mod tests {
     }
 
     fn scrape(metrics: &Arc<Metrics>) -> String {
-        as_plain_text(&metrics.encode(Gauges::default(), Vec::new()).unwrap())
+        as_plain_text(&metrics.encode(Gauges::default(), Vec::new(), [0; 3]).unwrap())
     }
 
     #[test]
@@ -479,7 +497,7 @@ mod tests {
         let queues: Vec<_> = (1..=100_000).map(queue).collect();
         let all: i64 = queues.iter().map(|(_, counts)| counts.iter().sum::<i64>()).sum();
         let gauges = Gauges { queues, busy: (1..=100_000).map(|n| (n, 1)).collect(), ..Gauges::default() };
-        let text = as_plain_text(&metrics.encode(gauges, Vec::new()).unwrap());
+        let text = as_plain_text(&metrics.encode(gauges, Vec::new(), [0; 3]).unwrap());
         let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(lines("ojs_queue_depth{").len(), 8 * (MAX_QUEUES + 1));
         assert_eq!(lines("ojs_workers_busy{").len(), MAX_QUEUES + 1);

@@ -1,7 +1,8 @@
 //! Rows as every store keeps them, and the filters that find them.
 use std::sync::Arc;
 
-use ojs_model::{JobId, JobState, NewJob, Timestamp};
+use ojs_model::train::{CancelActive, OnEnd};
+use ojs_model::{JobId, JobState, NewJob, Timestamp, Train};
 
 use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::{QueueSettings, Rate, StoredSettings};
@@ -411,7 +412,19 @@ fn settings_of(job: &NewJob) -> u32 {
         (job.result_ttl.is_some(), flag::RESULT_TTL),
         (job.trace_id.is_some(), flag::TRACED),
     ];
-    bits.into_iter().filter(|(has, _)| *has).fold(0, |flags, (_, bit)| flags | bit)
+    let train = job.train.as_ref().map_or(0, |train| flags_of(train, job.pending));
+    train | bits.into_iter().filter(|(has, _)| *has).fold(0, |flags, (_, bit)| flags | bit)
+}
+
+/// The same for what a job says of its train.
+fn flags_of(train: &Train, pending: bool) -> u32 {
+    let bits = [
+        (pending, flag::STAGED),
+        (train.on_cancelled == OnEnd::Hold, flag::HOLD_CANCELLED),
+        (train.on_discarded == OnEnd::Hold, flag::HOLD_DISCARDED),
+        (train.cancel_active == CancelActive::Immediate, flag::LEAVES_ACTIVE),
+    ];
+    bits.into_iter().filter(|(has, _)| *has).fold(flag::TRAIN, |flags, (_, bit)| flags | bit)
 }
 
 /// `max_attempts` of the default retry policy.

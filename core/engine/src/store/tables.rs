@@ -16,6 +16,7 @@ use crate::features::limits::records::{KeyTables, LimitTables, Standing};
 use crate::features::queue_config::tables::QueueTables;
 use crate::features::results::records::ResultTables;
 use crate::features::statistics::records::StatTables;
+use crate::features::trains::records::TrainTables;
 use crate::features::workflows::records::WorkflowTables;
 use crate::kernel::clock::Clock;
 use crate::kernel::finding::AuditTables;
@@ -43,6 +44,7 @@ pub trait Tables:
     + RecordTables
     + ResultTables
     + StatTables
+    + TrainTables
     + TypeTables
     + WorkflowTables
     + Send

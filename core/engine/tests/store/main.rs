@@ -46,6 +46,7 @@ mod streams;
 mod support;
 mod timeouts;
 mod traces;
+mod trains;
 mod unique;
 mod unreadable;
 mod waiting;

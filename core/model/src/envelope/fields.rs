@@ -40,6 +40,7 @@ pub(super) enum Field {
     EnqueueTtl,
     GracePeriod,
     HeartbeatTimeout,
+    Train,
     Metadata,
 }
 
@@ -76,6 +77,7 @@ impl Field {
             Self::EnqueueTtl => "enqueue_ttl",
             Self::GracePeriod => "grace_period",
             Self::HeartbeatTimeout => "heartbeat_timeout",
+            Self::Train => "train",
             Self::Metadata => "metadata",
         }
     }
@@ -147,6 +149,7 @@ fn option(name: &str) -> Option<Field> {
         "enqueue_ttl" => Field::EnqueueTtl,
         "grace_period" => Field::GracePeriod,
         "heartbeat_timeout" => Field::HeartbeatTimeout,
+        "train" => Field::Train,
         _ => return None,
     })
 }
@@ -339,6 +342,8 @@ mod tests {
             (Place::Options, Field::HeartbeatTimeout),
             (Place::Options, Field::RetryPolicy),
             (Place::Options, Field::Pending),
+            (Place::Top, Field::Train),
+            (Place::Options, Field::Train),
         ] {
             let text = format!("{{\"{}\":7}}", field.name());
             assert_eq!(Members::parse(&text, place).unwrap().get(field), Some("7"), "{field:?} at {place:?}");

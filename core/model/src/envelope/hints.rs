@@ -25,6 +25,7 @@ const KNOWN: &[&str] = &[
     "enqueue_ttl",
     "grace_period",
     "heartbeat_timeout",
+    "train",
     "meta",
     "metadata",
 ];

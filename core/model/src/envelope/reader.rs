@@ -12,7 +12,7 @@ use crate::json::{self, push_bare, push_member, push_string, push_text, push_tim
 use crate::limits::{MAX_INTEGER, MAX_META_BYTES, PRIORITY_RANGE};
 use crate::rate_limit::RateLimit;
 use crate::unique::{Subject, UniqueKey};
-use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy};
+use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy, train};
 
 /// The member of `meta` that carries a key computed before encryption (interactions, section 4).
 const GIVEN_KEY: &str = "ojs.unique_key";
@@ -59,6 +59,8 @@ impl<'a> Reader<'a> {
         let result_ttl = self.result_ttl()?;
         let (max_per_second, rate_limit) = self.rate(&queue, &meta)?;
         let (retry, given) = self.retry()?.unzip();
+        let (train, meta) = train::read(self.option(Field::Train), meta)?;
+        check_meta_size(&meta)?;
         let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, given: None };
         // What makes it the same job as another does not depend on the request that brought it.
         let unique = self.unique(subject)?;
@@ -110,6 +112,7 @@ impl<'a> Reader<'a> {
             enqueue_ttl_ms: times.enqueue_ttl_ms,
             heartbeat_timeout_ms: times.heartbeat_timeout_ms,
             result_ttl,
+            train: train.map(Box::new),
             trace_id: crate::trace::id_of(&meta),
             enqueued_by: None,
             own_only: false,

@@ -89,6 +89,20 @@ pub struct RegisterSchema {
     pub mode: Option<String>,
 }
 
+/// What can be left out of [`Client::list_trains`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListTrains {
+    /// Only trains in this state: `running`, `draining` or `held`.
+    pub state: Option<String>,
+}
+
+/// What can be left out of [`Client::advance_train`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AdvanceTrain {
+    /// Only if this job is the locomotive.
+    pub job_id: Option<String>,
+}
+
 #[rustfmt::skip]
 impl Client {
 
@@ -558,5 +572,53 @@ impl Client {
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_schema(&self, job_type: &str, version: &str) -> Result<(), Error> {
         self.call(Method::DELETE, &format!("/schemas/{}/{}", segment(job_type), segment(version)), None).await.map(drop)
+    }
+
+    /// The trains that have jobs, in the order of their ids, or only those in one state; the one that was held first
+    /// comes first.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`.
+    pub async fn list_trains(&self, options: &ListTrains) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("state", options.state.as_deref()),
+            ("limit", Some("200")),
+        ]);
+        let answer = self.call(Method::GET, &format!("/trains{query}"), None).await?;
+        answer::list(&answer, &["trains"])
+    }
+
+    /// A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in which they
+    /// run.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
+    pub async fn get_train(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/trains/{}", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_request`.
+    pub async fn advance_train(&self, id: &str, options: &AdvanceTrain) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("confirm".to_owned(), true.into());
+        if let Some(value) = options.job_id.clone() {
+            body.insert("job_id".to_owned(), value.into());
+        }
+        let answer = self.call(Method::POST, &format!("/trains/{}/advance", segment(id)), Some(Value::Object(body).to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Holds a train: a job of it that runs may end, and no further one starts until
+    /// [`advance_train`](Self::advance_train).
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn hold_train(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/trains/{}/hold", segment(id)), Some("{}".into())).await?;
+        answer::object(&answer)
     }
 }

@@ -66,6 +66,10 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         55 => client.list_schema_versions("email.send").await.map(drop),
         56 => client.set_schema_mode("email.send", "1.0.0", "strict").await.map(drop),
         57 => client.delete_schema("email.send", "1.0.0").await.map(drop),
+        58 => client.list_trains(&ojs::ListTrains { state: Some("held".to_owned()), ..Default::default() }).await.map(drop),
+        59 => client.get_train("dest_7").await.map(drop),
+        60 => client.advance_train("dest_7", &ojs::AdvanceTrain { job_id: Some("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f".to_owned()), ..Default::default() }).await.map(drop),
+        61 => client.hold_train("dest_7").await.map(drop),
         _ => panic!("no call for vector {place}: run make gen"),
     }
 }

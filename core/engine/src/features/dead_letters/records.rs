@@ -70,6 +70,10 @@ impl Override {
         }
         probe.push('}');
         let job = NewJob::parse(&probe, now)?;
+        if job.train.is_some() {
+            let message = "override.meta.train_id cannot be overridden: a job stays in its train.";
+            return Err(OjsError::invalid_field("override.meta.train_id", message));
+        }
         Ok(Self {
             queue: get("queue").map(|_| job.queue),
             priority: get("priority").map(|_| job.priority),

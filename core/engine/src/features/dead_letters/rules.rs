@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use ojs_model::state::Trigger;
-use ojs_model::{JobId, OjsError, RetryPolicy};
+use ojs_model::{JobId, JobState, OjsError, RetryPolicy};
 
 use crate::error::Applied;
 use crate::features::dead_letters::records::Override;
@@ -34,7 +34,15 @@ impl Transaction<'_> {
         if let Some(change) = change {
             self.override_job(&mut row, change)?;
         }
-        let row = self.make_available(before, row, Trigger::Replay)?;
+        let mut waits = false;
+        for on_replay in self.counters.features.iter().filter_map(|feature| feature.on_replay) {
+            waits |= on_replay(self, &mut row)?;
+        }
+        let row = if waits {
+            self.transition(before, row, Trigger::Replay, JobState::Pending)?
+        } else {
+            self.make_available(before, row, Trigger::Replay)?
+        };
         self.emit("dead_letter.retried", &row, "")?;
         Ok(row)
     }

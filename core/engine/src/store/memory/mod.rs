@@ -199,7 +199,9 @@ impl Tables for MemoryTables {
         let silent = !tables.silent_workers(silent_since)?.is_empty();
         let opening = tables.next_opening()?.is_some_and(|at| at <= now);
         let crons = tables.due_crons(now)?;
-        let firing = opening || crons.iter().any(|cron| cron.next_at > 0 && cron.next_at <= now || !self.goes_on(cron));
+        let draining = tables.next_drain_end()?.is_some_and(|at| at <= now);
+        let firing =
+            opening || draining || crons.iter().any(|cron| cron.next_at > 0 && cron.next_at <= now || !self.goes_on(cron));
         Ok(firing || passed(&self.due) || passed(&self.leases) || passed(&self.expiring) || silent)
     }
 

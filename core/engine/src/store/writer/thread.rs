@@ -308,6 +308,7 @@ impl WriterThread {
                 }
                 self.metrics.happened(now, std::mem::take(&mut self.counters.facts));
                 self.metrics.exceeded(std::mem::take(&mut self.counters.exceeded));
+                self.metrics.departed(&std::mem::take(&mut self.counters.train_waits));
                 if std::mem::take(&mut self.counters.emptied) {
                     self.metrics.forget_minutes();
                 }

@@ -5,6 +5,7 @@ SELECT EXISTS (SELECT 1 FROM ojs_runs WHERE place = 0 AND line <= $1)
     OR EXISTS (SELECT 1 FROM ojs_runs WHERE expires_at > 0 AND expires_at <= $1)
     OR EXISTS (SELECT 1 FROM ojs_workers WHERE beat_at > 0 AND beat_at <= $2)
     OR EXISTS (SELECT 1 FROM ojs_limits WHERE open_at > 0 AND open_at <= $1)
+    OR EXISTS (SELECT 1 FROM ojs_train_drains WHERE until > 0 AND until <= $1)
     OR EXISTS (SELECT 1 FROM ojs_crons WHERE next_at > 0 AND next_at <= $1)
     OR EXISTS (SELECT 1 FROM ojs_crons c WHERE waiting > 0 AND NOT EXISTS (
          SELECT 1 FROM ojs_jobs j JOIN ojs_runs r ON r.seq = j.seq WHERE j.id = c.last_job AND r.state NOT IN (4, 6, 7)))

@@ -679,4 +679,63 @@ final class Operations {
             return client.run(Operation.whole("DELETE", Operation.place("/admin/workers/{id}", id), null));
         }
     }
+
+    /** The methods of {@link Trains}. */
+    abstract static class OfTrains {
+        final OJSClient client;
+
+        OfTrains(OJSClient client) {
+            this.client = client;
+        }
+
+        /**
+         * The trains that have jobs, in the order of their ids, or only those in one state; the one that was held
+         * first comes first.
+         *
+         * @param state only trains in this state: {@code running}, {@code draining} or {@code held}; null: not
+         *     said
+         */
+        public List<Map<String, Object>> list(String state) {
+            return client.run(Operation.list("GET", Operation.query("/trains", Operation.members("state", state, "limit", 200)), null, "trains", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> list() {
+            return list(null);
+        }
+
+        /**
+         * A train: its state, its locomotive, which is the one job that may run, and its jobs in the order in
+         * which they run.
+         *
+         * @param id the id of the train
+         */
+        public Map<String, Object> get(String id) {
+            return client.run(Operation.whole("GET", Operation.place("/trains/{id}", id), null));
+        }
+
+        /**
+         * Ends the hold of a train: a locomotive that has ended leaves it, and the next job may run.
+         *
+         * @param id the id of the train
+         * @param jobId only if this job is the locomotive; null: not said
+         */
+        public Map<String, Object> advance(String id, String jobId) {
+            return client.run(Operation.whole("POST", Operation.place("/trains/{id}/advance", id), Operation.members("job_id", jobId, "confirm", true)));
+        }
+
+        /** The same without what may be left out. */
+        public Map<String, Object> advance(String id) {
+            return advance(id, null);
+        }
+
+        /**
+         * Holds a train: a job of it that runs may end, and no further one starts until {@link #advance}.
+         *
+         * @param id the id of the train
+         */
+        public Map<String, Object> hold(String id) {
+            return client.run(Operation.whole("POST", Operation.place("/trains/{id}/hold", id), Map.of()));
+        }
+    }
 }

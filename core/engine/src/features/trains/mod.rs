@@ -1,0 +1,41 @@
+//! Trains: jobs for the same resource run one after another (extensions section 30).
+pub mod answer;
+mod audit;
+pub mod commands;
+pub(crate) mod hold;
+pub(crate) mod metrics;
+pub(crate) mod operator_routes;
+pub mod records;
+pub(crate) mod repair;
+pub(crate) mod routes;
+pub(crate) mod rules;
+pub(crate) mod touched;
+
+use crate::kernel::hooks::{Feature, Sweep};
+use crate::kernel::job::flag;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature = Feature {
+    on_enqueue: Some(|transaction, job, row| transaction.join_train(job, row)),
+    after_enqueue: Some(|transaction, _, placed| transaction.show_trains(placed)),
+    on_transition: Some(|transaction, before, after| {
+        if before.has(flag::CAR) && after.state.is_terminal() { transaction.end_in_train(before, after) } else { Ok(()) }
+    }),
+    on_activate: Some(|transaction, row| transaction.may_activate(row)),
+    on_replay: Some(|transaction, row| transaction.rejoin_train(row)),
+    on_erase: Some(|transaction, row| if row.has(flag::CAR) { transaction.erase_in_train(row) } else { Ok(()) }),
+    on_late_outcome: Some(|transaction, job, lease| transaction.note_late_outcome(job, lease)),
+    on_heartbeat: Some(|transaction, worker, jobs| transaction.note_heartbeat(worker, jobs)),
+    on_worker_death: Some(|transaction, worker| transaction.end_drains_of(worker)),
+    before_claim: Some(|transaction| transaction.move_trains_on()),
+    after_command: Some(|transaction| transaction.move_trains_on()),
+    before_commit: Some(|transaction| transaction.move_trains_on()),
+    sweep: Some(Sweep { part: "trains", in_maintenance: true, run: |transaction| Ok(transaction.end_due_drains()?) }),
+    repair: Some(|transaction, after| transaction.repair_trains(after)),
+    on_written: Some(|transaction| {
+        transaction.counters.train_waits.append(&mut transaction.features.trains.waited);
+        Ok(())
+    }),
+    audit: Some(audit::CHECKS),
+    ..Feature::NONE
+};
