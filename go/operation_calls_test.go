@@ -234,4 +234,23 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 	func(ctx context.Context, c *ojs.Client) error {
 		return c.DeleteSchema(ctx, "email.send", "1.0.0")
 	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetProgress(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetWorkflowProgress(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.SaveCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", ojs.Obj{"cursor": "abc-750", "rows": 750})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DeleteCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+	},
 }

@@ -437,3 +437,34 @@ func (c *Client) SetSchemaMode(ctx context.Context, jobType string, version stri
 func (c *Client) DeleteSchema(ctx context.Context, jobType string, version string) error {
 	return c.ask(ctx, "DELETE", at("schemas", jobType, version), nil, nil)
 }
+
+// GetProgress: How far the latest attempt of a job has come: "progress" from 0 to 1, "data", "message" and
+// "updated_at", which are null when nothing was reported.
+func (c *Client) GetProgress(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("jobs", id, "progress"), nil)
+}
+
+// GetWorkflowProgress: How far a workflow has come: "progress" from 0 to 1, and the progress of each of its "steps".
+// Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps, of a
+// batch the share of its jobs that have ended.
+func (c *Client) GetWorkflowProgress(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("workflows", id, "progress"), nil)
+}
+
+// SaveCheckpoint: Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been
+// answered, and the next attempt of the job is delivered with it. The handler of a job saves its own checkpoint, under
+// its lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
+// holds the job, and when the job has ended.
+func (c *Client) SaveCheckpoint(ctx context.Context, id string, state Obj) (Obj, error) {
+	return c.object(ctx, "PUT", at("jobs", id, "checkpoint"), Obj{"state": state})
+}
+
+// GetCheckpoint: The checkpoint of a job: "state", "sequence" and "created_at". It can be read as long as the job.
+func (c *Client) GetCheckpoint(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("jobs", id, "checkpoint"), nil)
+}
+
+// DeleteCheckpoint: Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+func (c *Client) DeleteCheckpoint(ctx context.Context, id string) error {
+	return c.ask(ctx, "DELETE", at("jobs", id, "checkpoint"), nil, nil)
+}

@@ -59,4 +59,9 @@ export const OPERATION_CALLS = [
   (client) => client.listSchemaVersions('email.send'),
   (client) => client.setSchemaMode('email.send', '1.0.0', 'strict'),
   (client) => client.deleteSchema('email.send', '1.0.0'),
+  (client) => client.getProgress('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.getWorkflowProgress('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.saveCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', { cursor: 'abc-750', rows: 750 }),
+  (client) => client.getCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.deleteCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
 ];

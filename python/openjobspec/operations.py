@@ -1086,6 +1086,92 @@ class Operations(ABC):
             ops.nothing,
         ))
 
+    def get_progress(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """How far the latest attempt of a job has come: ``progress`` from 0 to 1, ``data``, ``message`` and
+        ``updated_at``, which are null when nothing was reported.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "progress"),
+            None,
+            ops.whole,
+        ))
+
+    def get_workflow_progress(
+        self,
+        workflow_id: str,
+    ) -> dict[str, Any]:
+        """How far a workflow has come: ``progress`` from 0 to 1, and the progress of each of its ``steps``.
+
+        Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps,
+        of a batch the share of its jobs that have ended.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("workflows", workflow_id, "progress"),
+            None,
+            ops.whole,
+        ))
+
+    def save_checkpoint(
+        self,
+        job_id: str,
+        state: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered,
+        and the next attempt of the job is delivered with it.
+
+        The handler of a job saves its own checkpoint, under its lease. This method is for other programs, which
+        have no lease: it is refused while a worker with lease tokens holds the job, and when the job has ended.
+
+        * ``state``: JSON of at most 1 MiB.
+
+        Raises ConflictError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "PUT",
+            ops.at("jobs", job_id, "checkpoint"),
+            ops.given({"state": state}),
+            ops.whole,
+        ))
+
+    def get_checkpoint(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """The checkpoint of a job: ``state``, ``sequence`` and ``created_at``. It can be read as long as the job.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "checkpoint"),
+            None,
+            ops.whole,
+        ))
+
+    def delete_checkpoint(
+        self,
+        job_id: str,
+    ) -> None:
+        """Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("jobs", job_id, "checkpoint"),
+            None,
+            ops.nothing,
+        ))
+
 
 class AsyncOperations(ABC):
     """The same methods of :class:`openjobspec.AsyncClient`, as coroutines."""
@@ -2153,6 +2239,92 @@ class AsyncOperations(ABC):
         return await self._run(Call(
             "DELETE",
             ops.at("schemas", job_type, version),
+            None,
+            ops.nothing,
+        ))
+
+    async def get_progress(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """How far the latest attempt of a job has come: ``progress`` from 0 to 1, ``data``, ``message`` and
+        ``updated_at``, which are null when nothing was reported.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "progress"),
+            None,
+            ops.whole,
+        ))
+
+    async def get_workflow_progress(
+        self,
+        workflow_id: str,
+    ) -> dict[str, Any]:
+        """How far a workflow has come: ``progress`` from 0 to 1, and the progress of each of its ``steps``.
+
+        Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps,
+        of a batch the share of its jobs that have ended.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("workflows", workflow_id, "progress"),
+            None,
+            ops.whole,
+        ))
+
+    async def save_checkpoint(
+        self,
+        job_id: str,
+        state: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered,
+        and the next attempt of the job is delivered with it.
+
+        The handler of a job saves its own checkpoint, under its lease. This method is for other programs, which
+        have no lease: it is refused while a worker with lease tokens holds the job, and when the job has ended.
+
+        * ``state``: JSON of at most 1 MiB.
+
+        Raises ConflictError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PUT",
+            ops.at("jobs", job_id, "checkpoint"),
+            ops.given({"state": state}),
+            ops.whole,
+        ))
+
+    async def get_checkpoint(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """The checkpoint of a job: ``state``, ``sequence`` and ``created_at``. It can be read as long as the job.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "checkpoint"),
+            None,
+            ops.whole,
+        ))
+
+    async def delete_checkpoint(
+        self,
+        job_id: str,
+    ) -> None:
+        """Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("jobs", job_id, "checkpoint"),
             None,
             ops.nothing,
         ))

@@ -61,4 +61,9 @@ OPERATION_CALLS = [
   ->(client) { client.list_schema_versions("email.send") },
   ->(client) { client.set_schema_mode("email.send", "1.0.0", "strict") },
   ->(client) { client.delete_schema("email.send", "1.0.0") },
+  ->(client) { client.get_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.get_workflow_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", { cursor: "abc-750", rows: 750 }) },
+  ->(client) { client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
 ].freeze

@@ -508,6 +508,51 @@ module OJS
       nil
     end
 
+    # How far the latest attempt of a job has come: <tt>progress</tt> from 0 to 1, <tt>data</tt>, <tt>message</tt> and
+    # <tt>updated_at</tt>, which are null when nothing was reported.
+    #
+    # Raises NotFoundError.
+    def get_progress(id)
+      call("GET", path("jobs", id, "progress"))
+    end
+
+    # How far a workflow has come: <tt>progress</tt> from 0 to 1, and the progress of each of its <tt>steps</tt>. Of a
+    # chain it is the completed steps and the fraction of the current one, of a group the mean of its steps, of a
+    # batch the share of its jobs that have ended.
+    #
+    # Raises NotFoundError.
+    def get_workflow_progress(id)
+      call("GET", path("workflows", id, "progress"))
+    end
+
+    # Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered, and
+    # the next attempt of the job is delivered with it. The handler of a job saves its own checkpoint, under its
+    # lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
+    # holds the job, and when the job has ended.
+    #
+    # * +state+: JSON of at most 1 MiB.
+    #
+    # Raises ConflictError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
+    def save_checkpoint(id, state)
+      call("PUT", path("jobs", id, "checkpoint"), { state: state }.compact)
+    end
+
+    # The checkpoint of a job: <tt>state</tt>, <tt>sequence</tt> and <tt>created_at</tt>. It can be read as long as
+    # the job.
+    #
+    # Raises NotFoundError.
+    def get_checkpoint(id)
+      call("GET", path("jobs", id, "checkpoint"))
+    end
+
+    # Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+    #
+    # Raises NotFoundError.
+    def delete_checkpoint(id)
+      call("DELETE", path("jobs", id, "checkpoint"))
+      nil
+    end
+
     private
 
     # Sends a request and reads its answer.

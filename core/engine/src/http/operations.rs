@@ -122,4 +122,12 @@ pub const OPERATIONS: &[Operation] = &[
     at("DELETE", "/schemas/{type}", Operate),
     at("GET", "/admin/schemas/{type}", Read),
     at("GET", "/admin/schemas/{type}/{version}", Read),
+    at("PUT", "/jobs/{id}/progress", Work),
+    at("GET", "/jobs/{id}/progress", Read),
+    at("GET", "/jobs/{id}/progress/stream", Read),
+    at("GET", "/workflows/{id}/progress", Read),
+    at("PUT", "/jobs/{id}/checkpoint", Work),
+    at("POST", "/jobs/{id}/checkpoint", Work),
+    at("GET", "/jobs/{id}/checkpoint", Read),
+    at("DELETE", "/jobs/{id}/checkpoint", Work),
 ];

@@ -315,7 +315,8 @@ impl Transaction<'_> {
 
 impl Placed {
     fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
-        let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None };
+        let (body, history) = (fresh_body(job), Default::default());
+        let job = JobView { row, body, history, queue, worker: None, delivered: String::new() };
         Self { job, deduplicated: false, foreign: false, pressure: None, warnings: Vec::new(), key: None }
     }
 }

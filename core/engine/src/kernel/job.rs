@@ -30,6 +30,12 @@ pub mod flag {
     pub const PRUNED: u32 = 512;
     /// `meta` carries a trace.
     pub const TRACED: u32 = 1024;
+    /// The job has, or had, a checkpoint.
+    pub const CHECKPOINT: u32 = 65_536;
+    /// The checkpoint goes when the job ends.
+    pub const CHECKPOINT_ENDS: u32 = 131_072;
+    /// An attempt of the job has reported progress.
+    pub const PROGRESS: u32 = 262_144;
 }
 
 /// Tickets begin with the time: room for a million entries a millisecond.
@@ -184,4 +190,6 @@ pub struct JobView {
     pub queue: Arc<str>,
     /// Name of the holder.
     pub worker: Option<Arc<str>>,
+    /// What features add when the job is handed out: members as JSON text without braces.
+    pub delivered: String,
 }

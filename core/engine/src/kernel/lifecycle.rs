@@ -4,6 +4,7 @@ use ojs_model::{JobId, JobState, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
 use crate::kernel::command::Changed;
+use crate::kernel::hooks::call;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::Signal;
@@ -62,6 +63,7 @@ impl Transaction<'_> {
 
     /// Removes a terminal job.
     pub(crate) fn erase(&mut self, row: &JobRow) -> Applied<()> {
+        call!(self, on_erase, row);
         self.tables.delete(row)?;
         self.count(row.queue, row.state, -1);
         Ok(())

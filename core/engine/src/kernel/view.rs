@@ -13,5 +13,5 @@ pub(crate) fn view_with(tables: &mut dyn Tables, row: JobRow, body: Body) -> Res
     let history = if row.has(flag::ERRORS) || row.has(flag::RESULT) { tables.history(row.seq)? } else { Default::default() };
     let queue = tables.queue_by_num(row.queue)?.name;
     let worker = if row.worker == 0 { None } else { tables.worker_name(row.worker)? };
-    Ok(JobView { row, body, history, queue, worker })
+    Ok(JobView { row, body, history, queue, worker, delivered: String::new() })
 }

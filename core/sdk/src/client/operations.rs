@@ -559,4 +559,56 @@ impl Client {
     pub async fn delete_schema(&self, job_type: &str, version: &str) -> Result<(), Error> {
         self.call(Method::DELETE, &format!("/schemas/{}/{}", segment(job_type), segment(version)), None).await.map(drop)
     }
+
+    /// How far the latest attempt of a job has come: `progress` from 0 to 1, `data`, `message` and `updated_at`,
+    /// which are null when nothing was reported.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_progress(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/jobs/{}/progress", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// How far a workflow has come: `progress` from 0 to 1, and the progress of each of its `steps`. Of a chain it is
+    /// the completed steps and the fraction of the current one, of a group the mean of its steps, of a batch the
+    /// share of its jobs that have ended.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_workflow_progress(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/workflows/{}/progress", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered,
+    /// and the next attempt of the job is delivered with it. The handler of a job saves its own checkpoint, under its
+    /// lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
+    /// holds the job, and when the job has ended.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_payload`, `payload_too_large`.
+    pub async fn save_checkpoint(&self, id: &str, state: &impl Serialize) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("state".to_owned(), answer::value("state", state)?);
+        let answer = self.call(Method::PUT, &format!("/jobs/{}/checkpoint", segment(id)), Some(Value::Object(body).to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// The checkpoint of a job: `state`, `sequence` and `created_at`. It can be read as long as the job.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_checkpoint(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/jobs/{}/checkpoint", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_checkpoint(&self, id: &str) -> Result<(), Error> {
+        self.call(Method::DELETE, &format!("/jobs/{}/checkpoint", segment(id)), None).await.map(drop)
+    }
 }

@@ -66,6 +66,11 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         55 => client.list_schema_versions("email.send").await.map(drop),
         56 => client.set_schema_mode("email.send", "1.0.0", "strict").await.map(drop),
         57 => client.delete_schema("email.send", "1.0.0").await.map(drop),
+        58 => client.get_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        59 => client.get_workflow_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        60 => client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"cursor": "abc-750", "rows": 750})).await.map(drop),
+        61 => client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        62 => client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         _ => panic!("no call for vector {place}: run make gen"),
     }
 }
