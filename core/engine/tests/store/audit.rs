@@ -82,6 +82,25 @@ async fn damage(b: &Bench, sqlite: &str, postgres: &str) -> bool {
 
 /// For each check: its name, a part of the finding, the damage to a file, and the damage to a database.
 const DAMAGES: &[(&str, &str, &str, &str)] = &[
+    ("checkpoints", "sequence", "UPDATE checkpoints SET sequence = 0", "UPDATE ojs_checkpoints SET sequence = 0"),
+    ("checkpoints", "state", "UPDATE checkpoints SET state = '{'", "UPDATE ojs_checkpoints SET state = '{'"),
+    ("checkpoints", "its checkpoint", "DELETE FROM checkpoints", "DELETE FROM ojs_checkpoints"),
+    (
+        "checkpoints",
+        "says it has",
+        "INSERT INTO checkpoints VALUES (x'00000000000000000000000000000007', 1, '1', 0, 0)",
+        "INSERT INTO ojs_checkpoints VALUES ('00000000-0000-0000-0000-000000000007', 1, '1', 0, false)",
+    ),
+    ("progress", "fraction", "UPDATE progress SET fraction = 7", "UPDATE ojs_progress SET fraction = 7"),
+    ("progress", "attempt runs", "UPDATE progress SET active_at = 0", "UPDATE ojs_progress SET active_at = 0"),
+    ("progress", "claim", "UPDATE progress SET lease = lease + 1000000", "UPDATE ojs_progress SET lease = lease + 1000000"),
+    ("progress", "its progress", "DELETE FROM progress", "DELETE FROM ojs_progress"),
+    (
+        "progress",
+        "has reported",
+        "INSERT INTO progress VALUES (x'00000000000000000000000000000007', 1, 0.5, NULL, NULL, 1, 0)",
+        "INSERT INTO ojs_progress VALUES ('00000000-0000-0000-0000-000000000007', 1, 0.5, NULL, NULL, 1, 0)",
+    ),
     (
         "queue_counts",
         "available",
@@ -218,25 +237,6 @@ const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "errors",
         "UPDATE histories SET errors = '[' WHERE errors <> ''",
         "UPDATE ojs_histories SET errors = '[' WHERE errors <> ''",
-    ),
-    ("checkpoints", "sequence", "UPDATE checkpoints SET sequence = 0", "UPDATE ojs_checkpoints SET sequence = 0"),
-    ("checkpoints", "state", "UPDATE checkpoints SET state = '{'", "UPDATE ojs_checkpoints SET state = '{'"),
-    ("checkpoints", "its checkpoint", "DELETE FROM checkpoints", "DELETE FROM ojs_checkpoints"),
-    (
-        "checkpoints",
-        "says it has",
-        "INSERT INTO checkpoints VALUES (x'00000000000000000000000000000007', 1, '1', 0, 0)",
-        "INSERT INTO ojs_checkpoints VALUES ('00000000-0000-0000-0000-000000000007', 1, '1', 0, false)",
-    ),
-    ("progress", "fraction", "UPDATE progress SET fraction = 7", "UPDATE ojs_progress SET fraction = 7"),
-    ("progress", "attempt runs", "UPDATE progress SET active_at = 0", "UPDATE ojs_progress SET active_at = 0"),
-    ("progress", "claim", "UPDATE progress SET lease = lease + 1000000", "UPDATE ojs_progress SET lease = lease + 1000000"),
-    ("progress", "its progress", "DELETE FROM progress", "DELETE FROM ojs_progress"),
-    (
-        "progress",
-        "has reported",
-        "INSERT INTO progress VALUES (x'00000000000000000000000000000007', 1, 0.5, NULL, NULL, 1, 0)",
-        "INSERT INTO ojs_progress VALUES ('00000000-0000-0000-0000-000000000007', 1, 0.5, NULL, NULL, 1, 0)",
     ),
     ("cron_times", "next time", "UPDATE crons SET last_at = next_at", "UPDATE ojs_crons SET last_at = next_at"),
     ("cron_times", "disabled", "UPDATE crons SET enabled = 0", "UPDATE ojs_crons SET enabled = false"),

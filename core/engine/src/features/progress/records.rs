@@ -6,9 +6,6 @@ use crate::store::record::{RecordTables, Records, Scan, record};
 
 /// Silence after which an active job that has reported progress counts as stalled in the figures.
 pub const STALLED_AFTER_MS: i64 = 60_000;
-/// Stalled jobs that are counted at most: bounds what a look at the figures costs.
-const MAX_STALLED: usize = 10_000;
-
 /// What a worker reports, or several reports of one job in one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
@@ -115,7 +112,7 @@ pub trait ProgressTables: RecordTables {
     /// A store that cannot be read.
     fn count_stalled(&mut self, now: i64) -> Result<usize> {
         let since = now.saturating_sub(STALLED_AFTER_MS);
-        Records::<ProgressRow, _>::of(self).count(&Scan::over(ProgressRow::REPORTING).to(&since).limit(MAX_STALLED))
+        Records::<ProgressRow, _>::of(self).count(&Scan::over(ProgressRow::REPORTING).to(&since))
     }
 }
 
