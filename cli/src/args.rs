@@ -127,6 +127,9 @@ pub struct ServerArgs {
     /// Where dashboards have encrypted arguments decrypted (`ojs codec-server`): the manifest names it.
     #[arg(long, value_name = "URL", env = "OJS_CODEC_SERVER_URL")]
     pub codec_server_url: Option<String>,
+    /// Save checkpoints of active jobs only, and delete them when their jobs end.
+    #[arg(long)]
+    pub strict_checkpoints: bool,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,

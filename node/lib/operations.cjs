@@ -164,6 +164,33 @@ class Operations {
     await this.request('DELETE', at('schemas', type, version), undefined, options);
   }
 
+  /** How far the latest attempt of a job has come: `progress` from 0 to 1, `data`, `message` and `updated_at`, which are null when
+   * nothing was reported. */
+  async getProgress(id, options) {
+    return this.request('GET', at('jobs', id, 'progress'), undefined, options);
+  }
+
+  /** How far a workflow has come: `progress` from 0 to 1, and the progress of each of its `steps`. */
+  async getWorkflowProgress(id, options) {
+    return this.request('GET', at('workflows', id, 'progress'), undefined, options);
+  }
+
+  /** Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered, and the next attempt
+   * of the job is delivered with it. */
+  async saveCheckpoint(id, state, options) {
+    return this.request('PUT', at('jobs', id, 'checkpoint'), { state }, options);
+  }
+
+  /** The checkpoint of a job: `state`, `sequence` and `created_at`. It can be read as long as the job. */
+  async getCheckpoint(id, options) {
+    return this.request('GET', at('jobs', id, 'checkpoint'), undefined, options);
+  }
+
+  /** Deletes the checkpoint of a job, if it has one: its next attempt begins from the start. */
+  async deleteCheckpoint(id, options) {
+    await this.request('DELETE', at('jobs', id, 'checkpoint'), undefined, options);
+  }
+
 }
 
 class Queues extends Part {

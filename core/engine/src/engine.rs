@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features;
+use crate::features::progress::board::Board;
 use crate::features::queue_config::commands::EmitFull;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::audit::query::RunAudit;
@@ -76,6 +77,8 @@ struct Inner {
     /// Places for requests that wait.
     waiting: Arc<ClientLimit>,
     metrics: Arc<Metrics>,
+    /// Reports of progress that are not written yet.
+    progress: Arc<Board>,
     options: EngineOptions,
     /// The database's clock, for stores that several machines share.
     node: Option<Arc<Node>>,
@@ -105,18 +108,20 @@ impl Engine {
     pub async fn open(options: EngineOptions) -> Result<Self, OpenError> {
         let wakeups = Arc::new(Wakeups::default());
         let metrics = Arc::new(Metrics::default());
+        let progress = Arc::new(Board::default());
         let (url, waker, figures) = (options.store.clone(), Arc::clone(&wakeups), Arc::clone(&metrics));
+        let board = Arc::clone(&progress);
         let prepared = options.clone();
         // Opening reads and may recover a file: not on a runtime thread.
         let closing = CancellationToken::new();
         let stop = closing.clone();
-        let opened = tokio::task::spawn_blocking(move || open_store(&url, &prepared, waker, stop, figures)).await;
+        let opened = tokio::task::spawn_blocking(move || open_store(&url, &prepared, waker, stop, figures, board)).await;
         let (store, node) = opened??;
         let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
         let waiting = Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
         let store: Arc<dyn Store> = Arc::new(store);
         let store = options.between.map_or(Arc::clone(&store), |between| between(store));
-        let inner = Inner { store, wakeups, metrics, streams, waiting, options, node, opened, opened_at, closing };
+        let inner = Inner { store, wakeups, metrics, progress, streams, waiting, options, node, opened, opened_at, closing };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -129,6 +134,7 @@ impl Engine {
     /// Stops waiting fetches, finishes what was accepted, closes the files. Later requests get 503. Idempotent.
     pub async fn close(&self) {
         self.stop_waiting();
+        self.write_progress(true).await;
         self.inner.store.close().await;
     }
 
@@ -158,6 +164,17 @@ impl Engine {
     /// Places for requests that wait.
     pub(crate) fn waiting(&self) -> &Arc<ClientLimit> {
         &self.inner.waiting
+    }
+
+    /// Reports of progress that are not written yet.
+    pub(crate) fn progress(&self) -> &Arc<Board> {
+        &self.inner.progress
+    }
+
+    /// The engine for a task that must not keep it open.
+    pub(crate) fn downgrade(&self) -> impl Fn() -> Option<Self> + Send + Sync + 'static {
+        let inner = Arc::downgrade(&self.inner);
+        move || inner.upgrade().map(|inner| Self { inner })
     }
 
     pub(crate) fn wakeups(&self) -> &Wakeups {
@@ -384,6 +401,7 @@ fn open_store(
     wakeups: Arc<Wakeups>,
     stop: CancellationToken,
     metrics: Arc<Metrics>,
+    progress: Arc<Board>,
 ) -> Result<(GroupCommitStore, Option<Arc<Node>>), OpenError> {
     let remedy = match url {
         StoreUrl::Postgres { .. } => "Check that PostgreSQL runs there, and that user and database exist",
@@ -398,6 +416,7 @@ fn open_store(
         sweeper: Sweeper::new(options.worker_timeout, options.retention),
         wakeups,
         metrics,
+        progress,
     };
     let store = GroupCommitStore::start(parts).map_err(refused)?;
     Ok((store, node))

@@ -30,9 +30,11 @@ pub mod database {
 pub mod command {
     pub use crate::features::admin::commands::*;
     pub use crate::features::bulk::commands::*;
+    pub use crate::features::checkpoints::commands::*;
     pub use crate::features::crons::commands::*;
     pub use crate::features::dead_letters::commands::*;
     pub use crate::features::limits::commands::*;
+    pub use crate::features::progress::commands::*;
     pub use crate::features::queue_config::commands::*;
     pub use crate::features::results::commands::*;
     pub use crate::features::statistics::commands::*;
@@ -55,11 +57,13 @@ mod stream;
 pub use engine::{Engine, OpenError};
 pub use features::admin::records as admin;
 pub use features::bulk::records as bulk;
+pub use features::checkpoints::records as checkpoint;
 pub use features::crons::records as cron;
 pub use features::dead_letters::records as dead_letter;
 pub use features::idempotency::records as idempotency;
 pub use features::job_types::records as job_types;
 pub use features::limits::records as limit;
+pub use features::progress::records as progress;
 pub use features::queue_config::records as queue_config;
 pub use features::results::records as result;
 pub use features::statistics::records as stats;

@@ -113,6 +113,8 @@ pub struct EngineOptions {
     pub worker_timeout: Duration,
     /// How long terminal jobs are kept.
     pub retention: Retention,
+    /// Only active jobs can be checkpointed, and checkpoints go when their jobs end (extensions section 21).
+    pub strict_checkpoints: bool,
     /// Where dashboards have encrypted arguments decrypted; the manifest names it (extensions section 9).
     pub codec_server_url: Option<String>,
     /// Source of time.
@@ -131,6 +133,7 @@ impl EngineOptions {
             test_mode: false,
             worker_timeout: Duration::from_secs(30),
             retention: Retention::default(),
+            strict_checkpoints: false,
             codec_server_url: None,
             clock: Arc::new(SystemClock),
             between: None,

@@ -27,6 +27,12 @@ pub const MAX_FETCH_QUEUES: usize = 1_000;
 pub const MAX_FETCH_TYPES: usize = 256;
 /// Longest number in JSON, in characters. A double has at most 309 digits before the point.
 pub const MAX_NUMBER_BYTES: usize = 400;
+/// Largest checkpoint in bytes: 1 MiB (extensions section 21).
+pub const MAX_CHECKPOINT_BYTES: usize = 1_048_576;
+/// Largest `data` of a report of progress in bytes (extensions section 20).
+pub const MAX_PROGRESS_DATA_BYTES: usize = 4_096;
+/// Longest `message` of a report of progress in bytes.
+pub const MAX_PROGRESS_MESSAGE_BYTES: usize = 1_024;
 /// Largest stored result in bytes.
 pub const MAX_RESULT_BYTES: usize = 1024 * 1024;
 /// Most jobs in one batch: the schema's cap.

@@ -6,6 +6,7 @@ mod dialects;
 mod fields;
 mod http;
 mod interop;
+mod progress;
 mod sizes;
 mod statements;
 mod target;

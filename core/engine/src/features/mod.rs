@@ -1,11 +1,13 @@
 //! One folder per feature: its records (rows and their tables), its rules, its routes, its metrics.
 pub mod admin;
 pub mod bulk;
+pub mod checkpoints;
 pub mod crons;
 pub mod dead_letters;
 pub mod idempotency;
 pub mod job_types;
 pub mod limits;
+pub mod progress;
 pub mod queue_config;
 pub mod results;
 pub mod schemas;
@@ -32,15 +34,19 @@ pub(crate) const ALL: &[Feature] = &[
     results::FEATURE,
     statistics::FEATURE,
     dead_letters::FEATURE,
+    progress::FEATURE,
+    checkpoints::FEATURE,
 ];
 
 /// All declared tables: they are made when a store is opened, and emptied when it is reset.
 pub const TABLES: &[&Table] = &[
     admin::records::MaintenanceRow::TABLE,
+    checkpoints::records::CheckpointRow::TABLE,
     crons::records::CronRow::TABLE,
     idempotency::records::Remembered::TABLE,
     limits::records::LimitRow::TABLE,
     limits::records::StartRow::TABLE,
+    progress::records::ProgressRow::TABLE,
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,

@@ -148,7 +148,8 @@ impl Frames {
         self.frame(&id, event, &data.to_string());
     }
 
-    fn frame(&mut self, id: &str, event: &str, data: &str) {
+    /// An event with its id and its data.
+    pub fn frame(&mut self, id: &str, event: &str, data: &str) {
         if self.last_id != id {
             id.clone_into(&mut self.last_id);
         }

@@ -19,6 +19,8 @@ const OFFICIAL: &[&str] = &[
     "rate-limiting",
     "graceful-shutdown",
     "schema-registry",
+    "progress",
+    "durable-execution",
 ];
 /// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of decision record 38.
 const OWN: &[(&str, &str)] = &[

@@ -6,9 +6,11 @@ use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use crate::engine::Engine;
 use crate::features::admin::{job_routes as jobs_operator, system_routes as system_operator, worker_routes as workers_operator};
 use crate::features::bulk::{operator_routes as bulk_operator, routes as bulk};
+use crate::features::checkpoints::routes as checkpoints;
 use crate::features::crons::routes as crons;
 use crate::features::dead_letters::{operator_routes as dead_letters_operator, routes as dead_letters};
 use crate::features::limits::routes as rate_limits;
+use crate::features::progress::{routes as progress, stream as progress_stream};
 use crate::features::queue_config::{operator_routes as queues_operator, routes as queue_config};
 use crate::features::results::{routes as results, stream as result_stream};
 use crate::features::schemas::routes as schemas;
@@ -69,6 +71,13 @@ pub fn table() -> Vec<Route> {
         at(POST, "/jobs/{id}/activate", post(jobs::activate)),
         at(GET, "/jobs/{id}/result", get(results::get)),
         at(GET, "/jobs/{id}/result/stream", get(result_stream::open)),
+        at(GET, "/jobs/{id}/progress", get(progress::get)),
+        at(PUT, "/jobs/{id}/progress", put(progress::put)),
+        at(GET, "/jobs/{id}/progress/stream", get(progress_stream::open)),
+        at(GET, "/jobs/{id}/checkpoint", get(checkpoints::get)),
+        at(PUT, "/jobs/{id}/checkpoint", put(checkpoints::save)),
+        at(POST, "/jobs/{id}/checkpoint", post(checkpoints::save)),
+        at(DELETE, "/jobs/{id}/checkpoint", delete(checkpoints::delete)),
         at(POST, "/jobs/{id}/ack", post(aliases::ack)),
         at(POST, "/jobs/{id}/nack", post(aliases::nack)),
         at(POST, "/jobs/{id}/cancel", post(jobs::cancel)),
@@ -83,6 +92,7 @@ pub fn table() -> Vec<Route> {
         at(POST, "/workflows", post(workflows::create)),
         at(GET, "/workflows/{id}", get(workflows::get)),
         at(DELETE, "/workflows/{id}", delete(workflows::cancel)),
+        at(GET, "/workflows/{id}/progress", get(progress::workflow)),
         at(GET, "/cron", get(crons::list)),
         at(POST, "/cron", post(crons::put)),
         at(GET, "/cron/{name}", get(crons::get)),

@@ -132,6 +132,8 @@ impl Transaction<'_> {
             self.keep_trace(row.seq, &body);
         }
         self.emit("job.started", &row, &extra)?;
-        view_with(self.tables, row, body)
+        let mut view = view_with(self.tables, row, body)?;
+        call!(self, on_lease, &mut view);
+        Ok(view)
     }
 }

@@ -316,7 +316,8 @@ impl Transaction<'_> {
 
 impl Placed {
     fn fresh(row: JobRow, queue: Arc<str>, job: &NewJob) -> Self {
-        let job = JobView { row, body: fresh_body(job), history: Default::default(), queue, worker: None, train: None };
+        let (body, history) = (fresh_body(job), Default::default());
+        let job = JobView { row, body, history, queue, worker: None, train: None, delivered: String::new() };
         Self { job, deduplicated: false, foreign: false, pressure: None, warnings: Vec::new(), key: None }
     }
 }

@@ -9,7 +9,7 @@ use ojs_model::{JobError, JobId, NewJob};
 use crate::error::{Applied, StoreError};
 use crate::kernel::admission::Admission;
 use crate::kernel::audit::Checks;
-use crate::kernel::job::JobRow;
+use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::placed::Placed;
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
@@ -43,6 +43,8 @@ pub type OnHeartbeat = fn(&mut Transaction<'_>, &WorkerRow, &[(JobId, Option<i64
 pub type Repair = fn(&mut Transaction<'_>, Walk) -> Applied<Option<Walk>>;
 /// A place in a walk through records, which means something to the feature only; (0, 0) is before the first one.
 pub type Walk = (i64, i64);
+/// Adds to a job that is handed out.
+pub type OnLease = fn(&mut Transaction<'_>, &mut JobView) -> Hooked;
 /// Whether a job may start.
 pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>;
 
@@ -90,6 +92,8 @@ pub struct Feature {
     pub slots: Option<Slots>,
     /// Whether a job at the head of its line may start. A feature that says no has moved it out of the way.
     pub may_claim: Option<MayClaim>,
+    /// A job has been claimed and is handed out: adds members to `delivered`, which only this delivery carries.
+    pub on_lease: Option<OnLease>,
     /// A claim has found nothing.
     pub on_empty_claim: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// A job changes its state, and is not written yet: the row before and the row after.
@@ -100,6 +104,8 @@ pub struct Feature {
     pub after_end: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// An attempt has failed; whether there is another one is not decided yet.
     pub on_failure: Option<fn(&mut Transaction<'_>, &JobRow, &JobError) -> Hooked>,
+    /// A job is about to be removed with all its parts.
+    pub on_erase: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// A command has been carried out, or a sweep.
     pub after_command: Option<fn(&mut Transaction<'_>) -> Hooked>,
     /// The transaction is about to write its counts and events.
@@ -152,11 +158,13 @@ impl Feature {
         before_claim: None,
         slots: None,
         may_claim: None,
+        on_lease: None,
         on_empty_claim: None,
         on_transition: None,
         on_result: None,
         after_end: None,
         on_failure: None,
+        on_erase: None,
         after_command: None,
         before_commit: None,
         on_written: None,

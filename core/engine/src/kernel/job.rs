@@ -45,6 +45,12 @@ pub mod flag {
     pub const HOLD_DISCARDED: u32 = 1 << 16;
     /// The job leaves its train at once when it is cancelled while it is active.
     pub const LEAVES_ACTIVE: u32 = 1 << 17;
+    /// The job has, or had, a checkpoint.
+    pub const CHECKPOINT: u32 = 1 << 18;
+    /// The checkpoint goes when the job ends.
+    pub const CHECKPOINT_ENDS: u32 = 1 << 19;
+    /// An attempt of the job has reported progress.
+    pub const PROGRESS: u32 = 1 << 20;
 }
 
 /// Tickets begin with the time: room for a million entries a millisecond.
@@ -201,4 +207,6 @@ pub struct JobView {
     pub worker: Option<Arc<str>>,
     /// Where it stands in its train.
     pub train: Option<Box<TrainPlace>>,
+    /// What features add when the job is handed out: members as JSON text without braces.
+    pub delivered: String,
 }

@@ -56,7 +56,7 @@ impl Transaction<'_> {
         let row = if let Some(settled) = self.settled_before(&row, report) {
             settled
         } else {
-            self.check_lease(&row, report)?;
+            self.check_holder(&row, report.lease, report.worker.as_deref())?;
             match &report.outcome {
                 Outcome::Ack(result) => self.complete(&row, result.as_deref())?,
                 Outcome::Nack(error) => self.fail(&row, error)?,
@@ -78,19 +78,20 @@ impl Transaction<'_> {
         (same && repeated).then(|| row.clone())
     }
 
-    fn check_lease(&mut self, row: &JobRow, report: &OutcomeReport) -> Applied<()> {
-        if report.lease.is_some_and(|lease| lease != row.lease) {
+    /// Refuses what does not come from the holder of a running job.
+    pub(crate) fn check_holder(&mut self, row: &JobRow, lease: Option<i64>, worker: Option<&str>) -> Applied<()> {
+        if lease.is_some_and(|lease| lease != row.lease) {
             return Err(OjsError::stale_lease(row.id, "stale_lease").into());
         }
         if row.state != JobState::Active {
             return Err(OjsError::wrong_state(row.id, row.state, "active").into());
         }
-        if report.lease.is_none() && lease::is_fenced(row.lease) {
+        if lease.is_none() && lease::is_fenced(row.lease) {
             return Err(token_required(row).into());
         }
-        if let (Some(worker), true) = (&report.worker, row.worker != 0) {
+        if let (Some(worker), true) = (worker, row.worker != 0) {
             let holder = self.tables.worker_name(row.worker)?;
-            if holder.is_some_and(|holder| *holder != **worker) {
+            if holder.is_some_and(|holder| *holder != *worker) {
                 return Err(OjsError::stale_lease(row.id, "lease_owner").into());
             }
         }
@@ -302,6 +303,12 @@ impl Transaction<'_> {
     }
 
     /// Sets the lease to its full length again; the execution deadline stays.
+    pub(crate) fn renew(&self, row: &mut JobRow) {
+        row.lease_until = self.now.as_millis().saturating_add(row.lease_ms);
+        row.sort_key = row.lease_until.min(row.deadline);
+    }
+
+    /// Renews the lease of a job that a heartbeat names.
     fn extend(&mut self, before: &JobRow, beat: &Heartbeat) -> Result<(), StoreError> {
         let mut row = before.clone();
         if let Some(ms) = beat.visibility_ms {
@@ -311,8 +318,7 @@ impl Transaction<'_> {
                 row.lease_ms = row.lease_ms.min(stall.unwrap_or(i64::MAX));
             }
         }
-        row.lease_until = self.now.as_millis().saturating_add(row.lease_ms);
-        row.sort_key = row.lease_until.min(row.deadline);
+        self.renew(&mut row);
         self.tables.update(before, &row)?;
         let mut extra = format!("\"attempt\":{},\"visible_until\":\"{}\"", row.attempt, Timestamp::from_millis(row.lease_until));
         ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);

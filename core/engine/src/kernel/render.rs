@@ -27,7 +27,13 @@ pub fn job(out: &mut String, view: &JobView) {
 
 /// Appends a job with its lease token, as a fetch hands it out.
 pub fn leased(out: &mut String, view: &JobView) {
-    object(out, view, |out| push_whole(out, "lease_token", view.row.lease));
+    object(out, view, |out| {
+        push_whole(out, "lease_token", view.row.lease);
+        if !view.delivered.is_empty() {
+            out.push(',');
+            out.push_str(&view.delivered);
+        }
+    });
 }
 
 /// Appends a job with further members written by `more`.

@@ -15,5 +15,5 @@ pub(crate) fn view_with(tables: &mut dyn Tables, row: JobRow, body: Body) -> Res
     let queue = tables.queue_by_num(row.queue)?.name;
     let worker = if row.worker == 0 { None } else { tables.worker_name(row.worker)? };
     let train = if row.has(flag::TRAIN) { Some(place_of(tables, &row, &body)?) } else { None };
-    Ok(JobView { row, body, history, queue, worker, train })
+    Ok(JobView { row, body, history, queue, worker, train, delivered: String::new() })
 }

@@ -21,6 +21,7 @@ use crate::features::bulk::metrics::BulkFigures;
 
 use crate::features::admin::records::Gauges;
 use crate::features::limits::records::LimitView;
+use crate::features::progress::metrics::ProgressFigures;
 use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, StatRow};
 use crate::metrics::figures::{Histogram, REQUEST, family, write};
 use crate::store::rows::{Counts, QueueRow};
@@ -49,6 +50,7 @@ pub struct Metrics {
     pub(crate) store: Mutex<StoreFigures>,
     pub(crate) requests: Mutex<Requests>,
     pub(crate) bulk: Mutex<BulkFigures>,
+    pub(crate) progress: Mutex<ProgressFigures>,
     pub(crate) minutes: Mutex<Minutes>,
     pub(crate) sweep_lag_micros: AtomicU64,
     pub(crate) exceeded: AtomicU64,
@@ -122,6 +124,7 @@ impl Default for Metrics {
             store: Mutex::new(store),
             requests: Mutex::default(),
             bulk: Mutex::default(),
+            progress: Mutex::default(),
             minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
             sweep_lag_micros: AtomicU64::new(0),
             exceeded: AtomicU64::new(0),
@@ -214,6 +217,16 @@ impl Metrics {
         lock(&self.bulk).add(bulk);
     }
 
+    /// A report of progress came.
+    pub fn reported(&self, now: Timestamp) {
+        lock(&self.progress).reported(now);
+    }
+
+    /// A checkpoint of so many bytes was saved.
+    pub fn checkpointed(&self, bytes: usize) {
+        lock(&self.progress).checkpointed(bytes);
+    }
+
     /// Minutes to write now.
     pub fn take_minutes(&self, now: Timestamp) -> Vec<StatRow> {
         lock(&self.minutes).take_changed(now.as_millis())
@@ -302,6 +315,7 @@ impl Collector for Scrape {
         crate::features::trains::metrics::write(&mut encoder, self.trains, &lock(&self.metrics.train_waits))?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
+        lock(&self.metrics.progress).write(&mut encoder, self.gauges.now, self.gauges.stalled)?;
         lock(&self.metrics.bulk).write(&mut encoder)
     }
 }

@@ -32,6 +32,9 @@ async fn filled(b: &Bench) {
     for _ in 0..2 {
         b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"trains","train":"t"}}"#).await;
     }
+    let long = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"long"}}"#).await;
+    b.claim_for(Some("w"), &["long"], 1).await;
+    assert_eq!(b.http("PUT", &format!("/jobs/{long}/progress"), r#"{"progress":0.5,"checkpoint":{"page":7}}"#).await.0, 200);
     let dead = r#"{"type":"t","args":[],"options":{"queue":"dead","retry":{"max_attempts":1,"on_exhaustion":"dead_letter"}}}"#;
     b.enqueue(dead).await;
     let job = b.claim_for(Some("w"), &["dead"], 1).await.remove(0);
@@ -84,6 +87,25 @@ async fn damage(b: &Bench, sqlite: &str, postgres: &str) -> bool {
 
 /// For each check: its name, a part of the finding, the damage to a file, and the damage to a database.
 const DAMAGES: &[(&str, &str, &str, &str)] = &[
+    ("checkpoints", "sequence", "UPDATE checkpoints SET sequence = 0", "UPDATE ojs_checkpoints SET sequence = 0"),
+    ("checkpoints", "state", "UPDATE checkpoints SET state = '{'", "UPDATE ojs_checkpoints SET state = '{'"),
+    ("checkpoints", "its checkpoint", "DELETE FROM checkpoints", "DELETE FROM ojs_checkpoints"),
+    (
+        "checkpoints",
+        "says it has",
+        "INSERT INTO checkpoints VALUES (x'00000000000000000000000000000007', 1, '1', 0, 0)",
+        "INSERT INTO ojs_checkpoints VALUES ('00000000-0000-0000-0000-000000000007', 1, '1', 0, false)",
+    ),
+    ("progress", "fraction", "UPDATE progress SET fraction = 7", "UPDATE ojs_progress SET fraction = 7"),
+    ("progress", "attempt runs", "UPDATE progress SET active_at = 0", "UPDATE ojs_progress SET active_at = 0"),
+    ("progress", "claim", "UPDATE progress SET lease = lease + 1000000", "UPDATE ojs_progress SET lease = lease + 1000000"),
+    ("progress", "its progress", "DELETE FROM progress", "DELETE FROM ojs_progress"),
+    (
+        "progress",
+        "has reported",
+        "INSERT INTO progress VALUES (x'00000000000000000000000000000007', 1, 0.5, NULL, NULL, 1, 0)",
+        "INSERT INTO ojs_progress VALUES ('00000000-0000-0000-0000-000000000007', 1, 0.5, NULL, NULL, 1, 0)",
+    ),
     (
         "queue_counts",
         "available",

@@ -30,6 +30,7 @@ crate::on_every_store!(
     closing_says_goodbye,
     nobody_listens_nothing_runs,
     a_result_is_streamed_when_it_is_there,
+    progress_is_streamed_to_the_end_of_the_job,
 );
 
 /// Longer than anything here takes on a busy machine.
@@ -394,4 +395,39 @@ async fn a_result_is_streamed_when_it_is_there(b: Bench) {
     assert_eq!(names(&frames), ["error"]);
     assert_eq!((&frames[0].data["state"], &frames[0].data["error"]["code"]), (&json!("discarded"), &json!("x")));
     assert_eq!(get(&b.engine, "/jobs/odd/result/stream", None).await.status(), 404);
+}
+
+async fn progress_is_streamed_to_the_end_of_the_job(b: Bench) {
+    let id = b.job().await;
+    let job = b.claim(1).await.remove(0);
+    let mut listener = listen(&b, &format!("/jobs/{id}/progress/stream"), None).await;
+    let report = async |body: &str| assert_eq!(b.http("PUT", &format!("/jobs/{id}/progress"), body).await.0, 200);
+    report(r#"{"progress":0.25,"message":"a quarter"}"#).await;
+    let first = listener.next().await.unwrap();
+    assert_eq!(
+        (first.event.as_str(), &first.data["progress"], &first.data["message"]),
+        ("progress", &json!(0.25), &json!("a quarter"))
+    );
+    // Not written one by one: the rest of it is written when the second is over, without a further report.
+    report(r#"{"progress":0.5}"#).await;
+    report(r#"{"progress":0.75}"#).await;
+    b.clock.advance(seconds(1));
+    assert_eq!(listener.next().await.unwrap().data["progress"], 0.75);
+    let mut late = listen(&b, &format!("/jobs/{id}/progress/stream"), None).await;
+    assert_eq!(late.next().await.unwrap().data["progress"], 0.75, "what is known comes first");
+    b.ack(&job).await.unwrap();
+    for listener in [&mut listener, &mut late] {
+        let rest = listener.rest().await;
+        let last = rest.last().unwrap();
+        assert_eq!(
+            (last.event.as_str(), &last.data["progress"], &last.data["state"]),
+            ("completed", &json!(1.0), &json!("completed"))
+        );
+    }
+    for (state, event) in [(JobState::Discarded, "failed"), (JobState::Cancelled, "cancelled")] {
+        let ended = b.job_in(state).await;
+        let mut listener = listen(&b, &format!("/jobs/{ended}/progress/stream"), None).await;
+        assert_eq!(names(&listener.rest().await), [event]);
+    }
+    assert_eq!(get(&b.engine, &format!("/jobs/{}/progress/stream", ojs_model::JobId::now_v7()), None).await.status(), 404);
 }

@@ -8,7 +8,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::durable::{Change, Durable};
 use super::handle::Beat;
+use super::reports::Progress;
+use super::result::HandlerError;
 use super::shared::Shared;
 use crate::dispatch::{CancelReason, Delivery, DeliveryKey};
 use crate::error::Error;
@@ -36,6 +39,8 @@ struct Inner {
     reason: OnceLock<CancelReason>,
     /// Weak: the worker holds the handlers that hold this.
     worker: Weak<Shared>,
+    /// What a run without a worker keeps: tests run handlers that way.
+    alone: OnceLock<Durable>,
 }
 
 impl JobContext {
@@ -53,6 +58,7 @@ impl JobContext {
             cancel: CancellationToken::new(),
             reason: OnceLock::new(),
             worker,
+            alone: OnceLock::new(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -143,6 +149,110 @@ impl JobContext {
         }
         let worker = self.inner.worker.upgrade().ok_or(Error::NotHeld)?;
         worker.heartbeat_one(self.inner.key).await
+    }
+
+    /// Says how far the run has come: a fraction from 0 to 1, and a sentence for people. Returns at once; of many
+    /// reports the latest is sent, a few a second at most. A report that is lost does not harm the job.
+    ///
+    /// ```
+    /// # fn handler(ctx: &ojs::JobContext) {
+    /// ctx.progress(0.4, "Importing page 4 of 10");
+    /// ctx.progress(0.5, None);
+    /// # }
+    /// ```
+    pub fn progress<'a>(&self, fraction: f64, message: impl Into<Option<&'a str>>) {
+        let message = message.into().map(str::to_owned);
+        self.report(Progress { fraction: Some(fraction), message, data: None });
+    }
+
+    /// The same with data of the application.
+    pub fn report(&self, progress: Progress) {
+        if let Some(worker) = self.inner.worker.upgrade() {
+            worker.report(self.inner.key, progress);
+        }
+    }
+
+    /// Saves the checkpoint of the job in place of the one before; its sequence. It is on the server's disk when this
+    /// returns, and every later attempt of the job begins with it. At most 1 MiB.
+    ///
+    /// ```
+    /// # async fn handler(ctx: ojs::JobContext) -> Result<(), ojs::HandlerError> {
+    /// let first: u32 = ctx.load_checkpoint()?.unwrap_or(0);
+    /// for page in first..10 {
+    ///     // … import the page …
+    ///     ctx.checkpoint(&(page + 1)).await?;
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotHeld`] when the lease is lost, [`Error::Serialization`] when the state cannot be written as JSON, or the
+    /// error of the request.
+    pub async fn checkpoint<S: Serialize + ?Sized>(&self, state: &S) -> Result<u64, Error> {
+        self.save(Change::State(Json::new(state)?)).await
+    }
+
+    /// The checkpoint that this run, or an attempt before it, has saved; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`Error::Serialization`] when it does not fit, [`Error::NotHeld`] when the run is over.
+    pub fn load_checkpoint<S: DeserializeOwned>(&self) -> Result<Option<S>, Error> {
+        let state = match self.inner.worker.upgrade() {
+            Some(worker) => worker.durable(self.inner.key)?.1.state(),
+            None => self.alone().state(),
+        };
+        state.map(|state| state.parse()).transpose()
+    }
+
+    /// Whether there is a checkpoint to go on from.
+    #[must_use]
+    pub fn has_checkpoint(&self) -> bool {
+        matches!(self.load_checkpoint::<serde::de::IgnoredAny>(), Ok(Some(_)))
+    }
+
+    /// Runs a step once across all attempts of the job: the first run saves its result with the checkpoint, later
+    /// attempts get that result and do not run it. Between the end of the step and the answer of the server a crash
+    /// runs it again, so what it calls should know the name of the step, or the id of the job, as an idempotency key.
+    ///
+    /// ```
+    /// # async fn charge(_: &str) -> Result<String, ojs::HandlerError> { Ok("ch_1".into()) }
+    /// # async fn handler(ctx: ojs::JobContext) -> Result<(), ojs::HandlerError> {
+    /// let id: String = ctx.step("charge", || charge(ctx.id())).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// The error of the step, which is not saved; the errors of [`checkpoint`](Self::checkpoint).
+    pub async fn step<T, F, Fut>(&self, name: &str, run: F) -> Result<T, HandlerError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T, HandlerError>>,
+    {
+        let stored = match self.inner.worker.upgrade() {
+            Some(worker) => worker.durable(self.inner.key)?.1.step(name),
+            None => self.alone().step(name),
+        };
+        if let Some(stored) = stored {
+            return Ok(stored.parse()?);
+        }
+        let result = run().await?;
+        self.save(Change::Step(name.to_owned(), Json::new(&result)?)).await?;
+        Ok(result)
+    }
+
+    async fn save(&self, change: Change) -> Result<u64, Error> {
+        match self.inner.worker.upgrade() {
+            Some(worker) => worker.save(self.inner.key, change).await,
+            None => self.alone().change(change, async |_| Ok(0)).await,
+        }
+    }
+
+    fn alone(&self) -> &Durable {
+        self.inner.alone.get_or_init(|| {
+            let saved = self.job().attribute("checkpoint").and_then(|saved| serde_json::value::to_raw_value(&saved).ok());
+            Durable::delivered(saved.as_deref())
+        })
     }
 
     /// Sets the result, for handlers that return `()`. What a handler returns wins.

@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 
+use super::durable::Change;
 use super::event::WorkerEvent;
+use super::reports::Progress;
 use super::shared::Shared;
 use crate::dispatch::{CancelReason, DeliveryKey, Phase};
 use crate::error::Error;
+use crate::json::Json;
 
 /// Controls a running worker. Cheap to clone; dropping it does not stop the worker.
 #[derive(Clone)]
@@ -77,6 +80,37 @@ impl WorkerHandle {
     /// [`Error::NotHeld`] when its outcome was reported already, or the error of the request.
     pub async fn heartbeat(&self, key: DeliveryKey) -> Result<Beat, Error> {
         self.shared.heartbeat_one(key).await
+    }
+
+    /// Reports how far a delivery has come. Must be called within a tokio runtime; returns at once. See
+    /// [`JobContext::progress`](super::JobContext::progress).
+    pub fn progress(&self, key: DeliveryKey, progress: Progress) {
+        self.shared.report(key, progress);
+    }
+
+    /// Saves the checkpoint of a delivery, or the result of one of its steps when `step` names one; the sequence of the
+    /// checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::NotHeld`] when the lease is lost, or the error of the request.
+    pub async fn save(&self, key: DeliveryKey, step: Option<String>, value: Json) -> Result<u64, Error> {
+        let change = match step {
+            Some(name) => Change::Step(name, value),
+            None => Change::State(value),
+        };
+        self.shared.save(key, change).await
+    }
+
+    /// The checkpoint of a delivery, or the result of one of its steps; `None` when it has none.
+    ///
+    /// # Errors
+    /// [`Error::NotHeld`] when its outcome was reported already.
+    pub fn saved(&self, key: DeliveryKey, step: Option<&str>) -> Result<Option<Json>, Error> {
+        let (_, durable) = self.shared.durable(key)?;
+        Ok(match step {
+            Some(name) => durable.step(name),
+            None => durable.state(),
+        })
     }
 
     /// Tells the worker that [`Dispatch::capacity`](crate::dispatch::Dispatch::capacity) has grown for a reason other than a finished job.

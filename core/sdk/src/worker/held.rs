@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use tokio::time::Instant;
 
+use super::durable::Durable;
 use crate::dispatch::{CancelReason, DeliveryKey};
 
 /// How far a delivery is.
@@ -40,6 +41,8 @@ pub(super) struct Entry {
     pub stage: Stage,
     /// The handler was asked to stop, and why.
     pub cancelled: Option<CancelReason>,
+    /// What the run keeps for later attempts, once there is anything.
+    pub durable: Option<std::sync::Arc<Durable>>,
 }
 
 #[derive(Debug, Default)]

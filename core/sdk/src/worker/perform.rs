@@ -38,6 +38,7 @@ impl Worker {
             about: Arc::new(job.head.about()),
             stage: Stage::Reporting,
             cancelled: None,
+            durable: None,
         };
         let outcome = self.perform(job).await;
         let report = Report::new(KEY, &entry, outcome.clone());

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ojs_model::OjsError;
 use tokio::time::Instant;
 
+use super::durable::Durable;
 use super::event::WorkerEvent;
 use super::failures::Fate;
 use super::heartbeat;
@@ -282,6 +283,7 @@ impl Turns {
                     lease_until: sent + lease,
                     stage: Stage::Running,
                     cancelled: None,
+                    durable: head.checkpoint.as_deref().map(|saved| Arc::new(Durable::delivered(Some(saved)))),
                 };
                 held.insert(key, entry);
                 if let Some(wait) = self.foreign.turned_away(&head.job_type, &self.shared.worker_id, now) {

@@ -1,5 +1,7 @@
 //! What an operator asks and orders beside the protocol's own calls (extensions section 19): the rows behind `/admin`.
 
+use ojs_model::Timestamp;
+
 use crate::error::Result;
 use crate::kernel::job::JobView;
 use crate::store::record::{RecordTables, Records, record};
@@ -89,6 +91,10 @@ pub struct Gauges {
     pub stale: usize,
     /// Dead letters.
     pub dead: usize,
+    /// Active jobs that have reported progress and then nothing for a while.
+    pub stalled: usize,
+    /// When.
+    pub now: Timestamp,
 }
 
 /// Active jobs of one queue that one worker holds.

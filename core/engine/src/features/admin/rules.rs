@@ -1,8 +1,9 @@
 //! Orders and questions of operators.
-use ojs_model::{ErrorCode, JobError, OjsError};
+use ojs_model::{ErrorCode, JobError, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
 use crate::features::admin::records::{Gauges, JobPage, MAX_COUNTED, Maintenance, STALE_AFTER_MS};
+use crate::features::progress::records::ProgressTables as _;
 use crate::features::queue_config::commands::counted;
 use crate::features::statistics::records::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
 use crate::kernel::transaction::Transaction;
@@ -98,6 +99,8 @@ pub(crate) fn gauges(tables: &mut dyn Tables, now: i64) -> Result<Gauges, StoreE
         workers: workers.len(),
         stale: workers.iter().filter(|(worker, held)| silent(worker) && !(worker.phase.is_leaving() && *held == 0)).count(),
         dead,
+        stalled: tables.count_stalled(now)?,
+        now: Timestamp::from_millis(now),
     })
 }
 

@@ -15,6 +15,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use crate::error::{Applied, Refusal, StoreError};
+use crate::features::progress::board::Board;
 use crate::kernel::clock::Clock;
 use crate::kernel::counters::Counters;
 use crate::kernel::hooks::Feature;
@@ -71,6 +72,8 @@ pub struct WriterParts {
     pub wakeups: Arc<Wakeups>,
     /// Told of what was committed.
     pub metrics: Arc<Metrics>,
+    /// Reports of progress that are not written yet.
+    pub progress: Arc<Board>,
 }
 
 /// What the threads of a store share.
@@ -123,9 +126,9 @@ impl GroupCommitStore {
     /// # Errors
     /// When the store cannot reserve lease tokens, or the operating system refuses a thread.
     pub fn start(parts: WriterParts) -> Result<Self, StoreError> {
-        let WriterParts { features, connections, clock, sweeper, wakeups, metrics } = parts;
+        let WriterParts { features, connections, clock, sweeper, wakeups, metrics, progress } = parts;
         let Connections { writers, maintenance, readers, name, checkup } = connections;
-        let counters = Counters::with(features);
+        let counters = Counters { progress, ..Counters::with(features) };
         let has_maintenance = maintenance.is_some();
         let member = |mut tables: Box<dyn Tables>, sweeps: bool| -> Result<Job, StoreError> {
             let mut counters = counters.clone();

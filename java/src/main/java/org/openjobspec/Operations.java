@@ -298,6 +298,59 @@ final class Operations {
         public void deleteSchema(String jobType, String version) {
             run(Operation.nothing("DELETE", Operation.place("/schemas/{type}/{version}", jobType, version)));
         }
+
+        /**
+         * How far the latest attempt of a job has come: {@code progress} from 0 to 1, {@code data}, {@code
+         * message} and {@code updated_at}, which are null when nothing was reported.
+         *
+         * @param id the job's id
+         */
+        public Map<String, Object> getProgress(String id) {
+            return run(Operation.whole("GET", Operation.place("/jobs/{id}/progress", id), null));
+        }
+
+        /**
+         * How far a workflow has come: {@code progress} from 0 to 1, and the progress of each of its {@code
+         * steps}. Of a chain it is the completed steps and the fraction of the current one, of a group the mean of
+         * its steps, of a batch the share of its jobs that have ended.
+         *
+         * @param id the workflow's id
+         */
+        public Map<String, Object> getWorkflowProgress(String id) {
+            return run(Operation.whole("GET", Operation.place("/workflows/{id}/progress", id), null));
+        }
+
+        /**
+         * Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been
+         * answered, and the next attempt of the job is delivered with it. The handler of a job saves its own
+         * checkpoint, under its lease. This method is for other programs, which have no lease: it is refused while
+         * a worker with lease tokens holds the job, and when the job has ended.
+         *
+         * @param id the job's id
+         * @param state JSON of at most 1 MiB
+         */
+        public Map<String, Object> saveCheckpoint(String id, Map<String, ?> state) {
+            return run(Operation.whole("PUT", Operation.place("/jobs/{id}/checkpoint", id), Operation.members("state", state)));
+        }
+
+        /**
+         * The checkpoint of a job: {@code state}, {@code sequence} and {@code created_at}. It can be read as long
+         * as the job.
+         *
+         * @param id the job's id
+         */
+        public Map<String, Object> getCheckpoint(String id) {
+            return run(Operation.whole("GET", Operation.place("/jobs/{id}/checkpoint", id), null));
+        }
+
+        /**
+         * Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+         *
+         * @param id the job's id
+         */
+        public void deleteCheckpoint(String id) {
+            run(Operation.nothing("DELETE", Operation.place("/jobs/{id}/checkpoint", id)));
+        }
     }
 
     /** The methods of {@link Bulk}. */
