@@ -62,6 +62,7 @@ pub use features::limits::records as limit;
 pub use features::queue_config::records as queue_config;
 pub use features::results::records as result;
 pub use features::statistics::records as stats;
+pub use features::versions::handlers::Handlers;
 pub use features::workflows::records as workflow;
 pub use http::access;
 pub use http::hosts::Hosts;

@@ -12,6 +12,7 @@ mod signature;
 use crate::error::{ErrorCode, OjsError};
 use crate::limits::MAX_ENVELOPE_BYTES;
 use crate::rate_limit::RateLimit;
+use crate::version::{Version, split_type};
 use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy, json};
 
 pub use batch::split_batch;
@@ -66,6 +67,8 @@ pub struct NewJob {
     pub heartbeat_timeout_ms: Option<u64>,
     /// Seconds the result is kept; 0 is not at all, -1 for ever.
     pub result_ttl: Option<i64>,
+    /// The version of its arguments (extensions section 14).
+    pub version: Option<Version>,
     /// The trace that `meta` carries: `traceparent`, else `trace_id`.
     pub trace_id: Option<String>,
     /// Name of the key that enqueued it.
@@ -230,7 +233,7 @@ impl NewJob {
             return Err(too_large(ErrorCode::PayloadTooLarge, "job", text.len(), MAX_ENVELOPE_BYTES));
         }
         check_version(&top)?;
-        let job_type = job_type(&top)?;
+        let (job_type, suffix) = job_type(&top)?;
         let args = args(&top)?;
         let id = id(&top)?;
         let options = match top.get(Field::Options) {
@@ -238,7 +241,7 @@ impl NewJob {
             Some(text) => Members::parse(text, Place::Options)
                 .map_err(|_| OjsError::invalid_field("options", "options must be an object."))?,
         };
-        Reader { top, options, now, request_id }.read(id, job_type, args, text.len())
+        Reader { top, options, now, request_id, suffix }.read(id, job_type, args, text.len())
     }
 }
 
@@ -256,13 +259,15 @@ fn check_version(top: &Members<'_>) -> Result<(), OjsError> {
     }
 }
 
-fn job_type(top: &Members<'_>) -> Result<String, OjsError> {
+/// The job type, and the version that stands behind an `@` (extensions section 14).
+fn job_type(top: &Members<'_>) -> Result<(String, Option<String>), OjsError> {
     let raw = top
         .get(Field::Type)
         .ok_or_else(|| OjsError::invalid_field("type", "type is required: a string such as \"email.send\"."))?;
     let text = json::string(raw).ok_or_else(|| OjsError::invalid_field("type", "type must be a string."))?;
-    check_type(&text)?;
-    Ok(text.into_owned())
+    let (name, version) = split_type(&text);
+    check_type(name)?;
+    Ok((name.to_owned(), version.map(str::to_owned)))
 }
 
 fn args<'a>(top: &Members<'a>) -> Result<&'a str, OjsError> {

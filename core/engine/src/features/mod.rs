@@ -11,6 +11,7 @@ pub mod results;
 pub mod schemas;
 pub(crate) mod state;
 pub mod statistics;
+pub mod versions;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
@@ -22,6 +23,8 @@ use crate::store::rows::WorkerRow;
 pub(crate) const ALL: &[Feature] = &[
     schemas::FEATURE,
     queue_config::FEATURE,
+    // Before the limits: they ask in which line a job stands.
+    versions::FEATURE,
     limits::FEATURE,
     workflows::FEATURE,
     crons::FEATURE,
@@ -44,6 +47,7 @@ pub const TABLES: &[&Table] = &[
     statistics::records::StatRow::TABLE,
     JobTypeRow::TABLE,
     StoredQueue::TABLE,
+    versions::records::VersionedQueue::TABLE,
     WorkerRow::TABLE,
     workflows::records::StepRow::TABLE,
     workflows::records::WorkflowRow::TABLE,

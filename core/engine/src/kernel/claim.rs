@@ -1,8 +1,11 @@
 //! Claims: the best available jobs of the queues, each under a fresh lease token.
+use std::sync::Arc;
+
 use ojs_model::JobState;
 use ojs_model::state::Trigger;
 
 use crate::error::StoreError;
+use crate::features::versions::handlers::Handlers;
 use crate::kernel::command::Claim;
 use crate::kernel::hooks::call;
 use crate::kernel::job::{Body, JobRow, JobView, flag};
@@ -10,6 +13,14 @@ use crate::kernel::settings::DEFAULT_TIMEOUT_MS;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
 use crate::store::rows::{Directive, QueueRow, WorkerPhase};
+
+/// Who claims.
+struct Claimant {
+    /// Number of the worker; 0 when it named none.
+    worker: i64,
+    /// What it runs; `None` for everything.
+    runs: Option<Arc<Handlers>>,
+}
 
 impl Transaction<'_> {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<JobView>, StoreError> {
@@ -24,10 +35,11 @@ impl Transaction<'_> {
                 if worker.phase != WorkerPhase::Running || worker.directive != Directive::Run {
                     return Ok(Vec::new());
                 }
-                worker.num
+                Some(worker)
             }
-            None => 0,
+            None => None,
         };
+        let claimant = Claimant { worker: worker.as_ref().map_or(0, |row| row.num), runs: self.runs(claim, worker.as_ref()) };
         call!(self, before_claim);
         let mut jobs = Vec::new();
         let job_type_ids = if claim.types.is_empty() { None } else { Some(self.tables.find_job_type_ids(&claim.types)?) };
@@ -39,7 +51,7 @@ impl Transaction<'_> {
         for name in &claim.queues {
             let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) else { continue };
             match queue.settings() {
-                Ok(_) => self.claim_from(queue, worker, claim, job_type_ids.as_deref(), &mut jobs)?,
+                Ok(_) => self.claim_from(queue, &claimant, claim, job_type_ids.as_deref(), &mut jobs)?,
                 Err(fault) => unreadable = Some(fault),
             }
         }
@@ -56,7 +68,7 @@ impl Transaction<'_> {
     fn claim_from(
         &mut self,
         mut queue: QueueRow,
-        worker: i64,
+        claimant: &Claimant,
         claim: &Claim,
         job_type_ids: Option<&[i64]>,
         jobs: &mut Vec<JobView>,
@@ -72,19 +84,23 @@ impl Transaction<'_> {
         }
         let allowed = queue.fill(self.now.as_millis());
         let full = claim.count.min(before.saturating_add(allowed.min(slots)));
+        let versioned = self.tables.has_versions(queue.num)?;
         // Expired jobs are discarded on the way and replaced, hence the loop.
         while jobs.len() < full {
             let wanted = full - jobs.len();
-            let ready = match job_type_ids {
+            let mut ready = match job_type_ids {
                 None => self.tables.ready(queue.num, wanted)?,
                 Some(job_type_ids) => self.ready_of(queue.num, job_type_ids, wanted)?,
             };
+            if versioned {
+                self.add_versions(&mut ready, queue.num, claimant.runs.as_deref(), job_type_ids, wanted)?;
+            }
             let exhausted = ready.len() < wanted || job_type_ids.is_some();
             for (row, body) in ready {
                 if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
                     self.expire(&row)?;
                 } else if self.may_claim(&row)? {
-                    jobs.push(self.lease(row, body, worker, claim)?);
+                    jobs.push(self.lease(row, body, claimant.worker, claim)?);
                 }
             }
             if exhausted {

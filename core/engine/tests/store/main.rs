@@ -48,6 +48,7 @@ mod timeouts;
 mod traces;
 mod unique;
 mod unreadable;
+mod versions;
 mod waiting;
 mod workflows;
 

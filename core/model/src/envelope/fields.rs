@@ -40,6 +40,7 @@ pub(super) enum Field {
     EnqueueTtl,
     GracePeriod,
     HeartbeatTimeout,
+    Version,
     Metadata,
 }
 
@@ -76,6 +77,7 @@ impl Field {
             Self::EnqueueTtl => "enqueue_ttl",
             Self::GracePeriod => "grace_period",
             Self::HeartbeatTimeout => "heartbeat_timeout",
+            Self::Version => "version",
             Self::Metadata => "metadata",
         }
     }
@@ -147,6 +149,7 @@ fn option(name: &str) -> Option<Field> {
         "enqueue_ttl" => Field::EnqueueTtl,
         "grace_period" => Field::GracePeriod,
         "heartbeat_timeout" => Field::HeartbeatTimeout,
+        "version" => Field::Version,
         _ => return None,
     })
 }

@@ -25,6 +25,7 @@ const KNOWN: &[&str] = &[
     "enqueue_ttl",
     "grace_period",
     "heartbeat_timeout",
+    "version",
     "meta",
     "metadata",
 ];
