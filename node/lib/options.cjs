@@ -55,6 +55,7 @@ const OPTIONS = {
   unique: { write: (_name, value) => policy('unique', UNIQUE, value) },
   rate_limit: { write: plain },
   tags: { write: list },
+  version: { write: plain },
 };
 
 const text = { fits: (value) => typeof value === 'string' && value !== '', is: 'text' };
@@ -69,6 +70,7 @@ const MUST = {
   timeout_ms: length,
   visibility_timeout_ms: length,
   result_ttl: counted,
+  version: text,
   max_attempts: counted,
 };
 

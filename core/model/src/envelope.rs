@@ -128,6 +128,22 @@ impl NewJob {
         Ok(())
     }
 
+    /// Gives the job a version, when it has none. `json` is how its document shows the version: a string or a number.
+    ///
+    /// ```
+    /// use ojs_model::{NewJob, Timestamp, version::Version};
+    /// let mut job = NewJob::parse(r#"{"type":"a","args":[]}"#, Timestamp::from_millis(0))?;
+    /// job.fill_version(&Version::parse("2.0")?, "\"2.0\"");
+    /// assert!(job.body.ends_with(r#""version":"2.0""#));
+    /// # Ok::<(), ojs_model::OjsError>(())
+    /// ```
+    pub fn fill_version(&mut self, version: &Version, json: &str) {
+        if self.version.is_none() {
+            self.version = Some(version.clone());
+            json::push_member(&mut self.body, "version", json);
+        }
+    }
+
     /// Notes which key enqueues the job; once, before it is stored.
     ///
     /// ```

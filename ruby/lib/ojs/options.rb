@@ -51,7 +51,8 @@ module OJS
       retry: [:retry, ->(name, value) { Options.policy(name, RETRY, value) }],
       unique: [:unique, ->(name, value) { Options.policy(name, UNIQUE, value) }],
       rate_limit: [:rate_limit, PLAIN],
-      tags: [:tags, LIST]
+      tags: [:tags, LIST],
+      version: [:version, PLAIN]
     }.freeze
     # These belong to the job itself.
     ENVELOPE = %i[id meta schema].freeze
@@ -70,6 +71,7 @@ module OJS
       timeout_ms: LENGTH,
       visibility_timeout_ms: LENGTH,
       result_ttl: COUNTED,
+      version: TEXTUAL,
       max_attempts: COUNTED
     }.freeze
     # What may stand in place of a policy.

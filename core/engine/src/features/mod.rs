@@ -6,6 +6,7 @@ pub mod dead_letters;
 pub mod idempotency;
 pub mod job_types;
 pub mod limits;
+pub mod pools;
 pub mod queue_config;
 pub mod results;
 pub mod schemas;
@@ -21,10 +22,10 @@ use crate::store::rows::WorkerRow;
 
 /// The features that take part in transactions, in the order in which their hooks are called.
 pub(crate) const ALL: &[Feature] = &[
+    // First: schemas are chosen by version, and limits ask in which line a job stands.
+    versions::FEATURE,
     schemas::FEATURE,
     queue_config::FEATURE,
-    // Before the limits: they ask in which line a job stands.
-    versions::FEATURE,
     limits::FEATURE,
     workflows::FEATURE,
     crons::FEATURE,
@@ -33,6 +34,7 @@ pub(crate) const ALL: &[Feature] = &[
     results::FEATURE,
     statistics::FEATURE,
     dead_letters::FEATURE,
+    pools::FEATURE,
 ];
 
 /// All declared tables: they are made when a store is opened, and emptied when it is reset.
@@ -42,11 +44,15 @@ pub const TABLES: &[&Table] = &[
     idempotency::records::Remembered::TABLE,
     limits::records::LimitRow::TABLE,
     limits::records::StartRow::TABLE,
+    pools::records::PoolRow::TABLE,
+    pools::records::PoolQueue::TABLE,
+    pools::records::PoolGate::TABLE,
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,
     JobTypeRow::TABLE,
     StoredQueue::TABLE,
+    versions::records::RouteRow::TABLE,
     versions::records::VersionedQueue::TABLE,
     WorkerRow::TABLE,
     workflows::records::StepRow::TABLE,

@@ -19,10 +19,15 @@ const OFFICIAL: &[&str] = &[
     "rate-limiting",
     "graceful-shutdown",
     "schema-registry",
+    "fair-scheduling",
 ];
 /// Its own, by name: the exchange of decision record 1, and `job_types` in fetch and exchange.
-const OWN: &[(&str, &str)] =
-    &[("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"), ("fetch_types", "urn:ojs:ext:fetch_types")];
+/// Then official ones that are experimental.
+const OWN: &[(&str, &str)] = &[
+    ("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"),
+    ("fetch_types", "urn:ojs:ext:fetch_types"),
+    ("job-versioning", "urn:ojs:ext:experimental:job-versioning"),
+];
 
 /// Whether the manifest names an extension (`OJS-Requires-Extension`, extensions section 0.3).
 pub fn has_extension(urn: &str) -> bool {

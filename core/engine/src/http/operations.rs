@@ -122,4 +122,11 @@ pub const OPERATIONS: &[Operation] = &[
     at("DELETE", "/schemas/{type}", Operate),
     at("GET", "/admin/schemas/{type}", Read),
     at("GET", "/admin/schemas/{type}/{version}", Read),
+    at("GET", "/admin/pools", Inspect),
+    at("PUT", "/admin/pools/{name}", Operate),
+    at("DELETE", "/admin/pools/{name}", Operate),
+    at("GET", "/admin/scheduling/stats", Inspect),
+    at("GET", "/admin/routing/{type}", Inspect),
+    at("PUT", "/admin/routing/{type}", Operate),
+    at("DELETE", "/admin/routing/{type}", Operate),
 ];

@@ -6,6 +6,7 @@ use ojs_model::Timestamp;
 
 use crate::error::StoreError;
 use crate::features::job_types::passes::Passes;
+use crate::features::pools::shares::AllShares;
 use crate::features::statistics::records::Named;
 use crate::kernel::aside::Aside;
 use crate::kernel::hooks::Feature;
@@ -24,6 +25,8 @@ pub struct Counters {
     pub(crate) last_ticket: Arc<AtomicI64>,
     /// How far claims that name job types have come.
     pub(crate) passes: Arc<Mutex<Passes>>,
+    /// What the queues of pools have given.
+    pub(crate) shares: Arc<Mutex<AllShares>>,
     /// Facts of the transaction that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
     /// How often that transaction found a key full.

@@ -13,10 +13,11 @@ use crate::features::dead_letters::records::DeadTables;
 use crate::features::idempotency::records::AnswerTables;
 use crate::features::job_types::records::TypeTables;
 use crate::features::limits::records::{KeyTables, LimitTables, Standing};
+use crate::features::pools::records::PoolTables;
 use crate::features::queue_config::tables::QueueTables;
 use crate::features::results::records::ResultTables;
 use crate::features::statistics::records::StatTables;
-use crate::features::versions::records::{VersionTables, VersionedTables};
+use crate::features::versions::records::{RouteTables, VersionTables, VersionedTables};
 use crate::features::workflows::records::WorkflowTables;
 use crate::kernel::clock::Clock;
 use crate::kernel::finding::AuditTables;
@@ -40,9 +41,11 @@ pub trait Tables:
     + LogTables
     + MaintenanceTables
     + NameTables
+    + PoolTables
     + QueueTables
     + RecordTables
     + ResultTables
+    + RouteTables
     + StatTables
     + TypeTables
     + VersionTables

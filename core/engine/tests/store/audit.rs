@@ -60,6 +60,8 @@ async fn filled(b: &Bench) {
     let key = IdempotencyKey::new("bulk", None, "k", [7; 32]);
     let batch = Batch { jobs: vec![Ok(Arc::new(job))], atomic: true, key: Some(key) };
     drop(store.execute(batch).await.unwrap());
+    b.enqueue(r#"{"type":"v","args":[],"version":2,"options":{"queue":"versions"}}"#).await;
+    assert_eq!(b.http("PUT", "/admin/pools/p", r#"{"queues":["q","other"],"concurrency":100}"#).await.0, 201);
 }
 
 async fn audit(b: &Bench) -> Vec<Finding> {
@@ -79,6 +81,37 @@ async fn damage(b: &Bench, sqlite: &str, postgres: &str) -> bool {
 
 /// For each check: its name, a part of the finding, the damage to a file, and the damage to a database.
 const DAMAGES: &[(&str, &str, &str, &str)] = &[
+    (
+        "version_lines",
+        "in the line of a version",
+        "UPDATE jobs SET version = 0 WHERE version > 0",
+        "UPDATE ojs_runs SET version = 0 WHERE version > 0",
+    ),
+    (
+        "version_lines",
+        "claims look for versions",
+        "DELETE FROM versioned_queues",
+        "DELETE FROM ojs_versioned_queues; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "pools",
+        "its weight",
+        "UPDATE pool_queues SET weight = 0",
+        "UPDATE ojs_pool_queues SET weight = 0; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "pools",
+        "its limit of active jobs",
+        "UPDATE pools SET concurrency = -1",
+        "UPDATE ojs_pools SET concurrency = -1; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "pools",
+        "the share of each queue",
+        "UPDATE pools SET least_share = -1",
+        "UPDATE ojs_pools SET least_share = -1; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    ("pools", "its pool", "DELETE FROM pools", "DELETE FROM ojs_pools; UPDATE ojs_epoch SET value = value + 1"),
     (
         "queue_counts",
         "available",

@@ -34,6 +34,7 @@ mod lifecycle;
 mod limits;
 mod model;
 mod nodes;
+mod pools;
 mod queues;
 mod refusals;
 mod results;

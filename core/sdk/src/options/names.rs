@@ -19,6 +19,7 @@ const OPTIONS: &[&str] = &[
     "rate_limit",
     "tags",
     "pending",
+    "version",
 ];
 
 /// Others with a meaning: spellings of the wire, and of older clients.

@@ -20,6 +20,7 @@ mod result;
 mod settle;
 mod shared;
 mod turns;
+mod versions;
 mod wire;
 
 pub use build::{Worker, WorkerBuilder};

@@ -5,6 +5,7 @@ use crate::features::limits::rules::parked_lines;
 use crate::kernel::audit::{Audit, Checks};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::JobRow;
+use crate::store::selection::Selection;
 
 pub(crate) const CHECKS: Checks = Checks { job: Some(|audit, row, _| look_at(audit, row)), whole: Some(compare) };
 
@@ -55,7 +56,8 @@ fn look_for_room(audit: &mut Audit<'_>, row: &LimitRow, subject: &str, running: 
     let slots = limits.concurrency.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX));
     for line in parked_lines(audit.tables, row.num)? {
         let (ready, _) = audit.tables.heads(row.num, line)?;
-        let parked = !audit.tables.parked(row.num, line, 1)?.is_empty();
+        // Counted, because a reader may not lock rows.
+        let parked = audit.tables.count(&Selection::Parked { key: row.num, line }, 1)? > 0;
         let free = slots.saturating_sub(running).saturating_sub(ready);
         if free > 0 && parked {
             let what = format!("free slots while jobs of queue number {} are parked", line.queue);

@@ -116,6 +116,8 @@ impl Transaction<'_> {
         if !self.tables.has_schemas()? {
             return Ok(());
         }
+        let routed = admission.filled.clone();
+        let jobs = routed.as_deref().unwrap_or(jobs);
         for (index, job) in jobs.iter().enumerate() {
             let warnings = self.compared(&job.job_type, &job.body).map_err(|refusal| match refusal {
                 Refusal::Ojs(error) => located(*error, index, jobs.len()).into(),

@@ -17,8 +17,12 @@ use crate::kernel::transaction::Transaction;
 use crate::store::rows::WorkerRow;
 
 impl Transaction<'_> {
-    /// Notes that storing jobs notes a queue as well: the first one that gets a job with a version.
+    /// Gives jobs the versions that the rules of their types ask for, and notes that storing jobs notes a queue as well:
+    /// the first time that it gets a job with a version.
     pub(crate) fn admit_versions(&mut self, jobs: &[Arc<NewJob>], admission: &mut Admission) -> Applied<()> {
+        self.route(jobs, admission)?;
+        let routed = admission.filled.clone();
+        let jobs = routed.as_deref().unwrap_or(jobs);
         for job in jobs.iter().filter(|job| job.version.is_some()) {
             if admission.makes_more {
                 break;
