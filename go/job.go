@@ -215,6 +215,8 @@ type JobRequest struct {
 	Train *Train
 	// Tags: words to find it by.
 	Tags []string
+	// Version: the version of the arguments: `2`, `2.1` or `2.1.0`.
+	Version string
 	// ID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
 	ID string
 	// Meta: any JSON object that travels with the job.
@@ -310,6 +312,7 @@ func (r JobRequest) options() map[string]any {
 	set(r.RateLimit != nil, "rate_limit", r.RateLimit)
 	set(r.Train != nil, "train", r.Train)
 	set(len(r.Tags) > 0, "tags", r.Tags)
+	set(r.Version != "", "version", r.Version)
 	//gen:end
 	for name, value := range r.Extra {
 		options[name] = value

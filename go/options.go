@@ -165,6 +165,11 @@ func WithTags(tags ...string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Tags = append(r.Tags, tags...) })
 }
 
+// WithVersion: the version of the arguments: `2`, `2.1` or `2.1.0`.
+func WithVersion(version string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Version = version })
+}
+
 // WithID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
 func WithID(id string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.ID = id })

@@ -98,6 +98,7 @@ func (r *JobRequest) fill() {
 	if r.Tags == nil {
 		r.Tags = slices.Clone(defaults.Tags)
 	}
+	orElse(&r.Version, defaults.Version)
 	orElse(&r.Schema, defaults.Schema)
 	//gen:end
 	if len(defaults.Extra) > 0 {

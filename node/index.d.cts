@@ -106,6 +106,8 @@ export interface JobOptions {
   train?: Train | string | false;
   /** Words to find it by. */
   tags?: readonly string[];
+  /** The version of the arguments: `2`, `2.1` or `2.1.0`. */
+  version?: string;
   /** More options, by their names on the wire. */
   extra?: { [name: string]: Json };
 }

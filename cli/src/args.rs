@@ -7,8 +7,8 @@ use ojs_engine::Limits;
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
-    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, queues, rate_limits, relay, schemas,
-    stats, trains, workers, workflows,
+    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, pools, queues, rate_limits, relay,
+    schemas, stats, trains, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -43,6 +43,9 @@ pub enum Command {
     /// List queues, count their jobs; pause, resume and purge them.
     #[command(subcommand)]
     Queues(queues::Action),
+    /// Look at pools of queues; make, replace and delete them.
+    #[command(subcommand)]
+    Pools(pools::Action),
     /// Look at keys with limits; give them other limits for a while.
     #[command(subcommand)]
     RateLimits(rate_limits::Action),

@@ -64,6 +64,7 @@ const OPTIONS = {
   rate_limit: { write: plain },
   train: { write: (_name, value) => policy('train', TRAIN, value) },
   tags: { write: list },
+  version: { write: plain },
 };
 
 const text = { fits: (value) => typeof value === 'string' && value !== '', is: 'text' };
@@ -78,6 +79,7 @@ const MUST = {
   timeout_ms: length,
   visibility_timeout_ms: length,
   result_ttl: counted,
+  version: text,
   max_attempts: counted,
 };
 

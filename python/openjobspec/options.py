@@ -241,6 +241,8 @@ class JobOptions:
     train: Train | Mapping[str, Any] | str | bool | None = None
     #: Words to find it by.
     tags: Sequence[str] | None = None
+    #: The version of the arguments: `2`, `2.1` or `2.1.0`.
+    version: str | None = None
     #: An id of your own (UUIDv7, lower case), so that sending it twice makes one job.
     id: str | None = None
     #: Any JSON object that travels with the job.

@@ -10,6 +10,7 @@ pub mod jobs;
 pub mod keys;
 pub mod maintenance;
 pub mod migrate;
+pub mod pools;
 pub mod queues;
 pub mod rate_limits;
 pub mod relay;

@@ -298,8 +298,8 @@ impl Engine {
             claim => return self.execute(Exchange { outcomes, claim }).await,
         };
         // Registered before the first look: a job that arrives in between is not missed.
-        let picky = !claim.types.is_empty();
-        let registration = match picky {
+        let mut picky = !claim.types.is_empty() || claim.handlers.is_some();
+        let mut registration = match picky {
             true => self.inner.wakeups.register_picky(&claim.queues),
             false => self.inner.wakeups.register(&claim.queues, claim.count),
         };
@@ -307,6 +307,13 @@ impl Engine {
         let deadline = tokio::time::Instant::now() + wait.min(MAX_WAIT);
         let mut exchanged = self.claim_for_caller(outcomes, &claim).await?;
         while exchanged.jobs.is_empty() {
+            if exchanged.is_picky && !picky {
+                // Registered anew, so it looks once more: a job may have come in between.
+                (picky, registration) = (true, self.inner.wakeups.register_picky(&claim.queues));
+                let Exchanged { jobs, retry_at, .. } = self.claim_for_caller(Vec::new(), &claim).await?;
+                (exchanged.jobs, exchanged.retry_at) = (jobs, retry_at);
+                continue;
+            }
             if picky {
                 // It is called for jobs that others take as well: a busy queue must not make it look without end.
                 tokio::time::sleep(PICKY_PAUSE).await;

@@ -12,6 +12,7 @@ mod signature;
 use crate::error::{ErrorCode, OjsError};
 use crate::limits::MAX_ENVELOPE_BYTES;
 use crate::rate_limit::RateLimit;
+use crate::version::{Version, split_type};
 use crate::{JobId, RetryPolicy, Timestamp, Train, UniquePolicy, json};
 
 pub use batch::split_batch;
@@ -68,6 +69,8 @@ pub struct NewJob {
     pub result_ttl: Option<i64>,
     /// The train that it is in. `meta` names it as well, which is where it comes back.
     pub train: Option<Box<Train>>,
+    /// The version of its arguments (extensions section 14).
+    pub version: Option<Version>,
     /// The trace that `meta` carries: `traceparent`, else `trace_id`.
     pub trace_id: Option<String>,
     /// Name of the key that enqueued it.
@@ -125,6 +128,22 @@ impl NewJob {
             json::push_bare(&mut self.body, "visibility_timeout_ms", ms);
         }
         Ok(())
+    }
+
+    /// Gives the job a version, when it has none. `json` is how its document shows the version: a string or a number.
+    ///
+    /// ```
+    /// use ojs_model::{NewJob, Timestamp, version::Version};
+    /// let mut job = NewJob::parse(r#"{"type":"a","args":[]}"#, Timestamp::from_millis(0))?;
+    /// job.fill_version(&Version::parse("2.0")?, "\"2.0\"");
+    /// assert!(job.body.ends_with(r#""version":"2.0""#));
+    /// # Ok::<(), ojs_model::OjsError>(())
+    /// ```
+    pub fn fill_version(&mut self, version: &Version, json: &str) {
+        if self.version.is_none() {
+            self.version = Some(version.clone());
+            json::push_member(&mut self.body, "version", json);
+        }
     }
 
     /// Notes which key enqueues the job; once, before it is stored.
@@ -232,7 +251,7 @@ impl NewJob {
             return Err(too_large(ErrorCode::PayloadTooLarge, "job", text.len(), MAX_ENVELOPE_BYTES));
         }
         check_version(&top)?;
-        let job_type = job_type(&top)?;
+        let (job_type, suffix) = job_type(&top)?;
         let args = args(&top)?;
         let id = id(&top)?;
         let options = match top.get(Field::Options) {
@@ -240,7 +259,7 @@ impl NewJob {
             Some(text) => Members::parse(text, Place::Options)
                 .map_err(|_| OjsError::invalid_field("options", "options must be an object."))?,
         };
-        Reader { top, options, now, request_id }.read(id, job_type, args, text.len())
+        Reader { top, options, now, request_id, suffix }.read(id, job_type, args, text.len())
     }
 }
 
@@ -258,13 +277,15 @@ fn check_version(top: &Members<'_>) -> Result<(), OjsError> {
     }
 }
 
-fn job_type(top: &Members<'_>) -> Result<String, OjsError> {
+/// The job type, and the version that stands behind an `@` (extensions section 14).
+fn job_type(top: &Members<'_>) -> Result<(String, Option<String>), OjsError> {
     let raw = top
         .get(Field::Type)
         .ok_or_else(|| OjsError::invalid_field("type", "type is required: a string such as \"email.send\"."))?;
     let text = json::string(raw).ok_or_else(|| OjsError::invalid_field("type", "type must be a string."))?;
-    check_type(&text)?;
-    Ok(text.into_owned())
+    let (name, version) = split_type(&text);
+    check_type(name)?;
+    Ok((name.to_owned(), version.map(str::to_owned)))
 }
 
 fn args<'a>(top: &Members<'a>) -> Result<&'a str, OjsError> {

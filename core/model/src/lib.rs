@@ -17,6 +17,7 @@
 //! | [`trace`] | the trace that a job belongs to |
 //! | [`train`] | the train of a job: jobs that run one after another |
 //! | [`unique`] | the key that makes two jobs the same |
+//! | [`version`] | versions of arguments, and ranges of them |
 //! | [`workflow`] | chains, groups, batches, graphs |
 //! | [`limits`] | sizes, with the reason for each |
 #![forbid(unsafe_code)]
@@ -38,6 +39,7 @@ pub mod time;
 pub mod trace;
 pub mod train;
 pub mod unique;
+pub mod version;
 pub mod workflow;
 
 pub use envelope::{GivenRetry, NewJob};

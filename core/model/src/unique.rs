@@ -9,6 +9,7 @@ use crate::JobState;
 use crate::duration::IsoDuration;
 use crate::envelope::shorten;
 use crate::error::OjsError;
+use crate::version::canonical as canonical_version;
 
 /// SHA-256 over the canonical form of the job's dimensions. Prints as 64 lowercase hex characters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,6 +52,8 @@ pub struct Subject<'a> {
     pub args: &'a str,
     /// JSON text of the metadata.
     pub meta: &'a str,
+    /// The rank of the job's version, if it has one.
+    pub version: Option<i64>,
     /// A key that the producer computed (encrypted arguments): used as it is.
     pub given: Option<UniqueKey>,
 }
@@ -103,7 +106,7 @@ impl UniquePolicy {
     ///
     /// ```
     /// use ojs_model::unique::{Subject, UniquePolicy};
-    /// let job = Subject { job_type: "email.send", queue: "default", args: "[]", meta: "{}", given: None };
+    /// let job = Subject { job_type: "email.send", queue: "default", args: "[]", meta: "{}", version: None, given: None };
     /// let policy = UniquePolicy::parse(&serde_json::json!({}), &job)?;
     /// assert_eq!(policy.key.to_string(), "b427cb16d1d6f10ffdad95ac22b2fef22f6c30d89ef11703401cbf4110c42186");
     /// # Ok::<(), ojs_model::OjsError>(())
@@ -133,9 +136,17 @@ fn canonical(policy: &Map<String, Value>, job: &Subject<'_>) -> Result<String, O
             "queue" => job.queue.into(),
             "args" => args(job.args, args_keys.as_deref())?,
             "meta" => meta(policy, job.meta)?,
-            other => return Err(fault("keys", format_args!("names '{}'; use type, queue, args, meta", shorten(other)))),
+            "version" => continue,
+            other => {
+                return Err(fault("keys", format_args!("names '{}'; use type, queue, args, meta, version", shorten(other))));
+            }
         };
         subject.insert(key.clone(), value);
+    }
+    // Versions tell jobs apart unless the policy names dimensions and leaves out this one.
+    let named = policy.contains_key("keys") || policy.contains_key("key");
+    if let Some(rank) = job.version.filter(|_| !named || keys.iter().any(|key| key == "version")) {
+        subject.insert("version".into(), canonical_version(rank).into());
     }
     if args_keys.is_some() && !keys.iter().any(|key| key == "args") {
         return Err(fault("args_keys", "needs \"args\" in unique.keys"));
@@ -252,7 +263,7 @@ mod tests {
     use serde_json::json;
 
     fn key(policy: Value, job_type: &str, queue: &str, args: &str, meta: &str) -> String {
-        let job = Subject { job_type, queue, args, meta, given: None };
+        let job = Subject { job_type, queue, args, meta, version: None, given: None };
         UniquePolicy::parse(&policy, &job).unwrap().key.to_string()
     }
 
@@ -318,7 +329,7 @@ mod tests {
 
     #[test]
     fn faults_name_the_field() {
-        let job = Subject { job_type: "t", queue: "q", args: "[1]", meta: "{}", given: None };
+        let job = Subject { job_type: "t", queue: "q", args: "[1]", meta: "{}", version: None, given: None };
         for (policy, field) in [
             (json!({"keys": ["color"]}), "unique.keys"),
             (json!({"keys": "type"}), "unique.keys"),
@@ -340,7 +351,7 @@ mod tests {
     fn a_given_key_is_used_as_it_is() {
         let text = "ab".repeat(32);
         let given = UniqueKey::parse(&text);
-        let job = Subject { job_type: "t", queue: "q", args: "[]", meta: "{}", given };
+        let job = Subject { job_type: "t", queue: "q", args: "[]", meta: "{}", version: None, given };
         assert_eq!(UniquePolicy::parse(&json!({"keys": ["type", "args"]}), &job).unwrap().key.to_string(), text);
         assert_eq!(UniqueKey::parse("AB"), None);
         assert_eq!(UniqueKey::parse(&"AB".repeat(32)), None);

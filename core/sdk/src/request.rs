@@ -72,6 +72,8 @@ pub struct JobRequest {
     pub meta: Map<String, Value>,
     /// URI of the schema of the arguments.
     pub schema: Option<String>,
+    /// The version of the arguments.
+    pub version: Option<String>,
     /// Target queue; `default` is not sent.
     pub queue: String,
     /// −100..=100, higher first; 0 is not sent.
@@ -117,6 +119,7 @@ impl JobRequest {
             args,
             meta: Map::new(),
             schema: None,
+            version: None,
             queue: "default".to_owned(),
             priority: 0,
             delay_until: None,
@@ -196,6 +199,9 @@ impl JobRequest {
         }
         if let Some(schema) = &self.schema {
             push_text(out, "schema", schema);
+        }
+        if let Some(version) = &self.version {
+            push_text(out, "version", version);
         }
         let options = self.options()?;
         if options.len() > 1 {
@@ -384,6 +390,12 @@ macro_rules! option_setters {
         /// URI of the schema of the arguments.
         pub fn schema(mut self, uri: impl Into<String>) -> Self {
             self.$($part)+.schema = Some(uri.into());
+            self
+        }
+
+        /// The version of the arguments, `2`, `2.1` or `2.1.0`: a server with job versioning hands the job to workers that run it.
+        pub fn version(mut self, version: impl Into<String>) -> Self {
+            self.$($part)+.version = Some(version.into());
             self
         }
     };

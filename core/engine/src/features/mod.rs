@@ -8,12 +8,14 @@ pub mod idempotency;
 pub mod job_types;
 pub mod limits;
 pub mod progress;
+pub mod pools;
 pub mod queue_config;
 pub mod results;
 pub mod schemas;
 pub(crate) mod state;
 pub mod statistics;
 pub mod trains;
+pub mod versions;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
@@ -23,6 +25,8 @@ use crate::store::rows::WorkerRow;
 
 /// The features that take part in transactions, in the order in which their hooks are called.
 pub(crate) const ALL: &[Feature] = &[
+    // First: schemas are chosen by version, and limits ask in which line a job stands.
+    versions::FEATURE,
     schemas::FEATURE,
     queue_config::FEATURE,
     trains::FEATURE,
@@ -36,6 +40,7 @@ pub(crate) const ALL: &[Feature] = &[
     dead_letters::FEATURE,
     progress::FEATURE,
     checkpoints::FEATURE,
+    pools::FEATURE,
 ];
 
 /// All declared tables: they are made when a store is opened, and emptied when it is reset.
@@ -47,6 +52,9 @@ pub const TABLES: &[&Table] = &[
     limits::records::LimitRow::TABLE,
     limits::records::StartRow::TABLE,
     progress::records::ProgressRow::TABLE,
+    pools::records::PoolRow::TABLE,
+    pools::records::PoolQueue::TABLE,
+    pools::records::PoolGate::TABLE,
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,
@@ -55,6 +63,8 @@ pub const TABLES: &[&Table] = &[
     trains::records::TrainRow::TABLE,
     JobTypeRow::TABLE,
     StoredQueue::TABLE,
+    versions::records::RouteRow::TABLE,
+    versions::records::VersionedQueue::TABLE,
     WorkerRow::TABLE,
     workflows::records::StepRow::TABLE,
     workflows::records::WorkflowRow::TABLE,

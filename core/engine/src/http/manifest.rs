@@ -21,12 +21,15 @@ const OFFICIAL: &[&str] = &[
     "schema-registry",
     "progress",
     "durable-execution",
+    "fair-scheduling",
 ];
 /// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of decision record 38.
+/// Then official ones that are experimental.
 const OWN: &[(&str, &str)] = &[
     ("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"),
     ("fetch_types", "urn:ojs:ext:fetch_types"),
     ("job-trains", "urn:ojs:ext:x:openjobspec:job-trains"),
+    ("job-versioning", "urn:ojs:ext:experimental:job-versioning"),
 ];
 
 /// Whether the manifest names an extension (`OJS-Requires-Extension`, extensions section 0.3).

@@ -11,11 +11,13 @@ use crate::features::crons::routes as crons;
 use crate::features::dead_letters::{operator_routes as dead_letters_operator, routes as dead_letters};
 use crate::features::limits::routes as rate_limits;
 use crate::features::progress::{routes as progress, stream as progress_stream};
+use crate::features::pools::routes as pools;
 use crate::features::queue_config::{operator_routes as queues_operator, routes as queue_config};
 use crate::features::results::{routes as results, stream as result_stream};
 use crate::features::schemas::routes as schemas;
 use crate::features::statistics::routes as statistics;
 use crate::features::trains::{operator_routes as trains_operator, routes as trains};
+use crate::features::versions::routes as routing;
 use crate::features::workflows::{operator_routes as workflows_operator, routes as workflows};
 use crate::http::access::Permission;
 use crate::http::operations::OPERATIONS;
@@ -160,6 +162,13 @@ pub fn table() -> Vec<Route> {
         at(GET, "/admin/workers/{id}", get(workers_operator::get)),
         at(DELETE, "/admin/workers/{id}", delete(workers_operator::delete)),
         at(POST, "/admin/workers/{id}/{directive}", post(workers_operator::direct)),
+        at(GET, "/admin/pools", get(pools::list)),
+        at(PUT, "/admin/pools/{name}", put(pools::put)),
+        at(DELETE, "/admin/pools/{name}", delete(pools::delete)),
+        at(GET, "/admin/scheduling/stats", get(pools::stats)),
+        at(GET, "/admin/routing/{type}", get(routing::get)),
+        at(PUT, "/admin/routing/{type}", put(routing::put)),
+        at(DELETE, "/admin/routing/{type}", delete(routing::delete)),
         at(GET, "/admin/workflows", get(workflows_operator::list)),
         at(GET, "/admin/dead-letter", get(dead_letters_operator::list)),
         at(DELETE, "/admin/dead-letter", delete(dead_letters::delete_many)),

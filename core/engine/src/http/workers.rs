@@ -1,6 +1,7 @@
 //! `/workers`: fetch, ack, nack, heartbeat, and the exchange that does all of it in one request (decision record 1).
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -13,6 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
+use crate::features::versions::handlers::Handlers;
 use crate::http::call::Call;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::job_id;
@@ -38,6 +40,8 @@ struct ClaimBody<'a> {
     /// Only jobs of these types (`fetch_types` in the manifest).
     #[serde(borrow, default)]
     job_types: Vec<Cow<'a, str>>,
+    /// What the worker runs, by job type and version.
+    handlers: Option<Value>,
     #[serde(borrow, default)]
     outcomes: Vec<OutcomeBody<'a>>,
 }
@@ -75,6 +79,7 @@ impl ClaimBody<'_> {
             visibility_ms: self.visibility_timeout_ms,
             fenced: self.lease_tokens,
             types: self.job_types.iter().map(|name| name.clone().into_owned()).collect(),
+            handlers: self.handlers.as_ref().map(Handlers::parse).transpose()?.map(Arc::new),
             key: None,
         })
     }
@@ -334,15 +339,25 @@ struct AboutWorker {
     started_at: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none", alias = "labels")]
     metadata: Option<Value>,
+    /// Checked, unlike the others: it decides which jobs the worker is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handlers: Option<Value>,
 }
 
 /// Most that is kept of what a worker says of itself; a worker that says more is not described.
 const MAX_ABOUT_BYTES: usize = 4_096;
 
 impl AboutWorker {
-    fn info(&self) -> Option<crate::store::rows::WorkerInfo> {
-        let text = serde_json::to_string(self).ok()?;
-        (text != "{}" && text.len() <= MAX_ABOUT_BYTES).then(|| text.into())
+    fn info(&mut self) -> Result<Option<crate::store::rows::WorkerInfo>, OjsError> {
+        let handlers = self.handlers.take();
+        handlers.as_ref().map(Handlers::parse).transpose()?;
+        let told = serde_json::to_string(self).ok().filter(|text| text.len() <= MAX_ABOUT_BYTES);
+        let Some(handlers) = handlers else { return Ok(told.filter(|text| text != "{}").map(Into::into)) };
+        let mut members = told.map(|text| format!("{},", text.trim_end_matches('}'))).filter(|text| text != "{,");
+        let text = members.get_or_insert_with(|| "{".to_owned());
+        push_bare(text, "handlers", handlers);
+        text.push('}');
+        Ok(Some(text.as_str().into()))
     }
 }
 
@@ -377,7 +392,8 @@ impl BeatBody<'_> {
 }
 
 pub async fn heartbeat(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
-    let request: BeatBody<'_> = call.parse()?;
+    let mut request: BeatBody<'_> = call.parse()?;
+    let info = request.about.info()?;
     let worker = request.worker_id.as_deref().filter(|id| !id.is_empty());
     let worker = worker.ok_or_else(|| OjsError::invalid_field("worker_id", "worker_id is required: a non-empty string."))?;
     envelope::check_name("worker_id", worker)?;
@@ -396,7 +412,7 @@ pub async fn heartbeat(State(engine): State<Engine>, call: Call) -> Result<Json,
         jobs,
         visibility_ms: request.visibility_timeout_ms,
         test_directives: engine.options().test_mode,
-        info: request.about.info(),
+        info,
         key: call.asker.key.clone(),
     };
     let Beat { extended, cancelled, directive } = engine.execute(beat).await?;

@@ -25,7 +25,7 @@ pub(crate) fn exchange(whole: &Exchange, writer: &mut dyn Apart) -> Applied<Exch
     }
     let Some(claim) = whole.claim.clone() else { return Ok(Exchanged { results: all, ..Exchanged::default() }) };
     match writer.execute(Exchange { outcomes: Vec::new(), claim: Some(claim) }) {
-        Ok(Exchanged { jobs, retry_at, .. }) => Ok(Exchanged { results: all, jobs, retry_at }),
+        Ok(claimed) => Ok(Exchanged { results: all, ..claimed }),
         Err(refusal) if all.is_empty() => Err(refusal),
         Err(refusal) => {
             // The outcomes are written, and the caller must hear of it; it will ask for jobs again.

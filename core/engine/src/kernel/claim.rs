@@ -1,8 +1,11 @@
 //! Claims: the best available jobs of the queues, each under a fresh lease token.
+use std::sync::Arc;
+
 use ojs_model::JobState;
 use ojs_model::state::Trigger;
 
 use crate::error::StoreError;
+use crate::features::versions::handlers::Handlers;
 use crate::kernel::command::Claim;
 use crate::kernel::hooks::call;
 use crate::kernel::job::{Body, JobRow, JobView, flag};
@@ -10,6 +13,29 @@ use crate::kernel::settings::DEFAULT_TIMEOUT_MS;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
 use crate::store::rows::{Directive, QueueRow, WorkerPhase};
+
+/// A claim that is being carried out.
+pub(crate) struct Claiming<'c> {
+    /// What is wanted.
+    pub(crate) claim: &'c Claim,
+    /// Number of the worker; 0 when it named none.
+    worker: i64,
+    /// What the worker runs; `None` for everything.
+    runs: Option<Arc<Handlers>>,
+    /// Numbers of the job types that the claim names.
+    job_type_ids: Option<Vec<i64>>,
+    /// What it has got.
+    jobs: Vec<JobView>,
+    /// Why a queue gives nothing whose settings cannot be read.
+    unreadable: Option<StoreError>,
+}
+
+impl Claiming<'_> {
+    /// How many jobs it still wants.
+    pub(crate) fn wanted(&self) -> usize {
+        self.claim.count.saturating_sub(self.jobs.len())
+    }
+}
 
 impl Transaction<'_> {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<JobView>, StoreError> {
@@ -24,25 +50,24 @@ impl Transaction<'_> {
                 if worker.phase != WorkerPhase::Running || worker.directive != Directive::Run {
                     return Ok(Vec::new());
                 }
-                worker.num
+                Some(worker)
             }
-            None => 0,
+            None => None,
         };
         call!(self, before_claim);
-        let mut jobs = Vec::new();
         let job_type_ids = if claim.types.is_empty() { None } else { Some(self.tables.find_job_type_ids(&claim.types)?) };
         if job_type_ids.as_ref().is_some_and(Vec::is_empty) {
             // No job has ever had one of these types.
-            return Ok(jobs);
+            return Ok(Vec::new());
         }
-        let mut unreadable = None;
-        for name in &claim.queues {
-            let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) else { continue };
-            match queue.settings() {
-                Ok(_) => self.claim_from(queue, worker, claim, job_type_ids.as_deref(), &mut jobs)?,
-                Err(fault) => unreadable = Some(fault),
+        let (worker, runs) = (worker.as_ref().map_or(0, |row| row.num), self.runs(claim, worker.as_ref()));
+        let mut claiming = Claiming { claim, worker, runs, job_type_ids, jobs: Vec::new(), unreadable: None };
+        if !self.claim_by_pools(&mut claiming)? {
+            for name in &claim.queues {
+                self.claim_some(&mut claiming, name, usize::MAX)?;
             }
         }
+        let Claiming { jobs, unreadable, .. } = claiming;
         if let (true, Some(fault)) = (jobs.is_empty(), unreadable) {
             // The other queues of the claim have nothing: the worker hears why this one gives nothing.
             return Err(fault);
@@ -53,38 +78,49 @@ impl Transaction<'_> {
         Ok(jobs)
     }
 
-    fn claim_from(
-        &mut self,
-        mut queue: QueueRow,
-        worker: i64,
-        claim: &Claim,
-        job_type_ids: Option<&[i64]>,
-        jobs: &mut Vec<JobView>,
-    ) -> Result<(), StoreError> {
+    /// Claims at most so many jobs from the queue of a name; returns how many it has given.
+    pub(crate) fn claim_some(&mut self, claiming: &mut Claiming<'_>, name: &str, most: usize) -> Result<usize, StoreError> {
+        let Some(queue) = self.tables.find_queue(name)?.filter(|queue| !queue.paused) else { return Ok(0) };
+        let before = claiming.jobs.len();
+        match queue.settings() {
+            Ok(_) => self.claim_from(queue, claiming, before.saturating_add(most.min(claiming.wanted())))?,
+            Err(fault) => claiming.unreadable = Some(fault),
+        }
+        Ok(claiming.jobs.len() - before)
+    }
+
+    /// Claims from a queue until the claim has `goal` jobs.
+    fn claim_from(&mut self, mut queue: QueueRow, claiming: &mut Claiming<'_>, goal: usize) -> Result<(), StoreError> {
         if queue.rate > 0.0 {
             // The bucket is shared with other writers.
             queue = self.tables.lock_queue(queue.num)?;
         }
-        let before = jobs.len();
+        let before = claiming.jobs.len();
         let mut slots = usize::MAX;
         for free in self.counters.features.iter().filter_map(|feature| feature.slots) {
             slots = slots.min(free(self, &mut queue)?);
         }
         let allowed = queue.fill(self.now.as_millis());
-        let full = claim.count.min(before.saturating_add(allowed.min(slots)));
+        let full = goal.min(before.saturating_add(allowed.min(slots)));
+        let versioned = self.tables.has_versions(queue.num)?;
         // Expired jobs are discarded on the way and replaced, hence the loop.
-        while jobs.len() < full {
-            let wanted = full - jobs.len();
-            let ready = match job_type_ids {
+        while claiming.jobs.len() < full {
+            let wanted = full - claiming.jobs.len();
+            let job_type_ids = claiming.job_type_ids.as_deref();
+            let mut ready = match job_type_ids {
                 None => self.tables.ready(queue.num, wanted)?,
                 Some(job_type_ids) => self.ready_of(queue.num, job_type_ids, wanted)?,
             };
+            if versioned {
+                self.add_versions(&mut ready, queue.num, claiming.runs.as_deref(), job_type_ids, wanted)?;
+            }
             let exhausted = ready.len() < wanted || job_type_ids.is_some();
             for (row, body) in ready {
                 if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
                     self.expire(&row)?;
                 } else if self.may_claim(&row)? {
-                    jobs.push(self.lease(row, body, worker, claim)?);
+                    let job = self.lease(row, body, claiming.worker, claiming.claim)?;
+                    claiming.jobs.push(job);
                 }
             }
             if exhausted {
@@ -92,11 +128,12 @@ impl Transaction<'_> {
             }
         }
         if queue.rate > 0.0 {
-            queue.tokens -= (jobs.len() - before) as f64;
-            if jobs.len() > before {
+            let claimed = claiming.jobs.len();
+            queue.tokens -= (claimed - before) as f64;
+            if claimed > before {
                 self.tables.save_queue(&queue)?;
             }
-            if jobs.len() == full && full < claim.count && allowed <= slots {
+            if claimed == full && full < goal && allowed <= slots {
                 // Held back by the rate alone: a fetch that waits looks again when the bucket has filled.
                 self.look_again(queue.next_at());
             }

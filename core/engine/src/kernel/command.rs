@@ -5,6 +5,7 @@ use bytes::Bytes;
 use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
 
 use crate::error::Applied;
+use crate::features::versions::handlers::Handlers;
 use crate::kernel::apart;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::placed::Placed;
@@ -52,6 +53,9 @@ pub struct Exchanged {
     pub jobs: Vec<JobView>,
     /// When a claim that a queue's rate held back may find more.
     pub retry_at: Option<Timestamp>,
+    /// The worker of the claim runs some versions only, as it has said in a heartbeat: when it waits, it is to be called
+    /// in addition to others.
+    pub is_picky: bool,
 }
 
 impl Command for Exchange {
@@ -100,6 +104,8 @@ pub struct Claim {
     pub fenced: bool,
     /// Only jobs of these types; empty for all.
     pub types: Vec<String>,
+    /// What the worker runs, by job type and version; `None` when the request does not say.
+    pub handlers: Option<Arc<Handlers>>,
     /// Name of the key that the request came with.
     pub key: Option<String>,
 }

@@ -7,6 +7,7 @@ use ojs_model::Timestamp;
 use crate::error::StoreError;
 use crate::features::job_types::passes::Passes;
 use crate::features::progress::board::Board;
+use crate::features::pools::shares::AllShares;
 use crate::features::statistics::records::Named;
 use crate::kernel::aside::Aside;
 use crate::kernel::hooks::Feature;
@@ -27,6 +28,8 @@ pub struct Counters {
     pub(crate) passes: Arc<Mutex<Passes>>,
     /// Reports of progress that this process has not written yet.
     pub(crate) progress: Arc<Board>,
+    /// What the queues of pools have given.
+    pub(crate) shares: Arc<Mutex<AllShares>>,
     /// Facts of the transaction that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
     /// How often that transaction found a key full.

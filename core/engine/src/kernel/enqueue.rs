@@ -174,6 +174,7 @@ impl Transaction<'_> {
             || job.rate_limit.is_some()
             || job.max_per_second.is_some()
             || job.train.is_some()
+            || job.version.is_some()
             || self.tables.find_queue(&job.queue)?.is_none_or(|queue| queue.phase == QueuePhase::Deleted)
             || self.tables.find_job_type_id(&job.job_type)?.is_none())
     }

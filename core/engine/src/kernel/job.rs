@@ -77,6 +77,8 @@ row! {
             pub step: i64,
             /// Number of the key whose limits it shares; 0 for none.
             pub limit: i64 as "limited",
+            /// The rank of its version, plus 1; 0 when it has none.
+            pub version: i64,
         }
         moved {
             /// Number of the queue's name.
@@ -147,16 +149,64 @@ impl JobRow {
         self.attempt.saturating_sub(self.releases)
     }
 
-    /// What a queue's line is ordered by first: minus the priority, jobs that something holds behind all others.
+    /// What a queue's line is ordered by first: minus the priority, jobs that something holds, or that have a version,
+    /// behind all others.
     #[must_use]
     pub fn rank(&self) -> i32 {
         self.holds.rank(self.priority)
+    }
+
+    /// Whether nothing keeps the job from being handed out, once it is available. A job with a version stands in the
+    /// line of its version, which [`Holds::VERSION`] says; that alone does not hold it.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.holds == self.line().holds()
+    }
+
+    /// The line that the job stands in while it is available.
+    #[must_use]
+    pub const fn line(&self) -> Line {
+        if self.version == 0 {
+            return Line::of_queue(self.queue);
+        }
+        Line { queue: self.queue, job_type_id: self.job_type_id, version: self.version }
     }
 
     /// Whether a flag is set.
     #[must_use]
     pub fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+}
+
+/// A line of available jobs. Each queue has one for jobs without a version, and one for each version of a job type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Line {
+    /// Number of the queue.
+    pub queue: i64,
+    /// Number of the job type; 0 in the line of jobs without a version.
+    pub job_type_id: i64,
+    /// As [`JobRow::version`].
+    pub version: i64,
+}
+
+impl Line {
+    /// The line of the jobs without a version.
+    #[must_use]
+    pub const fn of_queue(queue: i64) -> Self {
+        Self { queue, job_type_id: 0, version: 0 }
+    }
+
+    /// What the set of reasons of a job is that stands in this line and is free to start.
+    #[must_use]
+    pub const fn holds(self) -> Holds {
+        if self.version == 0 { Holds::NONE } else { Holds::VERSION }
+    }
+
+    /// Whether a job stands in this line while it is available.
+    #[must_use]
+    pub fn has(self, row: &JobRow) -> bool {
+        row.line() == self
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use crate::error::{Applied, StoreError};
 use crate::features::admin::records as admin;
 use crate::features::admin::records::STALE_AFTER_MS;
+use crate::features::versions::handlers;
 use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
 use crate::kernel::hooks::call;
 use crate::kernel::job::{JobRow, flag};
@@ -41,13 +42,13 @@ impl Transaction<'_> {
                 }
             });
         }
-        self.retry_at = None;
+        (self.retry_at, self.is_picky) = (None, false);
         let jobs = match claim {
             Some(claim) => self.claim(claim)?,
             None => Vec::new(),
         };
         let retry_at = self.retry_at.map(Timestamp::from_millis);
-        Ok(Exchanged { results, jobs, retry_at })
+        Ok(Exchanged { results, jobs, retry_at, is_picky: self.is_picky })
     }
 
     /// Writes one outcome.
@@ -243,7 +244,7 @@ impl Transaction<'_> {
             worker.first_at = self.now.as_millis();
         }
         if let Some(info) = &beat.info {
-            worker.info = info.clone();
+            worker.info = handlers::carried(&worker.info, info).map_or_else(|| info.clone(), Into::into);
         }
         if let Some(key) = &beat.key {
             worker.info = admin::with_key(&worker.info, key);

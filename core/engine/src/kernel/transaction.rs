@@ -37,6 +37,8 @@ pub struct Transaction<'a> {
     pub(crate) signals: Vec<Signal>,
     /// When a claim that a rate held back may find more.
     pub(crate) retry_at: Option<i64>,
+    /// The worker of the latest claim runs some versions only, as it has declared in a heartbeat.
+    pub(crate) is_picky: bool,
     /// Jobs that ended.
     pub(crate) done: Vec<JobId>,
     /// Trace ids of jobs that have one, by number of the job.
@@ -58,6 +60,7 @@ impl<'a> Transaction<'a> {
             features: State::default(),
             signals: Vec::new(),
             retry_at: None,
+            is_picky: false,
             done: Vec::new(),
             traces: HashMap::new(),
             command: 0,

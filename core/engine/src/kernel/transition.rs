@@ -61,7 +61,7 @@ impl Transaction<'_> {
     pub(crate) fn let_go(&mut self, row: &JobRow, reason: Holds) -> Result<(), StoreError> {
         let after = JobRow { holds: row.holds.without(reason), ..row.clone() };
         self.tables.update(row, &after)?;
-        if after.holds.is_empty() {
+        if after.is_free() {
             *self.ready.entry(after.queue).or_default() += 1;
         } else {
             call!(self, on_release, &after);

@@ -398,6 +398,7 @@ pub fn fresh_row(job: &NewJob, queue: i64, job_type_id: i64, state: JobState, so
         workflow: 0,
         step: 0,
         limit: 0,
+        version: job.version.as_ref().map_or(0, |version| version.rank + 1),
         holds: Holds::NONE,
         flags: settings_of(job),
     }

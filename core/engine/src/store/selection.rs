@@ -5,6 +5,7 @@ use foldhash::HashMap;
 use ojs_model::JobState;
 
 use crate::kernel::holds::Holds;
+use crate::kernel::job::Line;
 use crate::store::record::{Cell, Kind, Param};
 use crate::store::rows::{DeadFilter, JobFilter};
 
@@ -63,19 +64,19 @@ pub enum Selection<'a> {
         /// Number of the key.
         key: i64,
     },
-    /// Jobs of a key in a queue that nothing holds, the last first.
+    /// Jobs of a key in a line that nothing holds, the last first.
     Heads {
         /// Number of the key.
         key: i64,
-        /// Number of the queue.
-        queue: i64,
+        /// The line.
+        line: Line,
     },
-    /// Jobs of a key in a queue that the limit alone holds, best first.
+    /// Jobs of a key in a line that the limit alone holds, best first.
     Parked {
         /// Number of the key.
         key: i64,
-        /// Number of the queue.
-        queue: i64,
+        /// The line.
+        line: Line,
     },
     /// A page of jobs in the order that the filter asks for.
     Listed(&'a JobFilter),
@@ -97,6 +98,15 @@ fn text(text: Option<&str>) -> Param<'_> {
 
 fn number(n: usize) -> Param<'static> {
     integer(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+/// Jobs of a key in a line that exactly this set of reasons holds.
+fn of_key(key: i64, line: Line, holds: Holds, limit: Param<'static>) -> Vec<Param<'static>> {
+    let (from, to) = holds.ranks();
+    let Line { queue, job_type_id, version } = line;
+    let mut params: Vec<_> = [key, queue, from.into(), to.into(), version, job_type_id].into_iter().map(integer).collect();
+    params.push(limit);
+    params
 }
 
 impl<'a> Selection<'a> {
@@ -126,11 +136,8 @@ impl<'a> Selection<'a> {
             | Self::Running { key: one }
             | Self::Waiting { key: one } => vec![integer(one), limit],
             Self::In { queue, state } => vec![integer(queue), integer(state as i64), limit],
-            Self::Heads { key, queue } => vec![integer(key), integer(queue), limit],
-            Self::Parked { key, queue } => {
-                let (from, to) = Holds::LIMIT.ranks();
-                vec![integer(key), integer(queue), integer(from.into()), integer(to.into()), limit]
-            }
+            Self::Heads { key, line } => of_key(key, line, line.holds(), limit),
+            Self::Parked { key, line } => of_key(key, line, line.holds().with(Holds::LIMIT), limit),
             Self::Listed(filter) => vec![
                 optional(queue),
                 text(filter.job_type.as_deref()),

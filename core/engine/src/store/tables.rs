@@ -13,14 +13,16 @@ use crate::features::dead_letters::records::DeadTables;
 use crate::features::idempotency::records::AnswerTables;
 use crate::features::job_types::records::TypeTables;
 use crate::features::limits::records::{KeyTables, LimitTables, Standing};
+use crate::features::pools::records::PoolTables;
 use crate::features::queue_config::tables::QueueTables;
 use crate::features::results::records::ResultTables;
 use crate::features::statistics::records::StatTables;
 use crate::features::trains::records::TrainTables;
+use crate::features::versions::records::{RouteTables, VersionTables, VersionedTables};
 use crate::features::workflows::records::WorkflowTables;
 use crate::kernel::clock::Clock;
 use crate::kernel::finding::AuditTables;
-use crate::kernel::job::{Body, History, JobRow, TICKETS_PER_MILLI};
+use crate::kernel::job::{Body, History, JobRow, Line, TICKETS_PER_MILLI};
 use crate::kernel::log::LogTables;
 use crate::store::names::NameTables;
 use crate::store::record::RecordTables;
@@ -40,12 +42,16 @@ pub trait Tables:
     + LogTables
     + MaintenanceTables
     + NameTables
+    + PoolTables
     + QueueTables
     + RecordTables
     + ResultTables
+    + RouteTables
     + StatTables
     + TrainTables
     + TypeTables
+    + VersionTables
+    + VersionedTables
     + WorkflowTables
     + Send
 {
@@ -184,16 +190,16 @@ pub trait Tables:
     fn held(&mut self, key: i64) -> Result<i64> {
         Ok(signed(self.count(&Selection::Waiting { key }, usize::MAX)?))
     }
-    /// Jobs of a key in a queue that nothing holds, and the last of them.
-    fn heads(&mut self, key: i64, queue: i64) -> Result<(i64, Option<Standing>)> {
-        let heads = Selection::Heads { key, queue };
+    /// Jobs of a key in a line that nothing holds, and the last of them.
+    fn heads(&mut self, key: i64, line: Line) -> Result<(i64, Option<Standing>)> {
+        let heads = Selection::Heads { key, line };
         let count = self.count(&heads, usize::MAX)?;
         let last = if count == 0 { None } else { self.select(&heads, 1)?.pop() };
-        Ok((signed(count), last.map(|row| Standing { rank: row.rank(), sort_key: row.sort_key })))
+        Ok((signed(count), last.map(|row| Standing { rank: -row.priority, sort_key: row.sort_key })))
     }
-    /// Jobs of a key in a queue that the limit alone holds, best first.
-    fn parked(&mut self, key: i64, queue: i64, limit: usize) -> Result<Vec<JobRow>> {
-        self.select(&Selection::Parked { key, queue }, limit)
+    /// Jobs of a key in a line that the limit alone holds, best first.
+    fn parked(&mut self, key: i64, line: Line, limit: usize) -> Result<Vec<JobRow>> {
+        self.select(&Selection::Parked { key, line }, limit)
     }
     /// A page of dead letters, newest first, and how many there are in all.
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {

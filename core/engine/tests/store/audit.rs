@@ -68,6 +68,8 @@ async fn filled(b: &Bench) {
     let key = IdempotencyKey::new("bulk", None, "k", [7; 32]);
     let batch = Batch { jobs: vec![Ok(Arc::new(job))], atomic: true, key: Some(key) };
     drop(store.execute(batch).await.unwrap());
+    b.enqueue(r#"{"type":"v","args":[],"version":2,"options":{"queue":"versions"}}"#).await;
+    assert_eq!(b.http("PUT", "/admin/pools/p", r#"{"queues":["q","other"],"concurrency":100}"#).await.0, 201);
 }
 
 async fn audit(b: &Bench) -> Vec<Finding> {
@@ -106,6 +108,37 @@ const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "INSERT INTO progress VALUES (x'00000000000000000000000000000007', 1, 0.5, NULL, NULL, 1, 0)",
         "INSERT INTO ojs_progress VALUES ('00000000-0000-0000-0000-000000000007', 1, 0.5, NULL, NULL, 1, 0)",
     ),
+    (
+        "version_lines",
+        "in the line of a version",
+        "UPDATE jobs SET version = 0 WHERE version > 0",
+        "UPDATE ojs_runs SET version = 0 WHERE version > 0",
+    ),
+    (
+        "version_lines",
+        "claims look for versions",
+        "DELETE FROM versioned_queues",
+        "DELETE FROM ojs_versioned_queues; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "pools",
+        "its weight",
+        "UPDATE pool_queues SET weight = 0",
+        "UPDATE ojs_pool_queues SET weight = 0; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "pools",
+        "its limit of active jobs",
+        "UPDATE pools SET concurrency = -1",
+        "UPDATE ojs_pools SET concurrency = -1; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "pools",
+        "the share of each queue",
+        "UPDATE pools SET least_share = -1",
+        "UPDATE ojs_pools SET least_share = -1; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    ("pools", "its pool", "DELETE FROM pools", "DELETE FROM ojs_pools; UPDATE ojs_epoch SET value = value + 1"),
     (
         "queue_counts",
         "available",

@@ -114,6 +114,8 @@ async fn hot_queries_use_their_indexes() {
         (include_str!("../../src/store/sqlite/sql/heads.sql"), "jobs_limited"),
         (include_str!("../../src/store/sqlite/sql/waiting.sql"), "jobs_limited"),
         (include_str!("../../src/store/sqlite/sql/running.sql"), "jobs_limited_active"),
+        (include_str!("../../src/store/sqlite/sql/version_lines.sql"), "jobs_versions"),
+        (include_str!("../../src/store/sqlite/sql/version_ready.sql"), "jobs_versions"),
         (include_str!("../../src/store/sqlite/sql/dead.sql"), "jobs_dead"),
     ] {
         let mut statement =

@@ -36,6 +36,7 @@ mod limits;
 mod model;
 mod nodes;
 mod progress;
+mod pools;
 mod queues;
 mod refusals;
 mod results;
@@ -51,6 +52,7 @@ mod traces;
 mod trains;
 mod unique;
 mod unreadable;
+mod versions;
 mod waiting;
 mod workflows;
 

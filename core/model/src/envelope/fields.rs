@@ -41,6 +41,7 @@ pub(super) enum Field {
     GracePeriod,
     HeartbeatTimeout,
     Train,
+    Version,
     Metadata,
 }
 
@@ -78,6 +79,7 @@ impl Field {
             Self::GracePeriod => "grace_period",
             Self::HeartbeatTimeout => "heartbeat_timeout",
             Self::Train => "train",
+            Self::Version => "version",
             Self::Metadata => "metadata",
         }
     }
@@ -150,6 +152,7 @@ fn option(name: &str) -> Option<Field> {
         "grace_period" => Field::GracePeriod,
         "heartbeat_timeout" => Field::HeartbeatTimeout,
         "train" => Field::Train,
+        "version" => Field::Version,
         _ => return None,
     })
 }

@@ -26,6 +26,7 @@ const KNOWN: &[&str] = &[
     "grace_period",
     "heartbeat_timeout",
     "train",
+    "version",
     "meta",
     "metadata",
 ];

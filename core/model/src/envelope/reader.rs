@@ -12,6 +12,7 @@ use crate::json::{self, push_bare, push_member, push_string, push_text, push_tim
 use crate::limits::{MAX_INTEGER, MAX_META_BYTES, PRIORITY_RANGE};
 use crate::rate_limit::RateLimit;
 use crate::unique::{Subject, UniqueKey};
+use crate::version::Version;
 use crate::{JobId, RetryPolicy, Timestamp, UniquePolicy, train};
 
 /// The member of `meta` that carries a key computed before encryption (interactions, section 4).
@@ -27,6 +28,8 @@ pub(super) struct Reader<'a> {
     pub(super) now: Timestamp,
     /// How the client named the request.
     pub(super) request_id: Option<&'a str>,
+    /// The version that stands behind the job type.
+    pub(super) suffix: Option<String>,
 }
 
 /// A time, with the client's own spelling when it was absolute.
@@ -57,11 +60,13 @@ impl<'a> Reader<'a> {
         let tags = self.tags()?;
         self.check_rest()?;
         let result_ttl = self.result_ttl()?;
+        let version = self.version()?;
         let (max_per_second, rate_limit) = self.rate(&queue, &meta)?;
         let (retry, given) = self.retry()?.unzip();
         let (train, meta) = train::read(self.option(Field::Train), meta)?;
         check_meta_size(&meta)?;
-        let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, given: None };
+        let rank = version.as_ref().map(|version| version.rank);
+        let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, version: rank, given: None };
         // What makes it the same job as another does not depend on the request that brought it.
         let unique = self.unique(subject)?;
         let meta = match self.request_id {
@@ -113,6 +118,7 @@ impl<'a> Reader<'a> {
             heartbeat_timeout_ms: times.heartbeat_timeout_ms,
             result_ttl,
             train: train.map(Box::new),
+            version,
             trace_id: crate::trace::id_of(&meta),
             enqueued_by: None,
             own_only: false,
@@ -304,6 +310,15 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The member `version`, else what stands behind the `@` of the job type.
+    fn version(&self) -> Result<Option<Version>, OjsError> {
+        match (self.option(Field::Version), &self.suffix) {
+            (Some(raw), _) => Version::from_json(serde_json::from_str(raw).ok().as_ref()).map(Some),
+            (None, Some(text)) => Version::parse(text).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
     /// Attributes that travel as they came; unknown options stay inside an `options` remainder.
     fn push_verbatim(&self, body: &mut String) {
         const PLAIN: &[Field] = &[
@@ -317,6 +332,11 @@ impl<'a> Reader<'a> {
         ];
         if let Some(raw) = self.top.get(Field::Schema) {
             push_member(body, "schema", raw);
+        }
+        match (self.option(Field::Version), &self.suffix) {
+            (Some(raw), _) => push_member(body, "version", raw),
+            (None, Some(text)) => push_text(body, "version", text),
+            (None, None) => {}
         }
         for field in PLAIN {
             if let Some(raw) = self.option(*field) {

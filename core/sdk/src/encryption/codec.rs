@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ojs_model::json::{members, push_member, push_text, string};
 use ojs_model::unique::{Subject, UniquePolicy};
+use ojs_model::version::{Version, split_type};
 use serde_json::Value;
 
 use super::blob;
@@ -363,11 +364,17 @@ fn unique_key(job: &Members<'_>) -> Option<String> {
         return None;
     }
     let (job_type, queue) = (find(job, "type").and_then(string)?, either("queue").and_then(string));
+    let (job_type, suffix) = split_type(&job_type);
+    let version = match (either("version"), suffix) {
+        (Some(raw), _) => Version::from_json(serde_json::from_str(raw).ok().as_ref()).ok(),
+        (None, suffix) => suffix.and_then(|text| Version::parse(text).ok()),
+    };
     let subject = Subject {
-        job_type: &job_type,
+        job_type,
         queue: queue.as_deref().unwrap_or("default"),
         args: find(job, "args")?,
         meta: &meta,
+        version: version.map(|version| version.rank),
         given: None,
     };
     Some(UniquePolicy::parse(&policy, &subject).ok()?.key.to_string())
@@ -491,7 +498,7 @@ mod tests {
     fn the_unique_key_is_that_of_the_plain_arguments() {
         let text = r#"{"type":"ei.a","args":["u1"],"options":{"unique":{"keys":["type","args"]}}}"#;
         let key = |text: &str| meta(&codec().encode(text).unwrap().unwrap())[UNIQUE_KEY].clone();
-        let subject = Subject { job_type: "ei.a", queue: "default", args: r#"["u1"]"#, meta: "{}", given: None };
+        let subject = Subject { job_type: "ei.a", queue: "default", args: r#"["u1"]"#, meta: "{}", version: None, given: None };
         let expected = UniquePolicy::parse(&serde_json::json!({"keys": ["type", "args"]}), &subject).unwrap().key.to_string();
         assert_eq!(key(text), Value::from(expected));
         assert_eq!(key(text), key(text));

@@ -20,6 +20,7 @@ const OPTIONS: &[&str] = &[
     "train",
     "tags",
     "pending",
+    "version",
 ];
 
 /// Others with a meaning: spellings of the wire, and of older clients.

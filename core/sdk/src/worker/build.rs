@@ -13,6 +13,7 @@ use super::handle::WorkerHandle;
 use super::handlers::Handlers;
 use super::options::WorkerOptions;
 use super::result::{HandlerError, HandlerResult, written};
+use super::versions::Transforms;
 use crate::client::Client;
 use crate::environment::Environment;
 use crate::error::Error;
@@ -49,13 +50,14 @@ pub struct Worker {
     transport: Arc<dyn Transport>,
     pub(super) options: WorkerOptions,
     pub(super) handlers: Mutex<HashMap<String, Innermost>>,
+    pub(super) transforms: Mutex<Transforms>,
     pub(super) middleware: Chain<dyn Middleware>,
 }
 
 impl Worker {
     /// A worker over a transport.
     pub fn new(transport: Arc<dyn Transport>, options: WorkerOptions) -> Self {
-        Self { transport, options, handlers: Mutex::new(HashMap::new()), middleware: Chain::default() }
+        Self { transport, options, handlers: Mutex::default(), transforms: Mutex::default(), middleware: Chain::default() }
     }
 
     /// A worker with default options on a client's connection.
@@ -145,6 +147,44 @@ impl Worker {
         Ok(())
     }
 
+    /// Registers how arguments of one version of a job type become those of another, before the middleware and the handler see the
+    /// job. Changes are made one after the other as long as there is one for the version that the arguments have then. A job
+    /// without a version, or with one that no change begins at, stays as it is.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// use ojs::{Client, JobRequest, Worker};
+    /// use serde_json::json;
+    ///
+    /// let client = Client::connect("memory:").await?;
+    /// let worker = Worker::for_client(&client);
+    /// // Version 1 had a name, version 2 has an object.
+    /// worker.register_transform("user.welcome", "1", "2", |args| Ok(json!([{"name": args[0]}])))?;
+    /// let (done, mut result) = tokio::sync::mpsc::unbounded_channel();
+    /// worker.register_typed("user.welcome", move |(user,): (serde_json::Value,), _| {
+    ///     let done = done.clone();
+    ///     async move { Ok(done.send(user)?) }
+    /// })?;
+    /// let handle = worker.start();
+    /// client.enqueue_request(JobRequest::new("user.welcome", "Ada").version("1")).await?;
+    /// assert_eq!(result.recv().await, Some(json!({"name": "Ada"})));
+    /// handle.shutdown(None).await;
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Validation`] for what is no version, and when the version `from` has a change already. A change that
+    /// fails ends the job with the code `version_transform`.
+    pub fn register_transform<F>(&self, job_type: impl Into<String>, from: &str, to: &str, change: F) -> Result<(), Error>
+    where
+        F: Fn(serde_json::Value) -> Result<serde_json::Value, String> + Send + Sync + 'static,
+    {
+        let mut transforms = self.transforms.lock().unwrap_or_else(PoisonError::into_inner);
+        transforms.add(&job_type.into(), from, to, Arc::new(change))
+    }
+
     /// The layers around every handler; frozen at the start.
     #[must_use]
     pub fn middleware(&self) -> &Chain<dyn Middleware> {
@@ -162,8 +202,14 @@ impl Worker {
     /// Starts on the current tokio runtime and returns at once.
     pub fn start(self) -> WorkerHandle {
         let table = self.handlers.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let handlers =
-            Handlers::new(table, Arc::clone(self.middleware.freeze()), self.options.concurrency, self.options.prefetch);
+        let transforms = self.transforms.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let handlers = Handlers::new(
+            table,
+            transforms,
+            Arc::clone(self.middleware.freeze()),
+            self.options.concurrency,
+            self.options.prefetch,
+        );
         let handle =
             WorkerDriver::start(self.transport, self.options, Arc::clone(&handlers) as Arc<dyn crate::dispatch::Dispatch>);
         // It is set only here.

@@ -15,6 +15,7 @@ use super::context::JobContext;
 use super::prefetch::Prefetch;
 use super::result::HandlerResult;
 use super::shared::{Shared, panic_message};
+use super::versions::Transforms;
 use crate::dispatch::{CancelReason, Completion, Delivery, DeliveryKey, Dispatch, HandlerFailure, Outcome, Phase};
 use crate::middleware::{Innermost, Middleware, Next};
 
@@ -25,6 +26,7 @@ const STALE_AFTER: Duration = Duration::from_secs(1);
 
 pub(super) struct Handlers {
     table: HashMap<String, Innermost>,
+    transforms: Transforms,
     layers: Arc<[Arc<dyn Middleware>]>,
     slots: usize,
     prefetch: Prefetch,
@@ -77,12 +79,14 @@ impl Handlers {
     /// Needs a tokio runtime.
     pub fn new(
         table: HashMap<String, Innermost>,
+        transforms: Transforms,
         layers: Arc<[Arc<dyn Middleware>]>,
         slots: usize,
         prefetch: Duration,
     ) -> Arc<Self> {
         Arc::new_cyclic(|itself| Self {
             table,
+            transforms,
             layers,
             slots,
             prefetch: Prefetch::new(slots, prefetch),
@@ -100,7 +104,10 @@ impl Handlers {
 
     /// Starts a run in a slot that is counted already. Under the lock: it cannot end before it is in the table.
     fn begin(self: &Arc<Self>, work: &mut Work, mut delivery: Delivery) {
-        let handler = self.table.get(&delivery.job_type).cloned().unwrap_or_else(|| missing(&delivery.job_type));
+        let handler = match self.transforms.apply(&mut delivery) {
+            Ok(()) => self.table.get(&delivery.job_type).cloned().unwrap_or_else(|| missing(&delivery.job_type)),
+            Err(failure) => failing(failure),
+        };
         let key = delivery.key;
         let ctx = JobContext::new(&mut delivery, self.worker.get().cloned().unwrap_or_default());
         let slot = Slot { handlers: Arc::clone(self), key, began: Instant::now() };
@@ -147,7 +154,11 @@ impl Handlers {
 
 /// What runs when no handler is registered for the type. The layers around it see it like any failure.
 pub(super) fn missing(job_type: &str) -> Innermost {
-    let failure = HandlerFailure::no_handler(job_type);
+    failing(HandlerFailure::no_handler(job_type))
+}
+
+/// What runs instead of a handler to fail a job.
+pub(super) fn failing(failure: HandlerFailure) -> Innermost {
     Arc::new(move |_| Box::pin(std::future::ready(Err(failure.clone().into()))))
 }
 

@@ -156,6 +156,9 @@ fn describe(shared: &Shared, body: &mut String) {
     push_bare(body, "pid", std::process::id());
     push_member(body, "queues", &serde_json::json!(shared.options.queues).to_string());
     push_bare(body, "concurrency", shared.options.concurrency);
+    if let Some(handlers) = shared.declared.as_deref() {
+        push_member(body, "handlers", handlers);
+    }
     push_text(body, "version", concat!("ojs-rust/", env!("CARGO_PKG_VERSION")));
 }
 

@@ -22,6 +22,7 @@ mod result;
 mod settle;
 mod shared;
 mod turns;
+mod versions;
 mod wire;
 
 pub use build::{Worker, WorkerBuilder};

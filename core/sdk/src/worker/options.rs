@@ -51,6 +51,9 @@ pub struct WorkerOptions {
     /// `fetch_types`, as ours does, and at most 256 types; otherwise the worker warns once and gives jobs of other types back, as
     /// [`UnknownTypes::Release`] does.
     pub only_registered_types: bool,
+    /// The versions that the worker runs of a job type, as ranges: `*`, `2.0` or `>=2.0 <3.0`. A type that is not named here runs in
+    /// every version. A worker that names none declares nothing, and is given every version of every type.
+    pub versions: Vec<(String, Vec<String>)>,
     /// How long the outcomes of jobs may take to reach the server after the grace period. `None` is as long as the lease
     /// ([`visibility_timeout`](Self::visibility_timeout)), at most 30 seconds. An outcome whose lease is over is given up before.
     pub flush_timeout: Option<Duration>,
@@ -162,6 +165,21 @@ impl WorkerOptions {
         self
     }
 
+    /// Declares the [`versions`](Self::versions) that the worker runs of a job type: a server with job versioning gives it no others.
+    ///
+    /// ```
+    /// use ojs::worker::WorkerOptions;
+    /// let options = WorkerOptions::new(["mail"]).versions("email.send", [">=2.0 <3.0"]);
+    /// assert_eq!(options.versions[0].1, [">=2.0 <3.0"]);
+    /// ```
+    #[must_use]
+    pub fn versions<R: Into<String>>(mut self, job_type: impl Into<String>, ranges: impl IntoIterator<Item = R>) -> Self {
+        let job_type = job_type.into();
+        self.versions.retain(|(known, _)| *known != job_type);
+        self.versions.push((job_type, ranges.into_iter().map(Into::into).collect()));
+        self
+    }
+
     /// Sets [`flush_timeout`](Self::flush_timeout).
     #[must_use]
     pub fn flush_timeout(mut self, time: impl Into<Option<Duration>>) -> Self {
@@ -205,6 +223,7 @@ impl Default for WorkerOptions {
             labels: Vec::new(),
             unknown_types: UnknownTypes::Fail,
             only_registered_types: false,
+            versions: Vec::new(),
             flush_timeout: None,
         }
     }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::build::Worker;
 use super::context::JobContext;
-use super::handlers::{missing, outcome};
+use super::handlers::{failing, missing, outcome};
 use super::held::{Entry, Stage};
 use super::report::Report;
 use super::wire::{self, Envelope};
@@ -59,7 +59,11 @@ impl Worker {
             envelope: job.text,
             completion: Completion::new(KEY, outcomes),
         };
-        let handler = self.handler(&delivery.job_type);
+        let transforms = self.transforms.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let handler = match transforms.apply(&mut delivery) {
+            Ok(()) => self.handler(&delivery.job_type),
+            Err(failure) => failing(failure),
+        };
         let ctx = JobContext::new(&mut delivery, Weak::new());
         let result = Next::new(Arc::clone(self.middleware.freeze()), handler).run(ctx.clone()).await;
         outcome(&ctx, result)

@@ -95,6 +95,9 @@ impl Turns {
         if let Some(types) = self.foreign.asked().filter(|_| slots > 0) {
             push_member(&mut body, "job_types", types);
         }
+        if let Some(handlers) = self.shared.declared.as_deref().filter(|_| slots > 0) {
+            push_member(&mut body, "handlers", handlers);
+        }
         if !wait.is_zero() {
             push_bare(&mut body, "wait_ms", wait.as_millis());
         }

@@ -12,6 +12,7 @@ use super::handle::Beat;
 use super::heartbeat;
 use super::held::{Entry, Held, Stage};
 use super::options::WorkerOptions;
+use super::versions;
 use crate::dispatch::{CancelReason, Delivery, DeliveryKey, Dispatch, Outcome, Phase};
 use crate::encryption::Codec;
 use crate::error::Error;
@@ -33,6 +34,8 @@ pub(super) struct Shared {
     pub options: WorkerOptions,
     pub transport: Arc<dyn Transport>,
     pub dispatch: Arc<dyn Dispatch>,
+    /// The versions that the worker runs, as JSON; `None` when it declares none.
+    pub declared: Option<String>,
     pub events: broadcast::Sender<WorkerEvent>,
     /// The server understands only the list form of heartbeats (protocol section 10, row 37).
     pub list_heartbeats: AtomicBool,
@@ -50,9 +53,11 @@ pub(super) struct Shared {
 impl Shared {
     pub fn new(transport: Arc<dyn Transport>, options: WorkerOptions, dispatch: Arc<dyn Dispatch>) -> Self {
         let worker_id = options.worker_id.clone().unwrap_or_else(|| format!("worker_{}", ojs_model::JobId::now_v7()));
+        let declared = versions::declared(&options, dispatch.job_types().as_deref());
         Self {
             worker_id,
             options,
+            declared,
             transport,
             dispatch,
             events: broadcast::channel(EVENT_BACKLOG).0,

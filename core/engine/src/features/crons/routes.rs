@@ -90,7 +90,7 @@ impl CronBody<'_> {
         let flat = [("type", self.job_type), ("args", self.args), ("meta", self.meta), ("options", self.options)];
         let flat = || flat.into_iter().filter_map(|(name, raw)| Some((name, raw?))).collect();
         let mut members: Members<'_> = self.job_template.clone().unwrap_or_else(flat);
-        members.retain(|name, raw| matches!(*name, "type" | "args" | "meta" | "options") && raw.get() != "null");
+        members.retain(|name, raw| matches!(*name, "type" | "args" | "meta" | "options" | "version") && raw.get() != "null");
         let empty = RawValue::from_string("[]".to_owned()).map_err(|error| OjsError::invalid_field("args", error.to_string()))?;
         members.entry("args").or_insert(&empty);
         let unique = self.usually_unique(members.get("options").copied())?;

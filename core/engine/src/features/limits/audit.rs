@@ -1,9 +1,11 @@
 //! The audit of keys with limits: the numbers of a key against its jobs, and parked jobs against free slots.
 use crate::error::Result;
 use crate::features::limits::records::LimitRow;
+use crate::features::limits::rules::parked_lines;
 use crate::kernel::audit::{Audit, Checks};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::JobRow;
+use crate::store::selection::Selection;
 
 pub(crate) const CHECKS: Checks = Checks { job: Some(|audit, row, _| look_at(audit, row)), whole: Some(compare) };
 
@@ -52,11 +54,13 @@ fn look_for_room(audit: &mut Audit<'_>, row: &LimitRow, subject: &str, running: 
         return Ok(());
     }
     let slots = limits.concurrency.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX));
-    for queue in audit.tables.parked_queues(row.num)? {
-        let (ready, _) = audit.tables.heads(row.num, queue)?;
+    for line in parked_lines(audit.tables, row.num)? {
+        let (ready, _) = audit.tables.heads(row.num, line)?;
+        // Counted, because a reader may not lock rows.
+        let parked = audit.tables.count(&Selection::Parked { key: row.num, line }, 1)? > 0;
         let free = slots.saturating_sub(running).saturating_sub(ready);
-        if free > 0 {
-            let what = format!("free slots while jobs of queue number {queue} are parked");
+        if free > 0 && parked {
+            let what = format!("free slots while jobs of queue number {} are parked", line.queue);
             audit.find("parked_jobs", subject, what, "none", free);
         }
     }

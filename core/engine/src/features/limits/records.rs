@@ -165,10 +165,21 @@ pub struct Standing {
     pub sort_key: i64,
 }
 
+/// A queue in which the limit alone holds jobs of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParkedQueue {
+    /// Number of the queue.
+    pub queue: i64,
+    /// Whether it holds jobs without a version.
+    pub plain: bool,
+    /// Whether it holds jobs with a version.
+    pub versioned: bool,
+}
+
 /// Jobs of keys. Sees what its own transaction has changed.
 pub trait LimitTables {
     /// Queues with jobs of a key that the limit alone holds.
-    fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>>;
+    fn parked_queues(&mut self, num: i64) -> Result<Vec<ParkedQueue>>;
 }
 
 record! {

@@ -10,7 +10,7 @@ use crate::error::{Applied, StoreError};
 use crate::features::limits::gate::Gate;
 use crate::features::limits::records::{LimitRow, LimitView, Standing, StoredLimits};
 use crate::kernel::holds::Holds;
-use crate::kernel::job::JobRow;
+use crate::kernel::job::{JobRow, Line};
 use crate::kernel::placed::{KeyState, Placed};
 use crate::kernel::transaction::Transaction;
 use crate::store::tables::Tables;
@@ -144,14 +144,14 @@ impl Transaction<'_> {
             _ => {}
         }
         if gate.limits.on_limit == OnLimit::Wait {
-            let (heads, last) = self.tables.heads(row.limit, row.queue)?;
+            let (heads, last) = self.tables.heads(row.limit, row.line())?;
             let standing = Standing { rank: -row.priority, sort_key: row.sort_key };
             let parked = heads >= gate.free && last.is_none_or(|last| last < standing);
             if parked {
                 row.holds = row.holds.with(Holds::LIMIT);
             }
             // Said once: when the first has to wait.
-            if parked && gate.free <= 0 && self.tables.parked(row.limit, row.queue, 1)?.is_empty() {
+            if parked && gate.free <= 0 && self.tables.parked(row.limit, row.line(), 1)?.is_empty() {
                 self.emit_exceeded(&gate);
             }
         }
@@ -169,7 +169,7 @@ impl Transaction<'_> {
         if before.state == JobState::Active {
             self.features.limits.known.remove(&before.limit);
             self.features.limits.released.push((before.limit, Some(before.id)));
-        } else if before.state == JobState::Available && before.holds.is_empty() && to != JobState::Active {
+        } else if before.state == JobState::Available && before.is_free() && to != JobState::Active {
             // A place in the line is free, though no slot.
             self.free_place(before);
         }
@@ -185,7 +185,7 @@ impl Transaction<'_> {
 
     /// Another reason has let go of a job. If only its key still holds it, the key may have had room all the time.
     pub(crate) fn look_at_key(&mut self, row: &JobRow) -> Result<(), StoreError> {
-        if row.holds == Holds::LIMIT { self.open_limit(row.limit, None) } else { Ok(()) }
+        if row.holds == row.line().holds().with(Holds::LIMIT) { self.open_limit(row.limit, None) } else { Ok(()) }
     }
 
     /// Whether a job at the head of the line may start; when not, it has been held back as its key asks.
@@ -310,16 +310,16 @@ impl Transaction<'_> {
 
     fn open_limit(&mut self, num: i64, job: Option<JobId>) -> Result<(), StoreError> {
         let mut gate = self.gate(num)?;
-        let queues = self.tables.parked_queues(num)?;
-        let waits = !queues.is_empty();
+        let lines = parked_lines(self.tables, num)?;
+        let waits = !lines.is_empty();
         if let (Some(job), true) = (job, waits && gate.free > 0) {
             self.emit_released(&gate, job);
         }
         let mut more = false;
-        for queue in queues {
-            let (heads, _) = self.tables.heads(num, queue)?;
+        for line in lines {
+            let (heads, _) = self.tables.heads(num, line)?;
             let room = usize::try_from(gate.free.saturating_sub(heads)).unwrap_or(0).min(SLICE);
-            let out = self.tables.parked(num, queue, room)?;
+            let out = self.tables.parked(num, line, room)?;
             more |= out.len() == SLICE;
             for row in out {
                 self.let_go(&row, Holds::LIMIT)?;
@@ -396,6 +396,21 @@ impl Transaction<'_> {
         ojs_model::json::push_text(&mut extra, "job_id", &job.to_string());
         self.journal.other("rate_limit.released", self.now, &gate.row.key, &extra);
     }
+}
+
+/// Lines in which the limit alone holds jobs of a key. A key with such jobs that have versions gives all lines of
+/// versions in their queues.
+pub(super) fn parked_lines(tables: &mut dyn Tables, num: i64) -> Result<Vec<Line>, StoreError> {
+    let mut lines = Vec::new();
+    for parked in tables.parked_queues(num)? {
+        if parked.plain {
+            lines.push(Line::of_queue(parked.queue));
+        }
+        if parked.versioned {
+            lines.extend(tables.version_lines(parked.queue)?);
+        }
+    }
+    Ok(lines)
 }
 
 fn key_extra(gate: &Gate) -> String {

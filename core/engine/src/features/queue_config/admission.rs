@@ -52,7 +52,7 @@ impl Transaction<'_> {
                 if settings.config.has_defaults() {
                     let all = admission.filled.get_or_insert_with(|| jobs.to_vec());
                     if let Some(slot) = all.get_mut(index) {
-                        *slot = Arc::new(filled(job, &settings.config)?);
+                        *slot = Arc::new(filled(slot, &settings.config)?);
                     }
                 }
                 if settings.config.is_bounded() && self.takes_a_place(job)? {

@@ -1,5 +1,6 @@
 //! Registered schemas as stores keep them.
-use ojs_model::OjsError;
+pub use ojs_model::version::Version;
+use ojs_model::{OjsError, version};
 use serde_json::{Value, json};
 
 use crate::error::Result;
@@ -7,8 +8,6 @@ use crate::store::record::{RecordTables, Records, Scan, numbered_field, record};
 
 /// Most versions of all job types together: every connection keeps their rows in memory.
 pub const MAX_SCHEMAS: usize = 1_000;
-/// Each part of a version is below this.
-const PART: i64 = 1_000_000;
 
 /// What happens to a job whose arguments do not match its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,52 +53,6 @@ impl Mode {
 
 numbered_field! { Mode }
 
-/// A version of the arguments of a job type: `2`, `2.1` or `2.1.0`, which is also how it was registered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
-    /// As it was given.
-    pub text: String,
-    /// Its place among versions: `2`, `2.0` and `2.0.0` have the same.
-    pub rank: i64,
-}
-
-impl Version {
-    /// Reads a version.
-    ///
-    /// # Errors
-    /// 400 for anything but one to three whole numbers below 1,000,000, joined by dots.
-    pub fn parse(text: &str) -> std::result::Result<Self, OjsError> {
-        let number = |part: &str| {
-            let plain = part.bytes().all(|byte| byte.is_ascii_digit()) && (part.len() == 1 || !part.starts_with('0'));
-            part.parse::<i64>().ok().filter(|number| plain && *number < PART)
-        };
-        let parts: Option<Vec<i64>> = text.split('.').map(number).collect();
-        let rank = match parts.as_deref() {
-            Some([major]) => Some((*major, 0, 0)),
-            Some([major, minor]) => Some((*major, *minor, 0)),
-            Some([major, minor, patch]) => Some((*major, *minor, *patch)),
-            _ => None,
-        };
-        let rank = rank.map(|(major, minor, patch)| (major * PART + minor) * PART + patch);
-        let rank = rank.ok_or_else(|| {
-            OjsError::invalid_field("version", "version must be one to three whole numbers below 1000000: 2, 2.1 or 2.1.0.")
-        })?;
-        Ok(Self { text: text.to_owned(), rank })
-    }
-
-    /// Reads a version out of JSON: a string or a whole number.
-    ///
-    /// # Errors
-    /// 400 as [`parse`](Self::parse).
-    pub fn from_json(value: Option<&Value>) -> std::result::Result<Self, OjsError> {
-        match value {
-            Some(Value::String(text)) => Self::parse(text),
-            Some(Value::Number(number)) if number.is_u64() => Self::parse(&number.to_string()),
-            _ => Err(OjsError::invalid_field("version", "version is required: a string such as \"2.1.0\", or a whole number.")),
-        }
-    }
-}
-
 record! {
     /// A registered schema without its text.
     #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +87,7 @@ impl SchemaRow {
     /// The first part of the version.
     #[must_use]
     pub const fn major(&self) -> i64 {
-        self.rank / PART / PART
+        version::major(self.rank)
     }
 }
 

@@ -21,6 +21,12 @@ impl Spread {
         }
     }
 
+    /// How many durations there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.values().sum()
+    }
+
     /// The duration that this share (0 to 1) of all do not exceed, milliseconds; `None` when there are none.
     #[must_use]
     pub fn percentile(&self, share: f64) -> Option<f64> {

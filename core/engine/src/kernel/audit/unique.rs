@@ -32,6 +32,6 @@ fn policy_of(body: &str) -> Option<UniquePolicy> {
     let raw = members.iter().find(|(name, _)| name == "unique").map(|(_, raw)| *raw)?;
     // Only the states and the period are used, so any key will do.
     let given = UniqueKey::parse(&"0".repeat(64));
-    let subject = Subject { job_type: "", queue: "", args: "[]", meta: "{}", given };
+    let subject = Subject { job_type: "", queue: "", args: "[]", meta: "{}", version: None, given };
     UniquePolicy::parse(&serde_json::from_str(raw).ok()?, &subject).ok()
 }

@@ -5,7 +5,7 @@ use ojs_model::JobState;
 
 use super::MemoryTables;
 use crate::error::Result;
-use crate::features::limits::records::LimitTables;
+use crate::features::limits::records::{LimitTables, ParkedQueue};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::JobRow;
 
@@ -66,14 +66,19 @@ impl Keys {
 }
 
 impl LimitTables for MemoryTables {
-    fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>> {
+    fn parked_queues(&mut self, num: i64) -> Result<Vec<ParkedQueue>> {
         let line = self
             .keys
             .line
             .range((num, i64::MIN, i32::MIN, i64::MIN, i64::MIN)..(num + 1, i64::MIN, i32::MIN, i64::MIN, i64::MIN));
         let mut queues: Vec<i64> = line.map(|place| place.1).collect();
         queues.dedup();
-        queues.retain(|queue| self.keys.places(num, *queue, Holds::LIMIT).next().is_some());
-        Ok(queues)
+        let parked = |queue, holds| self.keys.places(num, queue, holds).next().is_some();
+        let found = queues.into_iter().map(|queue| ParkedQueue {
+            queue,
+            plain: parked(queue, Holds::LIMIT),
+            versioned: parked(queue, Holds::LIMIT.with(Holds::VERSION)),
+        });
+        Ok(found.filter(|found| found.plain || found.versioned).collect())
     }
 }

@@ -10,6 +10,7 @@ mod records;
 mod results;
 mod select;
 mod undo;
+mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -48,6 +49,8 @@ pub struct MemoryTables {
     uniques: HashMap<UniqueKey, BTreeSet<i64>>,
     /// (queue, −priority, ticket, seq)
     ready: BTreeSet<(i64, i32, i64, i64)>,
+    /// Lines of versions: (queue, job type, version, rank, ticket, seq)
+    versions: BTreeSet<(i64, i64, i64, i32, i64, i64)>,
     /// (due, seq)
     due: BTreeSet<(i64, i64)>,
     /// (deadline, seq)
@@ -74,7 +77,12 @@ impl MemoryTables {
         self.keys.index(row);
         let (sort_key, seq) = (row.sort_key, row.seq);
         match row.state {
-            JobState::Available => _ = self.ready.insert((row.queue, row.rank(), sort_key, seq)),
+            JobState::Available => {
+                self.ready.insert((row.queue, row.rank(), sort_key, seq));
+                if row.version > 0 {
+                    self.versions.insert((row.queue, row.job_type_id, row.version, row.rank(), sort_key, seq));
+                }
+            }
             JobState::Scheduled | JobState::Retryable => _ = self.due.insert((sort_key, seq)),
             JobState::Active => _ = self.leases.insert((sort_key, seq)),
             _ => {}
@@ -91,6 +99,7 @@ impl MemoryTables {
         self.keys.unindex(row);
         let (sort_key, seq) = (row.sort_key, row.seq);
         self.ready.remove(&(row.queue, row.rank(), sort_key, seq));
+        self.versions.remove(&(row.queue, row.job_type_id, row.version, row.rank(), sort_key, seq));
         self.due.remove(&(sort_key, seq));
         self.leases.remove(&(sort_key, seq));
         self.expiring.remove(&(row.expires_at, seq));

@@ -3,10 +3,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use ojs_model::JobState;
 
+use super::limits::Place;
 use super::{MemoryTables, Stored};
 use crate::error::Result;
 use crate::kernel::holds::Holds;
-use crate::kernel::job::JobRow;
+use crate::kernel::job::{JobRow, Line};
 use crate::store::names::{JobTypeRow, NameTables};
 use crate::store::record::{Records, Scan};
 use crate::store::rows::{DeadFilter, JobFilter, JobSort};
@@ -49,11 +50,9 @@ impl MemoryTables {
                 active.filter(|stored| stored.row.limit == key).take(limit).map(|stored| stored.row.clone()).collect()
             }
             Selection::Waiting { key } => self.rows(self.keys.waiting(key).take(limit)),
-            Selection::Heads { key, queue } => {
-                self.rows(self.keys.places(key, queue, Holds::NONE).rev().take(limit).map(|place| place.4))
-            }
-            Selection::Parked { key, queue } => {
-                self.rows(self.keys.places(key, queue, Holds::LIMIT).take(limit).map(|place| place.4))
+            Selection::Heads { key, line } => self.of_key(self.keys.places(key, line.queue, line.holds()).rev(), line, limit),
+            Selection::Parked { key, line } => {
+                self.of_key(self.keys.places(key, line.queue, line.holds().with(Holds::LIMIT)), line, limit)
             }
             Selection::Listed(filter) => self.listed(filter, limit)?,
             Selection::Dead(filter) => self.dead_letters(filter, limit)?,
@@ -64,13 +63,18 @@ impl MemoryTables {
         Ok(match *wanted {
             Selection::Running { key } => usize::try_from(self.keys.running(key)).unwrap_or(0).min(most),
             Selection::Waiting { key } => self.keys.waiting(key).take(most).count(),
-            Selection::Heads { key, queue } => self.keys.places(key, queue, Holds::NONE).take(most).count(),
             Selection::Listed(filter) => {
                 let numbers = self.numbers(filter.queue.as_deref(), filter.job_type.as_deref())?;
                 self.jobs.values().filter(|stored| fits(&stored.row, filter, &numbers)).take(most).count()
             }
             _ => self.selected(wanted, most)?.len(),
         })
+    }
+
+    /// Jobs of a key that stand in a line.
+    fn of_key<'a>(&self, places: impl Iterator<Item = &'a Place>, line: Line, limit: usize) -> Vec<JobRow> {
+        let rows = places.filter_map(|place| self.jobs.get(&place.4)).map(|stored| &stored.row);
+        rows.filter(|row| line.has(row)).take(limit).cloned().collect()
     }
 
     /// Jobs of a state that is ordered by the time they are due.

@@ -13,6 +13,7 @@ use super::rows::{read_job, read_whole};
 use super::{PostgresTables, limit};
 use crate::error::Result;
 use crate::features::limits::records::LimitRow;
+use crate::features::pools::records::PoolRow;
 use crate::store::record::text;
 use crate::store::record::{Reader, Record as _};
 use crate::store::rows::WorkerRow;
@@ -117,6 +118,10 @@ impl PostgresTables {
             if let Some(queue) = queue {
                 *wanted.entry(queue.num).or_default() += i64::try_from(*count).unwrap_or(i64::MAX);
             }
+        }
+        if !self.is_known_empty(PoolRow::TABLE) {
+            // A pool may divide the claim among several queues: what is read ahead of one is locked for nothing.
+            return Vec::new();
         }
         let lines = self.node.lines();
         // The jobs of a key must start in their order, and keys that open put jobs back into their old places.

@@ -1,13 +1,23 @@
 //! Keys with limits in PostgreSQL. Who decides about a key holds its row until the commit.
 use super::PostgresTables;
+use super::params::Param;
 use super::rows::get;
 use crate::error::Result;
-use crate::features::limits::records::LimitTables;
+use crate::features::limits::records::{LimitTables, ParkedQueue};
+use crate::kernel::holds::Holds;
 
 impl LimitTables for PostgresTables {
-    fn parked_queues(&mut self, num: i64) -> Result<Vec<i64>> {
+    fn parked_queues(&mut self, num: i64) -> Result<Vec<ParkedQueue>> {
         self.flush()?;
-        let rows = self.query(sql!("parked_queues"), &[&num])?;
-        rows.iter().map(|row| get(row, 0)).collect()
+        let (from, to) = Holds::LIMIT.ranks();
+        let (versioned_from, versioned_to) = Holds::LIMIT.with(Holds::VERSION).ranks();
+        let ranks = [from, to, versioned_from, versioned_to].map(i64::from);
+        let mut params: Vec<&dyn Param> = vec![&num];
+        params.extend(ranks.iter().map(|rank| rank as &dyn Param));
+        let rows = self.query(sql!("parked_queues"), &params)?;
+        let read = |row| Ok(ParkedQueue { queue: get(row, 0)?, plain: get(row, 1)?, versioned: get(row, 2)? });
+        let mut found = rows.iter().map(read).collect::<Result<Vec<_>>>()?;
+        found.retain(|found| found.plain || found.versioned);
+        Ok(found)
     }
 }

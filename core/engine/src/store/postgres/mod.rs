@@ -52,6 +52,7 @@ mod target;
 mod tls;
 mod transaction;
 mod unit_of_work;
+mod versions;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -24,6 +24,7 @@ mod records;
 mod results;
 mod rows;
 mod select;
+mod versions;
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -165,6 +165,11 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
         return unless(tags.length == 0, "tags", List.of(tags));
     }
 
+    /** The version of the arguments: `2`, `2.1` or `2.1.0`. */
+    public S version(String version) {
+        return option("version", version);
+    }
+
     // gen:end
 
     /** So many runs in all, the first included; the rest as the server decides. */
