@@ -16,6 +16,7 @@
 //! | `store/` | the seam ([`Store`](store::seam::Store), [`rows`]), group commit (`writer`), and the stores `memory`, `sqlite`, `postgres` |
 //! | `features/<name>/` | what one feature needs: `records` (rows and their tables), `commands`, `rules`, `routes`, `metrics` |
 //! | `http/` | the HTTP binding as an axum router: routes, requests, answers, streams; keys ([`access`]); the listener with its limits |
+//! | [`outgoing`] | requests to addresses that clients have chosen: a guard, a client with limits |
 //! | [`error`] | errors and results that all of these share |
 //! | `engine`, `options`, `stream`, `metrics` | [`Engine`] opens a store, waits for jobs, closes; its options; those who follow the event log; figures for Prometheus |
 #![forbid(unsafe_code)]
@@ -48,6 +49,7 @@ mod http;
 mod kernel;
 mod metrics;
 mod options;
+pub mod outgoing;
 pub mod store;
 mod stream;
 
@@ -62,6 +64,7 @@ pub use features::limits::records as limit;
 pub use features::queue_config::records as queue_config;
 pub use features::results::records as result;
 pub use features::statistics::records as stats;
+pub use features::webhooks::records as webhook;
 pub use features::workflows::records as workflow;
 pub use http::access;
 pub use http::hosts::Hosts;

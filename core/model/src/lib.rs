@@ -16,6 +16,7 @@
 //! | [`redact`] | URLs and DSNs as they may be printed |
 //! | [`trace`] | the trace that a job belongs to |
 //! | [`unique`] | the key that makes two jobs the same |
+//! | [`webhook`] | signatures of requests that the server sends |
 //! | [`workflow`] | chains, groups, batches, graphs |
 //! | [`limits`] | sizes, with the reason for each |
 #![forbid(unsafe_code)]
@@ -36,6 +37,7 @@ pub mod state;
 pub mod time;
 pub mod trace;
 pub mod unique;
+pub mod webhook;
 pub mod workflow;
 
 pub use envelope::{GivenRetry, NewJob};

@@ -11,6 +11,7 @@ pub mod results;
 pub mod schemas;
 pub(crate) mod state;
 pub mod statistics;
+pub mod webhooks;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
@@ -30,6 +31,8 @@ pub(crate) const ALL: &[Feature] = &[
     results::FEATURE,
     statistics::FEATURE,
     dead_letters::FEATURE,
+    // Last: before a commit, it turns the events of all others into deliveries.
+    webhooks::FEATURE,
 ];
 
 /// All declared tables: they are made when a store is opened, and emptied when it is reset.
@@ -45,6 +48,8 @@ pub const TABLES: &[&Table] = &[
     JobTypeRow::TABLE,
     StoredQueue::TABLE,
     WorkerRow::TABLE,
+    webhooks::records::DeliveryRow::TABLE,
+    webhooks::records::SubscriptionRow::TABLE,
     workflows::records::StepRow::TABLE,
     workflows::records::WorkflowRow::TABLE,
 ];

@@ -10,6 +10,7 @@ use crate::engine::Engine;
 use crate::features::admin::commands::ReadGauges;
 use crate::features::limits::commands::ListLimits;
 use crate::features::limits::metrics::MAX_KEYS;
+use crate::features::webhooks::commands::ListSubscriptions;
 use crate::http::reply::Failure;
 use crate::metrics::as_plain_text;
 
@@ -20,7 +21,8 @@ pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result
     let now = engine.now().as_millis();
     let gauges = engine.query(ReadGauges { now }).await?;
     let (limits, _) = engine.query(ListLimits { key: None, limit: MAX_KEYS, offset: 0, at: engine.now() }).await?;
-    let text = engine.metrics().encode(gauges, limits);
+    let subscriptions = engine.query(ListSubscriptions).await?.len();
+    let text = engine.metrics().encode(gauges, limits, subscriptions);
     let text = text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?;
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let (body, media) =

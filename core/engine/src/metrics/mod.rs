@@ -22,6 +22,7 @@ use crate::features::bulk::metrics::BulkFigures;
 use crate::features::admin::records::Gauges;
 use crate::features::limits::records::LimitView;
 use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, StatRow};
+use crate::features::webhooks::metrics::WebhookFigures;
 use crate::metrics::figures::{Histogram, REQUEST, family, write};
 use crate::store::rows::{Counts, QueueRow};
 
@@ -49,6 +50,7 @@ pub struct Metrics {
     pub(crate) store: Mutex<StoreFigures>,
     pub(crate) requests: Mutex<Requests>,
     pub(crate) bulk: Mutex<BulkFigures>,
+    pub(crate) webhooks: Mutex<WebhookFigures>,
     pub(crate) minutes: Mutex<Minutes>,
     pub(crate) sweep_lag_micros: AtomicU64,
     pub(crate) exceeded: AtomicU64,
@@ -120,6 +122,7 @@ impl Default for Metrics {
             store: Mutex::new(store),
             requests: Mutex::default(),
             bulk: Mutex::default(),
+            webhooks: Mutex::default(),
             minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
             sweep_lag_micros: AtomicU64::new(0),
             exceeded: AtomicU64::new(0),
@@ -224,14 +227,19 @@ impl Metrics {
         lock(&self.minutes).clear();
     }
 
-    /// Everything in the text format of OpenMetrics, with the first keys that have limits.
+    /// Everything in the text format of OpenMetrics, with the first keys that have limits and the number of subscriptions.
     ///
     /// # Errors
     /// None in practice: it is written to memory.
-    pub fn encode(self: &Arc<Self>, mut gauges: Gauges, limits: Vec<LimitView>) -> Result<String, fmt::Error> {
+    pub fn encode(
+        self: &Arc<Self>,
+        mut gauges: Gauges,
+        limits: Vec<LimitView>,
+        subscriptions: usize,
+    ) -> Result<String, fmt::Error> {
         fold_queues(&mut gauges);
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits }));
+        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits, subscriptions }));
         let mut out = String::new();
         text::encode(&mut out, &registry)?;
         Ok(out)
@@ -270,6 +278,8 @@ pub(crate) struct Scrape {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) gauges: Gauges,
     pub(crate) limits: Vec<LimitView>,
+    /// Subscriptions of webhooks.
+    pub(crate) subscriptions: usize,
 }
 
 impl Collector for Scrape {
@@ -284,7 +294,8 @@ impl Collector for Scrape {
         )?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
-        lock(&self.metrics.bulk).write(&mut encoder)
+        lock(&self.metrics.bulk).write(&mut encoder)?;
+        lock(&self.metrics.webhooks).write(&mut encoder, self.subscriptions)
     }
 }
 

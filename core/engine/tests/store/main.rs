@@ -20,6 +20,7 @@ mod checked;
 mod claims;
 mod crons;
 mod dead_letters;
+mod endpoint;
 mod enqueue;
 mod events;
 mod faults;
@@ -49,6 +50,7 @@ mod traces;
 mod unique;
 mod unreadable;
 mod waiting;
+mod webhooks;
 mod workflows;
 
 mod depth;

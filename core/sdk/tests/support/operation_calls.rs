@@ -66,6 +66,16 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         55 => client.list_schema_versions("email.send").await.map(drop),
         56 => client.set_schema_mode("email.send", "1.0.0", "strict").await.map(drop),
         57 => client.delete_schema("email.send", "1.0.0").await.map(drop),
+        58 => client.list_webhooks().await.map(drop),
+        59 => client.create_webhook(&json!({"events": ["job.completed", "job.failed"], "secret": "whsec_test_secret", "url": "https://example.com/hooks/ojs"})).await.map(drop),
+        60 => client.get_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        61 => client.update_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"events": ["job.*"]})).await.map(drop),
+        62 => client.delete_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        63 => client.test_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        64 => client.rotate_webhook_secret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        65 => client.list_webhook_deliveries(&ojs::ListWebhookDeliveries { status: Some("dead".to_owned()), ..Default::default() }).await.map(drop),
+        66 => client.get_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        67 => client.retry_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         _ => panic!("no call for vector {place}: run make gen"),
     }
 }

@@ -69,5 +69,15 @@ final class OperationCalls {
             client -> client.getSchemaVersion("email.send", "1.0.0"),
             client -> client.listSchemaVersions("email.send"),
             client -> client.setSchemaMode("email.send", "1.0.0", "strict"),
-            client -> client.deleteSchema("email.send", "1.0.0"));
+            client -> client.deleteSchema("email.send", "1.0.0"),
+            client -> client.listWebhooks(),
+            client -> client.createWebhook(Map.of("events", List.of("job.completed", "job.failed"), "secret", "whsec_test_secret", "url", "https://example.com/hooks/ojs")),
+            client -> client.getWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.updateWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("events", List.of("job.*"))),
+            client -> client.deleteWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.testWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.rotateWebhookSecret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.listWebhookDeliveries(null, "dead", null),
+            client -> client.getWebhookDelivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.retryWebhookDelivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"));
 }
