@@ -457,6 +457,32 @@ export class OJSClient {
   setSchemaMode(type: string, version: string, mode: 'strict' | 'warn' | 'off', options?: CallOptions): Promise<any>;
   /** Deletes a version. Jobs that were stored under it stay. */
   deleteSchema(type: string, version: string, options?: CallOptions): Promise<void>;
+  /** The subscriptions, the oldest first, without their secrets. */
+  listWebhooks(options?: CallOptions): Promise<any[]>;
+  /** Creates a subscription: events are sent to `url` as signed POST requests. Only this answer has the secret. Events that happen from
+   * then on become deliveries, which are sent until the endpoint answers with 2xx: eight attempts within 41 hours. `filter` is an
+   * object with `queues` and `job_types`. The URL must begin with https:// and lead to a public address, unless the server allows
+   * others. */
+  createWebhook(subscription: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** A subscription, without its secret. */
+  getWebhook(id: string, options?: CallOptions): Promise<any>;
+  /** Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription that is not active gets no
+   * new deliveries, and those that wait are not sent until it is active again. */
+  updateWebhook(id: string, changes: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** Deletes a subscription and its deliveries: nothing more is sent to it. */
+  deleteWebhook(id: string, options?: CallOptions): Promise<void>;
+  /** Sends an event `webhook.test` now, once, and answers with what the endpoint said: `success`, `status_code`, `response_time_ms`,
+   * `response_body`. */
+  testWebhook(id: string, options?: CallOptions): Promise<any>;
+  /** Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new one. */
+  rotateWebhookSecret(id: string, options?: CallOptions): Promise<any>;
+  /** Deliveries, the newest first, without the events that they carry. Delivered ones are kept for a day, dead ones for 30 days.
+   * `total` counts at most 10000. */
+  listWebhookDeliveries(options?: { subscriptionId?: string; status?: 'pending' | 'sending' | 'delivered' | 'dead'; limit?: number } & CallOptions): Promise<any[]>;
+  /** A delivery with its event, and how its latest attempt ended. */
+  getWebhookDelivery(id: string, options?: CallOptions): Promise<any>;
+  /** Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or waiting. */
+  retryWebhookDelivery(id: string, options?: CallOptions): Promise<any>;
   // gen:end
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
   request(method: string, path: string, body?: unknown, options?: CallOptions & {

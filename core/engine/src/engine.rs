@@ -1,16 +1,18 @@
 //! The engine: a store, the waiting for jobs, and an orderly end.
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "postgres")]
 use ojs_model::redact::SecretUrl;
 use ojs_model::{JobId, NewJob, Timestamp};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features;
 use crate::features::progress::board::Board;
 use crate::features::queue_config::commands::EmitFull;
+use crate::features::webhooks::sender;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::audit::query::RunAudit;
 use crate::kernel::command::{Claim, Enqueue, Exchange, Exchanged, Outcome, OutcomeReport};
@@ -23,6 +25,7 @@ use crate::kernel::typed::{Command, Query};
 use crate::kernel::wake::{Registration, Signal, Wakeups};
 use crate::metrics::Metrics;
 use crate::options::{EngineOptions, StoreUrl};
+use crate::outgoing::Outgoing;
 use crate::store::memory::MemoryTables;
 use crate::store::postgres::Node;
 #[cfg(feature = "postgres")]
@@ -85,6 +88,10 @@ struct Inner {
     opened: Instant,
     opened_at: Timestamp,
     closing: CancellationToken,
+    /// Sends requests to addresses of clients.
+    outgoing: Arc<Outgoing>,
+    /// Sends deliveries of webhooks.
+    sender: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Drop for Inner {
@@ -121,7 +128,28 @@ impl Engine {
         let waiting = Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
         let store: Arc<dyn Store> = Arc::new(store);
         let store = options.between.map_or(Arc::clone(&store), |between| between(store));
-        let inner = Inner { store, wakeups, metrics, progress, streams, waiting, options, node, opened, opened_at, closing };
+        let outgoing = Arc::new(Outgoing::new(options.outgoing.clone(), options.test_mode));
+        let sender = Outgoing::IS_PRESENT.then(|| {
+            let (wakeups, metrics, outgoing) = (Arc::clone(&wakeups), Arc::clone(&metrics), Arc::clone(&outgoing));
+            let store = Arc::downgrade(&store);
+            tokio::spawn(sender::run(sender::Parts { store, wakeups, metrics, outgoing, closing: closing.clone() }))
+        });
+        let sender = Mutex::new(sender);
+        let inner = Inner {
+            store,
+            wakeups,
+            metrics,
+            progress,
+            streams,
+            waiting,
+            options,
+            node,
+            opened,
+            opened_at,
+            closing,
+            outgoing,
+            sender,
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -135,6 +163,11 @@ impl Engine {
     pub async fn close(&self) {
         self.stop_waiting();
         self.write_progress(true).await;
+        let sender = self.inner.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(sender) = sender {
+            // What is under way is settled while there is a store. A panic in it was logged; nothing is handed on.
+            let _ = sender.await;
+        }
         self.inner.store.close().await;
     }
 
@@ -179,6 +212,11 @@ impl Engine {
 
     pub(crate) fn wakeups(&self) -> &Wakeups {
         &self.inner.wakeups
+    }
+
+    /// Sends requests to addresses of clients.
+    pub(crate) fn outgoing(&self) -> &Outgoing {
+        &self.inner.outgoing
     }
 
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {

@@ -16,6 +16,7 @@
 //! | `store/` | the seam ([`Store`](store::seam::Store), [`rows`]), group commit (`writer`), and the stores `memory`, `sqlite`, `postgres` |
 //! | `features/<name>/` | what one feature needs: `records` (rows and their tables), `commands`, `rules`, `routes`, `metrics` |
 //! | `http/` | the HTTP binding as an axum router: routes, requests, answers, streams; keys ([`access`]); the listener with its limits |
+//! | [`outgoing`] | requests to addresses that clients have chosen: a guard, a client with limits |
 //! | [`error`] | errors and results that all of these share |
 //! | `engine`, `options`, `stream`, `metrics` | [`Engine`] opens a store, waits for jobs, closes; its options; those who follow the event log; figures for Prometheus |
 #![forbid(unsafe_code)]
@@ -34,15 +35,12 @@ pub mod command {
     pub use crate::features::crons::commands::*;
     pub use crate::features::dead_letters::commands::*;
     pub use crate::features::limits::commands::*;
+    pub use crate::features::pools::commands::*;
     pub use crate::features::progress::commands::*;
     pub use crate::features::queue_config::commands::*;
     pub use crate::features::results::commands::*;
     pub use crate::features::statistics::commands::*;
     pub use crate::features::trains::commands::*;
-    pub use crate::features::pools::commands::*;
-    pub use crate::features::queue_config::commands::*;
-    pub use crate::features::results::commands::*;
-    pub use crate::features::statistics::commands::*;
     pub use crate::features::versions::routing::*;
     pub use crate::features::workflows::commands::*;
     pub use crate::kernel::command::*;
@@ -56,6 +54,7 @@ mod http;
 mod kernel;
 mod metrics;
 mod options;
+pub mod outgoing;
 pub mod store;
 mod stream;
 
@@ -68,16 +67,14 @@ pub use features::dead_letters::records as dead_letter;
 pub use features::idempotency::records as idempotency;
 pub use features::job_types::records as job_types;
 pub use features::limits::records as limit;
+pub use features::pools::records as pool;
 pub use features::progress::records as progress;
 pub use features::queue_config::records as queue_config;
 pub use features::results::records as result;
 pub use features::statistics::records as stats;
 pub use features::trains::records as train;
-pub use features::pools::records as pool;
-pub use features::queue_config::records as queue_config;
-pub use features::results::records as result;
-pub use features::statistics::records as stats;
 pub use features::versions::handlers::Handlers;
+pub use features::webhooks::records as webhook;
 pub use features::workflows::records as workflow;
 pub use http::access;
 pub use http::hosts::Hosts;

@@ -9,6 +9,7 @@ use ojs_model::redact::{self, SecretUrl};
 
 use crate::kernel::clock::{Clock, SystemClock};
 use crate::kernel::retention::Retention;
+use crate::outgoing::options::OutgoingOptions;
 use crate::store::seam::Store;
 
 /// Where jobs are kept.
@@ -117,6 +118,8 @@ pub struct EngineOptions {
     pub strict_checkpoints: bool,
     /// Where dashboards have encrypted arguments decrypted; the manifest names it (extensions section 9).
     pub codec_server_url: Option<String>,
+    /// Requests that the engine sends to addresses of its clients: webhooks.
+    pub outgoing: OutgoingOptions,
     /// Source of time.
     pub clock: Arc<dyn Clock>,
     /// What stands between the engine and its store: tests that watch every command.
@@ -135,6 +138,7 @@ impl EngineOptions {
             retention: Retention::default(),
             strict_checkpoints: false,
             codec_server_url: None,
+            outgoing: OutgoingOptions::default(),
             clock: Arc::new(SystemClock),
             between: None,
         }

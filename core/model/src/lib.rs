@@ -18,6 +18,7 @@
 //! | [`train`] | the train of a job: jobs that run one after another |
 //! | [`unique`] | the key that makes two jobs the same |
 //! | [`version`] | versions of arguments, and ranges of them |
+//! | [`webhook`] | signatures of requests that the server sends |
 //! | [`workflow`] | chains, groups, batches, graphs |
 //! | [`limits`] | sizes, with the reason for each |
 #![forbid(unsafe_code)]
@@ -40,6 +41,7 @@ pub mod trace;
 pub mod train;
 pub mod unique;
 pub mod version;
+pub mod webhook;
 pub mod workflow;
 
 pub use envelope::{GivenRetry, NewJob};

@@ -16,6 +16,7 @@ pub(crate) mod state;
 pub mod statistics;
 pub mod trains;
 pub mod versions;
+pub mod webhooks;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
@@ -41,6 +42,8 @@ pub(crate) const ALL: &[Feature] = &[
     progress::FEATURE,
     checkpoints::FEATURE,
     pools::FEATURE,
+    // Last: before a commit, it turns the events of all others into deliveries.
+    webhooks::FEATURE,
 ];
 
 /// All declared tables: they are made when a store is opened, and emptied when it is reset.
@@ -66,6 +69,8 @@ pub const TABLES: &[&Table] = &[
     versions::records::RouteRow::TABLE,
     versions::records::VersionedQueue::TABLE,
     WorkerRow::TABLE,
+    webhooks::records::DeliveryRow::TABLE,
+    webhooks::records::SubscriptionRow::TABLE,
     workflows::records::StepRow::TABLE,
     workflows::records::WorkflowRow::TABLE,
 ];

@@ -22,6 +22,7 @@ const OFFICIAL: &[&str] = &[
     "progress",
     "durable-execution",
     "fair-scheduling",
+    "webhooks",
 ];
 /// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of decision record 38.
 /// Then official ones that are experimental.

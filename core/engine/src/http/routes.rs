@@ -18,6 +18,7 @@ use crate::features::schemas::routes as schemas;
 use crate::features::statistics::routes as statistics;
 use crate::features::trains::{operator_routes as trains_operator, routes as trains};
 use crate::features::versions::routes as routing;
+use crate::features::webhooks::routes as webhooks;
 use crate::features::workflows::{operator_routes as workflows_operator, routes as workflows};
 use crate::http::access::Permission;
 use crate::http::operations::OPERATIONS;
@@ -121,6 +122,16 @@ pub fn table() -> Vec<Route> {
         at(GET, "/admin/trains/{id}", get(trains::get)),
         at(POST, "/admin/trains/{id}/advance", post(trains::advance)),
         at(POST, "/admin/trains/{id}/hold", post(trains::hold)),
+        at(GET, "/webhooks/subscriptions", get(webhooks::list)),
+        at(POST, "/webhooks/subscriptions", post(webhooks::create)),
+        at(GET, "/webhooks/subscriptions/{id}", get(webhooks::get)),
+        at(PATCH, "/webhooks/subscriptions/{id}", patch(webhooks::change)),
+        at(DELETE, "/webhooks/subscriptions/{id}", delete(webhooks::delete)),
+        at(POST, "/webhooks/subscriptions/{id}/test", post(webhooks::test)),
+        at(POST, "/webhooks/subscriptions/{id}/rotate-secret", post(webhooks::rotate)),
+        at(GET, "/webhooks/deliveries", get(webhooks::deliveries)),
+        at(GET, "/webhooks/deliveries/{id}", get(webhooks::delivery)),
+        at(POST, "/webhooks/deliveries/{id}/retry", post(webhooks::retry)),
         at(GET, "/queues", get(queues::list)),
         at(POST, "/queues", post(queue_config::create)),
         at(GET, "/queues/{name}", get(queue_config::get)),

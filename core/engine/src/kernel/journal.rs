@@ -93,6 +93,11 @@ impl Journal {
         let _ = writeln!(self.lines, "{name}|{}|{subject}|0|0|{extra}", at.as_millis());
     }
 
+    /// Whether nothing was noted.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.moved.is_none()
+    }
+
     /// What was noted, as those will read it who ask for it later. Places are not known yet.
     pub fn events(&mut self, tables: &mut dyn Tables) -> Result<Vec<Event>> {
         self.flush();

@@ -14,6 +14,8 @@ use crate::kernel::ending::Endings;
 const ROOM: &str = "room:";
 /// How the names of [`Signal::Quiet`] begin.
 const QUIET: &str = "quiet:";
+/// The name of [`Signal::Deliveries`].
+const DELIVERIES: &str = "deliveries:";
 
 /// What wakes waiting requests beside new jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub enum Signal {
     Room(String),
     /// The worker of this id takes no more jobs: its fetch is answered.
     Quiet(String),
+    /// There are deliveries of webhooks that are due, or will be.
+    Deliveries,
 }
 
 impl Signal {
@@ -33,6 +37,7 @@ impl Signal {
         match self {
             Self::Room(queue) => format!("{ROOM}{queue}"),
             Self::Quiet(worker) => format!("{QUIET}{}", worker.replace([',', '='], "_")),
+            Self::Deliveries => DELIVERIES.to_owned(),
         }
     }
 }
@@ -50,6 +55,9 @@ pub struct Wakeups {
     /// Those who wait for the end of a job.
     pub endings: Arc<Endings>,
     committed: Notify,
+    /// Rung by [`Signal::Deliveries`]. The sender of this process waits for it as long as the engine is open, so it is
+    /// not counted among the requests that wait.
+    deliveries: Notify,
     /// Whether the event log is being followed.
     followed: AtomicBool,
     /// An application has inserted jobs by plain SQL.
@@ -123,6 +131,9 @@ impl Wakeups {
 
     /// `jobs` jobs became available in a queue.
     pub fn heard(&self, queue: &str, jobs: usize) {
+        if queue == DELIVERIES {
+            return self.look_for_deliveries();
+        }
         if !self.has_waiters() {
             return;
         }
@@ -154,6 +165,16 @@ impl Wakeups {
         self.committed.notified().await;
     }
 
+    /// Resolves after the next [`Signal::Deliveries`], or at once when there was one since the last call.
+    pub async fn deliveries(&self) {
+        self.deliveries.notified().await;
+    }
+
+    /// Lets the sender of this process look for deliveries that are due: time may have moved.
+    pub fn look_for_deliveries(&self) {
+        self.deliveries.notify_one();
+    }
+
     /// Sets whether the event log is being followed.
     pub fn follow(&self, followed: bool) {
         self.followed.store(followed, Ordering::SeqCst);
@@ -180,6 +201,7 @@ impl Wakeups {
     /// not called, for that call is an answer by itself.
     pub fn all(&self) {
         self.endings.notify_all();
+        self.look_for_deliveries();
         for waiter in self.lock().iter().filter(|(name, _)| !name.starts_with(QUIET)).flat_map(|(_, waiters)| waiters) {
             waiter.called.store(true, Ordering::SeqCst);
             waiter.notify.notify_one();

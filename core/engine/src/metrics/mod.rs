@@ -23,6 +23,7 @@ use crate::features::admin::records::Gauges;
 use crate::features::limits::records::LimitView;
 use crate::features::progress::metrics::ProgressFigures;
 use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, StatRow};
+use crate::features::webhooks::metrics::WebhookFigures;
 use crate::metrics::figures::{Histogram, REQUEST, family, write};
 use crate::store::rows::{Counts, QueueRow};
 
@@ -51,6 +52,7 @@ pub struct Metrics {
     pub(crate) requests: Mutex<Requests>,
     pub(crate) bulk: Mutex<BulkFigures>,
     pub(crate) progress: Mutex<ProgressFigures>,
+    pub(crate) webhooks: Mutex<WebhookFigures>,
     pub(crate) minutes: Mutex<Minutes>,
     pub(crate) sweep_lag_micros: AtomicU64,
     pub(crate) exceeded: AtomicU64,
@@ -125,6 +127,7 @@ impl Default for Metrics {
             requests: Mutex::default(),
             bulk: Mutex::default(),
             progress: Mutex::default(),
+            webhooks: Mutex::default(),
             minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
             sweep_lag_micros: AtomicU64::new(0),
             exceeded: AtomicU64::new(0),
@@ -247,8 +250,7 @@ impl Metrics {
         lock(&self.minutes).clear();
     }
 
-    /// Everything in the text format of OpenMetrics, with the first keys that have limits, and how many trains, held
-    /// trains and jobs in trains there are.
+    /// Everything in the text format of OpenMetrics, with the first keys that have limits.
     ///
     /// # Errors
     /// None in practice: it is written to memory.
@@ -256,11 +258,11 @@ impl Metrics {
         self: &Arc<Self>,
         mut gauges: Gauges,
         limits: Vec<LimitView>,
-        trains: [usize; 3],
+        counted: Extensions,
     ) -> Result<String, fmt::Error> {
         fold_queues(&mut gauges);
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits, trains }));
+        registry.register_collector(Box::new(Scrape { metrics: Arc::clone(self), gauges, limits, counted }));
         let mut out = String::new();
         text::encode(&mut out, &registry)?;
         Ok(out)
@@ -293,13 +295,22 @@ pub(crate) fn fold_queues(gauges: &mut Gauges) {
     }
 }
 
+/// How many records of extensions a store has.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extensions {
+    /// Trains, trains that are held, and jobs in trains.
+    pub trains: [usize; 3],
+    /// Subscriptions of webhooks.
+    pub subscriptions: usize,
+}
+
 /// One look at everything.
 #[derive(Debug)]
 pub(crate) struct Scrape {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) gauges: Gauges,
     pub(crate) limits: Vec<LimitView>,
-    pub(crate) trains: [usize; 3],
+    pub(crate) counted: Extensions,
 }
 
 impl Collector for Scrape {
@@ -312,11 +323,12 @@ impl Collector for Scrape {
             &self.limits,
             self.metrics.exceeded.load(Ordering::Relaxed),
         )?;
-        crate::features::trains::metrics::write(&mut encoder, self.trains, &lock(&self.metrics.train_waits))?;
+        crate::features::trains::metrics::write(&mut encoder, self.counted.trains, &lock(&self.metrics.train_waits))?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
         lock(&self.metrics.progress).write(&mut encoder, self.gauges.now, self.gauges.stalled)?;
-        lock(&self.metrics.bulk).write(&mut encoder)
+        lock(&self.metrics.bulk).write(&mut encoder)?;
+        lock(&self.metrics.webhooks).write(&mut encoder, self.counted.subscriptions)
     }
 }
 
@@ -451,7 +463,7 @@ mod tests {
     }
 
     fn scrape(metrics: &Arc<Metrics>) -> String {
-        as_plain_text(&metrics.encode(Gauges::default(), Vec::new(), [0; 3]).unwrap())
+        as_plain_text(&metrics.encode(Gauges::default(), Vec::new(), Extensions::default()).unwrap())
     }
 
     #[test]
@@ -511,7 +523,7 @@ mod tests {
         let queues: Vec<_> = (1..=100_000).map(queue).collect();
         let all: i64 = queues.iter().map(|(_, counts)| counts.iter().sum::<i64>()).sum();
         let gauges = Gauges { queues, busy: (1..=100_000).map(|n| (n, 1)).collect(), ..Gauges::default() };
-        let text = as_plain_text(&metrics.encode(gauges, Vec::new(), [0; 3]).unwrap());
+        let text = as_plain_text(&metrics.encode(gauges, Vec::new(), Extensions::default()).unwrap());
         let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(lines("ojs_queue_depth{").len(), 8 * (MAX_QUEUES + 1));
         assert_eq!(lines("ojs_workers_busy{").len(), MAX_QUEUES + 1);

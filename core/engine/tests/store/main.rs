@@ -21,6 +21,7 @@ mod checkpoints;
 mod claims;
 mod crons;
 mod dead_letters;
+mod endpoint;
 mod enqueue;
 mod events;
 mod faults;
@@ -54,6 +55,7 @@ mod unique;
 mod unreadable;
 mod versions;
 mod waiting;
+mod webhooks;
 mod workflows;
 
 mod depth;

@@ -38,14 +38,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One frame.
 #[derive(Debug, Clone, PartialEq)]
-struct Frame {
-    id: String,
-    event: String,
-    data: Value,
+pub struct Frame {
+    pub id: String,
+    pub event: String,
+    pub data: Value,
 }
 
 /// The client's end of a stream.
-struct Listener {
+pub struct Listener {
     body: BodyDataStream,
     text: String,
     /// `id` of a frame without data: where a reconnect begins.
@@ -60,7 +60,7 @@ async fn get(engine: &Engine, path: &str, last: Option<&str>) -> Response {
     engine.router().oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
 }
 
-async fn listen(b: &Bench, path: &str, last: Option<&str>) -> Listener {
+pub async fn listen(b: &Bench, path: &str, last: Option<&str>) -> Listener {
     let response = get(&b.engine, path, last).await;
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -85,7 +85,7 @@ impl Listener {
         }
     }
 
-    async fn next(&mut self) -> Option<Frame> {
+    pub async fn next(&mut self) -> Option<Frame> {
         loop {
             let block = self.block().await?;
             if block.starts_with(':') {

@@ -11,6 +11,7 @@ use ojs_engine::command::{
 };
 use ojs_engine::error::{Refusal, StoreError};
 use ojs_engine::job::JobView;
+use ojs_engine::outgoing::OutgoingOptions;
 use ojs_engine::rows::{Counts, DeadFilter};
 use ojs_engine::{Engine, EngineOptions, Event, EventFilter, StoreUrl};
 use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
@@ -272,7 +273,9 @@ impl Bench {
 }
 
 pub fn options(url: &str, clock: Arc<dyn Clock>) -> EngineOptions {
-    EngineOptions { clock, ..EngineOptions::new(url.parse::<StoreUrl>().unwrap()) }
+    // Endpoints of webhooks are on this machine.
+    let outgoing = OutgoingOptions { allow_insecure: true, ..OutgoingOptions::default() };
+    EngineOptions { clock, outgoing, ..EngineOptions::new(url.parse::<StoreUrl>().unwrap()) }
 }
 
 /// Waits on this thread for what other threads of the store do.

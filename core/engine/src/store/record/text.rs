@@ -130,10 +130,19 @@ pub fn rows(dialect: Dialect, table: &'static Table, scan: &Scan<'_>) -> &'stati
 /// Counts the records of a stretch.
 #[must_use]
 pub fn count(dialect: Dialect, table: &'static Table, scan: &Scan<'_>) -> &'static str {
-    Form::scan(dialect, Action::Count, table, scan).text(|text| {
+    let form = Form::scan(dialect, Action::Count, table, scan);
+    let limited = form.limited;
+    form.text(|text| {
         text.push("SELECT count(*) FROM ");
-        text.name(table.name);
-        text.conditions(table, scan);
+        if limited {
+            text.push("(SELECT 1 FROM ");
+            text.name(table.name);
+            text.stretch(table, scan);
+            text.push(") AS counted");
+        } else {
+            text.name(table.name);
+            text.conditions(table, scan);
+        }
     })
 }
 

@@ -127,6 +127,7 @@ impl WriterThread {
                     this.flush();
                     swept
                 });
+                self.wakeups.look_for_deliveries();
                 let _ = reply.send(swept.map_err(Refusal::from));
             }
             Interrupt::Probe(reply) => {

@@ -1,0 +1,226 @@
+//! `/webhooks`: subscriptions and deliveries (extensions section 18).
+use std::time::Instant;
+
+use axum::extract::{Path, RawQuery, State};
+use axum::http::StatusCode;
+use ojs_model::json::{push_bare, push_member, push_text, push_time};
+use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::commands::{
+    ChangeSubscription, CreateSubscription, DeleteSubscription, GetDelivery, GetSubscription, ListDeliveries, ListSubscriptions,
+    RetryDelivery, RotateSecret,
+};
+use super::event::test_event;
+use super::records::{DeliveryFilter, DeliveryRow, DeliveryState, SubscriptionRow};
+use super::request::{DELIVERY, SUBSCRIPTION, Sent, post};
+use super::subscribe::{apply, blank, secret};
+use crate::engine::Engine;
+use crate::http::call::Call;
+use crate::http::page::pagination;
+use crate::http::reply::{Failure, Json};
+use crate::http::request::Params;
+use crate::outgoing::Outgoing;
+
+/// Largest page.
+const MAX_PAGE: usize = 200;
+
+type Members = Map<String, Value>;
+
+/// Reads an id: one that has another form names nothing.
+fn id(resource: &str, prefix: &str, text: &str) -> Result<JobId, OjsError> {
+    let id = text.strip_prefix(prefix).and_then(|id| id.parse().ok());
+    id.ok_or_else(|| OjsError::not_found(resource, text))
+}
+
+fn subscription_id(text: &str) -> Result<JobId, OjsError> {
+    id("subscription", SUBSCRIPTION, text)
+}
+
+/// `POST /webhooks/subscriptions`.
+pub async fn create(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
+    if !Outgoing::IS_PRESENT {
+        let message = "This build of the server sends no requests to other machines, so it has no webhooks.";
+        return Err(OjsError::new(ErrorCode::Unsupported, message).into());
+    }
+    let body: Members = call.parse()?;
+    for (member, what) in [("url", "url is required: https://example.com/path."), ("events", "events is required: a list.")] {
+        if body.get(member).is_none_or(Value::is_null) {
+            return Err(OjsError::invalid_field(member, what).into());
+        }
+    }
+    let mut row = blank(secret(body.get("secret"))?, engine.now());
+    apply(&mut row, &body, engine.outgoing().guard())?;
+    let row = engine.execute(CreateSubscription(row)).await?;
+    let location = format!("/ojs/v1/webhooks/subscriptions/{SUBSCRIPTION}{}", row.id);
+    Ok(Json::created(wrapped(&row, true), Some(location)))
+}
+
+/// `GET /webhooks/subscriptions`.
+pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let (limit, offset) = Params::parse(query.as_deref())?.page(MAX_PAGE)?;
+    let rows = engine.query(ListSubscriptions).await?;
+    let page: Vec<String> = rows.iter().skip(offset).take(limit).map(|row| object(&described(row, false))).collect();
+    let pagination = pagination(rows.len(), limit, offset);
+    Ok(Json::ok(format!("{{\"subscriptions\":[{}],\"pagination\":{pagination}}}", page.join(","))))
+}
+
+/// `GET /webhooks/subscriptions/{id}`.
+pub async fn get(State(engine): State<Engine>, Path(text): Path<String>) -> Result<Json, Failure> {
+    let row = engine.query(GetSubscription(subscription_id(&text)?)).await?;
+    Ok(Json::ok(wrapped(&row, false)))
+}
+
+/// `PATCH /webhooks/subscriptions/{id}`.
+pub async fn change(State(engine): State<Engine>, Path(text): Path<String>, call: Call) -> Result<Json, Failure> {
+    let body: Members = call.parse()?;
+    let id = subscription_id(&text)?;
+    if body.contains_key("secret") {
+        let error = OjsError::invalid_field("secret", "secret cannot be changed here.");
+        return Err(error.with_hint("POST …/rotate-secret replaces it, and keeps the old one valid for a day.").into());
+    }
+    // A subscription without these would never be sent anything.
+    if let Some(member) = ["url", "events", "active"].into_iter().find(|member| body.get(*member).is_some_and(Value::is_null)) {
+        return Err(OjsError::invalid_field(member, format!("{member} cannot be null.")).into());
+    }
+    let guard = engine.outgoing().guard().clone();
+    let row = engine.execute(ChangeSubscription { id, change: move |row: &mut SubscriptionRow| apply(row, &body, &guard) });
+    Ok(Json::ok(wrapped(&row.await?, false)))
+}
+
+/// `DELETE /webhooks/subscriptions/{id}`.
+pub async fn delete(State(engine): State<Engine>, Path(text): Path<String>) -> Result<Json, Failure> {
+    let row = engine.execute(DeleteSubscription(subscription_id(&text)?)).await?;
+    let id = format!("{SUBSCRIPTION}{}", row.id);
+    Ok(Json::ok(json!({"deleted": true, "id": id}).to_string()))
+}
+
+/// `POST /webhooks/subscriptions/{id}/rotate-secret`.
+pub async fn rotate(State(engine): State<Engine>, Path(text): Path<String>, call: Call) -> Result<Json, Failure> {
+    let body: Members = call.parse()?;
+    let secret = secret(body.get("secret"))?;
+    let row = engine.execute(RotateSecret { id: subscription_id(&text)?, secret }).await?;
+    Ok(Json::ok(wrapped(&row, true)))
+}
+
+/// `POST /webhooks/subscriptions/{id}/test`. The event is sent once, by this node, and not kept.
+pub async fn test(State(engine): State<Engine>, Path(text): Path<String>) -> Result<Json, Failure> {
+    let row = engine.query(GetSubscription(subscription_id(&text)?)).await?;
+    let now = engine.now();
+    let (_, payload) = test_event(&text, now);
+    let sent = Sent { delivery: JobId::now_v7(), event_type: "webhook.test", payload: &payload };
+    let began = Instant::now();
+    let outcome = engine.outgoing().post(&post(&row, sent, now)).await;
+    let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let body = match outcome {
+        Ok(answer) => json!({
+            "success": (200..300).contains(&answer.status), "status_code": answer.status, "response_time_ms": took,
+            "response_body": answer.body, "error": null,
+        }),
+        Err(fault) => json!({
+            "success": false, "status_code": null, "response_time_ms": took, "response_body": null, "error": fault.to_string(),
+        }),
+    };
+    Ok(Json::with_status(StatusCode::OK, body.to_string()))
+}
+
+/// `GET /webhooks/deliveries`.
+pub async fn deliveries(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
+    let params = Params::parse(query.as_deref())?;
+    let limit = params.number("limit", 50, MAX_PAGE)?.max(1);
+    let subscription = params.get("subscription_id").map(subscription_id).transpose()?;
+    let state = params.get("status").map(|word| {
+        let wrong = || OjsError::invalid_field("status", "status must be pending, sending, delivered or dead.");
+        DeliveryState::parse(word).ok_or_else(wrong)
+    });
+    let after = params.get("cursor").map(|cursor| {
+        let wrong = || OjsError::invalid_field("cursor", "cursor must be the next_cursor of the page before.");
+        cursor.strip_prefix(DELIVERY).and_then(|id| id.parse().ok()).ok_or_else(wrong)
+    });
+    // One more than the page tells whether there is a next one.
+    let filter = DeliveryFilter { subscription, state: state.transpose()?, after: after.transpose()?, limit: limit + 1 };
+    let (mut rows, total) = engine.query(ListDeliveries(filter)).await?;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| has_more).map(|row| format!("{DELIVERY}{}", row.id));
+    let page: Vec<String> = rows.iter().map(|row| object(&told(row, false))).collect();
+    let pagination = json!({"total": total, "limit": limit, "has_more": has_more, "next_cursor": next});
+    Ok(Json::ok(format!("{{\"deliveries\":[{}],\"pagination\":{pagination}}}", page.join(","))))
+}
+
+/// `GET /webhooks/deliveries/{id}`.
+pub async fn delivery(State(engine): State<Engine>, Path(text): Path<String>) -> Result<Json, Failure> {
+    let row = engine.query(GetDelivery(id("delivery", DELIVERY, &text)?)).await?;
+    Ok(Json::ok(both("delivery", &told(&row, true))))
+}
+
+/// `POST /webhooks/deliveries/{id}/retry`.
+pub async fn retry(State(engine): State<Engine>, Path(text): Path<String>) -> Result<Json, Failure> {
+    let row = engine.execute(RetryDelivery(id("delivery", DELIVERY, &text)?)).await?;
+    Ok(Json::with_status(StatusCode::ACCEPTED, both("delivery", &told(&row, false))))
+}
+
+fn object(members: &str) -> String {
+    format!("{{{members}}}")
+}
+
+/// The object in a member, and its members beside it: both forms are published.
+fn both(member: &str, members: &str) -> String {
+    format!("{{\"{member}\":{{{members}}},{members}}}")
+}
+
+fn wrapped(row: &SubscriptionRow, with_secret: bool) -> String {
+    both("subscription", &described(row, with_secret))
+}
+
+/// The members of a subscription. Its secret is shown only in the answer that creates it.
+fn described(row: &SubscriptionRow, with_secret: bool) -> String {
+    let mut out = String::new();
+    push_text(&mut out, "id", &format!("{SUBSCRIPTION}{}", row.id));
+    push_text(&mut out, "url", &row.url);
+    push_member(&mut out, "events", &json!(SubscriptionRow::entries(&row.events)).to_string());
+    push_bare(&mut out, "active", row.active);
+    let filter = json!({
+        "queues": SubscriptionRow::entries(&row.queues), "job_types": SubscriptionRow::entries(&row.job_types),
+    });
+    push_member(&mut out, "filter", &filter.to_string());
+    push_member(&mut out, "metadata", &row.metadata);
+    if with_secret {
+        push_text(&mut out, "secret", row.secret.expose());
+    }
+    if row.previous_until > 0 {
+        push_time(&mut out, "previous_secret_expires_at", Timestamp::from_millis(row.previous_until));
+    }
+    push_time(&mut out, "created_at", Timestamp::from_millis(row.created_at));
+    push_time(&mut out, "updated_at", Timestamp::from_millis(row.updated_at));
+    out
+}
+
+/// The members of a delivery.
+fn told(row: &DeliveryRow, with_event: bool) -> String {
+    let mut out = String::new();
+    push_text(&mut out, "id", &format!("{DELIVERY}{}", row.id));
+    push_text(&mut out, "subscription_id", &format!("{SUBSCRIPTION}{}", row.subscription));
+    push_text(&mut out, "event_id", &row.event_id);
+    push_text(&mut out, "event_type", &row.event_type);
+    push_text(&mut out, "status", row.state.as_str());
+    push_bare(&mut out, "attempts", row.attempts);
+    push_time(&mut out, "created_at", Timestamp::from_millis(row.created_at));
+    let next = if row.state == DeliveryState::Pending { row.due_at } else { 0 };
+    for (name, at) in [("last_attempt_at", row.attempted_at), ("next_attempt_at", next), ("ended_at", row.ended_at)] {
+        if at > 0 {
+            push_time(&mut out, name, Timestamp::from_millis(at));
+        } else {
+            push_member(&mut out, name, "null");
+        }
+    }
+    let status = (row.status > 0).then_some(row.status);
+    push_member(&mut out, "status_code", &json!(status).to_string());
+    push_bare(&mut out, "duration_ms", row.took);
+    push_member(&mut out, "error", &json!((!row.error.is_empty()).then_some(&row.error)).to_string());
+    push_member(&mut out, "response_body", &json!((!row.answer.is_empty()).then_some(&row.answer)).to_string());
+    if with_event {
+        push_member(&mut out, "event", &row.payload);
+    }
+    out
+}

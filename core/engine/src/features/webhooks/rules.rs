@@ -1,0 +1,301 @@
+//! Subscriptions change, events become deliveries, deliveries are claimed and settled.
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ojs_model::{ErrorCode, JobId, OjsError, Timestamp, json};
+use serde_json::json;
+
+use super::event::{is_deliverable, prepared};
+use super::records::{DeliveryRow, DeliveryState, MAX_SUBSCRIPTIONS, Secret, SubscriptionRow, WebhookTables};
+use super::request::{DELIVERY, SUBSCRIPTION};
+use super::schedule::{Report, Verdict, pause};
+use crate::error::{Applied, StoreError};
+use crate::kernel::transaction::Transaction;
+use crate::kernel::wake::Signal;
+use crate::store::record::Read;
+
+/// How long a secret stays valid after another one has taken its place.
+pub(crate) const ROTATION: Duration = Duration::from_secs(86_400);
+/// Deliveries that one node sends to one endpoint at a time: a slow endpoint holds up its own deliveries only.
+const PER_SUBSCRIPTION: usize = 8;
+/// How long a delivered event is kept.
+const KEEP_DELIVERED: Duration = Duration::from_secs(86_400);
+/// How long a dead delivery is kept.
+const KEEP_DEAD: Duration = Duration::from_secs(30 * 86_400);
+/// Records that are removed at a time.
+const SLICE: usize = 500;
+
+/// What a node claims.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish {
+    /// Deliveries that it is sending, by subscription.
+    pub(crate) busy: HashMap<JobId, usize>,
+    /// Most deliveries that it takes.
+    pub(crate) room: usize,
+    /// How long an attempt may take.
+    pub(crate) timeout: Duration,
+}
+
+/// What a node has claimed.
+#[derive(Debug)]
+pub(crate) struct Claimed {
+    /// The time of the transaction.
+    pub(crate) now: Timestamp,
+    /// When to look again, if nothing happens before.
+    pub(crate) next_at: Option<i64>,
+    /// To be sent.
+    pub(crate) deliveries: Vec<(SubscriptionRow, DeliveryRow)>,
+}
+
+fn millis(period: Duration) -> i64 {
+    i64::try_from(period.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl Transaction<'_> {
+    /// Stores a new subscription.
+    pub(crate) fn create_subscription(&mut self, row: &SubscriptionRow) -> Applied<SubscriptionRow> {
+        if self.tables.subscriptions()?.len() >= MAX_SUBSCRIPTIONS {
+            let message = format!("There are {MAX_SUBSCRIPTIONS} subscriptions, which is the most that a server keeps.");
+            return Err(OjsError::new(ErrorCode::Conflict, message)
+                .with_details(json!({"reason": "too_many_subscriptions", "max_subscriptions": MAX_SUBSCRIPTIONS}))
+                .into());
+        }
+        self.tables.put_subscription(row)?;
+        self.emit_webhook("webhook.subscription.created", row.id, "");
+        Ok(row.clone())
+    }
+
+    /// Changes a subscription by a function that may refuse.
+    pub(crate) fn change_subscription(
+        &mut self,
+        id: JobId,
+        change: impl FnOnce(&mut SubscriptionRow, i64) -> Result<(), OjsError>,
+    ) -> Applied<SubscriptionRow> {
+        let mut row = self.known_subscription(id)?;
+        let now = self.now.as_millis();
+        change(&mut row, now)?;
+        row.updated_at = now;
+        self.tables.put_subscription(&row)?;
+        // It may have become active, or its deliveries have another address.
+        self.signals.push(Signal::Deliveries);
+        Ok(row)
+    }
+
+    /// Gives a subscription another secret. The one before signs as well for a day.
+    pub(crate) fn rotate_secret(&mut self, id: JobId, secret: &Secret) -> Applied<SubscriptionRow> {
+        self.change_subscription(id, |row, now| {
+            row.previous_secret = std::mem::replace(&mut row.secret, secret.clone());
+            row.previous_until = now.saturating_add(millis(ROTATION));
+            Ok(())
+        })
+    }
+
+    /// Deletes a subscription. Its deliveries are not sent from now on; they are removed here as far as they are few,
+    /// the rest by maintenance.
+    pub(crate) fn delete_subscription(&mut self, id: JobId) -> Applied<SubscriptionRow> {
+        let row = self.known_subscription(id)?;
+        let gone = SubscriptionRow { deleted_at: self.now.as_millis(), active: false, ..row.clone() };
+        if self.tables.remove_deliveries(id, SLICE)? < SLICE {
+            self.tables.forget_subscription(id)?;
+        } else {
+            self.tables.put_subscription(&gone)?;
+        }
+        self.emit_webhook("webhook.subscription.deleted", id, "");
+        Ok(row)
+    }
+
+    fn known_subscription(&mut self, id: JobId) -> Applied<SubscriptionRow> {
+        let row = self.tables.subscription(id)?;
+        row.ok_or_else(|| OjsError::not_found("subscription", &format!("{SUBSCRIPTION}{id}")).into())
+    }
+
+    /// Stores a delivery for each event of this transaction and each subscription that wants it.
+    pub(crate) fn note_deliveries(&mut self) -> Result<(), StoreError> {
+        if self.journal.is_empty() || !self.tables.has_subscriptions()? {
+            return Ok(());
+        }
+        let subscriptions = self.tables.subscriptions()?;
+        let mut deliveries = Vec::new();
+        for event in self.journal.events(self.tables)? {
+            if !is_deliverable(&event.name) {
+                continue;
+            }
+            let wants = |row: &&SubscriptionRow| row.wants(&event.name, event.origin.as_ref(), &event.subject);
+            let wanted: Vec<JobId> = subscriptions.iter().filter(wants).map(|row| row.id).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let (name, at) = (event.name.clone(), event.at);
+            let (event_id, payload) = prepared(event);
+            deliveries.extend(wanted.into_iter().map(|subscription| fresh(subscription, &event_id, &name, &payload, at)));
+        }
+        if !deliveries.is_empty() {
+            self.tables.put_deliveries(&deliveries)?;
+            self.signals.push(Signal::Deliveries);
+        }
+        Ok(())
+    }
+
+    /// Takes deliveries that are due. Until `due_at` no other node takes them; after that the node that took them has
+    /// ended, or is too late.
+    pub(crate) fn claim_deliveries(&mut self, wish: &Wish) -> Applied<Claimed> {
+        let now = self.now.as_millis();
+        let mut claimed = Claimed { now: self.now, next_at: None, deliveries: Vec::new() };
+        // An attempt that ends at its time limit is settled before another node takes the delivery.
+        let until = now.saturating_add(millis(wish.timeout.saturating_mul(2))).saturating_add(30_000);
+        let mut subscriptions = self.tables.subscriptions()?;
+        subscriptions.retain(|row| row.active);
+        // Where the room of the node is scarce, another subscription is the first one each time.
+        let first = usize::try_from(now).unwrap_or(0).checked_rem(subscriptions.len()).unwrap_or(0);
+        subscriptions.rotate_left(first);
+        let mut written = Vec::new();
+        for subscription in subscriptions {
+            let busy = wish.busy.get(&subscription.id).copied().unwrap_or(0);
+            let free = PER_SUBSCRIPTION.saturating_sub(busy).min(wish.room.saturating_sub(written.len()));
+            if free == 0 {
+                continue;
+            }
+            for mut row in self.tables.due_deliveries(subscription.id, now, free)? {
+                row.state = DeliveryState::Sending;
+                row.lease = row.lease.saturating_add(1);
+                row.attempts = row.attempts.saturating_add(1);
+                (row.attempted_at, row.due_at) = (now, until);
+                written.push(row.clone());
+                claimed.deliveries.push((subscription.clone(), row));
+            }
+            let next = self.tables.next_delivery(subscription.id, now)?;
+            claimed.next_at = [claimed.next_at, next].into_iter().flatten().min();
+        }
+        self.tables.put_deliveries(&written)?;
+        Ok(claimed)
+    }
+
+    /// Notes how an attempt ended, unless another node has taken the delivery over. Returns the state that follows.
+    pub(crate) fn settle_delivery(&mut self, id: JobId, lease: i64, report: &Report) -> Applied<Option<DeliveryState>> {
+        let row = self.tables.delivery(id, Read::Held)?;
+        let Some(mut row) = row.filter(|row| row.lease == lease && row.state == DeliveryState::Sending) else { return Ok(None) };
+        let now = self.now.as_millis();
+        row.took = millis(report.took);
+        row.status = i64::from(report.status);
+        row.error.clone_from(&report.error);
+        row.answer.clone_from(&report.answer);
+        let next = match report.verdict {
+            Verdict::Delivered => None,
+            Verdict::Refused => {
+                row.failures = row.failures.saturating_add(1);
+                None
+            }
+            Verdict::Failed(asked) => {
+                row.failures = row.failures.saturating_add(1);
+                pause(row.failures, asked)
+            }
+        };
+        match (report.verdict, next) {
+            (Verdict::Delivered, _) => end(&mut row, DeliveryState::Delivered, now, KEEP_DELIVERED),
+            (_, Some(pause)) => (row.state, row.due_at) = (DeliveryState::Pending, now.saturating_add(millis(pause))),
+            (_, None) => end(&mut row, DeliveryState::Dead, now, KEEP_DEAD),
+        }
+        self.tables.put_deliveries(std::slice::from_ref(&row))?;
+        self.emit_settled(&row);
+        if row.state == DeliveryState::Pending {
+            // Other nodes learn when it is due.
+            self.signals.push(Signal::Deliveries);
+        }
+        Ok(Some(row.state))
+    }
+
+    /// Sends a delivery again now, with the pauses of a new one.
+    pub(crate) fn retry_delivery(&mut self, id: JobId) -> Applied<DeliveryRow> {
+        let named = format!("{DELIVERY}{id}");
+        let row = self.tables.delivery(id, Read::Held)?;
+        let mut row = row.ok_or_else(|| OjsError::not_found("delivery", &named))?;
+        // Without its subscription there is no address; its deliveries are about to be removed.
+        self.known_subscription(row.subscription)?;
+        if row.state == DeliveryState::Sending {
+            let message = format!("Delivery '{named}' is being sent now.");
+            return Err(OjsError::new(ErrorCode::Conflict, message)
+                .with_details(json!({"reason": "delivery_in_progress", "delivery_id": named}))
+                .into());
+        }
+        (row.state, row.due_at, row.failures) = (DeliveryState::Pending, self.now.as_millis(), 0);
+        (row.ended_at, row.keep_until) = (0, 0);
+        self.tables.put_deliveries(std::slice::from_ref(&row))?;
+        self.signals.push(Signal::Deliveries);
+        Ok(row)
+    }
+
+    /// Removes what is past its retention, and what is left of deleted subscriptions; true when there may be more.
+    pub(crate) fn prune_deliveries(&mut self) -> Applied<bool> {
+        let mut more = self.tables.remove_old_deliveries(self.now.as_millis(), SLICE)? == SLICE;
+        for subscription in self.tables.deleted_subscriptions()? {
+            if self.tables.remove_deliveries(subscription.id, SLICE)? < SLICE {
+                self.tables.forget_subscription(subscription.id)?;
+            } else {
+                more = true;
+            }
+        }
+        Ok(more)
+    }
+
+    fn emit_settled(&mut self, row: &DeliveryRow) {
+        let name = match row.state {
+            DeliveryState::Delivered => "webhook.delivered",
+            DeliveryState::Dead => "webhook.dead",
+            DeliveryState::Pending | DeliveryState::Sending => "webhook.failed",
+        };
+        let mut extra = String::new();
+        json::push_text(&mut extra, "delivery_id", &format!("{DELIVERY}{}", row.id));
+        json::push_text(&mut extra, "event_id", &row.event_id);
+        json::push_text(&mut extra, "event_type", &row.event_type);
+        json::push_bare(&mut extra, "attempt", row.attempts);
+        if row.status > 0 {
+            json::push_bare(&mut extra, "status_code", row.status);
+        }
+        if !row.error.is_empty() {
+            json::push_text(&mut extra, "error", &row.error);
+        }
+        if row.state == DeliveryState::Pending {
+            json::push_time(&mut extra, "next_attempt_at", Timestamp::from_millis(row.due_at));
+        }
+        self.emit_webhook(name, row.subscription, &extra);
+    }
+
+    fn emit_webhook(&mut self, name: &str, subscription: JobId, more: &str) {
+        let subject = format!("{SUBSCRIPTION}{subscription}");
+        let mut extra = String::new();
+        json::push_text(&mut extra, "subscription_id", &subject);
+        if !more.is_empty() {
+            extra.push(',');
+            extra.push_str(more);
+        }
+        self.journal.other(name, self.now, &subject, &extra);
+    }
+}
+
+fn fresh(subscription: JobId, event_id: &str, event_type: &str, payload: &str, at: Timestamp) -> DeliveryRow {
+    DeliveryRow {
+        id: JobId::now_v7(),
+        subscription,
+        event_id: event_id.to_owned(),
+        event_type: event_type.to_owned(),
+        payload: payload.to_owned(),
+        created_at: at.as_millis(),
+        state: DeliveryState::Pending,
+        due_at: at.as_millis().max(1),
+        lease: 0,
+        attempts: 0,
+        failures: 0,
+        attempted_at: 0,
+        took: 0,
+        status: 0,
+        error: String::new(),
+        answer: String::new(),
+        ended_at: 0,
+        keep_until: 0,
+    }
+}
+
+fn end(row: &mut DeliveryRow, state: DeliveryState, now: i64, keep: Duration) {
+    (row.state, row.due_at, row.ended_at) = (state, 0, now);
+    row.keep_until = now.saturating_add(millis(keep));
+}

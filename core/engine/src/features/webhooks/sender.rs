@@ -1,0 +1,128 @@
+//! Sends deliveries: claims what is due, lets a task send each, settles it.
+//!
+//! Each node has one. Nothing of it is needed for jobs: when a send hangs or fails, only deliveries wait. It keeps no
+//! reference to the store while it waits, so an engine that is dropped closes its store.
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use ojs_model::{JobId, Timestamp};
+use tokio::task::{Id, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::commands::{AnySubscription, ClaimDeliveries, SettleDelivery};
+use super::records::{DeliveryRow, SubscriptionRow};
+use super::request::{Sent, post};
+use super::rules::{Claimed, Wish};
+use super::schedule::Report;
+use crate::error::{Applied, Refusal, StoreError};
+use crate::kernel::wake::Wakeups;
+use crate::metrics::{Metrics, lock};
+use crate::outgoing::Outgoing;
+use crate::store::seam::Store;
+
+/// Requests that a node has under way at most.
+const MOST: usize = 1_024;
+/// How often it looks without a reason: another process on the same file may have ended.
+const FALLBACK: Duration = Duration::from_secs(30);
+/// How long it waits after a fault of the store.
+const AFTER_FAULT: Duration = Duration::from_secs(1);
+/// How long requests under way may take when the engine closes. What is left is sent again after its lease.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a sender works with.
+pub(crate) struct Parts {
+    pub store: Weak<dyn Store>,
+    pub wakeups: Arc<Wakeups>,
+    pub metrics: Arc<Metrics>,
+    pub outgoing: Arc<Outgoing>,
+    pub closing: CancellationToken,
+}
+
+/// The sender of a node, and its requests under way.
+struct Sender {
+    parts: Arc<Parts>,
+    flights: JoinSet<()>,
+    targets: HashMap<Id, JobId>,
+}
+
+/// Runs until the engine closes.
+pub(crate) async fn run(parts: Parts) {
+    let mut sender = Sender { parts: Arc::new(parts), flights: JoinSet::new(), targets: HashMap::new() };
+    let parts = Arc::clone(&sender.parts);
+    while !parts.closing.is_cancelled() {
+        let pause = match sender.look().await {
+            Ok(pause) => pause,
+            Err(Refusal::Store(StoreError::Closed)) => break,
+            Err(refusal) => {
+                tracing::warn!(?refusal, "webhooks: deliveries could not be claimed; trying again");
+                AFTER_FAULT
+            }
+        };
+        tokio::select! {
+            () = parts.wakeups.deliveries() => {}
+            () = sender.landed(), if !sender.flights.is_empty() => {}
+            () = tokio::time::sleep(pause) => {}
+            () = parts.closing.cancelled() => {}
+        }
+    }
+    // Aborted after the grace period, when the set is dropped.
+    let _ = tokio::time::timeout(GRACE, async { while sender.flights.join_next().await.is_some() {} }).await;
+}
+
+impl Sender {
+    /// Claims what is due and sends it; returns when to look again.
+    async fn look(&mut self) -> Applied<Duration> {
+        let Some(store) = self.parts.store.upgrade() else { return Err(StoreError::Closed.into()) };
+        if !store.query(AnySubscription).await? {
+            return Ok(FALLBACK);
+        }
+        let mut busy: HashMap<JobId, usize> = HashMap::new();
+        for target in self.targets.values() {
+            *busy.entry(*target).or_default() += 1;
+        }
+        let wish = Wish { busy, room: MOST.saturating_sub(self.targets.len()), timeout: self.parts.outgoing.timeout() };
+        let Claimed { now, next_at, deliveries } = store.execute(ClaimDeliveries(wish)).await?;
+        for (subscription, delivery) in deliveries {
+            let target = subscription.id;
+            let flight = send(Arc::clone(&self.parts), subscription, delivery, now);
+            self.targets.insert(self.flights.spawn(flight).id(), target);
+        }
+        let pause = next_at.map(|at| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)));
+        Ok(pause.unwrap_or(FALLBACK).clamp(Duration::from_millis(1), FALLBACK))
+    }
+
+    /// Resolves when a request has ended.
+    async fn landed(&mut self) {
+        let mut landed = self.flights.join_next_with_id().await;
+        while let Some(ended) = landed {
+            let id = match ended {
+                Ok((id, ())) => id,
+                Err(error) => {
+                    tracing::error!(%error, "webhooks: a delivery ended in a panic; it is sent again after its lease");
+                    error.id()
+                }
+            };
+            self.targets.remove(&id);
+            landed = self.flights.try_join_next_with_id();
+        }
+    }
+}
+
+/// One attempt. It is stamped with the time of its claim, by the clock of the store.
+async fn send(parts: Arc<Parts>, subscription: SubscriptionRow, delivery: DeliveryRow, now: Timestamp) {
+    let sent = Sent { delivery: delivery.id, event_type: &delivery.event_type, payload: &delivery.payload };
+    let began = Instant::now();
+    let outcome = parts.outgoing.post(&post(&subscription, sent, now)).await;
+    let report = Report::of(outcome, began.elapsed());
+    tracing::debug!(delivery = %delivery.id, attempt = delivery.attempts, status = report.status, error = report.error, "webhook");
+    let took = report.took;
+    let Some(store) = parts.store.upgrade() else { return };
+    match store.execute(SettleDelivery { id: delivery.id, lease: delivery.lease, report }).await {
+        Ok(Some(state)) => lock(&parts.metrics.webhooks).add(state, took),
+        Ok(None) => tracing::info!(delivery = %delivery.id, "webhooks: another node has taken the delivery over, or it is gone"),
+        Err(refusal) => {
+            tracing::warn!(?refusal, delivery = %delivery.id, "webhooks: a delivery could not be settled; it is sent again");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A request that is to be sent, and what came of it.
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use bytes::Bytes;
+
+use super::guard::Refused;
+
+/// Most bytes of an answer's body that are read.
+pub const MAX_ANSWER_BYTES: usize = 64 * 1024;
+/// Redirects that are followed.
+pub const MAX_REDIRECTS: usize = 3;
+
+/// A POST request.
+#[derive(Debug, Clone)]
+pub struct Post {
+    /// Where it goes.
+    pub url: String,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Bytes,
+}
+
+/// An answer, whatever its status.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Its status.
+    pub status: u16,
+    /// For how long the receiver wants no further request.
+    pub retry_after: Option<Duration>,
+    /// The beginning of its body, at most 64 KiB. What is not UTF-8 is replaced.
+    pub body: String,
+    /// Whether the body ended there, and within the time.
+    pub is_whole: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The guard does not let the engine connect there.
+    #[error("{0}")]
+    Refused(#[from] Refused),
+    /// An answer redirects to where no request can go, or too often.
+    #[error("{0}")]
+    Redirect(String),
+    /// No answer within the time.
+    #[error("no answer within {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// No connection, or it ended before the answer.
+    #[error("{0}")]
+    Connection(String),
+}

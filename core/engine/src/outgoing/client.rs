@@ -1,0 +1,162 @@
+//! Sends requests within limits: of time, of size, of redirects, and of where they go.
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use axum::http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderValue};
+use bytes::BytesMut;
+use reqwest::{Client, Response, Url};
+
+use super::answer::{Answer, Fault, MAX_ANSWER_BYTES, MAX_REDIRECTS, Post};
+use super::guard::Guard;
+use super::options::OutgoingOptions;
+use super::resolver::{GuardedResolver, refusal};
+use super::tls;
+
+/// What requests of the engine name themselves.
+const USER_AGENT: &str = "OJS-Webhook/1.0";
+/// Time to connect, as a part of the whole.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Idle connections that are kept for one host.
+const IDLE_PER_HOST: usize = 4;
+
+/// The client of the engine. Its connections are kept and used again.
+#[derive(Debug)]
+pub struct Outgoing {
+    options: OutgoingOptions,
+    guard: Arc<Guard>,
+    /// Made for the first request, because it reads the certificates of the system.
+    client: OnceLock<Client>,
+}
+
+impl Outgoing {
+    /// A client with these settings. Connects to nothing yet.
+    #[must_use]
+    pub fn new(options: OutgoingOptions, test_mode: bool) -> Self {
+        let guard = Arc::new(Guard::new(options.allow.clone(), options.allow_insecure || test_mode));
+        Self { options, guard, client: OnceLock::new() }
+    }
+
+    /// Whether this build can send requests.
+    pub const IS_PRESENT: bool = true;
+
+    /// Decides where requests may go.
+    #[must_use]
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// The most that a request and its answer may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.options.timeout
+    }
+
+    /// Sends a request and reads the beginning of the answer. A redirect (301, 302, 307, 308) is followed with the same
+    /// method, headers and body.
+    ///
+    /// # Errors
+    /// [`Fault`] when there is no answer.
+    pub async fn post(&self, post: &Post) -> Result<Answer, Fault> {
+        let deadline = tokio::time::Instant::now() + self.options.timeout;
+        let sending = tokio::time::timeout_at(deadline, self.send(post));
+        let response = sending.await.unwrap_or(Err(Fault::Timeout(self.options.timeout)))?;
+        let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
+        let (body, is_whole) = beginning(response, deadline).await;
+        Ok(Answer { status, retry_after, body, is_whole })
+    }
+
+    async fn send(&self, post: &Post) -> Result<Response, Fault> {
+        self.guard.check_url(&post.url)?;
+        let mut url = Url::parse(&post.url).map_err(|error| Fault::Connection(format!("the URL cannot be read: {error}")))?;
+        for _ in 0..=MAX_REDIRECTS {
+            // The client understands more spellings of an address than the guard does: what the guard sees is what
+            // the client has read.
+            self.guard.check_url(url.as_str())?;
+            let request = self.client()?.post(url.clone()).headers(post.headers.clone()).body(post.body.clone());
+            let response = request.send().await.map_err(fault)?;
+            if !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
+                return Ok(response);
+            }
+            url = target(&url, response.headers())?;
+        }
+        Err(Fault::Redirect(format!("more than {MAX_REDIRECTS} redirects")))
+    }
+
+    fn client(&self) -> Result<&Client, Fault> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let failed = |error: &dyn std::fmt::Display| Fault::Connection(format!("cannot set up the HTTP client: {error}"));
+        let tls = tls::config().map_err(|error| failed(&error))?;
+        let resolver = GuardedResolver::new(Arc::clone(&self.guard), self.options.names.clone());
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .dns_resolver(resolver)
+            // A proxy would resolve the name itself, behind the guard.
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(CONNECT_TIMEOUT)
+            .pool_max_idle_per_host(IDLE_PER_HOST)
+            .tcp_nodelay(true)
+            .user_agent(USER_AGENT)
+            .default_headers(headers)
+            .build()
+            .map_err(|error| failed(&error))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
+
+fn target(from: &Url, headers: &HeaderMap) -> Result<Url, Fault> {
+    let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
+    let location = location.ok_or_else(|| Fault::Redirect("a redirect without a Location".to_owned()))?;
+    from.join(location).map_err(|_| Fault::Redirect("a redirect to something that is not a URL".to_owned()))
+}
+
+fn fault(error: reqwest::Error) -> Fault {
+    if let Some(refused) = refusal(&error) {
+        return Fault::Refused(refused);
+    }
+    // The URL may hold a token: it is not repeated. The cause is at the end of the chain.
+    let error = error.without_url();
+    let mut told = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        told = inner.to_string();
+        cause = inner.source();
+    }
+    let what = if error.is_connect() { "cannot connect" } else { "the connection ended" };
+    Fault::Connection(format!("{what}: {told}"))
+}
+
+/// The beginning of the body, and whether that is all of it. Without reading to its end, an answer without end costs
+/// its connection only.
+async fn beginning(mut response: Response, deadline: tokio::time::Instant) -> (String, bool) {
+    let mut body = BytesMut::new();
+    let mut is_whole = false;
+    while body.len() < MAX_ANSWER_BYTES {
+        match tokio::time::timeout_at(deadline, response.chunk()).await {
+            Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+            Ok(Ok(None)) => {
+                is_whole = true;
+                break;
+            }
+            Ok(Err(_)) | Err(_) => break,
+        }
+    }
+    body.truncate(MAX_ANSWER_BYTES);
+    (String::from_utf8_lossy(&body).into_owned(), is_whole)
+}
+
+/// `Retry-After`: seconds or a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse::<u32>() {
+        return Some(Duration::from_secs(seconds.into()));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    // A date that is over is now.
+    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+}

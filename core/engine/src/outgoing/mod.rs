@@ -1,0 +1,23 @@
+//! Requests that the engine sends to addresses which its clients have chosen: webhooks, later push delivery.
+//!
+//! Such an address is input from a stranger. [`guard`] decides which addresses are connected to, `client` sends within
+//! limits of time and size. What is sent and what an answer means, the feature decides that sends.
+#[cfg(not(feature = "outgoing"))]
+mod absent;
+mod answer;
+#[cfg(feature = "outgoing")]
+mod client;
+pub(crate) mod guard;
+pub(crate) mod options;
+#[cfg(feature = "outgoing")]
+mod resolver;
+#[cfg(feature = "outgoing")]
+mod tls;
+
+#[cfg(not(feature = "outgoing"))]
+pub use absent::Outgoing;
+pub use answer::{Answer, Fault, Post};
+#[cfg(feature = "outgoing")]
+pub use client::Outgoing;
+pub use guard::{Allowed, Guard, Refused};
+pub use options::{Names, OutgoingOptions, Resolving};

@@ -1,0 +1,49 @@
+//! What an operator sets for requests that the engine sends.
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::guard::Allowed;
+
+/// The addresses of a host, when they are known.
+pub type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+
+/// Finds the addresses of hosts.
+pub trait Names: Send + Sync {
+    /// The addresses of a host.
+    fn resolve(&self, host: &str) -> Resolving;
+}
+
+/// Settings of requests that the engine sends to addresses which clients have chosen.
+#[derive(Clone)]
+pub struct OutgoingOptions {
+    /// Targets that may be connected to although they are not public addresses, also without TLS.
+    pub allow: Vec<Allowed>,
+    /// Connects to every address, also without TLS. Never in production.
+    pub allow_insecure: bool,
+    /// The most that a request and its answer may take, redirects included: 30 s.
+    pub timeout: Duration,
+    /// Asked instead of the system: tests that decide what names mean.
+    #[doc(hidden)]
+    pub names: Option<Arc<dyn Names>>,
+}
+
+impl Default for OutgoingOptions {
+    fn default() -> Self {
+        Self { allow: Vec::new(), allow_insecure: false, timeout: Duration::from_secs(30), names: None }
+    }
+}
+
+impl fmt::Debug for OutgoingOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allow, allow_insecure, timeout, .. } = self;
+        f.debug_struct("OutgoingOptions")
+            .field("allow", allow)
+            .field("allow_insecure", allow_insecure)
+            .field("timeout", timeout)
+            .finish_non_exhaustive()
+    }
+}
