@@ -365,6 +365,7 @@ export class OJSClient {
   readonly middleware: MiddlewareChain<EnqueueMiddleware>;
   readonly queues: Queues;
   readonly rateLimits: RateLimits;
+  readonly trains: Trains;
   readonly deadLetters: DeadLetters;
   readonly cron: Cron;
   readonly workers: Workers;

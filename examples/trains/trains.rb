@@ -28,5 +28,5 @@ second = client.enqueue("deployment", { destination_id: 123, action: "rollback" 
 
 worker.start
 [regular, first, second].each { |job| client.wait_for_result(job.id, timeout: 30) }
-worker.shutdown
+worker.stop
 client.close

@@ -8,7 +8,8 @@ const { follow } = require('./events.cjs');
 const { JobRequest } = require('./job.cjs');
 const { Job } = require('./records.cjs');
 const { ENQUEUE_ORDER, MiddlewareChain, compose } = require('./middleware.cjs');
-const { Cron: CronOperations, DeadLetters, Operations, Queues, RateLimits, Workers } = require('./operations.cjs');
+const { Cron: CronOperations, DeadLetters, Operations, Queues } = require('./operations.cjs');
+const { RateLimits, Trains, Workers } = require('./operations.cjs');
 const { Transport } = require('./transport.cjs');
 const { Workflow } = require('./workflow.cjs');
 const { OJSNotEnqueuedError, OJSValidationError } = require('./errors.cjs');
@@ -24,6 +25,7 @@ class OJSClient extends Operations {
     this.middleware = new MiddlewareChain(ENQUEUE_ORDER);
     this.queues = new Queues(this);
     this.rateLimits = new RateLimits(this);
+    this.trains = new Trains(this);
     this.deadLetters = new DeadLetters(this);
     this.cron = new Cron(this);
     this.workers = new Workers(this);

@@ -214,19 +214,75 @@ mod http {
     }
 }
 
-/// The engine in this process gets the header as well: it refuses what it does not have, and nothing is stored.
 #[cfg(feature = "embedded")]
-#[tokio::test]
-async fn an_embedded_engine_without_an_extension_stores_nothing() {
+mod fakes {
+    use std::sync::{Arc, Mutex};
+
     use ojs::testing::Fake;
-    let fake = Fake::start().await.unwrap();
-    let client = fake.client();
-    let manifest = String::from_utf8(client.manifest_raw().await.unwrap().to_vec()).unwrap();
-    let answer = client.enqueue("deploy", ()).train("dest_1").await;
-    if manifest.contains(JOB_TRAINS) {
-        assert_eq!(answer.unwrap().id.len(), 36);
-    } else {
-        assert!(answer.unwrap_err().is_unsupported_extension());
-        assert!(fake.enqueued().is_empty());
+    use ojs::{Client, HandlerError, JobContext, JobState, Worker};
+
+    use super::*;
+
+    /// A worker whose handler `deploy` keeps its argument and its place; an argument below zero fails for good.
+    fn worker(client: &Client) -> (Arc<Worker>, Arc<Mutex<Vec<(i64, u64)>>>) {
+        let (worker, seen) = (Worker::for_client(client), Arc::new(Mutex::new(Vec::new())));
+        let kept = Arc::clone(&seen);
+        let handler = move |ctx: JobContext| {
+            let kept = Arc::clone(&kept);
+            async move {
+                let number: i64 = ctx.arg(0)?;
+                kept.lock().unwrap().push((number, ctx.train().map_or(0, |train| train.position)));
+                if number < 0 { Err(HandlerError::non_retryable("no such destination")) } else { Ok(()) }
+            }
+        };
+        worker.register("deploy", handler).unwrap();
+        (Arc::new(worker), seen)
+    }
+
+    #[tokio::test]
+    async fn a_drain_runs_the_jobs_of_a_train_in_order() {
+        let fake = Fake::start().await.unwrap();
+        let client = fake.client();
+        // Without the train the highest priority would run first.
+        for (number, priority) in [(1, -5), (2, 0), (3, 5)] {
+            client.enqueue("deploy", number).train("dest_1").priority(priority).await.unwrap();
+        }
+        let waiting = client.enqueue("deploy", 4).train("dest_1").await.unwrap();
+        assert_eq!((waiting.state, waiting.train.unwrap().ahead), (JobState::Pending, 3));
+        let (worker, seen) = worker(&client);
+        assert_eq!(fake.drain(&worker).await.unwrap(), 4);
+        assert_eq!(*seen.lock().unwrap(), [(1, 1), (2, 2), (3, 3), (4, 4)]);
+        assert_eq!(fake.assert_enqueued("deploy")["meta"]["train_id"], "dest_1");
+    }
+
+    #[tokio::test]
+    async fn a_job_that_fails_for_good_stops_its_train_where_it_says_so() {
+        for (action, ran, state) in [
+            (TrainAction::Hold, vec![(-1, 1)], JobState::Pending),
+            (TrainAction::Advance, vec![(-1, 1), (2, 2)], JobState::Completed),
+        ] {
+            let fake = Fake::start().await.unwrap();
+            let client = fake.client();
+            client.enqueue("deploy", -1).train(Train::new("dest_1").on_discarded(action)).await.unwrap();
+            let second = client.enqueue("deploy", 2).train("dest_1").await.unwrap();
+            let (worker, seen) = worker(&client);
+            assert!(fake.drain(&worker).await.is_err(), "the failure of the first job");
+            fake.drain(&worker).await.unwrap();
+            assert_eq!((&*seen.lock().unwrap(), client.get_job(&second.id).await.unwrap().state), (&ran, state), "{action:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn steps_and_runs_join_like_any_other_job() {
+        let fake = Fake::start().await.unwrap();
+        let client = fake.client();
+        let job = |number| JobRequest::new("deploy", number).train("dest_1");
+        client.enqueue("deploy", 1).train("dest_1").await.unwrap();
+        client.workflow(&chain([job(2), JobRequest::new("deploy", 9)])).await.unwrap();
+        client.enqueue_batch([job(3), job(4)]).await.unwrap();
+        let (worker, seen) = worker(&client);
+        assert_eq!(fake.drain(&worker).await.unwrap(), 5);
+        let in_train: Vec<_> = seen.lock().unwrap().iter().copied().filter(|(_, position)| *position > 0).collect();
+        assert_eq!(in_train, [(1, 1), (2, 2), (3, 3), (4, 4)]);
     }
 }

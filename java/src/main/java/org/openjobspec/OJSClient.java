@@ -155,6 +155,11 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
         return new Bulk(this);
     }
 
+    /** Job trains: which there are, what is in one, holding one and letting it go on. */
+    public Trains trains() {
+        return new Trains(this);
+    }
+
     /** Limits of keys. */
     public RateLimits rateLimits() {
         return new RateLimits(this);
