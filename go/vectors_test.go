@@ -252,6 +252,8 @@ func optionsOf(t *testing.T, given map[string]json.RawMessage) (options []ojs.En
 			option = ojs.WithMeta(read[ojs.Obj](t, raw))
 		case "schema":
 			option = ojs.WithSchema(read[string](t, raw))
+		case "version":
+			option = ojs.WithVersion(read[string](t, raw))
 		case "result_ttl":
 			option = ojs.WithResultTTL(time.Duration(read[int64](t, raw)) * time.Second)
 		case "total_timeout":

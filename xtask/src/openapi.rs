@@ -220,6 +220,7 @@ fn schemas() -> Value {
         "NewJob": {
             "type": "object", "required": ["type", "args"],
             "properties": {"type": text, "args": {"type": "array"}, "id": {"type": "string", "format": "uuid"}, "meta": object,
+                           "version": {"type": ["string", "integer"]},
                            "options": object},
         },
         "NewJobs": {"type": "object", "required": ["jobs"], "properties": {"jobs": {"type": "array", "items": reference("NewJob")}}},

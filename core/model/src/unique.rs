@@ -106,7 +106,8 @@ impl UniquePolicy {
     ///
     /// ```
     /// use ojs_model::unique::{Subject, UniquePolicy};
-    /// let job = Subject { job_type: "email.send", queue: "default", args: "[]", meta: "{}", version: None, given: None };
+    /// let (args, meta) = ("[]", "{}");
+    /// let job = Subject { job_type: "email.send", queue: "default", args, meta, version: None, given: None };
     /// let policy = UniquePolicy::parse(&serde_json::json!({}), &job)?;
     /// assert_eq!(policy.key.to_string(), "b427cb16d1d6f10ffdad95ac22b2fef22f6c30d89ef11703401cbf4110c42186");
     /// # Ok::<(), ojs_model::OjsError>(())

@@ -6,7 +6,6 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::envelope::shorten;
 use crate::error::OjsError;
 
 /// Each part of a version is below this.
@@ -113,7 +112,8 @@ impl Range {
     /// 400, field `versions`, for a text that is no range, and for one that contains no version.
     pub fn parse(text: &str) -> Result<Self, OjsError> {
         let fault = |why: &str| {
-            let message = format!("versions: '{}' {why}; write *, 2.0 or >=2.0 <3.0.", shorten(text));
+            let shown: String = text.chars().take(80).collect();
+            let message = format!("versions: '{shown}' {why}; write *, 2.0 or >=2.0 <3.0.");
             OjsError::invalid_field("versions", message)
         };
         let mut range = Self::ALL;

@@ -393,7 +393,8 @@ macro_rules! option_setters {
             self
         }
 
-        /// The version of the arguments, `2`, `2.1` or `2.1.0`: a server with job versioning hands the job to workers that run it.
+        /// The version of the arguments, `2`, `2.1` or `2.1.0`: a server with job versioning hands the job to workers
+        /// that run it.
         pub fn version(mut self, version: impl Into<String>) -> Self {
             self.$($part)+.version = Some(version.into());
             self

@@ -53,8 +53,8 @@ pub struct Exchanged {
     pub jobs: Vec<JobView>,
     /// When a claim that a queue's rate held back may find more.
     pub retry_at: Option<Timestamp>,
-    /// The worker of the claim runs some versions only, as it has said in a heartbeat: when it waits, it is to be called
-    /// in addition to others.
+    /// The worker of the claim runs some versions only, as it has said in a heartbeat: when it waits, it is to be
+    /// called in addition to others.
     pub is_picky: bool,
 }
 

@@ -43,6 +43,7 @@ mod refusals;
 mod results;
 mod retention;
 mod retries;
+mod routing;
 mod scenarios;
 mod schemas;
 mod strangers;

@@ -147,9 +147,9 @@ impl Worker {
         Ok(())
     }
 
-    /// Registers how arguments of one version of a job type become those of another, before the middleware and the handler see the
-    /// job. Changes are made one after the other as long as there is one for the version that the arguments have then. A job
-    /// without a version, or with one that no change begins at, stays as it is.
+    /// Registers how arguments of one version of a job type become those of another, before the middleware and the
+    /// handler see the job. Changes are made one after the other as long as there is one for the version that the
+    /// arguments have then. A job without a version, or with one that no change begins at, stays as it is.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]

@@ -51,8 +51,9 @@ pub struct WorkerOptions {
     /// `fetch_types`, as ours does, and at most 256 types; otherwise the worker warns once and gives jobs of other types back, as
     /// [`UnknownTypes::Release`] does.
     pub only_registered_types: bool,
-    /// The versions that the worker runs of a job type, as ranges: `*`, `2.0` or `>=2.0 <3.0`. A type that is not named here runs in
-    /// every version. A worker that names none declares nothing, and is given every version of every type.
+    /// The versions that the worker runs of a job type, as ranges: `*`, `2.0` or `>=2.0 <3.0`. A type that is not
+    /// named here runs in every version. A worker that names none declares nothing, and is given every version of every
+    /// type.
     pub versions: Vec<(String, Vec<String>)>,
     /// How long the outcomes of jobs may take to reach the server after the grace period. `None` is as long as the lease
     /// ([`visibility_timeout`](Self::visibility_timeout)), at most 30 seconds. An outcome whose lease is over is given up before.
@@ -165,7 +166,8 @@ impl WorkerOptions {
         self
     }
 
-    /// Declares the [`versions`](Self::versions) that the worker runs of a job type: a server with job versioning gives it no others.
+    /// Declares the [`versions`](Self::versions) that the worker runs of a job type: a server with job versioning gives
+    /// it no others.
     ///
     /// ```
     /// use ojs::worker::WorkerOptions;

@@ -106,7 +106,7 @@ impl Transforms {
     }
 }
 
-/// The member `handlers` of requests for jobs, as JSON: what the worker runs, when it has declared versions of any type.
+/// The member `handlers` of requests for jobs, as JSON: what the worker runs, when it has declared versions.
 /// Types with a handler and without declared versions are there with every version.
 pub(super) fn declared(options: &WorkerOptions, job_types: Option<&[String]>) -> Option<String> {
     if options.versions.is_empty() {

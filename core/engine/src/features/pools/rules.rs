@@ -1,5 +1,5 @@
-//! How a claim of several queues is divided: by the strategy of their pool, and in the order of the claim where there is
-//! none.
+//! How a claim of several queues is divided: by the strategy of their pool, and in the order of the claim where there
+//! is none.
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
 

@@ -67,7 +67,15 @@ pub trait RouteTables: RecordTables {
         Records::of(self).get(&job_type)
     }
 
-    /// How many job types have rules; asked for at every enqueue.
+    /// Whether any job type has rules; asked for at every enqueue.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn has_routes(&mut self) -> Result<bool> {
+        Ok(Records::<RouteRow, _>::of(self).count(&Scan::over(RouteRow::KEY).limit(1))? > 0)
+    }
+
+    /// How many job types have rules.
     ///
     /// # Errors
     /// A store that cannot be read.

@@ -87,7 +87,7 @@ fn chosen(rules: &[Rule], id: JobId) -> Option<&Rule> {
 impl Transaction<'_> {
     /// Gives jobs the versions that the rules of their types ask for.
     pub(super) fn route(&mut self, jobs: &[Arc<NewJob>], admission: &mut Admission) -> Applied<()> {
-        if self.tables.count_routes()? == 0 {
+        if !self.tables.has_routes()? {
             return Ok(());
         }
         for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.version.is_none()) {
@@ -107,8 +107,8 @@ impl Transaction<'_> {
         Ok(with_version(job, &rule.version))
     }
 
-    /// A step of a workflow has a version of its own. One that names none gets that of the rules, else the latest of the
-    /// registered schemas of its type (interactions, section 12).
+    /// A step of a workflow has a version of its own. One that names none gets that of the rules, else the latest of
+    /// the registered schemas of its type (interactions, section 12).
     pub(crate) fn version_of_step(&mut self, job: &NewJob) -> Applied<Option<NewJob>> {
         if job.version.is_some() {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! Which version goes to which worker.
 //!
-//! An available job with a version does not stand in the line of its queue but in one of its own, with the other jobs of
-//! its type and version there. So a claim passes over no job that its worker cannot run, however many wait: it asks
+//! An available job with a version does not stand in the line of its queue but in one of its own, with the other jobs
+//! of its type and version there. So a claim passes over no job that its worker cannot run, however many wait: it asks
 //! which lines there are, and reads the heads of those that the worker runs.
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::kernel::transaction::Transaction;
 use crate::store::rows::WorkerRow;
 
 impl Transaction<'_> {
-    /// Gives jobs the versions that the rules of their types ask for, and notes that storing jobs notes a queue as well:
-    /// the first time that it gets a job with a version.
+    /// Gives jobs the versions that the rules of their types ask for, and notes that storing jobs notes a queue as
+    /// well: the first time that it gets a job with a version.
     pub(crate) fn admit_versions(&mut self, jobs: &[Arc<NewJob>], admission: &mut Admission) -> Applied<()> {
         self.route(jobs, admission)?;
         let routed = admission.filled.clone();

@@ -297,6 +297,7 @@ class VectorsTest {
             case "tags" -> request.tags(texts(value));
             case "meta" -> request.meta(Members.of(value));
             case "schema" -> request.schema((String) value);
+            case "version" -> request.version((String) value);
             case "retry" -> request.retry(value instanceof Number attempts
                     ? RetryPolicy.DEFAULT.withMaxAttempts(attempts.intValue()) : retry(Members.of(value)));
             case "unique" -> request.unique(unique(Members.of(value)));
