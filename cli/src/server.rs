@@ -25,6 +25,7 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     let mut options = EngineOptions::new(store);
     options.test_mode = args.test_mode;
     options.codec_server_url.clone_from(&args.codec_server_url);
+    options.outgoing = (&args.outgoing).into();
 
     // Before the first line is printed: who reads it may send a signal at once.
     let signals = Signals::install()?;

@@ -39,6 +39,7 @@ from .errors import (
     QueuePausedError,
     RateLimitedError,
     Snooze,
+    UntrustedWebhookError,
 )
 from .job import JobPage, JobRequest
 from .middleware import Chain
@@ -95,6 +96,7 @@ __all__ = [
     "Task",
     "Transport",
     "UniquePolicy",
+    "UntrustedWebhookError",
     "Worker",
     "Workflow",
     "WorkflowStatus",
