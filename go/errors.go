@@ -32,6 +32,7 @@ const (
 	ErrNotEnqueued            Class = 31 // An enqueue middleware did not call next: the job was dropped on purpose.
 	ErrMiddleware             Class = 32 // A chain was used wrongly: unknown name, name taken, changed while in use, next called twice.
 	ErrOutbox                 Class = 33 // The outbox cannot be used as it is set up, or not here: the message says what to do.
+	ErrUntrustedWebhook       Class = 34 // A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it.
 	ErrClosed                 Class = 40 // The client, worker or server was closed.
 	ErrForked                 Class = 41 // A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
 	ErrInternal               Class = 42 // A bug in OJS. Please report it.
@@ -74,6 +75,8 @@ func (c Class) about() (words string, parent Class) {
 		return "middleware", 0
 	case ErrOutbox:
 		return "outbox", 0
+	case ErrUntrustedWebhook:
+		return "untrusted webhook", 0
 	case ErrClosed:
 		return "closed", 0
 	case ErrForked:

@@ -1041,6 +1041,8 @@ export class OJSNotEnqueuedError extends OJSError {}
 export class OJSMiddlewareError extends OJSError {}
 /** The outbox cannot be used as it is set up, or not here: the message says what to do. */
 export class OJSOutboxError extends OJSError {}
+/** A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it. */
+export class OJSUntrustedWebhookError extends OJSError {}
 /** The client, worker or server was closed. */
 export class OJSClosedError extends OJSError {}
 /** A bug in OJS. Please report it. */

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ojs_engine::Limits;
+use ojs_engine::outgoing::{Allowed, OutgoingOptions};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
     codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, pools, queues, rate_limits, relay,
-    schemas, stats, trains, workers, workflows,
+    schemas, stats, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -64,6 +65,9 @@ pub enum Command {
     /// Look at job trains; hold them, and let them go on.
     #[command(subcommand)]
     Trains(trains::Action),
+    /// Send events to other systems: subscriptions, their deliveries.
+    #[command(subcommand)]
+    Webhooks(webhooks::Action),
     /// Look at workflows, cancel them.
     #[command(subcommand)]
     Workflows(workflows::Action),
@@ -147,7 +151,36 @@ pub struct ServerArgs {
     #[arg(long, env = "OJS_LOG_JOBS")]
     pub log_jobs: bool,
     #[command(flatten)]
+    pub outgoing: OutgoingArgs,
+    #[command(flatten)]
     pub limits: LimitArgs,
+}
+
+/// Where the server sends requests itself.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Webhooks")]
+pub struct OutgoingArgs {
+    /// A network or a host that webhooks may be sent to although it is not public, also without TLS: `10.1.0.0/16`,
+    /// `hooks.internal`. May be repeated.
+    #[arg(long = "webhook-allow", value_name = "NETWORK|HOST", env = "OJS_WEBHOOK_ALLOW", value_delimiter = ',')]
+    webhook_allow: Vec<Allowed>,
+    /// Send webhooks to every address, also without TLS. Clients can then reach what this machine reaches.
+    #[arg(long, env = "OJS_WEBHOOK_ALLOW_INSECURE", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
+    webhook_allow_insecure: bool,
+    /// How long an endpoint of a webhook may take.
+    #[arg(long, value_name = "SECONDS", env = "OJS_WEBHOOK_TIMEOUT", default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..=60))]
+    webhook_timeout: u64,
+}
+
+impl From<&OutgoingArgs> for OutgoingOptions {
+    fn from(args: &OutgoingArgs) -> Self {
+        Self {
+            allow: args.webhook_allow.clone(),
+            allow_insecure: args.webhook_allow_insecure,
+            timeout: Duration::from_secs(args.webhook_timeout),
+            ..Self::default()
+        }
+    }
 }
 
 /// What clients may take of a server.

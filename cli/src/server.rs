@@ -26,6 +26,7 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     options.test_mode = args.test_mode;
     options.codec_server_url.clone_from(&args.codec_server_url);
     options.strict_checkpoints = args.strict_checkpoints;
+    options.outgoing = (&args.outgoing).into();
 
     // Before the first line is printed: who reads it may send a signal at once.
     let signals = Signals::install()?;

@@ -79,6 +79,12 @@ class OJSOutboxError extends OJSError {
     super(message, { code: 'outbox', ...options });
   }
 }
+/** A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it. */
+class OJSUntrustedWebhookError extends OJSError {
+  constructor(message, options) {
+    super(message, { code: 'untrusted_webhook', ...options });
+  }
+}
 /** The client, worker or server was closed. */
 class OJSClosedError extends OJSError {
   constructor(message, options) {
@@ -143,6 +149,7 @@ const CLASSES = {
   21: OJSTimeoutError,
   30: OJSValidationError,
   31: OJSNotEnqueuedError,
+  34: OJSUntrustedWebhookError,
   40: OJSClosedError,
   42: OJSInternalError,
 };
@@ -151,7 +158,7 @@ const CLASSES = {
 const named = {
   OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
   OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSUnsupportedExtensionError, OJSAuthenticationError,
-  OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError,
+  OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSUntrustedWebhookError, OJSClosedError,
   OJSInternalError,
 };
 

@@ -40,6 +40,7 @@ from .errors import (
     RateLimitedError,
     Snooze,
     UnsupportedExtensionError,
+    UntrustedWebhookError,
 )
 from .job import JobPage, JobRequest
 from .middleware import Chain
@@ -99,6 +100,7 @@ __all__ = [
     "Transport",
     "UniquePolicy",
     "UnsupportedExtensionError",
+    "UntrustedWebhookError",
     "Worker",
     "Workflow",
     "WorkflowStatus",

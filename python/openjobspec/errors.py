@@ -21,6 +21,7 @@ Which class a refusal of a server becomes is decided by the core, the same in ev
     ├── NotEnqueuedError                    an enqueue middleware dropped the job
     ├── MiddlewareError                     a chain was used wrongly
     ├── OutboxError                         the outbox cannot be used so, or not here
+    ├── UntrustedWebhookError               a webhook whose signature does not fit
     ├── ClosedError                         the client or worker was closed
     ├── ForkedError                         made in the parent of a forked process
     └── InternalError                       a bug in OJS
@@ -169,6 +170,12 @@ class OutboxError(OJSError):
     _code = "outbox"
 
 
+class UntrustedWebhookError(OJSError):
+    """A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it."""
+
+    _code = "untrusted_webhook"
+
+
 class ClosedError(OJSError):
     """The client, worker or server was closed."""
 
@@ -238,6 +245,7 @@ _CLASSES: dict[int, type[OJSError]] = {
     21: OJSTimeoutError,
     30: OJSValidationError,
     31: NotEnqueuedError,
+    34: UntrustedWebhookError,
     40: ClosedError,
     41: ForkedError,
     42: InternalError,

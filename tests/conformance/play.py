@@ -40,6 +40,7 @@ GATED = [
     "ext-rate-limiting",
     "ext-schema-registry",
     "ext-serverless",
+    "ext-webhooks",
 ]
 # Two cases wait for the minute to pass, once and twice. They run by themselves (--slow), on one store.
 SLOW = ["cron-fires-on-schedule", "cron-overlap-prevention"]

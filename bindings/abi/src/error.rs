@@ -75,6 +75,8 @@ pub enum ErrorClass {
     Validation = 30,
     /// An enqueue middleware did not call next: the job was dropped on purpose.
     NotEnqueued = 31,
+    /// A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it.
+    UntrustedWebhook = 34,
     /// The client, worker or server was closed.
     Closed = 40,
     /// A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
@@ -146,6 +148,7 @@ impl AbiError {
                 ErrorClass::Validation
             }
             Self::Sdk(ojs::Error::NotEnqueued) => ErrorClass::NotEnqueued,
+            Self::Sdk(ojs::Error::UntrustedWebhook(_)) => ErrorClass::UntrustedWebhook,
             Self::Sdk(_) | Self::Panicked { .. } | Self::System(_) => ErrorClass::Internal,
             Self::Closed(_) => ErrorClass::Closed,
             Self::Forked { .. } => ErrorClass::Forked,
@@ -170,6 +173,9 @@ impl AbiError {
     pub fn to_object(&self) -> Value {
         let (object, status, retryable) = match self {
             Self::Sdk(ojs::Error::Ojs(refusal)) => (refusal.to_object(), refusal.status, refusal.retryable),
+            Self::Sdk(error @ ojs::Error::UntrustedWebhook(why)) => {
+                (json!({"code": error.code(), "details": {"reason": why.code()}}), 0, false)
+            }
             Self::Sdk(error) => (json!({"code": error.code()}), error.status().unwrap_or(0), error.is_retryable()),
             Self::Invalid(_) => (json!({"code": "invalid_argument"}), 0, false),
             Self::Closed(_) => (json!({"code": "closed"}), 0, false),

@@ -22,6 +22,7 @@
 //! | [`fakes`] | what the fakes of all languages record |
 //! | [`server`] | an OJS server inside the host process |
 //! | [`settings`] | settings of clients and workers, and what the environment says |
+//! | [`webhook`] | whether a request of a webhook is to be trusted |
 //! | [`logs`] | log records on their way to the host's logger |
 //!
 //! Batches of bytes cross, not calls and not object graphs: `docs/adr` and the comments of [`dispatch`] say why.
@@ -50,4 +51,5 @@ pub mod server;
 pub mod settings;
 mod sync;
 pub mod token;
+pub mod webhook;
 pub mod worker;

@@ -40,6 +40,8 @@ pub enum ojs_class {
     Validation = 30,
     /// An enqueue middleware did not call next: the job was dropped on purpose.
     NotEnqueued = 31,
+    /// A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it.
+    UntrustedWebhook = 34,
     /// The client, worker or server was closed.
     Closed = 40,
     /// A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
@@ -82,6 +84,7 @@ same_as_the_core!(
     Timeout,
     Validation,
     NotEnqueued,
+    UntrustedWebhook,
     Closed,
     Forked,
     Internal

@@ -20,4 +20,5 @@ mod signals;
 pub mod slice;
 pub mod transport;
 pub mod version;
+mod webhook;
 pub mod worker;

@@ -2,6 +2,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 use ojs::transport::Response;
 use ojs_abi::error::AbiError;
@@ -47,6 +48,12 @@ pub fn time_after(delay: f64) -> napi::Result<String> {
         let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
         Ok(Timestamp::from_millis(now).plus(delay).to_string())
     })
+}
+
+/// Checks a request of a webhook; `request` is the JSON that `ojs_abi::webhook` reads.
+#[napi]
+pub fn verify_webhook(body: Buffer, request: String) -> napi::Result<()> {
+    gate::enter("verifyWebhook", || ojs_abi::webhook::verify(&body, &request))
 }
 
 /// What is said of a name that is none of `names`, with the one that was probably meant.

@@ -36,7 +36,9 @@ mod native {
     #[pymodule_export]
     use super::server::Server;
     #[pymodule_export]
-    use super::text::{duration_seconds, duration_text, error_of, item_error, set_job_defaults, time_after, unknown_name};
+    use super::text::{
+        duration_seconds, duration_text, error_of, item_error, set_job_defaults, time_after, unknown_name, verify_webhook,
+    };
     #[pymodule_export]
     use super::transport::HostTransport;
     #[pymodule_export]

@@ -49,6 +49,12 @@ pub fn time_after(py: Python<'_>, delay: f64) -> PyResult<String> {
     Ok(Timestamp::from_millis(now).plus(delay).to_string())
 }
 
+/// Checks a request of a webhook; `request` is the JSON that `ojs_abi::webhook` reads.
+#[pyfunction]
+pub fn verify_webhook(py: Python<'_>, body: &[u8], request: &str) -> PyResult<()> {
+    gate::attached(py, "verify_webhook", || ojs_abi::webhook::verify(body, request))
+}
+
 /// What is said of a name that is none of `names`, with the one that was probably meant.
 #[pyfunction]
 pub fn unknown_name(kind: &str, name: &str, place: &str, names: Vec<String>) -> String {

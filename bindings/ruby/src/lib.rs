@@ -81,6 +81,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     native.define_singleton_method("outbox_stage_in_engine", function!(outbox::stage_in_engine, 2))?;
     native.define_singleton_method("environment", function!(connection::environment, 1))?;
     native.define_singleton_method("set_job_defaults", function!(text::set_job_defaults, 2))?;
+    native.define_singleton_method("verify_webhook", function!(text::verify_webhook, 2))?;
     native.define_singleton_method("completed_job", function!(text::completed_job, 1))?;
     native.define_singleton_method("duration_text", function!(text::duration_text, 1))?;
     native.define_singleton_method("duration_seconds", function!(text::duration_seconds, 1))?;

@@ -39,6 +39,12 @@ pub fn completed_job(ruby: &Ruby, job: String) -> Result<String, Error> {
     gate::held(ruby, "completed_job", || ojs_abi::defaults::completed(&job))
 }
 
+/// Checks a request of a webhook; `request` is the JSON that `ojs_abi::webhook` reads.
+pub fn verify_webhook(ruby: &Ruby, body: RString, request: String) -> Result<(), Error> {
+    let body = bytes(body);
+    gate::held(ruby, "verify_webhook", || ojs_abi::webhook::verify(&body, &request))
+}
+
 /// ISO 8601 text of a length in seconds.
 pub fn duration_text(ruby: &Ruby, seconds: f64) -> Result<String, Error> {
     gate::held(ruby, "duration_text", || {

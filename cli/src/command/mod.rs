@@ -17,5 +17,6 @@ pub mod relay;
 pub mod schemas;
 pub mod stats;
 pub mod trains;
+pub mod webhooks;
 pub mod workers;
 pub mod workflows;

@@ -2,6 +2,7 @@
 //! ([`Error::Transport`]), or the request never left this process (all others).
 use std::borrow::Cow;
 
+use ojs_model::webhook::Untrusted;
 use ojs_model::{ErrorCode, OjsError};
 
 use crate::transport::{Response, TransportError, TransportErrorKind};
@@ -60,6 +61,9 @@ pub enum Error {
     /// A middleware chose not to enqueue the job (it did not call `next`).
     #[error("not enqueued: a middleware dropped the job")]
     NotEnqueued,
+    /// A request of a webhook is not to be trusted.
+    #[error("the webhook is not to be trusted: {0}")]
+    UntrustedWebhook(#[from] Untrusted),
     /// A handler is registered for that job type already.
     #[error("a handler for '{0}' is registered already")]
     DuplicateHandler(String),
@@ -133,6 +137,7 @@ impl Error {
             Self::Serialization { .. } => "serialization_error",
             Self::UnknownMiddleware(_) | Self::DuplicateMiddleware(_) | Self::Frozen | Self::Middleware(_) => "middleware_error",
             Self::NotEnqueued => "not_enqueued",
+            Self::UntrustedWebhook(_) => "untrusted_webhook",
             Self::DuplicateHandler(_) => "duplicate_handler",
             Self::NotHeld => "not_held",
         }

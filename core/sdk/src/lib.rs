@@ -40,6 +40,7 @@
 //! | [`environment`] | what the variables `OJS_…` say |
 //! | [`transport`] | the seam to a server: HTTP, embedded, or your own |
 //! | [`dispatch`] | the seam to the code that runs handlers: other languages use it |
+//! | [`webhook`] | whether a request comes from the server that has the secret |
 //! | [`testing`] | a transport that records |
 //!
 //! Features: `http` (default) for servers, `embedded` for the engine in this process.
@@ -69,6 +70,7 @@ pub mod request_context;
 pub mod spans;
 pub mod testing;
 pub mod transport;
+pub mod webhook;
 pub mod worker;
 pub mod workflow;
 
@@ -88,4 +90,5 @@ pub use options::defaults::JobOptions;
 pub use policy::{BackoffStrategy, CancelActive, OnConflict, OnExhaustion, RetryPolicy, Train, TrainAction, UniquePolicy};
 pub use queue::{Page, Queue, QueueStats};
 pub use request::{JobRequest, When};
+pub use webhook::{verify_webhook, verify_webhook_at};
 pub use worker::{HandlerError, JobContext, Worker};

@@ -25,6 +25,7 @@ module OJS
   #   ├── NotEnqueuedError                    an enqueue middleware dropped the job
   #   ├── MiddlewareError                     a chain was used wrongly
   #   ├── OutboxError                         the outbox cannot be used so, or not here
+  #   ├── UntrustedWebhookError               a webhook whose signature does not fit
   #   ├── ClosedError                         the client or worker was closed
   #   ├── ForkedError                         made in the parent of a forked process
   #   └── InternalError                       a bug in OJS
@@ -141,6 +142,13 @@ module OJS
     end
   end
 
+  # A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it.
+  class UntrustedWebhookError < Error
+    def initialize(message = nil, code: "untrusted_webhook", **about)
+      super
+    end
+  end
+
   # The client, worker or server was closed.
   class ClosedError < Error
     def initialize(message = nil, code: "closed", **about)
@@ -175,6 +183,7 @@ module OJS
       21 => TimeoutError,
       30 => ValidationError,
       31 => NotEnqueuedError,
+      34 => UntrustedWebhookError,
       40 => ClosedError,
       41 => ForkedError,
       42 => InternalError

@@ -230,6 +230,13 @@ public sealed class OJSException extends RuntimeException {
         }
     }
 
+    /** A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it. */
+    public static final class UntrustedWebhook extends OJSException {
+        UntrustedWebhook(String message, About about, Throwable cause) {
+            super(message, about, cause);
+        }
+    }
+
     /** The client, worker or server was closed. */
     public static final class Closed extends OJSException {
         Closed(String message, About about, Throwable cause) {
@@ -265,6 +272,7 @@ public sealed class OJSException extends RuntimeException {
             case 21 -> new Timeout(message, about, null);
             case 30 -> new Validation(message, about, null);
             case 31 -> new NotEnqueued(message, about, null);
+            case 34 -> new UntrustedWebhook(message, about, null);
             case 40 -> new Closed(message, about, null);
             default -> new Internal(message, about, null);
         };
