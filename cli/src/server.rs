@@ -5,11 +5,11 @@ use std::process::exit;
 use std::sync::Arc;
 
 use ojs_engine::access::Access;
-use ojs_engine::{Engine, EngineOptions, Hosts, Server, StoreUrl, listening_advice};
+use ojs_engine::{Engine, EngineOptions, Hosts, MissingTenant, Server, StoreUrl, listening_advice};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-use crate::args::ServerArgs;
+use crate::args::{MissingTenantArg, ServerArgs};
 use crate::failure::Failure;
 use crate::log;
 
@@ -25,6 +25,10 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     let mut options = EngineOptions::new(store);
     options.test_mode = args.test_mode;
     options.codec_server_url.clone_from(&args.codec_server_url);
+    options.missing_tenant = match args.missing_tenant {
+        MissingTenantArg::Default => MissingTenant::Default,
+        MissingTenantArg::Reject => MissingTenant::Reject,
+    };
 
     // Before the first line is printed: who reads it may send a signal at once.
     let signals = Signals::install()?;

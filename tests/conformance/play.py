@@ -31,6 +31,7 @@ GATED = [
     "ext-dead-letter",
     "ext-graceful-shutdown",
     "ext-middleware",
+    "ext-multi-tenancy",
     "ext-observability",
     "ext-rate-limiting",
     "ext-schema-registry",

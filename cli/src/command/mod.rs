@@ -15,5 +15,6 @@ pub mod rate_limits;
 pub mod relay;
 pub mod schemas;
 pub mod stats;
+pub mod tenants;
 pub mod workers;
 pub mod workflows;

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features;
 use crate::features::queue_config::commands::EmitFull;
+use crate::features::tenants::within::Within;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::audit::query::RunAudit;
 use crate::kernel::command::{Claim, Enqueue, Exchange, Exchanged, Outcome, OutcomeReport};
@@ -67,6 +68,8 @@ pub enum OpenError {
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
+    /// Whose jobs this clone sees; `None` for those of all tenants.
+    tenant: Option<Arc<str>>,
 }
 
 struct Inner {
@@ -117,7 +120,7 @@ impl Engine {
         let store: Arc<dyn Store> = Arc::new(store);
         let store = options.between.map_or(Arc::clone(&store), |between| between(store));
         let inner = Inner { store, wakeups, metrics, streams, waiting, options, node, opened, opened_at, closing };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { inner: Arc::new(inner), tenant: None })
     }
 
     /// The store, for tools and tests that go below HTTP.
@@ -197,9 +200,30 @@ impl Engine {
         self.inner.store.name()
     }
 
+    /// The same engine as one tenant sees it: what belongs to others is not there.
+    pub(crate) fn of_tenant(&self, tenant: Arc<str>) -> Self {
+        Self { inner: Arc::clone(&self.inner), tenant: Some(tenant) }
+    }
+
+    /// The same engine as an operator sees it.
+    pub(crate) fn of_all(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), tenant: None }
+    }
+
+    /// The tenant whose jobs this clone sees; `None` for those of all tenants.
+    pub(crate) fn tenant(&self) -> Option<&Arc<str>> {
+        self.tenant.as_ref()
+    }
+
     /// Carries out a command.
     pub(crate) fn execute<C: Command>(&self, command: C) -> impl Future<Output = Applied<C::Reply>> + Send {
-        self.inner.store.execute(command)
+        let (store, tenant) = (Arc::clone(&self.inner.store), self.tenant.clone());
+        async move {
+            match tenant {
+                None => store.execute(command).await,
+                Some(tenant) => store.execute(Within { tenant, asked: command }).await,
+            }
+        }
     }
 
     /// Whether what writes is alive and may confirm changes.
@@ -236,7 +260,13 @@ impl Engine {
 
     /// Answers a query.
     pub(crate) fn query<Q: Query>(&self, query: Q) -> impl Future<Output = Applied<Q::Reply>> + Send {
-        self.inner.store.query(query)
+        let (store, tenant) = (Arc::clone(&self.inner.store), self.tenant.clone());
+        async move {
+            match tenant {
+                None => store.query(query).await,
+                Some(tenant) => store.query(Within { tenant, asked: query }).await,
+            }
+        }
     }
 
     /// Stores jobs. When a queue that lets its producers wait is full, waits up to `patience` for room.
@@ -281,7 +311,7 @@ impl Engine {
             claim => return self.execute(Exchange { outcomes, claim }).await,
         };
         // Registered before the first look: a job that arrives in between is not missed.
-        let picky = !claim.types.is_empty();
+        let picky = !claim.types.is_empty() || self.tenant.is_some();
         let registration = match picky {
             true => self.inner.wakeups.register_picky(&claim.queues),
             false => self.inner.wakeups.register(&claim.queues, claim.count),

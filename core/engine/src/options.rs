@@ -99,6 +99,16 @@ impl FromStr for StoreUrl {
     }
 }
 
+/// What becomes of a job that names no tenant and comes from a caller without one (extensions section 10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingTenant {
+    /// It belongs to the tenant `_default`.
+    #[default]
+    Default,
+    /// It is refused with 422.
+    Reject,
+}
+
 /// Wraps a store in another one.
 pub type Between = fn(Arc<dyn Store>) -> Arc<dyn Store>;
 
@@ -115,6 +125,8 @@ pub struct EngineOptions {
     pub retention: Retention,
     /// Where dashboards have encrypted arguments decrypted; the manifest names it (extensions section 9).
     pub codec_server_url: Option<String>,
+    /// What becomes of a job that names no tenant and comes from a caller without one.
+    pub missing_tenant: MissingTenant,
     /// Source of time.
     pub clock: Arc<dyn Clock>,
     /// What stands between the engine and its store: tests that watch every command.
@@ -132,6 +144,7 @@ impl EngineOptions {
             worker_timeout: Duration::from_secs(30),
             retention: Retention::default(),
             codec_server_url: None,
+            missing_tenant: MissingTenant::default(),
             clock: Arc::new(SystemClock),
             between: None,
         }

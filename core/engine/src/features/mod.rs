@@ -11,6 +11,7 @@ pub mod results;
 pub mod schemas;
 pub(crate) mod state;
 pub mod statistics;
+pub mod tenants;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
@@ -23,6 +24,7 @@ pub(crate) const ALL: &[Feature] = &[
     schemas::FEATURE,
     queue_config::FEATURE,
     limits::FEATURE,
+    tenants::FEATURE,
     workflows::FEATURE,
     crons::FEATURE,
     job_types::FEATURE,
@@ -42,6 +44,9 @@ pub const TABLES: &[&Table] = &[
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,
+    tenants::records::CountRow::TABLE,
+    tenants::records::RateRow::TABLE,
+    tenants::records::TenantRow::TABLE,
     JobTypeRow::TABLE,
     StoredQueue::TABLE,
     WorkerRow::TABLE,

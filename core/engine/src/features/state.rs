@@ -2,12 +2,15 @@
 use std::collections::BTreeMap;
 
 use crate::features::limits::gate::Gates;
+use crate::features::tenants::rules::Kept;
 use crate::features::workflows::ended::Ended;
+use crate::store::rows::Counts;
 
 /// One member per feature that keeps anything.
 #[derive(Debug, Default)]
 pub struct State {
     pub(crate) limits: Gates,
+    pub(crate) tenants: Kept,
     pub(crate) workflows: Ended,
 }
 
@@ -18,4 +21,6 @@ pub struct AuditState {
     pub(crate) dead_letters: usize,
     /// Active and available jobs that were seen, by number of the key.
     pub(crate) limits: BTreeMap<i64, [i64; 2]>,
+    /// Jobs of tenants by state, by numbers of tenant and queue.
+    pub(crate) tenants: BTreeMap<(i64, i64), Counts>,
 }

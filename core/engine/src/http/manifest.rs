@@ -19,6 +19,7 @@ const OFFICIAL: &[&str] = &[
     "rate-limiting",
     "graceful-shutdown",
     "schema-registry",
+    "multi-tenancy",
 ];
 /// Its own, by name: the exchange of decision record 1, and `job_types` in fetch and exchange.
 const OWN: &[(&str, &str)] =

@@ -122,4 +122,13 @@ pub const OPERATIONS: &[Operation] = &[
     at("DELETE", "/schemas/{type}", Operate),
     at("GET", "/admin/schemas/{type}", Read),
     at("GET", "/admin/schemas/{type}/{version}", Read),
+    at("GET", "/admin/tenants", Inspect),
+    at("GET", "/admin/tenants/{id}", Inspect),
+    at("PUT", "/admin/tenants/{id}", Administer),
+    at("DELETE", "/admin/tenants/{id}", Administer),
+    at("PUT", "/admin/tenants/{id}/limits", Administer),
+    at("POST", "/admin/tenants/{id}/suspend", Operate),
+    at("POST", "/admin/tenants/{id}/resume", Operate),
+    at("GET", "/admin/tenants/{id}/stats", Inspect),
+    at("GET", "/admin/tenants/{id}/jobs", Inspect),
 ];

@@ -75,9 +75,11 @@ impl Transaction<'_> {
         // Expired jobs are discarded on the way and replaced, hence the loop.
         while jobs.len() < full {
             let wanted = full - jobs.len();
-            let ready = match job_type_ids {
-                None => self.tables.ready(queue.num, wanted)?,
-                Some(job_type_ids) => self.ready_of(queue.num, job_type_ids, wanted)?,
+            let tenant = self.tables.names().scope.num();
+            let ready = match (tenant, job_type_ids) {
+                (Some(tenant), _) => self.ready_of_tenant(queue.num, tenant, job_type_ids, wanted)?,
+                (None, None) => self.tables.ready(queue.num, wanted)?,
+                (None, Some(job_type_ids)) => self.ready_of(queue.num, job_type_ids, wanted)?,
             };
             let exhausted = ready.len() < wanted || job_type_ids.is_some();
             for (row, body) in ready {

@@ -56,6 +56,8 @@ row! {
             pub step: i64,
             /// Number of the key whose limits it shares; 0 for none.
             pub limit: i64 as "limited",
+            /// Number of its tenant; 0 for the default one.
+            pub tenant: i64,
         }
         moved {
             /// Number of the queue's name.

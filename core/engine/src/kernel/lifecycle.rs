@@ -63,7 +63,7 @@ impl Transaction<'_> {
     /// Removes a terminal job.
     pub(crate) fn erase(&mut self, row: &JobRow) -> Applied<()> {
         self.tables.delete(row)?;
-        self.count(row.queue, row.state, -1);
+        self.count(row, row.state, -1);
         Ok(())
     }
 

@@ -282,6 +282,7 @@ impl Collector for Scrape {
             &self.limits,
             self.metrics.exceeded.load(Ordering::Relaxed),
         )?;
+        crate::features::tenants::metrics::write(&mut encoder, &self.gauges.tenants)?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
         lock(&self.metrics.bulk).write(&mut encoder)

@@ -257,6 +257,8 @@ pub fn depth(counts: &Counts) -> u64 {
 /// Which dead letters to list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeadFilter {
+    /// Only the tenant of this number.
+    pub tenant: Option<i64>,
     /// Only this queue.
     pub queue: Option<String>,
     /// Only this job type.
@@ -276,6 +278,8 @@ pub struct DeadFilter {
 /// Which jobs to list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct JobFilter {
+    /// Only the tenant of this number.
+    pub tenant: Option<i64>,
     /// Only this queue.
     pub queue: Option<String>,
     /// Only this state.
@@ -397,6 +401,7 @@ pub fn fresh_row(job: &NewJob, queue: i64, job_type_id: i64, state: JobState, so
         workflow: 0,
         step: 0,
         limit: 0,
+        tenant: 0,
         holds: Holds::NONE,
         flags: settings_of(job),
     }

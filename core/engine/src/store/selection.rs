@@ -53,6 +53,15 @@ pub enum Selection<'a> {
         /// The state.
         state: JobState,
     },
+    /// Available jobs of a tenant in a queue that exactly one set of reasons holds, best first.
+    OfTenant {
+        /// Number of the tenant.
+        tenant: i64,
+        /// Number of the queue.
+        queue: i64,
+        /// What holds them.
+        holds: Holds,
+    },
     /// Active jobs of a key with limits.
     Running {
         /// Number of the key.
@@ -131,6 +140,10 @@ impl<'a> Selection<'a> {
                 let (from, to) = Holds::LIMIT.ranks();
                 vec![integer(key), integer(queue), integer(from.into()), integer(to.into()), limit]
             }
+            Self::OfTenant { tenant, queue, holds } => {
+                let (from, to) = holds.ranks();
+                vec![integer(tenant), integer(queue), integer(from.into()), integer(to.into()), limit]
+            }
             Self::Listed(filter) => vec![
                 optional(queue),
                 text(filter.job_type.as_deref()),
@@ -139,6 +152,7 @@ impl<'a> Selection<'a> {
                 limit,
                 number(filter.offset),
                 integer(filter.after),
+                optional(filter.tenant),
             ],
             Self::Dead(filter) => vec![
                 optional(queue),
@@ -148,6 +162,7 @@ impl<'a> Selection<'a> {
                 text(filter.error_type.as_deref()),
                 limit,
                 number(filter.offset),
+                optional(filter.tenant),
             ],
         }
     }

@@ -1,6 +1,7 @@
 //! What an operator asks and orders beside the protocol's own calls (extensions section 19): the rows behind `/admin`.
 
 use crate::error::Result;
+use crate::features::tenants::records::Usage;
 use crate::kernel::job::JobView;
 use crate::store::record::{RecordTables, Records, record};
 use crate::store::rows::{Counts, QueueRow, WorkerInfo};
@@ -89,6 +90,8 @@ pub struct Gauges {
     pub stale: usize,
     /// Dead letters.
     pub dead: usize,
+    /// Tenants with what they have, those with the most jobs first.
+    pub tenants: Vec<(String, Usage)>,
 }
 
 /// Active jobs of one queue that one worker holds.

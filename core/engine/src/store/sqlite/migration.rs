@@ -7,7 +7,7 @@ use crate::error::{Result, StoreError};
 use crate::store::schema::Remark;
 
 /// The schema that this version writes.
-pub const SCHEMA_VERSION: i64 = 3;
+pub const SCHEMA_VERSION: i64 = 4;
 
 /// The schema of a file as it is; 0 when there is no file.
 pub fn version(path: &Path) -> Result<i64> {
@@ -70,6 +70,9 @@ pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
     }
     if version < 3 {
         transaction.execute_batch(include_str!("migrations/0003.sql"))?;
+    }
+    if version < 4 {
+        transaction.execute_batch(include_str!("migrations/0004.sql"))?;
     }
     Ok(())
 }
