@@ -9,7 +9,7 @@ use ojs_model::redact::SecretUrl;
 
 use crate::command::{
     codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, pools, queues, rate_limits, relay,
-    schemas, stats, trains, webhooks, workers, workflows,
+    schemas, stats, tenants, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -50,6 +50,9 @@ pub enum Command {
     /// Look at keys with limits; give them other limits for a while.
     #[command(subcommand)]
     RateLimits(rate_limits::Action),
+    /// Look at tenants; set what they may use, suspend, resume and delete them.
+    #[command(subcommand)]
+    Tenants(tenants::Action),
     /// Look at jobs that failed for good; run them again or delete them.
     #[command(subcommand, alias = "dlq")]
     DeadLetter(dead_letter::Action),
@@ -113,6 +116,13 @@ Examples:
   ojs server --listen 0.0.0.0:8080 --keys ojs-keys.json      for other machines: `ojs keys add` makes the keys
   ojs server --store memory: --listen 127.0.0.1:0    for tests: nothing is kept, any free port";
 
+/// See [`ServerArgs::missing_tenant`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MissingTenantArg {
+    Default,
+    Reject,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = SERVER_HELP)]
 pub struct ServerArgs {
@@ -137,6 +147,10 @@ pub struct ServerArgs {
     /// Save checkpoints of active jobs only, and delete them when their jobs end.
     #[arg(long)]
     pub strict_checkpoints: bool,
+    /// What becomes of a job that names no tenant, from a caller without one: `default` gives it to the tenant `_default`, `reject`
+    /// refuses it with 422.
+    #[arg(long, value_name = "WHAT", env = "OJS_MISSING_TENANT", default_value = "default")]
+    pub missing_tenant: MissingTenantArg,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,

@@ -38,6 +38,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Jobs(action) => command::jobs::run(action, cli.remote.connect().await?).await,
         Command::Queues(action) => command::queues::run(action, cli.remote.connect().await?).await,
         Command::Pools(action) => command::pools::run(action, cli.remote.connect().await?).await,
+        Command::Tenants(action) => command::tenants::run(action, cli.remote.connect().await?).await,
         Command::RateLimits(action) => command::rate_limits::run(action, cli.remote.connect().await?).await,
         Command::DeadLetter(action) => command::dead_letter::run(action, cli.remote.connect().await?).await,
         Command::Workers(action) => command::workers::run(action, cli.remote.connect().await?).await,

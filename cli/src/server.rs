@@ -5,11 +5,11 @@ use std::process::exit;
 use std::sync::Arc;
 
 use ojs_engine::access::Access;
-use ojs_engine::{Engine, EngineOptions, Hosts, Server, StoreUrl, listening_advice};
+use ojs_engine::{Engine, EngineOptions, Hosts, MissingTenant, Server, StoreUrl, listening_advice};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-use crate::args::ServerArgs;
+use crate::args::{MissingTenantArg, ServerArgs};
 use crate::failure::Failure;
 use crate::log;
 
@@ -27,6 +27,10 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     options.codec_server_url.clone_from(&args.codec_server_url);
     options.strict_checkpoints = args.strict_checkpoints;
     options.outgoing = (&args.outgoing).into();
+    options.missing_tenant = match args.missing_tenant {
+        MissingTenantArg::Default => MissingTenant::Default,
+        MissingTenantArg::Reject => MissingTenant::Reject,
+    };
 
     // Before the first line is printed: who reads it may send a signal at once.
     let signals = Signals::install()?;

@@ -35,6 +35,7 @@ GATED = [
     "ext-graceful-shutdown",
     "ext-job-versioning",
     "ext-middleware",
+    "ext-multi-tenancy",
     "ext-observability",
     "ext-progress",
     "ext-rate-limiting",

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use ojs_engine::access::{KeyFile, KeyFileError, Role};
 use ojs_engine::clock::{Clock, SystemClock};
+use ojs_model::envelope::check_tenant;
 
 use crate::failure::Failure;
 use crate::output::{Output, print, rows};
@@ -37,6 +38,9 @@ enum Action {
         /// producer, worker, operator or admin.
         #[arg(long = "role", required = true)]
         roles: Vec<Role>,
+        /// Bind the key to a tenant: it sees and changes what belongs to this tenant, and nothing else.
+        #[arg(long, value_name = "TENANT")]
+        tenant: Option<String>,
     },
     /// List names and roles.
     List,
@@ -63,8 +67,17 @@ impl From<KeyFileError> for Failure {
 pub fn run(command: Keys, output: Output) -> Result<(), Failure> {
     let path = &command.keys;
     match command.action {
-        Action::Add { name, roles } => {
-            let key = KeyFile::change(path, true, |file| file.add(&name, roles, SystemClock.now()))?;
+        Action::Add { name, roles, tenant } => {
+            if let Some(tenant) = &tenant {
+                check_tenant("--tenant", tenant).map_err(|error| Failure::usage(error.message, "for example --tenant acme"))?;
+            }
+            let key = KeyFile::change(path, true, |file| {
+                let key = file.add(&name, roles, SystemClock.now())?;
+                if let Some(tenant) = &tenant {
+                    file.bind(&name, tenant)?;
+                }
+                Ok(key)
+            })?;
             if output.json { print(&serde_json::json!({"name": name, "key": key}).to_string())? } else { print(&key)? }
         }
         Action::List => {
@@ -74,8 +87,10 @@ pub fn run(command: Keys, output: Output) -> Result<(), Failure> {
             } else {
                 let roles = |roles: &[Role]| roles.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
                 print(&rows(
-                    &["name", "roles", "created"],
-                    file.keys.iter().map(|k| vec![k.name.clone(), roles(&k.roles), k.created_at.clone()]),
+                    &["name", "roles", "tenant", "created"],
+                    file.keys.iter().map(|k| {
+                        vec![k.name.clone(), roles(&k.roles), k.tenant.clone().unwrap_or_default(), k.created_at.clone()]
+                    }),
                 ))?;
             }
         }

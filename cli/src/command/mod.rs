@@ -18,5 +18,6 @@ pub mod schemas;
 pub mod stats;
 pub mod trains;
 pub mod webhooks;
+pub mod tenants;
 pub mod workers;
 pub mod workflows;

@@ -12,6 +12,7 @@ use crate::error::{Applied, Refusal, StoreError};
 use crate::features;
 use crate::features::progress::board::Board;
 use crate::features::queue_config::commands::EmitFull;
+use crate::features::tenants::within::Within;
 use crate::features::webhooks::sender;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::audit::query::RunAudit;
@@ -71,6 +72,8 @@ pub enum OpenError {
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
+    /// Whose jobs this clone sees; `None` for those of all tenants.
+    tenant: Option<Arc<str>>,
 }
 
 struct Inner {
@@ -150,7 +153,7 @@ impl Engine {
             outgoing,
             sender,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { inner: Arc::new(inner), tenant: None })
     }
 
     /// The store, for tools and tests that go below HTTP.
@@ -252,9 +255,30 @@ impl Engine {
         self.inner.store.name()
     }
 
+    /// The same engine as one tenant sees it: what belongs to others is not there.
+    pub(crate) fn of_tenant(&self, tenant: Arc<str>) -> Self {
+        Self { inner: Arc::clone(&self.inner), tenant: Some(tenant) }
+    }
+
+    /// The same engine as an operator sees it.
+    pub(crate) fn of_all(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), tenant: None }
+    }
+
+    /// The tenant whose jobs this clone sees; `None` for those of all tenants.
+    pub(crate) fn tenant(&self) -> Option<&Arc<str>> {
+        self.tenant.as_ref()
+    }
+
     /// Carries out a command.
     pub(crate) fn execute<C: Command>(&self, command: C) -> impl Future<Output = Applied<C::Reply>> + Send {
-        self.inner.store.execute(command)
+        let (store, tenant) = (Arc::clone(&self.inner.store), self.tenant.clone());
+        async move {
+            match tenant {
+                None => store.execute(command).await,
+                Some(tenant) => store.execute(Within { tenant, asked: command }).await,
+            }
+        }
     }
 
     /// Whether what writes is alive and may confirm changes.
@@ -291,7 +315,13 @@ impl Engine {
 
     /// Answers a query.
     pub(crate) fn query<Q: Query>(&self, query: Q) -> impl Future<Output = Applied<Q::Reply>> + Send {
-        self.inner.store.query(query)
+        let (store, tenant) = (Arc::clone(&self.inner.store), self.tenant.clone());
+        async move {
+            match tenant {
+                None => store.query(query).await,
+                Some(tenant) => store.query(Within { tenant, asked: query }).await,
+            }
+        }
     }
 
     /// Stores jobs. When a queue that lets its producers wait is full, waits up to `patience` for room.
@@ -336,7 +366,7 @@ impl Engine {
             claim => return self.execute(Exchange { outcomes, claim }).await,
         };
         // Registered before the first look: a job that arrives in between is not missed.
-        let mut picky = !claim.types.is_empty() || claim.handlers.is_some();
+        let mut picky = !claim.types.is_empty() || claim.handlers.is_some() || self.tenant.is_some();
         let mut registration = match picky {
             true => self.inner.wakeups.register_picky(&claim.queues),
             false => self.inner.wakeups.register(&claim.queues, claim.count),

@@ -100,6 +100,16 @@ impl FromStr for StoreUrl {
     }
 }
 
+/// What becomes of a job that names no tenant and comes from a caller without one (extensions section 10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingTenant {
+    /// It belongs to the tenant `_default`.
+    #[default]
+    Default,
+    /// It is refused with 422.
+    Reject,
+}
+
 /// Wraps a store in another one.
 pub type Between = fn(Arc<dyn Store>) -> Arc<dyn Store>;
 
@@ -120,6 +130,8 @@ pub struct EngineOptions {
     pub codec_server_url: Option<String>,
     /// Requests that the engine sends to addresses of its clients: webhooks.
     pub outgoing: OutgoingOptions,
+    /// What becomes of a job that names no tenant and comes from a caller without one.
+    pub missing_tenant: MissingTenant,
     /// Source of time.
     pub clock: Arc<dyn Clock>,
     /// What stands between the engine and its store: tests that watch every command.
@@ -139,6 +151,7 @@ impl EngineOptions {
             strict_checkpoints: false,
             codec_server_url: None,
             outgoing: OutgoingOptions::default(),
+            missing_tenant: MissingTenant::default(),
             clock: Arc::new(SystemClock),
             between: None,
         }

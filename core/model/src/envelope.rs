@@ -8,6 +8,7 @@ mod fields;
 mod hints;
 mod reader;
 mod signature;
+mod tenant;
 
 use crate::error::{ErrorCode, OjsError};
 use crate::limits::MAX_ENVELOPE_BYTES;
@@ -22,6 +23,7 @@ pub use check::{check_delay_ms, check_lease_ms, check_name, check_queue, check_t
 use fields::{Field, Members, Place};
 use reader::Reader;
 pub use signature::{sign_request, signature};
+pub use tenant::{DEFAULT_TENANT, TENANT_ID, check_tenant, tenant_in};
 
 /// The member of a job that names the key which enqueued it; the server writes it.
 pub const ENQUEUED_BY: &str = "enqueued_by";
@@ -73,6 +75,8 @@ pub struct NewJob {
     pub version: Option<Version>,
     /// The trace that `meta` carries: `traceparent`, else `trace_id`.
     pub trace_id: Option<String>,
+    /// The tenant that it belongs to; `None` for the default one.
+    pub tenant: Option<Box<str>>,
     /// Name of the key that enqueued it.
     pub enqueued_by: Option<Box<str>>,
     /// That key has no business with jobs of other keys: it may not replace them.
@@ -244,6 +248,24 @@ impl NewJob {
     /// # Errors
     /// As [`NewJob::parse`].
     pub fn parse_from(text: &str, now: Timestamp, request_id: Option<&str>) -> Result<Self, OjsError> {
+        Self::parse_of(text, now, request_id, None)
+    }
+
+    /// The same for a job that came from a caller of a tenant: `meta.tenant_id` says so, and may say nothing else.
+    ///
+    /// ```
+    /// use ojs_model::{NewJob, Timestamp};
+    /// let job = NewJob::parse_of(r#"{"type":"a","args":[]}"#, Timestamp::from_millis(0), None, Some("acme"))?;
+    /// assert_eq!(job.tenant.as_deref(), Some("acme"));
+    /// assert!(job.body.contains(r#""meta":{"tenant_id":"acme"}"#));
+    /// let other = r#"{"type":"a","args":[],"meta":{"tenant_id":"blog"}}"#;
+    /// assert!(NewJob::parse_of(other, Timestamp::from_millis(0), None, Some("acme")).is_err());
+    /// # Ok::<(), ojs_model::OjsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`NewJob::parse`]; 400 `invalid_payload` with the field `meta.tenant_id` when it is of another tenant.
+    pub fn parse_of(text: &str, now: Timestamp, request_id: Option<&str>, tenant: Option<&str>) -> Result<Self, OjsError> {
         let top = Members::parse(text, Place::Top).map_err(|e| {
             OjsError::new(ErrorCode::InvalidPayload, format!("The job is not a JSON object: {}.", json::describe(&e)))
         })?;
@@ -259,7 +281,7 @@ impl NewJob {
             Some(text) => Members::parse(text, Place::Options)
                 .map_err(|_| OjsError::invalid_field("options", "options must be an object."))?,
         };
-        Reader { top, options, now, request_id, suffix }.read(id, job_type, args, text.len())
+        Reader { top, options, now, request_id, suffix, tenant }.read(id, job_type, args, text.len())
     }
 }
 

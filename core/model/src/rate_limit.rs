@@ -163,14 +163,9 @@ impl RateLimit {
             None => return Ok(None),
         };
         let tenant = match word(object, "scope", &["tenant", "global"])? {
-            Some("tenant") => {
-                let tenant = tenant_of(meta);
-                if !tenant.is_empty() {
-                    crate::envelope::check_name("meta.tenant_id", &tenant)?;
-                }
-                tenant
-            }
-            _ => String::new(),
+            Some("global") => String::new(),
+            // Jobs that name a tenant share limits with jobs of that tenant only (interactions, EI-003).
+            _ => tenant_of(meta),
         };
         Ok(Some(Self { key, tenant, limits }))
     }
@@ -178,7 +173,8 @@ impl RateLimit {
 
 fn tenant_of(meta: &str) -> String {
     let meta: Value = serde_json::from_str(meta).unwrap_or_default();
-    meta.get("tenant_id").and_then(Value::as_str).unwrap_or_default().to_owned()
+    let named = meta.get(crate::envelope::TENANT_ID).and_then(Value::as_str);
+    named.filter(|tenant| *tenant != crate::envelope::DEFAULT_TENANT).unwrap_or_default().to_owned()
 }
 
 /// A member that is there and not null.
@@ -283,6 +279,7 @@ mod tests {
         assert_eq!(read(json!({"max_per_second": 2})).unwrap(), None, "the queue's own rate");
         assert_eq!(read(json!({"concurrency": 1})).unwrap().unwrap().key, "queue:q");
         assert_eq!(read(json!({"key": "k", "scope": "tenant"})).unwrap().unwrap().tenant, "a");
+        assert_eq!(read(json!({"key": "k"})).unwrap().unwrap().tenant, "a", "a tenant's own unless it says otherwise");
         assert_eq!(read(json!({"key": "k", "scope": "global"})).unwrap().unwrap().tenant, "");
     }
 

@@ -78,6 +78,12 @@ impl UniqueKey {
         Some(Self(bytes))
     }
 
+    /// The key of the same job of a tenant: keys of two tenants are never equal.
+    #[must_use]
+    pub fn of_tenant(&self, tenant: &str) -> Self {
+        Self(Sha256::new().chain_update(self.0).chain_update(tenant.as_bytes()).finalize().into())
+    }
+
     /// The key of a canonical text.
     fn of(canonical: &str) -> Self {
         Self(Sha256::digest(canonical.as_bytes()).into())

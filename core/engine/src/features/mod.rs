@@ -17,6 +17,7 @@ pub mod statistics;
 pub mod trains;
 pub mod versions;
 pub mod webhooks;
+pub mod tenants;
 pub mod workflows;
 
 use crate::kernel::hooks::Feature;
@@ -32,6 +33,7 @@ pub(crate) const ALL: &[Feature] = &[
     queue_config::FEATURE,
     trains::FEATURE,
     limits::FEATURE,
+    tenants::FEATURE,
     workflows::FEATURE,
     crons::FEATURE,
     job_types::FEATURE,
@@ -64,6 +66,9 @@ pub const TABLES: &[&Table] = &[
     trains::records::CarRow::TABLE,
     trains::records::DrainRow::TABLE,
     trains::records::TrainRow::TABLE,
+    tenants::records::CountRow::TABLE,
+    tenants::records::RateRow::TABLE,
+    tenants::records::TenantRow::TABLE,
     JobTypeRow::TABLE,
     StoredQueue::TABLE,
     versions::records::RouteRow::TABLE,

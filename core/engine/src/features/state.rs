@@ -3,13 +3,16 @@ use std::collections::BTreeMap;
 
 use crate::features::limits::gate::Gates;
 use crate::features::trains::touched::Touched;
+use crate::features::tenants::rules::Kept;
 use crate::features::workflows::ended::Ended;
+use crate::store::rows::Counts;
 
 /// One member per feature that keeps anything.
 #[derive(Debug, Default)]
 pub struct State {
     pub(crate) limits: Gates,
     pub(crate) trains: Touched,
+    pub(crate) tenants: Kept,
     pub(crate) workflows: Ended,
 }
 
@@ -22,4 +25,6 @@ pub struct AuditState {
     pub(crate) trains: usize,
     /// Active and available jobs that were seen, by number of the key.
     pub(crate) limits: BTreeMap<i64, [i64; 2]>,
+    /// Jobs of tenants by state, by numbers of tenant and queue.
+    pub(crate) tenants: BTreeMap<(i64, i64), Counts>,
 }

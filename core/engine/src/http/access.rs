@@ -116,6 +116,10 @@ pub struct Key {
     pub sha256: String,
     /// When it was made, RFC 3339.
     pub created_at: String,
+    /// The tenant that it is bound to: its requests are those of this tenant. Without one it may speak for every tenant, and
+    /// for all together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
 }
 
 /// The file of keys.
@@ -220,8 +224,19 @@ impl KeyFile {
         let mut bits = [0_u8; 32];
         rand::rngs::OsRng.try_fill_bytes(&mut bits).map_err(|error| KeyFileError::Random(error.to_string()))?;
         let secret = format!("ojs_{}", hexadecimal(&bits));
-        self.keys.push(Key { name: name.to_owned(), roles, sha256: sum(&secret), created_at: now.to_string() });
+        let (sha256, created_at) = (sum(&secret), now.to_string());
+        self.keys.push(Key { name: name.to_owned(), roles, sha256, created_at, tenant: None });
         Ok(secret)
+    }
+
+    /// Binds a key to a tenant.
+    ///
+    /// # Errors
+    /// When no key has the name.
+    pub fn bind(&mut self, name: &str, tenant: &str) -> Result<(), KeyFileError> {
+        let key = self.keys.iter_mut().find(|key| key.name == name);
+        key.ok_or_else(|| KeyFileError::Unknown(name.to_owned()))?.tenant = Some(tenant.to_owned());
+        Ok(())
     }
 
     /// Takes a key out.
@@ -346,7 +361,8 @@ impl Access {
         let found = keys.iter().fold(None, |found, key| if same(&key.sha256, &sum) { Some(key) } else { found });
         let unknown = || OjsError::new(ErrorCode::Unauthenticated, "This key is not known here; it may have been revoked.");
         let key = found.ok_or_else(unknown)?;
-        Ok(Holder { name: key.name.as_str().into(), roles: key.roles.as_slice().into() })
+        let tenant = key.tenant.as_deref().map(Arc::from);
+        Ok(Holder { name: key.name.as_str().into(), roles: key.roles.as_slice().into(), tenant })
     }
 }
 
@@ -355,6 +371,7 @@ impl Access {
 pub struct Holder {
     name: Arc<str>,
     roles: Arc<[Role]>,
+    tenant: Option<Arc<str>>,
 }
 
 impl Holder {
@@ -362,6 +379,12 @@ impl Holder {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The tenant that the key is bound to.
+    #[must_use]
+    pub fn tenant(&self) -> Option<&Arc<str>> {
+        self.tenant.as_ref()
     }
 
     /// Whether the key has no role but `producer`: of jobs that another key enqueued it sees little.

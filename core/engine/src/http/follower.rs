@@ -28,6 +28,7 @@ pub struct Subscription {
 impl Engine {
     /// Listens to events that pass the filter, from now on.
     pub(crate) async fn subscribe(&self, filter: EventFilter) -> Result<Subscription, Refusal> {
+        let filter = EventFilter { tenant: self.tenant().cloned().or(filter.tenant.clone()), ..filter };
         let listener = Arc::new(Listener { filter, buffer: Mutex::default(), notify: Notify::new() });
         if self.is_stopping() {
             return Err(StoreError::Closed.into());
@@ -46,7 +47,8 @@ impl Engine {
             }
         };
         self.streams().begin(from, &listener);
-        tokio::spawn(follow(self.clone()));
+        // It reads for the listeners of all tenants; each has a filter of its own.
+        tokio::spawn(follow(self.of_all()));
         Ok(Subscription { engine: self.clone(), listener, from })
     }
 

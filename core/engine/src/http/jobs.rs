@@ -26,7 +26,7 @@ use crate::kernel::typed::Command;
 use crate::kernel::{owner, render};
 
 pub async fn enqueue(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
-    let mut job = NewJob::parse_from(envelope::check_body(&call.body)?, engine.now(), call.request_id())?;
+    let mut job = engine.parse_job(envelope::check_body(&call.body)?, engine.now(), call.request_id())?;
     call.asker.sign(&mut job);
     if engine.options().test_mode {
         reject_for_test(&job)?;
@@ -59,7 +59,7 @@ struct Batch<'a> {
 }
 
 pub async fn enqueue_batch(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
-    let jobs = parse_batch(&call, engine.now())?;
+    let jobs = parse_batch(&engine, &call, engine.now())?;
     if engine.options().test_mode {
         jobs.iter().try_for_each(|job| reject_for_test(job))?;
     }
@@ -96,7 +96,7 @@ fn push_warnings(out: &mut String, warnings: &[String]) {
     }
 }
 
-fn parse_batch(call: &Call, now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError> {
+fn parse_batch(engine: &Engine, call: &Call, now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError> {
     let batch: Batch<'_> = call.parse()?;
     let jobs = batch.jobs.filter(|jobs| !jobs.is_empty());
     let jobs = jobs.ok_or_else(|| OjsError::invalid_field("jobs", "jobs is required: an array of at least one job."))?;
@@ -105,7 +105,7 @@ fn parse_batch(call: &Call, now: Timestamp) -> Result<Vec<Arc<NewJob>>, OjsError
         return Err(OjsError::new(ErrorCode::BatchSizeExceeded, message).with_details(json!({"max_batch_size": MAX_BATCH_JOBS})));
     }
     let parsed = jobs.iter().enumerate().map(|(index, raw)| {
-        let signed = NewJob::parse_from(raw.get(), now, call.request_id()).map(|mut job| {
+        let signed = engine.parse_job(raw.get(), now, call.request_id()).map(|mut job| {
             call.asker.sign(&mut job);
             Arc::new(job)
         });

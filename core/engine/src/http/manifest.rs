@@ -23,6 +23,7 @@ const OFFICIAL: &[&str] = &[
     "durable-execution",
     "fair-scheduling",
     "webhooks",
+    "multi-tenancy",
 ];
 /// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of decision record 38.
 /// Then official ones that are experimental.

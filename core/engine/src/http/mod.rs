@@ -27,6 +27,7 @@ pub(crate) mod routes;
 pub(crate) mod server;
 pub(crate) mod sse;
 pub(crate) mod streams;
+pub(crate) mod tenancy;
 pub(crate) mod terms;
 pub(crate) mod unread;
 pub(crate) mod workers;

@@ -20,7 +20,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let params = Params::parse(query.as_deref())?;
     let (limit, offset) = params.page(MAX_PAGE)?;
     let mut queues = engine.query(ListQueues).await?;
-    if !queues.iter().any(|queue| &*queue.name == "default") {
+    if engine.tenant().is_none() && !queues.iter().any(|queue| &*queue.name == "default") {
         // It always exists: before its first job, since the engine was opened.
         queues.push(QueueRow::fresh(0, "default", engine.opened_at().as_millis()));
         queues.sort_by(|a, b| a.name.cmp(&b.name));
@@ -61,7 +61,10 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
         }
     }
     if let Some(members) = stats.as_object_mut() {
-        members.extend(last_hour(&engine, queue.num).await?);
+        if engine.tenant().is_none() {
+            // These figures are those of all tenants together.
+            members.extend(last_hour(&engine, queue.num).await?);
+        }
     }
     for target in [&mut object, &mut stats] {
         if let Some(target) = target.as_object_mut() {

@@ -117,6 +117,8 @@ impl IntoResponse for Failure {
 
 /// The literal code that the backpressure extension prints.
 const QUEUE_FULL: &str = "QUEUE_FULL";
+/// The literal code that the tenancy extension prints.
+pub const LIMIT_EXCEEDED: &str = "TENANT_LIMIT_EXCEEDED";
 /// The literal code for an extension that the client requires.
 pub const EXTENSION_NOT_SUPPORTED: &str = "EXTENSION_NOT_SUPPORTED";
 /// Most jobs of a request, in a header as well (bulk operations, section 11.3).
@@ -134,11 +136,12 @@ fn set_depth_headers(response: &mut Response, error: &OjsError) {
 
 /// The body of a refusal. The backpressure, bulk and lifecycle documents show the details inside `error` itself: they are there as well.
 fn body_of(error: &OjsError) -> String {
-    let details = error
-        .details
-        .as_ref()
-        .and_then(serde_json::Value::as_object)
-        .filter(|_| error.code == QUEUE_FULL || error.code == EXTENSION_NOT_SUPPORTED || is_batch_too_large(error));
+    let details = error.details.as_ref().and_then(serde_json::Value::as_object).filter(|_| {
+        error.code == QUEUE_FULL
+            || error.code == EXTENSION_NOT_SUPPORTED
+            || error.code == LIMIT_EXCEEDED
+            || is_batch_too_large(error)
+    });
     let (Some(details), serde_json::Value::Object(mut object)) = (details, error.to_object()) else { return error.to_body() };
     for (name, value) in details {
         object.entry(name.clone()).or_insert_with(|| value.clone());

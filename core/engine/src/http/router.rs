@@ -17,6 +17,7 @@ use crate::http::hosts::Hosts;
 use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
 use crate::http::routes::{self, Route};
+use crate::http::tenancy::of_caller;
 use crate::http::{health, manifest, metrics};
 use crate::kernel::command::Reset;
 
@@ -42,18 +43,21 @@ pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hos
         None => route,
     };
     let mut v1 = Router::new();
-    for Route { path, needs, handler, .. } in routes::table() {
+    for Route { method, path, needs, handler } in routes::table() {
+        let handler = of_caller(&engine, &method, path, handler);
         let handler = if needs == Permission::Open { open(handler, path) } else { handler };
         v1 = v1.route(path, guarded(handler, access.as_ref(), needs));
     }
     if engine.options().test_mode {
-        v1 = v1.route("/admin/reset", guarded(post(reset), access.as_ref(), Permission::Administer));
+        let reset = of_caller(&engine, &Method::POST, "/admin/reset", post(reset));
+        v1 = v1.route("/admin/reset", guarded(reset, access.as_ref(), Permission::Administer));
     }
+    let metrics = of_caller(&engine, &Method::GET, "/metrics", get(metrics::metrics));
     let all = Router::new()
         .route("/ojs/manifest", open(get(manifest::manifest), "/ojs/manifest"))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
-        .route("/metrics", guarded(get(metrics::metrics), access.as_ref(), Permission::Inspect))
+        .route("/metrics", guarded(metrics, access.as_ref(), Permission::Inspect))
         .nest("/ojs/v1", v1)
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_path);

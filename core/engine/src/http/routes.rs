@@ -19,6 +19,7 @@ use crate::features::statistics::routes as statistics;
 use crate::features::trains::{operator_routes as trains_operator, routes as trains};
 use crate::features::versions::routes as routing;
 use crate::features::webhooks::routes as webhooks;
+use crate::features::tenants::operator_routes as tenants;
 use crate::features::workflows::{operator_routes as workflows_operator, routes as workflows};
 use crate::http::access::Permission;
 use crate::http::operations::OPERATIONS;
@@ -27,9 +28,8 @@ use crate::http::{aliases, events, health, jobs, openapi, queues, streams, worke
 /// One method of one path.
 #[derive(Debug)]
 pub struct Route {
-    /// The method, for the comparison with the operations.
-    #[cfg(test)]
-    method: Method,
+    /// The method.
+    pub method: Method,
     /// Relative to `/ojs/v1`.
     pub path: &'static str,
     /// What a key must allow.
@@ -41,13 +41,7 @@ pub struct Route {
 /// A route with the permission that its operation declares. A route without an operation is for administrators only; a test names it.
 fn at(method: Method, path: &'static str, handler: MethodRouter<Engine>) -> Route {
     let declared = OPERATIONS.iter().find(|operation| operation.path == path && operation.method == method.as_str());
-    Route {
-        needs: declared.map_or(Permission::Administer, |operation| operation.permission),
-        #[cfg(test)]
-        method,
-        path,
-        handler,
-    }
+    Route { needs: declared.map_or(Permission::Administer, |operation| operation.permission), method, path, handler }
 }
 
 const GET: Method = Method::GET;
@@ -190,6 +184,15 @@ pub fn table() -> Vec<Route> {
         at(POST, "/admin/dead-letter/{id}/retry", post(dead_letters::retry)),
         at(GET, "/admin/stats", get(statistics::now)),
         at(GET, "/admin/stats/history", get(statistics::history)),
+        at(GET, "/admin/tenants", get(tenants::list)),
+        at(GET, "/admin/tenants/{id}", get(tenants::get)),
+        at(PUT, "/admin/tenants/{id}", put(tenants::put)),
+        at(DELETE, "/admin/tenants/{id}", delete(tenants::delete)),
+        at(PUT, "/admin/tenants/{id}/limits", put(tenants::set_limits)),
+        at(POST, "/admin/tenants/{id}/suspend", post(tenants::suspend)),
+        at(POST, "/admin/tenants/{id}/resume", post(tenants::resume)),
+        at(GET, "/admin/tenants/{id}/stats", get(tenants::stats)),
+        at(GET, "/admin/tenants/{id}/jobs", get(tenants::jobs)),
         at(GET, "/admin/system/audit", get(system_operator::audit)),
         at(GET, "/admin/system/maintenance", get(system_operator::maintenance)),
         at(POST, "/admin/system/maintenance", post(system_operator::set_maintenance)),

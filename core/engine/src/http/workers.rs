@@ -63,7 +63,7 @@ struct OutcomeBody<'a> {
 }
 
 impl ClaimBody<'_> {
-    fn claim(&self, default_count: u64) -> Result<Claim, OjsError> {
+    fn claim(&self, engine: &Engine, default_count: u64) -> Result<Claim, OjsError> {
         self.check()?;
         for queue in &self.queues {
             envelope::check_queue(queue).map_err(|mut error| {
@@ -75,7 +75,7 @@ impl ClaimBody<'_> {
         Ok(Claim {
             queues: self.queues.iter().map(|queue| queue.clone().into_owned()).collect(),
             count: count.min(MAX_FETCH_COUNT),
-            worker: self.worker().map(str::to_owned),
+            worker: self.worker().map(|id| engine.worker_id(id)),
             visibility_ms: self.visibility_timeout_ms,
             fenced: self.lease_tokens,
             types: self.job_types.iter().map(|name| name.clone().into_owned()).collect(),
@@ -125,7 +125,7 @@ pub async fn fetch(State(engine): State<Engine>, call: Call) -> Result<Json, Fai
     if request.count == Some(0) {
         return Err(OjsError::invalid_field("count", "count must be at least 1.").into());
     }
-    let claim = Claim { key: call.asker.key.clone(), ..request.claim(1)? };
+    let claim = Claim { key: call.asker.key.clone(), ..request.claim(&engine, 1)? };
     let wait = request.wait();
     let _seat = call.slot(&engine, wait)?;
     let Exchanged { jobs, .. } = engine.exchange(Vec::new(), Some(claim), wait).await?;
@@ -141,14 +141,14 @@ pub async fn fetch(State(engine): State<Engine>, call: Call) -> Result<Json, Fai
 
 pub async fn exchange(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
     let request: ClaimBody<'_> = call.parse()?;
-    let claim = Claim { key: call.asker.key.clone(), ..request.claim(0)? };
+    let claim = Claim { key: call.asker.key.clone(), ..request.claim(&engine, 0)? };
     let claim = (claim.count > 0 && !claim.queues.is_empty()).then_some(claim);
     let wait = request.wait();
     // An outcome that cannot be read is answered in its place; the others are written all the same.
     let mut reports = Vec::with_capacity(request.outcomes.len());
     let mut places = Vec::with_capacity(request.outcomes.len());
     for outcome in &request.outcomes {
-        places.push(match outcome.report(request.worker(), false) {
+        places.push(match outcome.report(&engine, request.worker(), false) {
             Ok(report) => {
                 reports.push(report);
                 Ok(())
@@ -200,7 +200,7 @@ fn push_jobs(out: &mut String, jobs: &[JobView]) {
 }
 
 impl OutcomeBody<'_> {
-    fn report(&self, worker: Option<&str>, want_job: bool) -> Result<OutcomeReport, OjsError> {
+    fn report(&self, engine: &Engine, worker: Option<&str>, want_job: bool) -> Result<OutcomeReport, OjsError> {
         let id =
             self.job_id.as_deref().ok_or_else(|| OjsError::invalid_field("job_id", "job_id is required: the id of the job."))?;
         let outcome = if self.requeue {
@@ -215,7 +215,7 @@ impl OutcomeBody<'_> {
         Ok(OutcomeReport {
             job: job_id("job", id)?,
             lease: self.lease_token,
-            worker: own.or(worker).map(str::to_owned),
+            worker: own.or(worker).map(|id| engine.worker_id(id)),
             outcome,
             want_job,
         })
@@ -247,7 +247,7 @@ impl OutcomeBody<'_> {
 pub async fn ack(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
     let mut request: OutcomeBody<'_> = call.parse()?;
     (request.error, request.requeue) = (None, false);
-    settle(&engine, request.report(None, true)?).await
+    settle(&engine, request.report(&engine, None, true)?).await
 }
 
 pub async fn nack(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
@@ -256,7 +256,7 @@ pub async fn nack(State(engine): State<Engine>, call: Call) -> Result<Json, Fail
         let message = "error is required: an object with code and message.";
         return Err(OjsError::invalid_field("error", message).into());
     }
-    settle(&engine, request.report(None, true)?).await
+    settle(&engine, request.report(&engine, None, true)?).await
 }
 
 /// Writes one outcome and answers in the union of the documented forms (protocol section 3.6).
@@ -407,7 +407,7 @@ pub async fn heartbeat(State(engine): State<Engine>, call: Call) -> Result<Json,
     // Ids of foreign shapes name no job of ours and are left out of the answer.
     let jobs = held.iter().filter_map(|id| Some((id.parse().ok()?, request.lease_tokens.get(id).copied()))).collect();
     let beat = Heartbeat {
-        worker: worker.to_owned(),
+        worker: engine.worker_id(worker),
         phase,
         jobs,
         visibility_ms: request.visibility_timeout_ms,

@@ -107,9 +107,11 @@ impl Transaction<'_> {
         while claiming.jobs.len() < full {
             let wanted = full - claiming.jobs.len();
             let job_type_ids = claiming.job_type_ids.as_deref();
-            let mut ready = match job_type_ids {
-                None => self.tables.ready(queue.num, wanted)?,
-                Some(job_type_ids) => self.ready_of(queue.num, job_type_ids, wanted)?,
+            let tenant = self.tables.names().scope.num();
+            let mut ready = match (tenant, job_type_ids) {
+                (Some(tenant), _) => self.ready_of_tenant(queue.num, tenant, job_type_ids, wanted)?,
+                (None, None) => self.tables.ready(queue.num, wanted)?,
+                (None, Some(job_type_ids)) => self.ready_of(queue.num, job_type_ids, wanted)?,
             };
             if versioned {
                 self.add_versions(&mut ready, queue.num, claiming.runs.as_deref(), job_type_ids, wanted)?;

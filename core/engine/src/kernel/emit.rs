@@ -95,7 +95,7 @@ impl Transaction<'_> {
         json::push_text(&mut extra, "workflow_id", &flow.id.to_string());
         json::push_text(&mut extra, "workflow_name", flow.name.as_deref().unwrap_or_default());
         extra.push_str(more);
-        self.journal.other(event, self.now, &flow.id.to_string(), &extra);
+        self.journal.of_tenant(flow.tenant, event, self.now, &flow.id.to_string(), &extra);
     }
 
     pub(crate) fn emit_step_ended(&mut self, flow: &WorkflowRow, step: &StepRow) -> Stored<()> {

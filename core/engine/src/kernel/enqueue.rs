@@ -176,7 +176,8 @@ impl Transaction<'_> {
             || job.train.is_some()
             || job.version.is_some()
             || self.tables.find_queue(&job.queue)?.is_none_or(|queue| queue.phase == QueuePhase::Deleted)
-            || self.tables.find_job_type_id(&job.job_type)?.is_none())
+            || self.tables.find_job_type_id(&job.job_type)?.is_none()
+            || job.tenant.is_some())
     }
 
     /// The job that stands in the way of another one: refuses it, answers for it, or makes room.
@@ -281,7 +282,7 @@ impl Transaction<'_> {
     }
 
     fn announce(&mut self, row: &JobRow, job: &NewJob) -> Result<(), StoreError> {
-        self.count(row.queue, row.state, 1);
+        self.count(row, row.state, 1);
         for on_stored in self.counters.features.iter().filter_map(|feature| feature.on_stored) {
             on_stored(self, row);
         }
@@ -310,7 +311,8 @@ impl Transaction<'_> {
     }
 
     fn duplicate(&mut self, job: &NewJob, index: usize, of: usize) -> Result<OjsError, StoreError> {
-        let state = self.tables.row(job.id)?.map_or(JobState::Available, |row| row.state);
+        // Of a job of another tenant not even the state is told.
+        let state = self.tables.visible(job.id)?.map_or(JobState::Available, |row| row.state);
         Ok(located(OjsError::duplicate_id(job.id, state), "id", index, of))
     }
 }

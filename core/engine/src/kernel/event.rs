@@ -8,6 +8,7 @@
 //! back to it.
 use std::sync::Arc;
 
+use ojs_model::envelope::DEFAULT_TENANT;
 use ojs_model::json::{self};
 use ojs_model::{JobId, JobState, Timestamp};
 
@@ -42,6 +43,8 @@ pub struct Event {
     pub change: Option<Change>,
     /// The job's type and queue; `None` for events of queues, workers, workflows and cron entries.
     pub origin: Option<Origin>,
+    /// The tenant that it belongs to; `None` for the default one and for events of queues and workers.
+    pub tenant: Option<Arc<str>>,
     /// When it happened.
     pub at: Timestamp,
     /// Job id, or name of a queue or worker.
@@ -79,6 +82,8 @@ pub struct EventFilter {
     pub queues: Vec<String>,
     /// Only these job types.
     pub job_types: Vec<String>,
+    /// Only events of this tenant.
+    pub tenant: Option<Arc<str>>,
     /// At most this many.
     pub limit: usize,
     /// Transitions that are no events of their own as well: what streams need.
@@ -112,11 +117,20 @@ impl EventFilter {
         }
     }
 
+    /// Whether an event of this tenant passes. `of_job`: it is about a job. Events of queues, workers and the server belong
+    /// to operators.
+    #[must_use]
+    pub fn wants_tenant(&self, tenant: Option<&str>, of_job: bool, name: &str) -> bool {
+        let owned = of_job || ["workflow.", "cron.", "tenant."].iter().any(|start| name.starts_with(start));
+        self.tenant.as_deref().is_none_or(|wanted| owned && wanted == tenant.unwrap_or(DEFAULT_TENANT))
+    }
+
     /// Whether an event that was read without a filter passes.
     #[must_use]
     pub fn wants(&self, event: &Event) -> bool {
         self.wants_type(&event.name)
             && self.subject.as_ref().is_none_or(|subject| *subject == event.subject)
+            && self.wants_tenant(event.tenant.as_deref(), event.origin.is_some(), &event.name)
             && self.wants_origin(event.origin.as_ref(), &event.name, &event.subject)
     }
 }

@@ -64,11 +64,20 @@ pub(crate) fn decode(tables: &mut dyn Tables, filter: &EventFilter, place: Place
     if !filter.wants_origin(origin.as_ref(), name, subject) {
         return Ok(None);
     }
+    let (at, change, tenant) = decode_change(at);
+    // What names a number without a tenant belongs to no tenant that a caller can be.
+    let tenant = if tenant == 0 { None } else { Some(tables.tenant_id(tenant)?.unwrap_or_default()) };
+    if !filter.wants_tenant(tenant.as_deref(), origin.is_some(), name) {
+        return Ok(None);
+    }
     let mut data = String::from("{");
     if let Some(Origin { job_type, queue }) = &origin {
         json::push_text(&mut data, "job_id", subject);
         json::push_text(&mut data, "job_type", job_type);
         json::push_text(&mut data, "queue", queue);
+    }
+    if let Some(tenant) = &tenant {
+        json::push_text(&mut data, "tenant_id", tenant);
     }
     if !extra.is_empty() {
         if data.len() > 1 {
@@ -77,13 +86,12 @@ pub(crate) fn decode(tables: &mut dyn Tables, filter: &EventFilter, place: Place
         data.push_str(extra);
     }
     data.push('}');
-    let (at, change) = decode_change(at);
     let (id, name, subject) = (place.event_id(at), name.to_owned(), subject.to_owned());
-    Ok(Some(Event { id, place, name, change, origin, at, subject, data }))
+    Ok(Some(Event { id, place, name, change, origin, tenant, at, subject, data }))
 }
 
-/// Reads `time[,from,to]`.
-fn decode_change(text: &str) -> (Timestamp, Option<Change>) {
+/// Reads `time[,from,to[,tenant]]`; without a transition `from` and `to` are empty.
+fn decode_change(text: &str) -> (Timestamp, Option<Change>, i64) {
     let mut parts = text.split(',');
     let at = Timestamp::from_millis(parts.next().and_then(|at| at.parse().ok()).unwrap_or(0));
     let mut state = || parts.next().map(|number| number.parse().ok().and_then(JobState::from_number));
@@ -91,7 +99,8 @@ fn decode_change(text: &str) -> (Timestamp, Option<Change>) {
         (Some(from), Some(Some(to))) => Some(Change { from, to }),
         _ => None,
     };
-    (at, change)
+    let tenant = parts.next().and_then(|tenant| tenant.parse().ok()).unwrap_or(0);
+    (at, change, tenant)
 }
 
 /// Measures the log and finds a time in it.

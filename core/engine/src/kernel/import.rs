@@ -1,7 +1,7 @@
 //! Jobs that an application inserted by plain SQL become jobs like any other.
 use ojs_model::state::Trigger;
 use ojs_model::unique::OnConflict;
-use ojs_model::{ErrorCode, JobError, JobState, NewJob, OjsError};
+use ojs_model::{ErrorCode, JobError, JobState, NewJob, OjsError, envelope};
 use serde_json::value::RawValue;
 
 use crate::error::Applied;
@@ -33,7 +33,7 @@ impl Transaction<'_> {
     pub(crate) fn import(&mut self) -> Applied<()> {
         for raw in self.tables.raw_jobs(SLICE, &self.queues_aside())? {
             self.takes_queue(&raw.queue.as_str().into());
-            let placed = match self.request(&raw, true) {
+            let placed = match self.request(&raw, true, None) {
                 Ok(job) => self.part(Part::Inserted(raw.id), |transaction| transaction.import_job(&job)),
                 Err(error) => Err(error.into()),
             };
@@ -45,7 +45,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    fn request(&self, raw: &RawJob, whole: bool) -> Result<NewJob, OjsError> {
+    fn request(&self, raw: &RawJob, whole: bool, tenant: Option<&str>) -> Result<NewJob, OjsError> {
         let part = |text: &str| RawValue::from_string(text.to_owned());
         let parts = || -> serde_json::Result<String> {
             let meta = raw.meta.as_deref().filter(|_| whole).map(part).transpose()?;
@@ -61,7 +61,7 @@ impl Transaction<'_> {
         };
         let text = parts()
             .map_err(|error| OjsError::new(ErrorCode::InvalidPayload, format!("The inserted row is not JSON: {error}.")))?;
-        NewJob::parse(&text, self.now)
+        NewJob::parse_of(&text, self.now, None, tenant)
     }
 
     fn import_job(&mut self, job: &NewJob) -> Applied<()> {
@@ -78,7 +78,10 @@ impl Transaction<'_> {
     /// The application's transaction has committed, so the error cannot be returned to it: the job becomes a dead
     /// letter whose error says what was wrong.
     fn import_refused(&mut self, raw: &RawJob, refusal: &OjsError) -> Applied<()> {
-        let job = self.request(raw, false)?;
+        // It stays with its tenant even where nothing else of it can be used.
+        let meta = raw.meta.as_ref().map(|meta| format!("\"meta\":{meta}"));
+        let tenant = meta.and_then(|meta| envelope::tenant_in(&meta).ok().flatten());
+        let job = self.request(raw, false, tenant.as_deref())?;
         self.place_step(&job, Link::default())?;
         let before = self.require(job.id)?;
         let mut row = before.clone();

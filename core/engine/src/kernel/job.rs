@@ -79,6 +79,8 @@ row! {
             pub limit: i64 as "limited",
             /// The rank of its version, plus 1; 0 when it has none.
             pub version: i64,
+            /// Number of its tenant; 0 for the default one.
+            pub tenant: i64,
         }
         moved {
             /// Number of the queue's name.

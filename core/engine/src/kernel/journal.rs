@@ -27,22 +27,37 @@ pub struct Journal {
 struct Moved {
     at: Timestamp,
     change: Change,
-    job: (JobId, i64, i64),
+    job: Subject,
+}
+
+/// The job that a line is about, in numbers.
+#[derive(Debug, Clone, Copy)]
+struct Subject {
+    id: JobId,
+    job_type_id: i64,
+    queue: i64,
+    tenant: i64,
+}
+
+impl From<&JobRow> for Subject {
+    fn from(row: &JobRow) -> Self {
+        Self { id: row.id, job_type_id: row.job_type_id, queue: row.queue, tenant: row.tenant }
+    }
 }
 
 impl Journal {
     /// Notes a transition; `from` is `None` for a new job. The next event of the job carries it.
     pub fn moved(&mut self, at: Timestamp, from: Option<JobState>, row: &JobRow) {
         self.flush();
-        self.moved = Some(Moved { at, change: Change { from, to: row.state }, job: (row.id, row.job_type_id, row.queue) });
+        self.moved = Some(Moved { at, change: Change { from, to: row.state }, job: row.into() });
     }
 
     /// Notes an event of a job. `extra` is the rest of `data`, JSON members without braces.
     pub fn job(&mut self, name: &str, at: Timestamp, row: &JobRow, extra: &str) {
         self.tally.note(name, at.as_millis(), row);
-        let carried = self.moved.take_if(|moved| moved.job.0 == row.id);
+        let carried = self.moved.take_if(|moved| moved.job.id == row.id);
         self.flush();
-        self.line(name, at, carried.map(|moved| moved.change), (row.id, row.job_type_id, row.queue), extra);
+        self.line(name, at, carried.map(|moved| moved.change), row.into(), extra);
     }
 
     /// Writes a transition that no event has reported.
@@ -52,14 +67,7 @@ impl Journal {
         }
     }
 
-    fn line(
-        &mut self,
-        name: &str,
-        at: Timestamp,
-        change: Option<Change>,
-        (id, job_type_id, queue): (JobId, i64, i64),
-        extra: &str,
-    ) {
+    fn line(&mut self, name: &str, at: Timestamp, change: Option<Change>, job: Subject, extra: &str) {
         self.count += 1;
         // Several of these for every job: around the formatter.
         let lines = &mut self.lines;
@@ -75,9 +83,13 @@ impl Journal {
             lines.push(',');
             push_integer(lines, to as u8);
         }
+        if job.tenant != 0 {
+            lines.push_str(if change.is_none() { ",,," } else { "," });
+            push_integer(lines, job.tenant);
+        }
         lines.push('|');
-        lines.push_str(id.encode(&mut [0; 36]));
-        for number in [job_type_id, queue] {
+        lines.push_str(job.id.encode(&mut [0; 36]));
+        for number in [job.job_type_id, job.queue] {
             lines.push('|');
             push_integer(lines, number);
         }
@@ -88,9 +100,15 @@ impl Journal {
 
     /// Notes an event of a queue or a worker; the subject is a name.
     pub fn other(&mut self, name: &str, at: Timestamp, subject: &str, extra: &str) {
+        self.of_tenant(0, name, at, subject, extra);
+    }
+
+    /// The same for what belongs to a tenant: a workflow, a cron entry.
+    pub fn of_tenant(&mut self, tenant: i64, name: &str, at: Timestamp, subject: &str, extra: &str) {
         self.flush();
         self.count += 1;
-        let _ = writeln!(self.lines, "{name}|{}|{subject}|0|0|{extra}", at.as_millis());
+        let tenant = if tenant == 0 { String::new() } else { format!(",,,{tenant}") };
+        let _ = writeln!(self.lines, "{name}|{}{tenant}|{subject}|0|0|{extra}", at.as_millis());
     }
 
     /// Whether nothing was noted.

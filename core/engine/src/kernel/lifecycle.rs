@@ -68,7 +68,7 @@ impl Transaction<'_> {
     pub(crate) fn erase(&mut self, row: &JobRow) -> Applied<()> {
         call!(self, on_erase, row);
         self.tables.delete(row)?;
-        self.count(row.queue, row.state, -1);
+        self.count(row, row.state, -1);
         Ok(())
     }
 

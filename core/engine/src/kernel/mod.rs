@@ -30,6 +30,7 @@ pub mod placed;
 pub(crate) mod query;
 pub(crate) mod render;
 pub(crate) mod retention;
+pub mod scope;
 pub(crate) mod settings;
 pub(crate) mod timeouts;
 pub(crate) mod transaction;

@@ -268,7 +268,7 @@ impl Transaction<'_> {
         let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
         let mut directive = worker.directive;
         for (id, lease) in &beat.jobs {
-            let Some(before) = self.tables.row(*id)? else { continue };
+            let Some(before) = self.tables.visible(*id)? else { continue };
             let proven = lease.map_or(!lease::is_fenced(before.lease), |lease| lease == before.lease);
             let held = proven && (before.worker == worker.num || before.worker == 0);
             match before.state {

@@ -18,7 +18,7 @@ impl Query for GetJob {
     type Reply = JobView;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<JobView> {
-        match tables.row(self.0)? {
+        match tables.visible(self.0)? {
             Some(row) => Ok(view(tables, row)?),
             None => Err(OjsError::not_found("job", &self.0.to_string()).into()),
         }
@@ -34,7 +34,8 @@ impl Query for ReadEvents {
     type Reply = Page;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Page> {
-        Ok(event_log::read(tables, &self.0)?)
+        let tenant = tables.names().scope.id().cloned().or_else(|| self.0.tenant.clone());
+        Ok(event_log::read(tables, &EventFilter { tenant, ..self.0.clone() })?)
     }
 }
 
@@ -47,7 +48,8 @@ impl Query for NewestEvents {
     type Reply = Page;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Page> {
-        Ok(event_log::newest(tables, &self.0)?)
+        let tenant = tables.names().scope.id().cloned().or_else(|| self.0.tenant.clone());
+        Ok(event_log::newest(tables, &EventFilter { tenant, ..self.0.clone() })?)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A [`Transaction`] is one transaction of the store. It collects events, count changes and wake-ups while commands run, and writes the first
 //! two before the commit.
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
@@ -29,6 +30,8 @@ pub struct Transaction<'a> {
     pub(crate) counters: &'a mut Counters,
     pub(crate) journal: Journal,
     pub(crate) counts: HashMap<i64, Counts>,
+    /// The same for jobs of tenants, by numbers of tenant and queue. Jobs of the default tenant are left out.
+    pub(crate) tenant_counts: BTreeMap<(i64, i64), Counts>,
     /// Jobs that became available, by queue number.
     pub(crate) ready: HashMap<i64, usize>,
     /// What features keep until the end of the transaction.
@@ -56,6 +59,7 @@ impl<'a> Transaction<'a> {
             counters,
             journal: Journal::default(),
             counts: HashMap::new(),
+            tenant_counts: BTreeMap::new(),
             ready: HashMap::new(),
             features: State::default(),
             signals: Vec::new(),
@@ -93,6 +97,7 @@ impl<'a> Transaction<'a> {
         self.tables.reset()?;
         self.journal = Journal::default();
         self.counts.clear();
+        self.tenant_counts.clear();
         self.features = State::default();
         self.counters.emptied = true;
         for reset in self.counters.features.iter().filter_map(|feature| feature.reset) {
@@ -134,9 +139,9 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// The row of a job, or 404.
+    /// The row of a job that the caller may see, or 404.
     pub(crate) fn require(&mut self, id: JobId) -> Applied<JobRow> {
-        let row = self.tables.row(id)?;
+        let row = self.tables.visible(id)?;
         row.ok_or_else(|| OjsError::not_found("job", &id.to_string()).into())
     }
 

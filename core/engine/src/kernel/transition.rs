@@ -27,8 +27,8 @@ impl Transaction<'_> {
         call!(self, on_transition, before, &mut after);
         self.journal.moved(self.now, Some(before.state), &after);
         self.tables.update(before, &after)?;
-        self.count(before.queue, before.state, -1);
-        self.count(after.queue, to, 1);
+        self.count(before, before.state, -1);
+        self.count(&after, to, 1);
         if to.is_terminal() {
             self.done.push(after.id);
         }
@@ -53,6 +53,9 @@ impl Transaction<'_> {
 
     /// Holds an available job for one more reason.
     pub(crate) fn hold(&mut self, row: &JobRow, reason: Holds) -> Result<(), StoreError> {
+        if row.holds.is_empty() && reason != Holds::TENANT {
+            self.free_tenant(row.tenant)?;
+        }
         self.tables.update(row, &JobRow { holds: row.holds.with(reason), ..row.clone() })
     }
 
@@ -69,8 +72,14 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    pub(crate) fn count(&mut self, queue: i64, state: JobState, delta: i64) {
-        if let Some(cell) = self.counts.entry(queue).or_default().get_mut(state as usize) {
+    /// Notes that the queue of a job has more or fewer jobs in a state.
+    pub(crate) fn count(&mut self, row: &JobRow, state: JobState, delta: i64) {
+        if let Some(cell) = self.counts.entry(row.queue).or_default().get_mut(state as usize) {
+            *cell += delta;
+        }
+        if row.tenant != 0
+            && let Some(cell) = self.tenant_counts.entry((row.tenant, row.queue)).or_default().get_mut(state as usize)
+        {
             *cell += delta;
         }
     }

@@ -324,6 +324,7 @@ impl Collector for Scrape {
             self.metrics.exceeded.load(Ordering::Relaxed),
         )?;
         crate::features::trains::metrics::write(&mut encoder, self.counted.trains, &lock(&self.metrics.train_waits))?;
+        crate::features::tenants::metrics::write(&mut encoder, &self.gauges.tenants)?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
         lock(&self.metrics.progress).write(&mut encoder, self.gauges.now, self.gauges.stalled)?;

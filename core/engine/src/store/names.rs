@@ -11,6 +11,7 @@ use ojs_model::Timestamp;
 
 use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::StoredSettings;
+use crate::kernel::scope::Scope;
 use crate::store::record::{InMemory, Read, RecordTables, Records, Scan, record};
 use crate::store::rows::{QueuePhase, QueueRow, WorkerRow};
 
@@ -92,21 +93,26 @@ pub struct Names {
     pub changed: bool,
     /// Whether other machines write to the store, too.
     pub is_shared: bool,
+    /// Whose jobs the running command or query may see.
+    pub scope: Scope,
+    /// Under which number this connection counts: those that write side by side have different ones.
+    pub shard: i64,
 }
 
 /// Workers remembered; beyond that they are looked up again.
 const MAX_WORKERS: usize = 10_000;
 
 impl Names {
-    /// Of a store to which other machines write as well.
+    /// Of a store to which other machines write as well; the connection counts under this number.
     #[must_use]
-    pub fn shared() -> Self {
-        Self { is_shared: true, ..Self::default() }
+    pub fn shared(shard: i64) -> Self {
+        Self { is_shared: true, shard, ..Self::default() }
     }
 
     /// Forgets everything.
     pub fn forget(&mut self) {
-        *self = Self { is_shared: self.is_shared, changed: self.changed, ..Self::default() };
+        let scope = std::mem::take(&mut self.scope);
+        *self = Self { is_shared: self.is_shared, changed: self.changed, scope, shard: self.shard, ..Self::default() };
     }
 
     /// Forgets what workers last reported; their numbers stay.

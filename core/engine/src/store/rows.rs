@@ -258,6 +258,8 @@ pub fn depth(counts: &Counts) -> u64 {
 /// Which dead letters to list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeadFilter {
+    /// Only the tenant of this number.
+    pub tenant: Option<i64>,
     /// Only this queue.
     pub queue: Option<String>,
     /// Only this job type.
@@ -277,6 +279,8 @@ pub struct DeadFilter {
 /// Which jobs to list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct JobFilter {
+    /// Only the tenant of this number.
+    pub tenant: Option<i64>,
     /// Only this queue.
     pub queue: Option<String>,
     /// Only this state.
@@ -399,6 +403,7 @@ pub fn fresh_row(job: &NewJob, queue: i64, job_type_id: i64, state: JobState, so
         step: 0,
         limit: 0,
         version: job.version.as_ref().map_or(0, |version| version.rank + 1),
+        tenant: 0,
         holds: Holds::NONE,
         flags: settings_of(job),
     }

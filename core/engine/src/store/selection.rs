@@ -54,6 +54,15 @@ pub enum Selection<'a> {
         /// The state.
         state: JobState,
     },
+    /// Available jobs of a tenant in a queue that exactly one set of reasons holds, best first.
+    OfTenant {
+        /// Number of the tenant.
+        tenant: i64,
+        /// Number of the queue.
+        queue: i64,
+        /// What holds them.
+        holds: Holds,
+    },
     /// Active jobs of a key with limits.
     Running {
         /// Number of the key.
@@ -138,6 +147,10 @@ impl<'a> Selection<'a> {
             Self::In { queue, state } => vec![integer(queue), integer(state as i64), limit],
             Self::Heads { key, line } => of_key(key, line, line.holds(), limit),
             Self::Parked { key, line } => of_key(key, line, line.holds().with(Holds::LIMIT), limit),
+            Self::OfTenant { tenant, queue, holds } => {
+                let (from, to) = holds.ranks();
+                vec![integer(tenant), integer(queue), integer(from.into()), integer(to.into()), limit]
+            }
             Self::Listed(filter) => vec![
                 optional(queue),
                 text(filter.job_type.as_deref()),
@@ -146,6 +159,7 @@ impl<'a> Selection<'a> {
                 limit,
                 number(filter.offset),
                 integer(filter.after),
+                optional(filter.tenant),
             ],
             Self::Dead(filter) => vec![
                 optional(queue),
@@ -155,6 +169,7 @@ impl<'a> Selection<'a> {
                 text(filter.error_type.as_deref()),
                 limit,
                 number(filter.offset),
+                optional(filter.tenant),
             ],
         }
     }

@@ -19,6 +19,7 @@ use crate::features::results::records::ResultTables;
 use crate::features::statistics::records::StatTables;
 use crate::features::trains::records::TrainTables;
 use crate::features::versions::records::{RouteTables, VersionTables, VersionedTables};
+use crate::features::tenants::records::TenantTables;
 use crate::features::workflows::records::WorkflowTables;
 use crate::kernel::clock::Clock;
 use crate::kernel::finding::AuditTables;
@@ -49,6 +50,7 @@ pub trait Tables:
     + RouteTables
     + StatTables
     + TrainTables
+    + TenantTables
     + TypeTables
     + VersionTables
     + VersionedTables
@@ -139,6 +141,32 @@ pub trait Tables:
     /// Removes everything.
     fn reset(&mut self) -> Result<()>;
 
+    /// The row of an id, as far as the caller may see it. What a request names by its id is looked up here.
+    fn visible(&mut self, id: JobId) -> Result<Option<JobRow>> {
+        let row = self.row(id)?;
+        Ok(row.filter(|row| self.names().scope.sees(row.tenant)))
+    }
+    /// Jobs per state of one queue, or of all, as far as the caller may see them.
+    fn visible_counts(&mut self, queue: Option<i64>) -> Result<Vec<(i64, Counts)>> {
+        match self.names().scope.num() {
+            None => self.counted(queue),
+            Some(tenant) => self.counts_of_tenant(tenant, queue),
+        }
+    }
+    /// The same of one tenant; the default tenant has what no other one has.
+    fn counts_of_tenant(&mut self, tenant: i64, queue: Option<i64>) -> Result<Vec<(i64, Counts)>> {
+        let wanted = |num: i64| queue.is_none_or(|queue| queue == num);
+        if tenant != 0 {
+            let own = self.usage_of(tenant)?.into_iter().filter(|(num, _)| wanted(*num));
+            return Ok(own.map(|(num, usage)| (num, usage.counts)).collect());
+        }
+        let (mut all, others) = (self.counted(queue)?, self.usage_of_queues()?);
+        for (num, counts) in &mut all {
+            let of_others = others.get(num).map(|usage| usage.counts).unwrap_or_default();
+            counts.iter_mut().zip(of_others).for_each(|(cell, jobs)| *cell -= jobs);
+        }
+        Ok(all)
+    }
     /// Whether other machines write here, too. Only such a store is told in [`prepare`](Self::prepare) what its
     /// commands want.
     fn is_shared(&mut self) -> bool {
@@ -203,17 +231,21 @@ pub trait Tables:
     }
     /// A page of dead letters, newest first, and how many there are in all.
     fn dead(&mut self, filter: &DeadFilter) -> Result<(Vec<JobRow>, usize)> {
+        let tenant = self.names().scope.num().or(filter.tenant);
+        let filter = &DeadFilter { tenant, ..filter.clone() };
         let all = DeadFilter { offset: 0, ..filter.clone() };
         let rows = if filter.limit == 0 { Vec::new() } else { self.select(&Selection::Dead(filter), filter.limit)? };
         Ok((rows, self.count(&Selection::Dead(&all), usize::MAX)?))
     }
     /// A page of jobs in the order asked for. One row more than asked for tells that there is more.
     fn jobs(&mut self, filter: &JobFilter) -> Result<Vec<JobRow>> {
-        self.select(&Selection::Listed(filter), filter.limit + 1)
+        let tenant = self.names().scope.num().or(filter.tenant);
+        self.select(&Selection::Listed(&JobFilter { tenant, ..filter.clone() }), filter.limit + 1)
     }
     /// How many jobs a filter finds; at most `most` are counted.
     fn count_jobs(&mut self, filter: &JobFilter, most: usize) -> Result<usize> {
-        let all = JobFilter { offset: 0, after: 0, ..filter.clone() };
+        let tenant = self.names().scope.num().or(filter.tenant);
+        let all = JobFilter { tenant, offset: 0, after: 0, ..filter.clone() };
         self.count(&Selection::Listed(&all), most)
     }
     /// Jobs per state of a queue.

@@ -44,6 +44,9 @@ async fn filled(b: &Bench) {
         let unique = format!(r#"{{"keys":["type","args"],"states":{states}}}"#);
         b.enqueue(&format!(r#"{{"type":"u","args":[{number}],"options":{{"queue":"unique","unique":{unique}}}}}"#)).await;
     }
+    for _ in 0..2 {
+        b.enqueue(r#"{"type":"t","args":[],"meta":{"tenant_id":"acme"},"options":{"queue":"tenants"}}"#).await;
+    }
     let store = b.engine.store();
     let chain = r#"{"type":"chain","steps":[{"type":"s","args":[]},{"type":"s","args":[]},{"type":"s","args":[]}]}"#;
     let workflow = NewWorkflow::parse(chain, ojs_model::Timestamp::from_millis(START)).unwrap();
@@ -234,6 +237,24 @@ const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "key",
         "UPDATE jobs SET limited = 999 WHERE limited > 0",
         "UPDATE ojs_runs SET limited = 999 WHERE limited > 0",
+    ),
+    (
+        "tenant_holds",
+        "its tenant",
+        "UPDATE jobs SET nprio = 4000 WHERE state = 1 AND tenant > 0",
+        "UPDATE ojs_runs SET nprio = 4000 WHERE state = 1 AND tenant > 0",
+    ),
+    (
+        "tenant_counts",
+        "jobs by state",
+        "UPDATE tenant_counts SET available = available + 1",
+        "UPDATE ojs_tenant_counts SET available = available + 1",
+    ),
+    (
+        "tenant_counts",
+        "jobs by state",
+        "UPDATE jobs SET tenant = 77 WHERE tenant > 0 AND seq IN (SELECT max(seq) FROM jobs WHERE tenant > 0)",
+        "UPDATE ojs_runs SET tenant = 77 WHERE tenant > 0 AND seq IN (SELECT max(seq) FROM ojs_runs WHERE tenant > 0)",
     ),
     ("workflow_steps", "total", "UPDATE workflows SET total = 9", "UPDATE ojs_workflows SET total = 9"),
     ("workflow_steps", "succeeded", "UPDATE workflows SET completed = 9", "UPDATE ojs_workflows SET completed = 9"),

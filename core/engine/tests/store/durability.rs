@@ -117,6 +117,8 @@ async fn hot_queries_use_their_indexes() {
         (include_str!("../../src/store/sqlite/sql/version_lines.sql"), "jobs_versions"),
         (include_str!("../../src/store/sqlite/sql/version_ready.sql"), "jobs_versions"),
         (include_str!("../../src/store/sqlite/sql/dead.sql"), "jobs_dead"),
+        (include_str!("../../src/store/sqlite/sql/of_tenant.sql"), "jobs_tenant_ready"),
+        (include_str!("../../src/store/sqlite/sql/of_default_tenant.sql"), "jobs_ready"),
     ] {
         let mut statement =
             connection.prepare(&format!("EXPLAIN QUERY PLAN {}", ojs_engine::store::lists::statement(sql))).unwrap();

@@ -142,8 +142,27 @@ async fn limits_that_cannot_be_read_are_not_taken_for_none(b: Bench) {
     b.enqueue(JOINS).await;
 }
 
+async fn limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none(b: Bench) {
+    let of = |tenant: &str| format!(r#"{{"type":"t","args":[],"meta":{{"tenant_id":"{tenant}"}},"options":{{"queue":"q"}}}}"#);
+    b.http("PUT", "/admin/tenants/acme/limits", r#"{"max_concurrency":5}"#).await;
+    b.enqueue(&of("acme")).await;
+    let free = b.enqueue(&of("blog")).await;
+    spoil(&b, "UPDATE tenants SET quota = '[' WHERE id = 'acme'", "UPDATE ojs_tenants SET quota = '[' WHERE id = 'acme'").await;
+    let b = b.reopened().await;
+    assert!(fault_of(b.try_enqueue(&[&of("acme")]).await).contains("the limits of tenant 'acme' cannot be read"));
+    assert_eq!(b.claim(5).await.iter().map(|job| job.row.id).collect::<Vec<_>>(), [free], "the jobs of others start");
+    assert!(b.http("GET", "/admin/tenants", "").await.1.to_string().contains("cannot be read"), "a list shows it");
+    assert_eq!(b.http("PUT", "/admin/tenants/acme/limits", r#"{"max_concurrency":5}"#).await.0, 200);
+    assert_eq!(b.claim(5).await.len(), 1);
+    b.enqueue(&of("acme")).await;
+}
+
 mod sqlite {
     use super::*;
+    #[tokio::test]
+    async fn limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none() {
+        super::limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none(Bench::sqlite().await).await;
+    }
     #[tokio::test]
     async fn settings_that_cannot_be_read_stop_their_queue_only() {
         super::settings_that_cannot_be_read_stop_their_queue_only(Bench::sqlite().await).await;
@@ -160,6 +179,10 @@ mod sqlite {
 
 mod postgres {
     use super::*;
+    #[tokio::test]
+    async fn limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none() {
+        super::limits_of_a_tenant_that_cannot_be_read_are_not_taken_for_none(Bench::postgres().await).await;
+    }
     #[tokio::test]
     async fn settings_that_cannot_be_read_stop_their_queue_only() {
         super::settings_that_cannot_be_read_stop_their_queue_only(Bench::postgres().await).await;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::check::{check_lease_ms, check_name, check_queue, shorten, too_large};
 use super::fields::{Field, Members, Place, last_wins};
 use super::hints;
+use super::tenant;
 use super::{GivenRetry, NewJob};
 use crate::error::{ErrorCode, OjsError};
 use crate::json::{self, push_bare, push_member, push_string, push_text, push_time};
@@ -30,6 +31,8 @@ pub(super) struct Reader<'a> {
     pub(super) request_id: Option<&'a str>,
     /// The version that stands behind the job type.
     pub(super) suffix: Option<String>,
+    /// The tenant of the caller.
+    pub(super) tenant: Option<&'a str>,
 }
 
 /// A time, with the client's own spelling when it was absolute.
@@ -52,7 +55,7 @@ struct Times<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn read(self, id: JobId, job_type: String, args: &str, size: usize) -> Result<NewJob, OjsError> {
-        let meta = self.meta()?;
+        let (meta, tenant) = tenant::settle(self.meta()?, self.tenant)?;
         let queue = self.queue()?;
         let priority = self.priority()?;
         let pending = self.pending()?;
@@ -68,7 +71,11 @@ impl<'a> Reader<'a> {
         let rank = version.as_ref().map(|version| version.rank);
         let subject = Subject { job_type: &job_type, queue: &queue, args, meta: &meta, version: rank, given: None };
         // What makes it the same job as another does not depend on the request that brought it.
-        let unique = self.unique(subject)?;
+        let mut unique = self.unique(subject)?;
+        if let (Some(policy), Some(tenant)) = (&mut unique, &tenant) {
+            // Jobs of two tenants are never the same job.
+            policy.key = policy.key.of_tenant(tenant);
+        }
         let meta = match self.request_id {
             Some(request) => with_request(meta, request),
             None => meta,
@@ -120,6 +127,7 @@ impl<'a> Reader<'a> {
             train: train.map(Box::new),
             version,
             trace_id: crate::trace::id_of(&meta),
+            tenant,
             enqueued_by: None,
             own_only: false,
             warnings: hints::unknown(&self.options.rest),
@@ -428,7 +436,7 @@ fn with_request<'m>(meta: Cow<'m, str>, request: &str) -> Cow<'m, str> {
 }
 
 /// The limit counts the compact form; measuring it is only worth it for a text that looks too long.
-fn check_meta_size(meta: &str) -> Result<(), OjsError> {
+pub(super) fn check_meta_size(meta: &str) -> Result<(), OjsError> {
     if meta.len() <= MAX_META_BYTES {
         return Ok(());
     }

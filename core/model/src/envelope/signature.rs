@@ -50,7 +50,15 @@ impl NewJob {
     /// # Errors
     /// As [`NewJob::parse`].
     pub fn parse_signed(request: &str, now: Timestamp) -> Result<Self, OjsError> {
-        let mut job = Self::parse(request, now)?;
+        Self::parse_signed_of(request, now, None)
+    }
+
+    /// The same for a request that a caller of a tenant has stored.
+    ///
+    /// # Errors
+    /// As [`NewJob::parse_of`].
+    pub fn parse_signed_of(request: &str, now: Timestamp, tenant: Option<&str>) -> Result<Self, OjsError> {
+        let mut job = Self::parse_of(request, now, None, tenant)?;
         if let Some((key, own_only)) = signature(request) {
             job.sign(&key, own_only);
         }

@@ -52,6 +52,7 @@ fn filter(params: &Params, paging: Paging) -> Result<JobFilter, OjsError> {
         Some(other) => return Err(invalid("order", format!("order cannot be '{other}': use asc or desc."))),
     };
     Ok(JobFilter {
+        tenant: None,
         queue: params.get("queue").map(str::to_owned),
         state,
         job_type: params.get("type").map(job_type).transpose()?,

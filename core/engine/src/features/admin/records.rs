@@ -3,6 +3,7 @@
 use ojs_model::Timestamp;
 
 use crate::error::Result;
+use crate::features::tenants::records::Usage;
 use crate::kernel::job::JobView;
 use crate::store::record::{RecordTables, Records, record};
 use crate::store::rows::{Counts, QueueRow, WorkerInfo};
@@ -95,6 +96,8 @@ pub struct Gauges {
     pub stalled: usize,
     /// When.
     pub now: Timestamp,
+    /// Tenants with what they have, those with the most jobs first.
+    pub tenants: Vec<(String, Usage)>,
 }
 
 /// Active jobs of one queue that one worker holds.

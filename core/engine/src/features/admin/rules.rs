@@ -6,9 +6,10 @@ use crate::features::admin::records::{Gauges, JobPage, MAX_COUNTED, Maintenance,
 use crate::features::progress::records::ProgressTables as _;
 use crate::features::queue_config::commands::counted;
 use crate::features::statistics::records::{HOUR, KEEP_HOURS, KEEP_MINUTES, MINUTE, StatFilter, StatRow, sum_up};
+use crate::features::tenants::commands::figures;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view;
-use crate::store::rows::{DeadFilter, JobFilter, JobSort, WorkerRow};
+use crate::store::rows::{Counts, DeadFilter, JobFilter, JobSort, WorkerRow};
 use crate::store::tables::Tables;
 
 /// Jobs taken from a dropped worker at a time.
@@ -101,6 +102,7 @@ pub(crate) fn gauges(tables: &mut dyn Tables, now: i64) -> Result<Gauges, StoreE
         dead,
         stalled: tables.count_stalled(now)?,
         now: Timestamp::from_millis(now),
+        tenants: figures(tables)?,
     })
 }
 
@@ -132,11 +134,12 @@ fn count(tables: &mut dyn Tables, filter: &JobFilter) -> Result<usize, StoreErro
     }
     let counts = match &filter.queue {
         Some(name) => match tables.find_queue(name)? {
-            Some(queue) => vec![tables.counts(queue.num)?],
+            Some(queue) => tables.visible_counts(Some(queue.num))?,
             None => Vec::new(),
         },
-        None => tables.counted(None)?.into_iter().map(|(_, counts)| counts).collect(),
+        None => tables.visible_counts(None)?,
     };
+    let counts: Vec<Counts> = counts.into_iter().map(|(_, counts)| counts).collect();
     let cells = counts.iter().flat_map(|counts| counts.iter().enumerate());
     let wanted = cells.filter(|(state, _)| filter.state.is_none_or(|wanted| wanted as usize == *state));
     Ok(usize::try_from(wanted.map(|(_, jobs)| jobs).sum::<i64>()).unwrap_or(0))

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use ojs_model::json::{push_bare, push_member, push_text};
 use ojs_model::limits::MAX_BATCH_JOBS;
-use ojs_model::{ErrorCode, NewJob, OjsError};
+use ojs_model::{ErrorCode, OjsError};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -51,14 +51,14 @@ pub async fn enqueue(
     let body = read_body(&headers, body).await?;
     let request: Enqueue<'_> = parse(&body)?;
     let atomic = is_atomic(request.atomicity.as_deref())?;
-    let key = key_of("enqueue", &from, &headers, request.idempotency_key, &body)?;
+    let key = key_of(&engine, "enqueue", &from, &headers, request.idempotency_key, &body)?;
     let raw = request.jobs.filter(|jobs| !jobs.is_empty());
     let raw = raw.ok_or_else(|| OjsError::invalid_field("jobs", "jobs is required: an array of at least one job."))?;
     let now = engine.now();
     check_size("jobs", raw.len())?;
     let request_id = client_request_id(&headers);
     let jobs = raw.iter().map(|raw| {
-        NewJob::parse_from(raw.get(), now, request_id).map(|mut job| {
+        engine.parse_job(raw.get(), now, request_id).map(|mut job| {
             asker.sign(&mut job);
             Arc::new(job)
         })
@@ -120,7 +120,7 @@ async fn change(engine: &Engine, action: Action, from: &From, headers: &HeaderMa
     let body = read_body(headers, body).await?;
     let request: Change = parse(&body)?;
     let atomic = is_atomic(request.atomicity.as_deref())?;
-    let key = key_of(action.verb(), from, headers, request.idempotency_key, &body)?;
+    let key = key_of(engine, action.verb(), from, headers, request.idempotency_key, &body)?;
     let picked = match (request.job_ids, request.filter) {
         (Some(given), None) => {
             check_size("job_ids", given.len())?;
@@ -185,6 +185,7 @@ fn is_atomic(word: Option<&str>) -> Result<bool, OjsError> {
 
 /// The key of a request: the header's, or the body's. It stands for this operation, this client and this body only.
 fn key_of(
+    engine: &Engine,
     operation: &str,
     from: &From,
     headers: &HeaderMap,
@@ -202,6 +203,9 @@ fn key_of(
         return Err(fault("is empty or too long"));
     }
     let caller = from.as_ref().map(|Extension(Caller(holder))| holder.name());
+    // A key of one tenant is another key for the next.
+    let of_tenant = engine.tenant().map(|tenant| format!("{tenant}/{}", caller.unwrap_or_default()));
+    let caller = of_tenant.as_deref().or(caller);
     Ok(Some(IdempotencyKey::new(operation, caller, &given, Sha256::digest(body).into())))
 }
 

@@ -124,7 +124,7 @@ impl Transaction<'_> {
 
     /// The row of a job that the order may change.
     fn fit(&mut self, order: &Order, id: JobId) -> Result<Result<JobRow, OjsError>, StoreError> {
-        let Some(row) = self.tables.row(id)? else { return Ok(Err(OjsError::not_found("job", &id.to_string()))) };
+        let Some(row) = self.tables.visible(id)? else { return Ok(Err(OjsError::not_found("job", &id.to_string()))) };
         let wanted = order.states.is_empty() || order.states.contains(&row.state);
         if order.action.allows(row.state) && wanted {
             return Ok(Ok(row));

@@ -58,7 +58,8 @@ impl Query for GetCron {
     type Reply = CronRow;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<CronRow> {
-        tables.cron(&self.0)?.ok_or_else(|| OjsError::not_found("cron", &self.0).into())
+        let row = tables.cron(&self.0)?;
+        row.filter(|row| row.is_seen(&tables.names().scope)).ok_or_else(|| OjsError::not_found("cron", &self.0).into())
     }
 }
 
@@ -70,6 +71,7 @@ impl Query for ListCrons {
     type Reply = Vec<CronRow>;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Vec<CronRow>> {
-        Ok(tables.crons()?)
+        let scope = tables.names().scope.clone();
+        Ok(tables.crons()?.into_iter().filter(|row| row.is_seen(&scope)).collect())
     }
 }

@@ -1,7 +1,9 @@
 //! A cron entry as stores keep it.
 use ojs_model::JobId;
+use ojs_model::envelope::DEFAULT_TENANT;
 
 use crate::error::Result;
+use crate::kernel::scope::Scope;
 use crate::store::record::{Read, RecordTables, Records, Scan, numbered_field, record};
 
 /// What happens when an entry is due and its last job has not ended.
@@ -84,6 +86,38 @@ record! {
         pub last_job: Option<JobId>,
         /// Jobs that wait for the latest one to end ([`Overlap::Enqueue`]).
         pub waiting: i64,
+    }
+}
+
+/// Between the tenant and the name that the tenant gave an entry. No client can use it in a name.
+const OF: char = '/';
+
+impl CronRow {
+    /// The name of an entry of a tenant as stores keep it: two tenants may use the same name.
+    #[must_use]
+    pub fn name_of(tenant: Option<&str>, name: &str) -> String {
+        match tenant.filter(|tenant| *tenant != DEFAULT_TENANT) {
+            Some(tenant) => format!("{tenant}{OF}{name}"),
+            None => name.to_owned(),
+        }
+    }
+
+    /// Its tenant; `None` for the default one.
+    #[must_use]
+    pub fn tenant(&self) -> Option<&str> {
+        self.name.split_once(OF).map(|(tenant, _)| tenant)
+    }
+
+    /// The name that its tenant gave it.
+    #[must_use]
+    pub fn own_name(&self) -> &str {
+        self.name.split_once(OF).map_or(&self.name, |(_, name)| name)
+    }
+
+    /// Whether a caller sees it.
+    #[must_use]
+    pub fn is_seen(&self, scope: &Scope) -> bool {
+        scope.id().is_none_or(|id| &**id == self.tenant().unwrap_or(DEFAULT_TENANT))
     }
 }
 

@@ -136,10 +136,13 @@ fn check_name(name: &str) -> Result<(), OjsError> {
 pub async fn put(State(engine): State<Engine>, asker: Asker, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let mut row = parse::<CronBody<'_>>(&body)?.row(engine.now())?;
+    engine.check_has_tenant(|| NewJob::parse(&row.template, engine.now()).is_ok_and(|job| job.tenant.is_some()))?;
     row.template = asker.sign_template(&row.template);
     let location = format!("/ojs/v1/cron/{}", row.name);
+    row.name = CronRow::name_of(engine.tenant().map(|tenant| &**tenant), &row.name);
     let (row, known) = engine.execute(PutCron(row)).await?;
-    Ok(if known { Json::ok(wrapped(&row)) } else { Json::created(wrapped(&row), Some(location)) })
+    let text = wrapped(&row, &engine);
+    Ok(if known { Json::ok(text) } else { Json::created(text, Some(location)) })
 }
 
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
@@ -148,7 +151,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let enabled = params.flag("enabled")?;
     let rows = engine.query(ListCrons).await?;
     let rows: Vec<&CronRow> = rows.iter().filter(|row| enabled.is_none_or(|enabled| enabled == row.enabled)).collect();
-    let page = rows.iter().skip(offset).take(limit).map(|row| describe(row)).collect::<Vec<_>>().join(",");
+    let page = rows.iter().skip(offset).take(limit).map(|row| describe(row, &engine)).collect::<Vec<_>>().join(",");
     let mut out = String::from("{");
     push_member(&mut out, "crons", &format!("[{page}]"));
     push_member(&mut out, "cron_jobs", &format!("[{page}]"));
@@ -159,7 +162,8 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
 }
 
 pub async fn get(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
-    Ok(Json::ok(wrapped(&engine.query(GetCron(name)).await?)))
+    let name = stored_name(&engine, name)?;
+    Ok(Json::ok(wrapped(&engine.query(GetCron(name)).await?, &engine)))
 }
 
 pub async fn switch(
@@ -176,25 +180,40 @@ pub async fn switch(
     let enabled = parse::<Switch>(&body)?
         .enabled
         .ok_or_else(|| OjsError::invalid_field("enabled", "enabled is required: true or false."))?;
-    Ok(Json::ok(wrapped(&engine.execute(SwitchCron { name, enabled }).await?)))
+    let name = stored_name(&engine, name)?;
+    Ok(Json::ok(wrapped(&engine.execute(SwitchCron { name, enabled }).await?, &engine)))
 }
 
 pub async fn delete(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
-    let row = engine.execute(DeleteCron(name)).await?;
-    let text = describe(&row);
-    let body = format!("{{\"cron\":{text},\"cron_job\":{text},\"deleted\":true,\"name\":{}}}", json!(row.name));
+    let row = engine.execute(DeleteCron(stored_name(&engine, name)?)).await?;
+    let text = describe(&row, &engine);
+    let body = format!("{{\"cron\":{text},\"cron_job\":{text},\"deleted\":true,\"name\":{}}}", json!(shown_name(&row, &engine)));
     Ok(Json::with_status(StatusCode::OK, body))
 }
 
-fn wrapped(row: &CronRow) -> String {
-    let text = describe(row);
+/// The name under which an entry is stored that a caller calls so. A tenant has no names of others.
+fn stored_name(engine: &Engine, name: String) -> Result<String, OjsError> {
+    match engine.tenant() {
+        None => Ok(name),
+        Some(_) if check_name(&name).is_err() => Err(OjsError::not_found("cron", &name)),
+        Some(tenant) => Ok(CronRow::name_of(Some(tenant), &name)),
+    }
+}
+
+/// What a caller calls an entry: operators see of which tenant it is.
+fn shown_name<'r>(row: &'r CronRow, engine: &Engine) -> &'r str {
+    if engine.tenant().is_some() { row.own_name() } else { &row.name }
+}
+
+fn wrapped(row: &CronRow, engine: &Engine) -> String {
+    let text = describe(row, engine);
     format!("{{\"cron\":{text},\"cron_job\":{text}}}")
 }
 
 /// The union of both published forms.
-fn describe(row: &CronRow) -> String {
+fn describe(row: &CronRow, engine: &Engine) -> String {
     let mut out = String::from("{");
-    push_text(&mut out, "name", &row.name);
+    push_text(&mut out, "name", shown_name(row, engine));
     push_text(&mut out, "expression", &row.expression);
     push_text(&mut out, "cron", &row.expression);
     push_text(&mut out, "timezone", &row.timezone);

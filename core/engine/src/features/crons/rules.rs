@@ -26,7 +26,7 @@ impl Transaction<'_> {
             (row.last_job, row.waiting) = (known.last_job, known.waiting);
         }
         self.aim(&mut row, self.now)?;
-        let job = NewJob::parse_signed(&row.template, self.now)?;
+        let job = NewJob::parse_signed_of(&row.template, self.now, row.tenant())?;
         self.judge(&job.job_type, &job.body)?;
         self.tables.put_cron(&row)?;
         Ok((row, known.is_some()))
@@ -47,7 +47,8 @@ impl Transaction<'_> {
     }
 
     fn known_cron(&mut self, name: &str) -> Applied<CronRow> {
-        self.tables.cron(name)?.ok_or_else(|| OjsError::not_found("cron", name).into())
+        let row = self.tables.cron(name)?;
+        row.filter(|row| row.is_seen(&self.tables.names().scope)).ok_or_else(|| OjsError::not_found("cron", name).into())
     }
 
     /// Sets the next time.
@@ -87,13 +88,10 @@ impl Transaction<'_> {
 
     fn tick(&mut self, row: &mut CronRow, previous: Option<&JobRow>, due: Timestamp) -> Result<(), StoreError> {
         match (row.overlap, previous) {
-            (Overlap::Skip, Some(job)) => {
-                self.emit_skipped(row, "overlap_skip", Some(job.id));
-                Ok(())
-            }
+            (Overlap::Skip, Some(job)) => self.emit_skipped(row, "overlap_skip", Some(job.id)),
             (Overlap::Enqueue, Some(job)) => {
                 if row.waiting >= MAX_WAITING {
-                    self.emit_skipped(row, "overlap_skip", Some(job.id));
+                    self.emit_skipped(row, "overlap_skip", Some(job.id))?;
                 } else {
                     row.waiting += 1;
                 }
@@ -110,12 +108,11 @@ impl Transaction<'_> {
     /// Enqueues a job from the template.
     fn fire(&mut self, row: &mut CronRow, due: Timestamp, replaces: bool) -> Result<(), StoreError> {
         let request = stamped(row, due);
-        let mut job = match NewJob::parse_signed(&request, self.now) {
+        let mut job = match NewJob::parse_signed_of(&request, self.now, row.tenant()) {
             Ok(job) => job,
             Err(error) => {
                 tracing::error!(cron = row.name, %error, "the template of a cron entry is no longer valid");
-                self.emit_skipped(row, "invalid_template", None);
-                return Ok(());
+                return self.emit_skipped(row, "invalid_template", None);
             }
         };
         if replaces {
@@ -132,7 +129,7 @@ impl Transaction<'_> {
                 let error = refusal.into_error()?;
                 tracing::info!(cron = row.name, %error, "a cron run was not enqueued");
                 let duplicate = error.code == ErrorCode::Duplicate.as_str();
-                self.emit_skipped(row, if duplicate { "unique_conflict" } else { &error.code }, None);
+                self.emit_skipped(row, if duplicate { "unique_conflict" } else { &error.code }, None)?;
                 return Ok(());
             }
         }
@@ -144,23 +141,31 @@ impl Transaction<'_> {
         json::push_text(&mut extra, "job_id", &job.id.to_string());
         json::push_time(&mut extra, "scheduled_at", due);
         json::push_bare(&mut extra, "run_count", row.run_count);
-        self.journal.other("cron.triggered", self.now, &row.name, &extra);
+        let tenant = self.tenant_of_cron(row)?;
+        self.journal.of_tenant(tenant, "cron.triggered", self.now, row.own_name(), &extra);
         Ok(())
     }
 
-    fn emit_skipped(&mut self, row: &CronRow, reason: &str, existing: Option<JobId>) {
+    /// Number of its tenant.
+    fn tenant_of_cron(&mut self, row: &CronRow) -> Result<i64, StoreError> {
+        row.tenant().map_or(Ok(0), |id| self.tables.tenant_wanted(id))
+    }
+
+    fn emit_skipped(&mut self, row: &CronRow, reason: &str, existing: Option<JobId>) -> Result<(), StoreError> {
         let mut extra = self.cron_extra(row);
         json::push_text(&mut extra, "job_type", &job_type_of(&row.template));
         json::push_text(&mut extra, "reason", reason);
         if let Some(id) = existing {
             json::push_text(&mut extra, "existing_job_id", &id.to_string());
         }
-        self.journal.other("cron.skipped", self.now, &row.name, &extra);
+        let tenant = self.tenant_of_cron(row)?;
+        self.journal.of_tenant(tenant, "cron.skipped", self.now, row.own_name(), &extra);
+        Ok(())
     }
 
     fn cron_extra(&self, row: &CronRow) -> String {
         let mut extra = String::new();
-        json::push_text(&mut extra, "cron_name", &row.name);
+        json::push_text(&mut extra, "cron_name", row.own_name());
         json::push_text(&mut extra, "cron_expr", &row.expression);
         extra
     }
@@ -171,7 +176,7 @@ fn stamped(row: &CronRow, due: Timestamp) -> String {
     type Members<'a> = BTreeMap<&'a str, &'a RawValue>;
     let own = |text: String| RawValue::from_string(text).ok();
     let mut name = String::new();
-    json::push_string(&mut name, &row.name);
+    json::push_string(&mut name, row.own_name());
     let (Some(name), Some(at)) = (own(name), own(format!("\"{due}\""))) else { return row.template.clone() };
     let Ok(mut template) = serde_json::from_str::<Members<'_>>(&row.template) else { return row.template.clone() };
     let mut meta: Members<'_> = template.get("meta").and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();

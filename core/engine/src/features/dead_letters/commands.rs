@@ -109,7 +109,7 @@ impl Query for GetDeadLetter {
     type Reply = JobView;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<JobView> {
-        match tables.row(self.0)?.filter(|row| row.has(flag::DEAD)) {
+        match tables.visible(self.0)?.filter(|row| row.has(flag::DEAD)) {
             Some(row) => Ok(view(tables, row)?),
             None => Err(OjsError::not_found("dead letter", &self.0.to_string()).into()),
         }
@@ -124,6 +124,7 @@ impl Query for CountDead {
     type Reply = DeadStats;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<DeadStats> {
-        Ok(tables.dead_stats()?)
+        let tenant = tables.names().scope.num();
+        Ok(tables.dead_stats(tenant)?)
     }
 }

@@ -27,7 +27,7 @@ pub struct DeadStats {
 /// Counting of dead letters, and the one change that a job's fixed part ever sees.
 pub trait DeadTables {
     /// Counts all dead letters.
-    fn dead_stats(&mut self) -> Result<DeadStats>;
+    fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats>;
     /// Replaces the fixed part of a job.
     fn set_body(&mut self, seq: i64, body: &Body) -> Result<()>;
 }

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use ojs_model::state::Trigger;
-use ojs_model::{JobId, JobState, OjsError, RetryPolicy};
+use ojs_model::{JobId, JobState, OjsError, RetryPolicy, envelope};
 
 use crate::error::Applied;
 use crate::features::dead_letters::records::Override;
@@ -16,7 +16,7 @@ use crate::store::rows::DeadFilter;
 impl Transaction<'_> {
     /// Dead-letter retry: same id, fresh attempts, history kept.
     pub(crate) fn replay(&mut self, id: JobId, change: Option<&Override>) -> Applied<Changed> {
-        let Some(before) = self.tables.row(id)? else {
+        let Some(before) = self.tables.visible(id)? else {
             return Err(OjsError::not_found("dead letter", &id.to_string()).into());
         };
         if !before.state.accepts(Trigger::Replay) {
@@ -59,7 +59,12 @@ impl Transaction<'_> {
                 policy.push_json(&mut text);
                 text
             });
+            let tenant = envelope::tenant_in(&body.text)?;
             body.text = change.apply(&body.text, retry.as_deref())?;
+            if envelope::tenant_in(&body.text)? != tenant {
+                let message = "meta.tenant_id cannot be changed: a job stays with its tenant.";
+                return Err(OjsError::invalid_field("meta.tenant_id", message).into());
+            }
             if let (Some(text), Some(policy)) = (retry, policy) {
                 body.retry = Some(text);
                 row.max_attempts = policy.max_attempts;
@@ -90,7 +95,7 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn delete_dead_letter(&mut self, id: JobId) -> Applied<()> {
-        let row = self.tables.row(id)?.filter(|row| row.has(flag::DEAD));
+        let row = self.tables.visible(id)?.filter(|row| row.has(flag::DEAD));
         let Some(row) = row else {
             return Err(OjsError::not_found("dead letter", &id.to_string()).into());
         };

@@ -48,7 +48,11 @@ impl Query for ListLimits {
     type Reply = (Vec<LimitView>, usize);
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        let (rows, total) = tables.limits(self.key.as_deref(), self.limit, self.offset)?;
+        let (rows, total) = match tables.names().scope.id().cloned() {
+            // Keys without a tenant are shared by all tenants: what uses them is not for one of these to see.
+            Some(tenant) => tables.limits_of(&tenant, self.key.as_deref(), self.limit, self.offset)?,
+            None => tables.limits(self.key.as_deref(), self.limit, self.offset)?,
+        };
         let views = rows.into_iter().map(|row| view(tables, row, self.at)).collect::<Result<_, _>>()?;
         Ok((views, total))
     }

@@ -26,6 +26,7 @@ record! {
         remember Emptiness;
         unique NAME = "limits_name" ("key", "tenant");
         index OPEN = "limits_open" ("open_at") positive;
+        index TENANT = "limits_tenant" ("tenant", "key");
         /// Its number.
         pub num: i64,
         /// Its tenant; empty for a key without a tenant.
@@ -249,6 +250,18 @@ pub trait KeyTables: RecordTables {
         if let Some(key) = &key {
             all = all.under(key);
         }
+        let mut records = Records::of(self);
+        Ok((records.scan(&all.clone().limit(limit).skip(offset))?, records.count(&all)?))
+    }
+
+    /// The same of one tenant.
+    fn limits_of(&mut self, tenant: &str, key: Option<&str>, limit: usize, offset: usize) -> Result<(Vec<LimitRow>, usize)> {
+        if let Some(key) = key {
+            let found: Vec<LimitRow> = self.find_limit(tenant, key)?.into_iter().collect();
+            let total = found.len();
+            return Ok((found, total));
+        }
+        let all = Scan::over(LimitRow::TENANT).under(&tenant);
         let mut records = Records::of(self);
         Ok((records.scan(&all.clone().limit(limit).skip(offset))?, records.count(&all)?))
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::records::TEMPLATE;
+use crate::kernel::scope::Scope;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
 use crate::store::rows::{Counts, QueuePhase, QueueRow};
@@ -144,6 +145,11 @@ impl Query for ListQueues {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Vec<QueueRow>> {
         let mut queues = tables.queues()?;
         queues.retain(|queue| queue.phase != QueuePhase::Deleted && &*queue.name != TEMPLATE);
+        if tables.names().scope != Scope::All {
+            // A tenant sees the queues in which it has jobs.
+            let own: HashMap<i64, Counts> = tables.visible_counts(None)?.into_iter().collect();
+            queues.retain(|queue| own.get(&queue.num).is_some_and(|counts| counts.iter().any(|jobs| *jobs != 0)));
+        }
         Ok(queues)
     }
 }
@@ -162,12 +168,18 @@ impl Query for CountQueues {
 
 /// All queues that were ever used, with their counts.
 pub(crate) fn counted(tables: &mut dyn Tables) -> Result<Vec<(QueueRow, Counts)>, StoreError> {
-    let counts: HashMap<_, _> = tables.counted(None)?.into_iter().collect();
+    let counts: HashMap<_, _> = tables.visible_counts(None)?.into_iter().collect();
     let with_counts = |queue: QueueRow| {
         let counts = counts.get(&queue.num).copied().unwrap_or_default();
         (queue, counts)
     };
     Ok(tables.queues()?.into_iter().map(with_counts).collect())
+}
+
+/// Jobs of a queue that the caller sees, by state; `None` when there are none.
+fn seen_counts(tables: &mut dyn Tables, queue: &QueueRow) -> Result<Option<Counts>, StoreError> {
+    let counts = tables.visible_counts(Some(queue.num))?.pop().map(|(_, counts)| counts);
+    Ok(counts.filter(|counts| counts.iter().any(|jobs| *jobs != 0)))
 }
 
 /// One queue with its counts. A queue that was never used has the number 0.
@@ -180,8 +192,10 @@ impl Query for GetQueue {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
         let unused = || QueueRow::fresh(0, &self.0, 0);
         let queue = tables.find_queue(&self.0)?.unwrap_or_else(unused);
-        let counts = tables.counts(queue.num)?;
-        Ok((queue, counts))
+        let counts = seen_counts(tables, &queue)?;
+        // A queue in which a tenant has no jobs is one that it has not used.
+        let hidden = tables.names().scope != Scope::All && counts.is_none();
+        Ok((if hidden { unused() } else { queue }, counts.unwrap_or_default()))
     }
 }
 

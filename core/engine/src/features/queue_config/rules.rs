@@ -151,8 +151,8 @@ impl Transaction<'_> {
         let row = JobRow { queue, ..before.clone() };
         self.tables.update(before, &row)?;
         self.free_place(&row);
-        self.count(before.queue, before.state, -1);
-        self.count(queue, row.state, 1);
+        self.count(before, before.state, -1);
+        self.count(&row, row.state, 1);
         if row.state == JobState::Available {
             *self.ready.entry(queue).or_default() += 1;
         }

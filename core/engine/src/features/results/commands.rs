@@ -15,6 +15,8 @@ impl Query for GetResults {
     type Reply = Vec<Option<(JobRow, History)>>;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        Ok(tables.outcomes(&self.0)?)
+        let scope = tables.names().scope.clone();
+        let found = tables.outcomes(&self.0)?.into_iter();
+        Ok(found.map(|job| job.filter(|(row, _)| scope.sees(row.tenant))).collect())
     }
 }

@@ -45,7 +45,8 @@ impl Query for GetWorkflow {
     type Reply = WorkflowView;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<WorkflowView> {
-        match tables.workflow(self.0)? {
+        let seen = tables.workflow(self.0)?;
+        match seen.filter(|row| tables.names().scope.sees(row.tenant)) {
             Some(row) => Ok(view(tables, row)?),
             None => Err(OjsError::not_found("workflow", &self.0.to_string()).into()),
         }
@@ -61,7 +62,8 @@ impl Query for ListWorkflows {
     type Reply = (Vec<WorkflowRow>, bool);
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        let mut workflows = tables.list_workflows(&self.0)?;
+        let tenant = tables.names().scope.num().or(self.0.tenant);
+        let mut workflows = tables.list_workflows(&WorkflowFilter { tenant, ..self.0 })?;
         let has_more = workflows.len() > self.0.limit;
         workflows.truncate(self.0.limit);
         Ok((workflows, has_more))

@@ -20,7 +20,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
         WorkflowState::from_word(word).ok_or_else(fault)
     };
     let state = params.get("state").map(known).transpose()?;
-    let filter = WorkflowFilter { state, limit: paging.per_page, offset: paging.offset() };
+    let filter = WorkflowFilter { tenant: None, state, limit: paging.per_page, offset: paging.offset() };
     let (workflows, has_more) = engine.query(ListWorkflows(filter)).await?;
     let items: Vec<Value> = workflows.iter().map(item).collect();
     let pagination = json!({"page": paging.page, "per_page": paging.per_page, "has_more": has_more});

@@ -112,6 +112,8 @@ record! {
         pub started_at: i64,
         /// End.
         pub finished_at: i64,
+        /// Number of its tenant; 0 for the default one.
+        pub tenant: i64 = 0,
     }
 }
 
@@ -173,6 +175,8 @@ pub struct StepView {
 /// Which workflows to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WorkflowFilter {
+    /// Only the tenant of this number.
+    pub tenant: Option<i64>,
     /// Only this state.
     pub state: Option<WorkflowState>,
     /// Page size.
@@ -226,6 +230,9 @@ pub trait WorkflowTables: RecordTables {
     fn list_workflows(&mut self, filter: &WorkflowFilter) -> Result<Vec<WorkflowRow>> {
         let newest = Scan::over(WorkflowRow::KEY).descending().limit(filter.limit + 1).skip(filter.offset);
         let mut wanted = newest.only("parent", &0_i64);
+        if let Some(tenant) = &filter.tenant {
+            wanted = wanted.only("tenant", tenant);
+        }
         if let Some(state) = &filter.state {
             wanted = wanted.only("state", state);
         }

@@ -3,8 +3,8 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use ojs_model::json::{push_bare, push_member, push_text, push_time};
-use ojs_model::workflow::{Callback, NewWorkflow, Shape};
-use ojs_model::{JobState, Timestamp, envelope};
+use ojs_model::workflow::{Callback, NewWorkflow, Shape, Work};
+use ojs_model::{JobState, NewJob, Timestamp, envelope};
 use serde_json::value::RawValue;
 
 use crate::engine::Engine;
@@ -17,9 +17,20 @@ use crate::http::request::{job_id, read_body};
 pub async fn create(State(engine): State<Engine>, asker: Asker, headers: HeaderMap, body: Body) -> Result<Json, Failure> {
     let body = read_body(&headers, body).await?;
     let mut new = NewWorkflow::parse(envelope::check_body(&body)?, engine.now())?;
+    engine.check_has_tenant(|| names_tenant(&new, engine.now()))?;
     asker.sign_workflow(&mut new);
     let location = format!("/ojs/v1/workflows/{}", new.id);
     Ok(Json::created(wrapped(&engine.execute(CreateWorkflow(new)).await?), Some(location)))
+}
+
+/// Whether a job of a workflow names a tenant, to which all of them belong then.
+fn names_tenant(new: &NewWorkflow, now: Timestamp) -> bool {
+    let named = |request: &str| NewJob::parse(request, now).is_ok_and(|job| job.tenant.is_some());
+    new.callbacks.iter().any(|(_, request)| named(request))
+        || new.steps.iter().any(|step| match &step.work {
+            Work::Job(request) => named(request),
+            Work::Workflow(inner) => names_tenant(inner, now),
+        })
 }
 
 pub async fn get(State(engine): State<Engine>, asker: Asker, Path(id): Path<String>) -> Result<Json, Failure> {

@@ -1,5 +1,8 @@
 //! The life of a workflow: steps start when those before them have succeeded; the end of one job moves it on, in the same
 //! transaction as the ack. So progress is durable, and a restart continues where it stopped (interactions, section 11).
+use std::sync::Arc;
+
+use ojs_model::envelope::{DEFAULT_TENANT, TENANT_ID};
 use ojs_model::workflow::{Callback, NewWorkflow, Shape, Work};
 use ojs_model::{ErrorCode, JobId, JobState, NewJob, OjsError, json};
 
@@ -21,34 +24,61 @@ impl Transaction<'_> {
             let error = OjsError::new(ErrorCode::Duplicate, format!("A workflow with id '{}' exists already.", new.id));
             return Err(error.into());
         }
-        self.judge_steps(new)?;
-        let num = self.insert_tree(new, 0, 0)?;
+        let tenant = self.tenant_of_workflow(new)?;
+        self.judge_steps(new, tenant.as_deref())?;
+        let tenant = match tenant.filter(|id| &**id != DEFAULT_TENANT) {
+            Some(id) => self.tenant_for_use(&id)?.num,
+            None => 0,
+        };
+        let num = self.insert_tree(new, 0, 0, tenant)?;
         self.start_workflow(num, "[]")?;
         self.advance_workflows()?;
         let row = self.flow(num)?;
         Ok(view(self.tables, row)?)
     }
 
+    /// The tenant of a workflow: that of the caller, else the first one that a step names. All its jobs belong to it.
+    fn tenant_of_workflow(&mut self, new: &NewWorkflow) -> Applied<Option<Arc<str>>> {
+        if let Some(id) = self.tables.names().scope.id() {
+            return Ok(Some(Arc::clone(id)));
+        }
+        let callbacks = new.callbacks.iter().map(|(_, request)| request);
+        let steps = new.steps.iter().filter_map(|step| if let Work::Job(request) = &step.work { Some(request) } else { None });
+        for request in steps.chain(callbacks).filter(|request| request.contains(TENANT_ID) || request.contains('\\')) {
+            if let Some(id) = NewJob::parse_signed(request, self.now)?.tenant {
+                return Ok(Some(id.into()));
+            }
+        }
+        for step in &new.steps {
+            if let Work::Workflow(inner) = &step.work
+                && let Some(id) = self.tenant_of_workflow(inner)?
+            {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
     /// Asks features about the jobs of all steps, while the client can still be told.
-    fn judge_steps(&mut self, new: &NewWorkflow) -> Applied<()> {
+    fn judge_steps(&mut self, new: &NewWorkflow, tenant: Option<&str>) -> Applied<()> {
         let steps = new.steps.iter().map(|step| &step.work);
         let callbacks = new.callbacks.iter().map(|(_, request)| request);
         for request in
             steps.clone().filter_map(|work| if let Work::Job(request) = work { Some(request) } else { None }).chain(callbacks)
         {
-            let job = NewJob::parse_signed(request, self.now)?;
+            let job = NewJob::parse_signed_of(request, self.now, tenant)?;
             self.judge(&job.job_type, &job.body)?;
         }
         for work in steps {
             if let Work::Workflow(inner) = work {
-                self.judge_steps(inner)?;
+                self.judge_steps(inner, tenant)?;
             }
         }
         Ok(())
     }
 
     /// Stores a workflow and those inside it; all wait.
-    fn insert_tree(&mut self, new: &NewWorkflow, parent: i64, parent_step: i64) -> Stored<i64> {
+    fn insert_tree(&mut self, new: &NewWorkflow, parent: i64, parent_step: i64, tenant: i64) -> Stored<i64> {
         let mut row = WorkflowRow {
             num: 0,
             id: new.id,
@@ -66,6 +96,7 @@ impl Transaction<'_> {
             created_at: self.now.as_millis(),
             started_at: 0,
             finished_at: 0,
+            tenant,
         };
         if !self.tables.insert_workflow(&mut row)? {
             return Err(StoreError::Failed(format!("workflow id {} was taken meanwhile", new.id)));
@@ -73,7 +104,7 @@ impl Transaction<'_> {
         for (index, step) in (0..).zip(&new.steps) {
             let (request, child) = match &step.work {
                 Work::Job(request) => (request.clone(), 0),
-                Work::Workflow(inner) => (String::new(), self.insert_tree(inner, row.num, index)?),
+                Work::Workflow(inner) => (String::new(), self.insert_tree(inner, row.num, index, tenant)?),
             };
             self.put_waiting(row.num, index, step.name.clone(), request, child, &serde_json::json!(step.after).to_string())?;
         }
@@ -144,7 +175,8 @@ impl Transaction<'_> {
     }
 
     fn enqueue_step(&mut self, flow: &WorkflowRow, step: &StepRow, results: &str) -> Stored<Result<JobId, OjsError>> {
-        let mut job = match NewJob::parse_signed(&step.request, self.now) {
+        let tenant = if flow.tenant == 0 { None } else { self.tables.tenant_id(flow.tenant)? };
+        let mut job = match NewJob::parse_signed_of(&step.request, self.now, tenant.as_deref()) {
             Ok(job) => job,
             Err(error) => return Ok(Err(error)),
         };
@@ -357,7 +389,9 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn cancel_workflow(&mut self, id: JobId) -> Applied<WorkflowView> {
-        let flow = self.tables.workflow(id)?.ok_or_else(|| OjsError::not_found("workflow", &id.to_string()))?;
+        let seen = self.tables.workflow(id)?;
+        let seen = seen.filter(|flow| self.tables.names().scope.sees(flow.tenant));
+        let flow = seen.ok_or_else(|| OjsError::not_found("workflow", &id.to_string()))?;
         if flow.state.is_terminal() {
             let message = format!("Workflow '{id}' is {}; only a running one can be cancelled.", flow.state.as_str());
             let details = serde_json::json!({"reason": "invalid_state_transition", "workflow_id": id, "current_state": flow.state.as_str()});

@@ -15,14 +15,18 @@ impl Stored {
 }
 
 impl DeadTables for MemoryTables {
-    fn dead_stats(&mut self) -> Result<DeadStats> {
+    fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats> {
+        let of_tenant = |seq: &i64| {
+            let row = self.jobs.get(seq).map(|stored| &stored.row);
+            tenant.is_none_or(|tenant| row.is_some_and(|row| row.tenant == tenant))
+        };
+        let dead: Vec<(i64, i64)> = self.dead.iter().filter(|(_, seq)| of_tenant(seq)).copied().collect();
         let mut stats = DeadStats {
-            oldest_at: self.dead.first().map(|(at, _)| *at),
-            newest_at: self.dead.last().map(|(at, _)| *at),
+            oldest_at: dead.first().map(|(at, _)| *at),
+            newest_at: dead.last().map(|(at, _)| *at),
             ..DeadStats::default()
         };
-        let seqs: Vec<i64> = self.dead.iter().map(|(_, seq)| *seq).collect();
-        for seq in seqs {
+        for (_, seq) in dead {
             let (queue, error) = {
                 let stored = self.stored(seq)?;
                 (stored.row.queue, stored.error_type())

@@ -54,6 +54,12 @@ impl MemoryTables {
             Selection::Parked { key, line } => {
                 self.of_key(self.keys.places(key, line.queue, line.holds().with(Holds::LIMIT)), line, limit)
             }
+            Selection::OfTenant { tenant, queue, holds } => {
+                let (from, to) = holds.ranks();
+                let line = self.ready.range((queue, from, i64::MIN, i64::MIN)..(queue, to, i64::MIN, i64::MIN));
+                let of = line.filter_map(|(_, _, _, seq)| self.jobs.get(seq)).filter(|stored| stored.row.tenant == tenant);
+                of.take(limit).map(|stored| stored.row.clone()).collect()
+            }
             Selection::Listed(filter) => self.listed(filter, limit)?,
             Selection::Dead(filter) => self.dead_letters(filter, limit)?,
         })
@@ -129,6 +135,7 @@ impl MemoryTables {
         let newest = newest.filter(|stored| filter.error_type.as_ref().is_none_or(|wanted| *wanted == stored.error_type()));
         let matching = newest.map(|stored| &stored.row).filter(|row| {
             numbers.fit(row)
+                && filter.tenant.is_none_or(|tenant| tenant == row.tenant)
                 && filter.since.is_none_or(|at| row.finished_at >= at)
                 && filter.until.is_none_or(|at| row.finished_at < at)
         });
@@ -138,6 +145,7 @@ impl MemoryTables {
 
 fn fits(row: &JobRow, filter: &JobFilter, numbers: &Numbers) -> bool {
     numbers.fit(row)
+        && filter.tenant.is_none_or(|tenant| tenant == row.tenant)
         && filter.state.is_none_or(|state| state == row.state)
         && filter.since.is_none_or(|at| row.created_at >= at)
         && filter.until.is_none_or(|at| row.created_at < at)

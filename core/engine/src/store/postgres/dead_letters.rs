@@ -15,21 +15,21 @@ fn unsigned(value: i64) -> u64 {
 }
 
 impl PostgresTables {
-    fn counted(&mut self, sql: &'static str) -> Result<BTreeMap<String, u64>> {
-        let rows = self.query(sql, &[])?;
+    fn counted(&mut self, sql: &'static str, tenant: Option<i64>) -> Result<BTreeMap<String, u64>> {
+        let rows = self.query(sql, &[&tenant])?;
         rows.iter().map(|row| Ok((get(row, 0)?, unsigned(get(row, 1)?)))).collect()
     }
 }
 
 impl DeadTables for PostgresTables {
-    fn dead_stats(&mut self) -> Result<DeadStats> {
-        let rows = self.query(sql!("dead_totals"), &[])?;
+    fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats> {
+        let rows = self.query(sql!("dead_totals"), &[&tenant])?;
         let (total, oldest_at, newest_at) = match rows.first() {
             Some(row) => (unsigned(get(row, 0)?), get(row, 1)?, get(row, 2)?),
             None => (0, None, None),
         };
-        let by_queue = self.counted(sql!("dead_by_queue"))?;
-        let by_error_type = self.counted(sql!("dead_by_error"))?;
+        let by_queue = self.counted(sql!("dead_by_queue"), tenant)?;
+        let by_error_type = self.counted(sql!("dead_by_error"), tenant)?;
         Ok(DeadStats { total, by_queue, by_error_type, oldest_at, newest_at })
     }
 

@@ -128,12 +128,13 @@ impl PostgresTables {
     /// # Errors
     /// When the database cannot be reached.
     pub fn open(node: &Arc<Node>, role: Role) -> Result<Self> {
+        let shard = (node.number * 7 + node.limit_of_clients.fetch_add(1, Ordering::Relaxed)) % SHARDS;
         Ok(Self {
             db: Db::open(Arc::clone(&node.target))?,
             node: Arc::clone(node),
             role,
-            shard: (node.number * 7 + node.limit_of_clients.fetch_add(1, Ordering::Relaxed)) % SHARDS,
-            names: Names::shared(),
+            shard,
+            names: Names::shared(shard),
             epoch: 0,
             unit_of_work: UnitOfWork::default(),
             open: false,

@@ -32,6 +32,8 @@ fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
         Selection::Oldest { .. } if writes => sql!("oldest"),
         Selection::Oldest { .. } => &OLDEST_READ,
         Selection::In { .. } => sql!("in_state"),
+        Selection::OfTenant { tenant: 0, .. } => sql!("of_default_tenant"),
+        Selection::OfTenant { .. } => sql!("of_tenant"),
         Selection::Running { .. } => sql!("running"),
         Selection::Waiting { .. } => sql!("waiting"),
         Selection::Heads { .. } => sql!("heads"),
@@ -50,7 +52,10 @@ fn listing(filter: &JobFilter) -> String {
         Some(JobState::Completed) => "state = 4".to_owned(),
         Some(state) => format!("place = {}", state as u8),
     };
-    sql!("jobs").replace("WHERE TRUE", &format!("WHERE {state}")).replace("seq DESC", filter.order())
+    let listed = sql!("jobs").replace("WHERE TRUE", &format!("WHERE {state}")).replace("seq DESC", filter.order());
+    // A tenant's jobs have an index of their own.
+    let of_one = filter.tenant.is_some_and(|tenant| tenant > 0);
+    if of_one { listed.replace("($8::bigint IS NULL OR tenant = $8)", "tenant > 0 AND tenant = $8") } else { listed }
 }
 
 fn bound<'a>(params: &'a [Value<'a>]) -> Vec<&'a dyn Param> {
@@ -59,6 +64,11 @@ fn bound<'a>(params: &'a [Value<'a>]) -> Vec<&'a dyn Param> {
 
 impl PostgresTables {
     pub(super) fn selected(&mut self, wanted: &Selection<'_>, most: usize) -> Result<Vec<JobRow>> {
+        if let Selection::OfTenant { queue, .. } = wanted {
+            // Jobs read ahead for other claims of this transaction would be found again: those claims read anew.
+            self.flush()?;
+            self.unit_of_work.pools.remove(queue);
+        }
         if matches!(wanted, Selection::Overdue { .. }) && self.writes() {
             self.flush()?;
             let now = wanted.params(None, most);

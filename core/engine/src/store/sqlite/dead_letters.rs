@@ -8,19 +8,19 @@ use crate::kernel::job::Body;
 use crate::store::row::Section;
 
 impl SqliteTables {
-    fn counted(&self, sql: &str) -> Result<BTreeMap<String, u64>> {
+    fn counted(&self, sql: &str, tenant: Option<i64>) -> Result<BTreeMap<String, u64>> {
         let mut statement = self.statement(sql)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows = statement.query_map([tenant], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 }
 
 impl DeadTables for SqliteTables {
-    fn dead_stats(&mut self) -> Result<DeadStats> {
+    fn dead_stats(&mut self, tenant: Option<i64>) -> Result<DeadStats> {
         let mut totals = self.statement(sql!("dead_totals"))?;
-        let (total, oldest_at, newest_at) = totals.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let by_queue = self.counted(sql!("dead_by_queue"))?;
-        let by_error_type = self.counted(sql!("dead_by_error"))?;
+        let (total, oldest_at, newest_at) = totals.query_row([tenant], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let by_queue = self.counted(sql!("dead_by_queue"), tenant)?;
+        let by_error_type = self.counted(sql!("dead_by_error"), tenant)?;
         Ok(DeadStats { total, by_queue, by_error_type, oldest_at, newest_at })
     }
 

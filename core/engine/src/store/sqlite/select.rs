@@ -27,6 +27,8 @@ impl SqliteTables {
             Selection::Above { .. } => sql!("slice"),
             Selection::Oldest { .. } => sql!("oldest"),
             Selection::In { .. } => sql!("in_state"),
+            Selection::OfTenant { tenant: 0, .. } => sql!("of_default_tenant"),
+            Selection::OfTenant { .. } => sql!("of_tenant"),
             Selection::Running { .. } => sql!("running"),
             Selection::Waiting { .. } => sql!("waiting"),
             Selection::Heads { .. } => sql!("heads"),
@@ -40,6 +42,14 @@ impl SqliteTables {
     /// the partial index of a state only then.
     fn listing(&self, sql: &str, filter: &JobFilter) -> Result<String> {
         let ordered = sql.replace("seq DESC", filter.order());
+        if filter.tenant.is_some_and(|tenant| tenant > 0) {
+            // A tenant's jobs have an index of their own, whatever their state.
+            let state = filter.state.map_or("TRUE".to_owned(), |state| format!("state = {}", state as u8));
+            let own = ordered.replace("(?8 IS NULL OR tenant = ?8)", "tenant > 0 AND tenant = ?8");
+            return Ok(own
+                .replace("FROM jobs", "FROM jobs INDEXED BY jobs_tenant")
+                .replace("WHERE TRUE", &format!("WHERE {state}")));
+        }
         let Some(state) = filter.state else { return Ok(ordered) };
         let few = filter.sort != JobSort::Created || self.jobs_of(state)? <= FEW;
         let from = match index_of(state).filter(|_| few) {

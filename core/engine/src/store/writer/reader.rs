@@ -3,6 +3,7 @@ use std::sync::PoisonError;
 
 use super::{Inbox, Message, caught};
 use crate::error::{Applied, Refusal, StoreError};
+use crate::kernel::scope::Scope;
 use crate::kernel::typed::Asked;
 use crate::metrics::Metrics;
 use crate::store::tables::Tables;
@@ -22,6 +23,8 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
                 });
                 if matches!(answered, Err(Refusal::Store(_))) {
                     tables.rollback();
+                    // A query that panicked did not take its scope back.
+                    tables.names().scope = Scope::All;
                 }
                 let _ = reply.send(answered);
             }

@@ -13,6 +13,7 @@ use crate::kernel::clock::Clock;
 use crate::kernel::counters::Counters;
 use crate::kernel::job_log;
 use crate::kernel::maintenance::Sweeper;
+use crate::kernel::scope::Scope;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Asked, Submitted};
 use crate::kernel::wake::Wakeups;
@@ -172,6 +173,8 @@ impl WriterThread {
         // A sweep that panics again and again must not keep commands from their turn.
         self.next_tick = Instant::now() + AFTER_PANIC;
         self.tables.rollback();
+        // The command did not take its scope back.
+        self.tables.names().scope = Scope::All;
         let text = format!("a bug in the engine ({panic}); please report it with the log");
         Err(if self.committing { StoreError::Unknown(text) } else { StoreError::Failed(text) })
     }

@@ -1,0 +1,148 @@
+//! `ojs tenants`: who shares the server, what each tenant has and may use.
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::list::{Cut, MANY, Paging, Source};
+use crate::output::{pairs, text};
+use crate::remote::{Remote, segment};
+
+const LIMITS_EXAMPLES: &str = "\
+Examples:
+  ojs tenants limits acme --max-concurrency 10 --max-queue-depth 10000
+  ojs tenants limits acme --max-enqueue-rate 100 --period PT1S
+  ojs tenants limits acme                                no limits any more";
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// List the tenants.
+    List(Cut),
+    /// Show a tenant: what it has, and how much of its limits is used.
+    #[command(visible_alias = "get")]
+    Show {
+        /// The id of the tenant.
+        tenant: String,
+    },
+    /// Set all limits of a tenant. What is left out is not limited any more.
+    #[command(after_help = LIMITS_EXAMPLES)]
+    Limits {
+        /// The id of the tenant.
+        tenant: String,
+        /// Most jobs that run at a time.
+        #[arg(long, value_name = "N")]
+        max_concurrency: Option<u64>,
+        /// Most jobs that wait, in all queues together.
+        #[arg(long, value_name = "N")]
+        max_queue_depth: Option<u64>,
+        /// Most jobs that are scheduled.
+        #[arg(long, value_name = "N")]
+        max_scheduled: Option<u64>,
+        /// Most jobs enqueued in a period.
+        #[arg(long, value_name = "N")]
+        max_enqueue_rate: Option<u64>,
+        /// The period, ISO 8601.
+        #[arg(long, value_name = "DURATION", default_value = "PT1S", requires = "max_enqueue_rate")]
+        period: String,
+    },
+    /// Refuse the jobs of a tenant and hand none out. Jobs that run go on.
+    Suspend {
+        /// The id of the tenant.
+        tenant: String,
+    },
+    /// End a suspension.
+    Resume {
+        /// The id of the tenant.
+        tenant: String,
+    },
+    /// Delete a tenant with its ended jobs. Refused while others are left.
+    Delete {
+        /// The id of the tenant.
+        tenant: String,
+    },
+}
+
+/// Carries out one of the actions.
+///
+/// # Errors
+/// As [`Remote::call`].
+pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
+    let path = |tenant: &str, rest: &str| format!("/admin/tenants/{}{rest}", segment(tenant));
+    let answer = match action {
+        Action::List(cut) => return list(&remote, &cut).await,
+        Action::Show { tenant } => {
+            let stats = remote.get(path(&tenant, "/stats")).await?;
+            return remote.output.show(&stats, describe_stats);
+        }
+        Action::Limits { tenant, max_concurrency, max_queue_depth, max_scheduled, max_enqueue_rate, period } => {
+            let mut limits = Map::new();
+            let numbers =
+                [("max_concurrency", max_concurrency), ("max_queue_depth", max_queue_depth), ("max_scheduled", max_scheduled)];
+            limits.extend(numbers.into_iter().filter_map(|(name, most)| Some((name.to_owned(), json!(most?)))));
+            if let Some(limit) = max_enqueue_rate {
+                limits.insert("max_enqueue_rate".into(), json!({"limit": limit, "period": period}));
+            }
+            remote.put(path(&tenant, "/limits"), &limits.into()).await?
+        }
+        Action::Suspend { tenant } => remote.post(path(&tenant, "/suspend"), &json!({})).await?,
+        Action::Resume { tenant } => remote.post(path(&tenant, "/resume"), &json!({})).await?,
+        Action::Delete { tenant } => {
+            let gone = remote.delete(path(&tenant, "")).await?;
+            return remote.output.show(&gone, |gone| format!("{}: deleted", text(gone, "/tenant_id")));
+        }
+    };
+    remote.output.show(&answer, describe)
+}
+
+async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
+    let source = Source { path: "/admin/tenants".to_owned(), members: &["items"], paging: Paging::Numbered };
+    let listed = cut.of(remote, &source, MANY).await?;
+    listed.show(remote.output, &["tenant", "status", "jobs", "available", "active"], |tenant| {
+        [
+            text(tenant, "/id"),
+            text(tenant, "/status"),
+            text(tenant, "/total_jobs"),
+            text(tenant, "/jobs/available"),
+            text(tenant, "/jobs/active"),
+        ]
+    })
+}
+
+fn rate(at: &Value, pointer: &str) -> String {
+    match (text(at, &format!("{pointer}/limit")), text(at, &format!("{pointer}/period"))) {
+        (starts, _) if starts.is_empty() => starts,
+        (starts, period) => format!("{starts} per {period}"),
+    }
+}
+
+fn describe(tenant: &Value) -> String {
+    pairs([
+        ("tenant", text(tenant, "/id")),
+        ("name", text(tenant, "/name")),
+        ("status", text(tenant, "/status")),
+        ("jobs", text(tenant, "/total_jobs")),
+        ("max concurrency", text(tenant, "/limits/max_concurrency")),
+        ("max queue depth", text(tenant, "/limits/max_queue_depth")),
+        ("max scheduled", text(tenant, "/limits/max_scheduled")),
+        ("max enqueue rate", rate(tenant, "/limits/max_enqueue_rate")),
+    ])
+}
+
+fn describe_stats(stats: &Value) -> String {
+    let used = |name: &str| match (text(stats, &format!("/limits/{name}/current")), text(stats, &format!("/limits/{name}/limit")))
+    {
+        (_, most) if most.is_empty() => most,
+        (current, most) => format!("{current} of {most}"),
+    };
+    pairs([
+        ("tenant", text(stats, "/tenant_id")),
+        ("status", text(stats, "/status")),
+        ("jobs", text(stats, "/total_jobs")),
+        ("waiting", text(stats, "/queue_depth")),
+        ("active", text(stats, "/jobs/active")),
+        ("completed so far", text(stats, "/throughput/processed_total")),
+        ("max concurrency", used("max_concurrency")),
+        ("max queue depth", used("max_queue_depth")),
+        ("max scheduled", used("max_scheduled")),
+        ("max enqueue rate", rate(stats, "/limits/max_enqueue_rate/limit")),
+    ])
+}

@@ -1,0 +1,37 @@
+//! Tenants: to whom jobs belong, who sees them, and how much each tenant may use.
+mod audit;
+pub mod commands;
+pub(crate) mod metrics;
+pub(crate) mod operator_routes;
+pub mod quota;
+pub mod records;
+pub(crate) mod rules;
+pub(crate) mod within;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature = Feature {
+    admit: Some(|transaction, jobs, admission| transaction.admit_tenants(jobs, admission)),
+    judge: Some(|transaction, _, envelope| transaction.judge_tenant(envelope)),
+    on_enqueue: Some(|transaction, job, row| transaction.join_tenant(job, row)),
+    on_stored: Some(|transaction, row| transaction.total(row, 0)),
+    after_enqueue: Some(|transaction, _, placed| transaction.take_rates(placed)),
+    on_available: Some(|transaction, row| transaction.join_tenant_line(row)),
+    on_release: Some(|transaction, row| {
+        transaction.look_at_tenant(row);
+        Ok(())
+    }),
+    before_claim: Some(|transaction| transaction.open_tenants()),
+    may_claim: Some(|transaction, row| Ok(row.tenant == 0 || transaction.tenant_may_start(row)?)),
+    on_empty_claim: Some(|transaction| transaction.open_changed_tenants()),
+    on_transition: Some(|transaction, before, after| transaction.note_tenant(before, after)),
+    on_failure: Some(|transaction, row, _| {
+        transaction.total(row, 2);
+        Ok(())
+    }),
+    before_commit: Some(|transaction| transaction.open_tenants()),
+    on_written: Some(|transaction| transaction.write_tenant_counts()),
+    audit: Some(audit::CHECKS),
+    ..Feature::NONE
+};

@@ -1,0 +1,241 @@
+//! The tenant of a request, and the engine as that tenant sees it (extensions section 10).
+//!
+//! The tenant is found once, in front of the handler, and the handler gets an engine that shows what belongs to the
+//! tenant and nothing else. So a handler cannot forget to ask. An operation that is not listed in [`OF_TENANTS`] is for
+//! operators: it is refused to a caller of a tenant, whatever it is asked for.
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, on_service};
+use ojs_model::envelope::{DEFAULT_TENANT, check_tenant};
+use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp};
+use serde_json::json;
+use tower::Service;
+
+use crate::engine::Engine;
+use crate::http::guard::Caller;
+use crate::http::reply::Failure;
+use crate::options::MissingTenant;
+
+/// The header, and its other spelling.
+const HEADERS: [&str; 2] = ["x-ojs-tenant", "x-ojs-tenant-id"];
+/// As messages show it.
+const SHOWN: &str = "X-OJS-Tenant";
+
+/// What a caller of a tenant may call: it sees and changes what belongs to that tenant, or nothing of any tenant. All
+/// other operations are for operators.
+#[rustfmt::skip]
+pub const OF_TENANTS: &[(&str, &str)] = &[
+    ("GET", "/health"),
+    ("GET", "/openapi.json"),
+    ("POST", "/jobs"),
+    ("POST", "/jobs/batch"),
+    ("POST", "/jobs/bulk"),
+    ("POST", "/jobs/bulk/cancel"),
+    ("POST", "/jobs/bulk/retry"),
+    ("POST", "/jobs/bulk/delete"),
+    ("GET", "/jobs/{id}"),
+    ("PATCH", "/jobs/{id}"),
+    ("DELETE", "/jobs/{id}"),
+    ("GET", "/jobs/{id}/events"),
+    ("POST", "/jobs/{id}/activate"),
+    ("GET", "/jobs/{id}/result"),
+    ("GET", "/jobs/{id}/result/stream"),
+    ("POST", "/jobs/{id}/ack"),
+    ("POST", "/jobs/{id}/nack"),
+    ("POST", "/jobs/{id}/cancel"),
+    ("POST", "/jobs/fetch"),
+    ("POST", "/jobs/results"),
+    ("POST", "/workers/fetch"),
+    ("POST", "/workers/ack"),
+    ("POST", "/workers/nack"),
+    ("POST", "/workers/heartbeat"),
+    ("POST", "/workers/beat"),
+    ("POST", "/workers/exchange"),
+    ("POST", "/workflows"),
+    ("GET", "/workflows/{id}"),
+    ("DELETE", "/workflows/{id}"),
+    ("GET", "/cron"),
+    ("POST", "/cron"),
+    ("GET", "/cron/{name}"),
+    ("PATCH", "/cron/{name}"),
+    ("DELETE", "/cron/{name}"),
+    ("GET", "/queues"),
+    ("GET", "/queues/{name}"),
+    ("GET", "/queues/{name}/stats"),
+    ("GET", "/queues/{name}/events"),
+    ("GET", "/rate-limits"),
+    ("GET", "/rate-limits/{key}"),
+    ("GET", "/events"),
+    ("GET", "/events/stream"),
+    ("GET", "/dead-letter"),
+    ("DELETE", "/dead-letter"),
+    ("GET", "/dead-letter/stats"),
+    ("POST", "/dead-letter/retry"),
+    ("GET", "/dead-letter/{id}"),
+    ("DELETE", "/dead-letter/{id}"),
+    ("POST", "/dead-letter/{id}/retry"),
+    ("GET", "/admin/dead-letter"),
+    ("DELETE", "/admin/dead-letter"),
+    ("GET", "/admin/dead-letter/stats"),
+    ("POST", "/admin/dead-letter/retry"),
+    ("GET", "/admin/dead-letter/{id}"),
+    ("DELETE", "/admin/dead-letter/{id}"),
+    ("POST", "/admin/dead-letter/{id}/retry"),
+    ("GET", "/admin/jobs"),
+    ("GET", "/admin/jobs/{id}"),
+    ("POST", "/admin/jobs/{id}/cancel"),
+    ("POST", "/admin/jobs/{id}/retry"),
+    ("POST", "/admin/jobs/bulk/retry"),
+    ("POST", "/admin/jobs/bulk/cancel"),
+    ("POST", "/admin/jobs/bulk/delete"),
+    ("GET", "/admin/workflows"),
+];
+
+/// A route whose handler gets the engine as the caller sees it.
+pub fn of_caller(engine: &Engine, method: &Method, path: &'static str, handler: MethodRouter<Engine>) -> MethodRouter<Engine> {
+    // Every method of the table is one that axum knows.
+    let filter = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
+    let open = OF_TENANTS.contains(&(method.as_str(), path));
+    let plain = handler.clone().with_state(engine.clone());
+    on_service(filter, OfCaller { engine: engine.clone(), handler, plain, open })
+}
+
+/// See [`of_caller`].
+#[derive(Clone)]
+struct OfCaller {
+    engine: Engine,
+    handler: MethodRouter<Engine>,
+    /// The same for callers without a tenant.
+    plain: MethodRouter,
+    /// Whether callers of tenants may call it.
+    open: bool,
+}
+
+impl Service<Request> for OfCaller {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let tenant = tenant_of(&request).and_then(|tenant| match tenant {
+            Some(tenant) if !self.open => Err(for_operators(&tenant)),
+            tenant => Ok(tenant),
+        });
+        match tenant {
+            Ok(None) => Box::pin(self.plain.call(request)),
+            Ok(Some(tenant)) => {
+                let mut own = self.handler.clone().with_state(self.engine.of_tenant(tenant));
+                Box::pin(async move { own.call(request).await })
+            }
+            Err(error) => Box::pin(async move { Ok(Failure::from(error).into_response()) }),
+        }
+    }
+}
+
+/// The tenant of a request: the one that its key is bound to, else the one that its header names.
+fn tenant_of(request: &Request) -> Result<Option<Arc<str>>, OjsError> {
+    let named = named(request.headers())?;
+    let bound = request.extensions().get::<Caller>().and_then(|Caller(holder)| holder.tenant());
+    match (named, bound) {
+        (Some(named), Some(bound)) if named != &**bound => {
+            let message = format!("The key of the request belongs to another tenant than '{named}'.");
+            Err(OjsError::new(ErrorCode::PermissionDenied, message).with_details(json!({"field": SHOWN, "tenant_id": named})))
+        }
+        (_, Some(bound)) => Ok(Some(Arc::clone(bound))),
+        (named, None) => Ok(named.map(Arc::from)),
+    }
+}
+
+/// The tenant that the header names, under all its spellings.
+fn named(headers: &HeaderMap) -> Result<Option<&str>, OjsError> {
+    let mut found = None;
+    for value in HEADERS.into_iter().flat_map(|name| headers.get_all(name)) {
+        let id = value.to_str().map_err(|_| OjsError::invalid_field(SHOWN, format!("{SHOWN} must be plain text.")))?.trim();
+        check_tenant(SHOWN, id)?;
+        if found.is_some_and(|other| other != id) {
+            return Err(OjsError::invalid_field(SHOWN, format!("{SHOWN} is there twice, with different tenants.")));
+        }
+        found = Some(id);
+    }
+    Ok(found)
+}
+
+fn for_operators(tenant: &str) -> OjsError {
+    let message = format!("This concerns all tenants of the server: it is not for a caller of tenant '{tenant}'.");
+    OjsError::new(ErrorCode::PermissionDenied, message)
+        .with_details(json!({"tenant_id": tenant, "reason": "operators_only"}))
+        .with_hint("Send it without X-OJS-Tenant, with a key that is bound to no tenant.")
+}
+
+impl Engine {
+    /// Reads an enqueue request of the caller of this engine.
+    ///
+    /// # Errors
+    /// As `NewJob::parse_of`; 422 when it names no tenant and the server wants one.
+    pub(crate) fn parse_job(&self, text: &str, now: Timestamp, request_id: Option<&str>) -> Result<NewJob, OjsError> {
+        let job = NewJob::parse_of(text, now, request_id, self.tenant().map(|tenant| &**tenant))?;
+        self.check_has_tenant(|| job.tenant.is_some())?;
+        Ok(job)
+    }
+
+    /// Refuses what belongs to no tenant, where the server wants one. `named`: the request names one in its body.
+    ///
+    /// # Errors
+    /// 422.
+    pub(crate) fn check_has_tenant(&self, named: impl FnOnce() -> bool) -> Result<(), OjsError> {
+        if self.tenant().is_some() || self.options().missing_tenant == MissingTenant::Default || named() {
+            return Ok(());
+        }
+        let message = "This server wants to know the tenant of each job, and the request names none.";
+        let mut error = OjsError::new(ErrorCode::ValidationError, message).with_details(json!({"field": "meta.tenant_id"}));
+        error.status = 422;
+        Err(error.with_hint("Send the header X-OJS-Tenant, or meta.tenant_id."))
+    }
+
+    /// The id of a worker as stores keep it: workers of two tenants are never the same.
+    pub(crate) fn worker_id(&self, id: &str) -> String {
+        match self.tenant().filter(|tenant| &***tenant != DEFAULT_TENANT) {
+            Some(tenant) => format!("{tenant}/{id}"),
+            None => id.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::operations::OPERATIONS;
+
+    #[test]
+    fn what_tenants_may_call_is_there() {
+        for (method, path) in OF_TENANTS {
+            assert!(OPERATIONS.iter().any(|o| (o.method, o.path) == (*method, *path)), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn the_header_has_two_spellings_and_one_value() {
+        let headers = |pairs: &[(&'static str, &'static str)]| {
+            pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect::<HeaderMap>()
+        };
+        assert_eq!(named(&headers(&[])).unwrap(), None);
+        assert_eq!(named(&headers(&[("x-ojs-tenant-id", " acme ")])).unwrap(), Some("acme"));
+        assert_eq!(named(&headers(&[("x-ojs-tenant", "acme"), ("x-ojs-tenant-id", "acme")])).unwrap(), Some("acme"));
+        for wrong in
+            [&[("x-ojs-tenant", "acme"), ("x-ojs-tenant-id", "blog")][..], &[("x-ojs-tenant", "a/b")], &[("x-ojs-tenant", "")]]
+        {
+            let error = named(&headers(wrong)).unwrap_err();
+            assert_eq!((error.status, error.details.unwrap()["field"].as_str()), (400, Some("X-OJS-Tenant")));
+        }
+    }
+}
