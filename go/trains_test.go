@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openjobspec/ojs-go"
+	"github.com/openjobspec/ojs-go/ojstest"
 )
 
 const jobTrains = "urn:ojs:ext:x:openjobspec:job-trains"
@@ -128,4 +129,48 @@ func TestAWrongTrainIsRefused(t *testing.T) {
 	if !errors.Is(err, ojs.ErrUnsupportedExtension) || !errors.Is(err, ojs.ErrInvalidRequest) {
 		t.Errorf("a server without trains: %v", err)
 	}
+}
+
+func TestAFakeRunsTheJobsOfATrainInOrder(t *testing.T) {
+	t.Parallel()
+	fake := ojstest.New(t)
+	worker, err := fake.Client.NewWorker(ojs.WithLogger(quietLogger))
+	must(t, err)
+	var ran []int
+	worker.Register("trains.fake", func(ctx ojs.JobContext) error {
+		var number int
+		if err := ctx.Job.Args.Decode(&number); err != nil {
+			return err
+		}
+		ran = append(ran, number, ctx.Job.Train.Position)
+		if number < 0 {
+			return ojs.NonRetryable(errors.New("no such destination"))
+		}
+		return nil
+	}, ojs.WithTrain(ojs.Train{OnDiscarded: "hold"}))
+	enqueue := func(train string, number, priority int) {
+		t.Helper()
+		_, err := fake.Client.Enqueue(t.Context(), "trains.fake", ojs.Args{number}, ojs.WithTrain(ojs.Train{ID: train}),
+			ojs.WithPriority(priority))
+		must(t, err)
+	}
+	enqueue("dest_1", 1, -5)
+	enqueue("dest_1", 2, 0)
+	enqueue("dest_1", 3, 5)
+	equal(t, len(fake.AssertEnqueued("trains.fake", ojstest.Train("dest_1"))), 3, "jobs of the train")
+	fake.AssertNotEnqueued("trains.fake", ojstest.Train("dest_2"))
+	equal(t, fake.Drain(worker), 3, "jobs that ran")
+	same(t, ran, []int{1, 1, 2, 2, 3, 3}, "jobs with their places")
+
+	enqueue("dest_2", -1, 0)
+	enqueue("dest_2", 5, 0)
+	_, err = worker.Drain(t.Context())
+	if err == nil {
+		t.Error("the failure of the first job is the failure of the drain")
+	}
+	equal(t, fake.Drain(worker), 0, "jobs of a train that is held")
+	_, err = fake.Client.AdvanceTrain(t.Context(), "dest_2", "")
+	must(t, err)
+	equal(t, fake.Drain(worker), 1, "jobs after the train was let go on")
+	same(t, ran[len(ran)-2:], []int{5, 2}, "the last job with its place")
 }

@@ -137,6 +137,8 @@ def suites() -> list[Suite]:
         *(Suite(f"adapter-{name}", "node", databases + ["node", "--test", "--test-reporter=tap", *node_adapter_tests(name)], needs=("node-build",))
           for name in ("express", "nestjs")),
         Suite("languages", "node", [str(PYTHON), "examples/demo/languages.py"], needs=("python-build", "node-build", "ruby-build", "java", "go")),
+        Suite("trains", "node", [str(PYTHON), "examples/trains/run.py", "python", "node", "ruby", "go", "java"],
+              needs=("python-build", "node-build", "ruby-build", "java", "go")),
         Suite("c", "c", [*built, "scripts/c.sh", "test"], needs=("build",), minutes=40),
         Suite("java", "java", [*built, "scripts/java.sh", "test"], needs=("build",), minutes=40),
         Suite("adapter-java", "java", databases + [*built, "scripts/java.sh", "adapters"], needs=("java",), minutes=40),

@@ -94,6 +94,11 @@ func Queue(name string) Match {
 	}
 }
 
+// Train chooses requests that name this train.
+func Train(id string) Match {
+	return func(request ojs.JobRequest) bool { return request.Train != nil && request.Train.ID == id }
+}
+
 // wireArgs are the arguments of a request in one form: members of objects in order, no spaces.
 func wireArgs(request ojs.JobRequest) []byte {
 	body, err := json.Marshal(request)

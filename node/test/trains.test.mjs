@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { OJSClient, OJSUnsupportedExtensionError, OJSWorker } from '@openjobspec/sdk';
+import { NonRetryableError, OJSClient, OJSUnsupportedExtensionError, OJSWorker, testing } from '@openjobspec/sdk';
 
 const { Job } = createRequire(import.meta.url)('../lib/records.cjs');
 const TRAINS = 'urn:ojs:ext:x:openjobspec:job-trains';
@@ -94,4 +94,30 @@ test('a server without trains is an error of its own', async (t) => {
 test('a job knows its place', () => {
   const job = Job.from({ id: '1', train: { id: 'dest_1', position: 3, role: 'car', ahead: 2, state: 'running' } });
   assert.deepEqual([job.train.position, job.train.role], [3, 'car']);
+});
+
+test('a fake runs the jobs of a train in order', async (t) => {
+  t.after(() => testing.restore());
+  const own = new OJSClient('http://127.0.0.1:1');
+  const ran = [];
+  const worker = new OJSWorker({ url: 'http://127.0.0.1:1' });
+  worker.register('trains.fake', (ctx) => {
+    ran.push([ctx.args[0], ctx.train?.position]);
+    if (ctx.args[0] < 0) throw new NonRetryableError('no such destination');
+  }, { train: { onDiscarded: 'hold' } });
+  const fake = testing.fake();
+  for (const [number, priority] of [[1, -5], [2, 0], [3, 5]]) {
+    await own.enqueue('trains.fake', [number], { train: 'dest_1', priority });
+  }
+  fake.assertEnqueued('trains.fake', { train: 'dest_1', count: 3 });
+  fake.assertNotEnqueued('trains.fake', { train: 'dest_2' });
+  assert.equal(await fake.drain(worker), 3);
+  assert.deepEqual(ran, [[1, 1], [2, 2], [3, 3]]);
+
+  for (const number of [-1, 5]) await own.enqueue('trains.fake', [number], { train: 'dest_2' });
+  assert.equal(await fake.drain(worker, { throwErrors: false }), 1);
+  assert.deepEqual((await own.trains.list({ state: 'held' })).map(({ id }) => id), ['dest_2']);
+  await own.trains.advance('dest_2');
+  assert.equal(await fake.drain(worker), 1);
+  assert.deepEqual(ran.at(-1), [5, 2]);
 });

@@ -95,3 +95,38 @@ def test_a_server_without_trains_is_an_error_of_its_own() -> None:
         client.enqueue("deploy", train="dest_1")
     assert caught.value.details["extension"].endswith(":job-trains")
     assert isinstance(caught.value, ojs.InvalidRequestError)
+
+
+def test_a_fake_runs_the_jobs_of_a_train_in_order() -> None:
+    client, ran = ojs.Client("http://127.0.0.1:1"), list[Any]()
+    worker = ojs.Worker("http://127.0.0.1:1", queues=["deployments"])
+
+    @worker.register("trains.fake", queue="deployments", train=ojs.Train(on_discarded="hold"))
+    def deploy(ctx: ojs.JobContext, number: int) -> None:
+        ran.append((number, ctx.train and ctx.train.position))
+        if number < 0:
+            raise ojs.NonRetryableError("no such destination")
+
+    with ojs.testing.fake_mode() as fake:
+        for number, priority in ((1, -5), (2, 0), (3, 5)):
+            client.enqueue("trains.fake", [number], train="dest_1", priority=priority)
+        assert len(fake.assert_enqueued("trains.fake", train="dest_1", count=3)) == 3
+        fake.assert_not_enqueued("trains.fake", train="dest_2")
+        assert fake.drain(worker) == 3
+        assert ran == [(1, 1), (2, 2), (3, 3)], "without the train the highest priority would run first"
+
+    ran.clear()
+    with ojs.testing.fake_mode() as fake:
+        held = [client.enqueue("trains.fake", [number], train="dest_1") for number in (-1, 2)]
+        assert fake.drain(worker, raise_errors=False) == 1
+        assert ran == [(-1, 1)], "the train is held"
+        second = client.get_job(held[1].id)
+        assert (second.state, second.train and (second.train.role, second.train.state)) == ("pending", ("car", "held"))
+        client.advance_train("dest_1")
+        assert fake.drain(worker) == 1
+
+    ran.clear()
+    with ojs.testing.inline_mode(worker):
+        for number in (1, 2):
+            client.enqueue("trains.fake", [number], train="dest_1")
+        assert [number for number, _ in ran] == [1, 2]

@@ -5,6 +5,7 @@ require_relative "support"
 # The train of a job: how it is said, what a type says once, what comes back.
 class TrainsTest < Minitest::Test
   include Support
+  include OJS::Testing
 
   DETAILS = { extension: "urn:ojs:ext:x:openjobspec:job-trains" }.freeze
   REFUSAL = { error: { code: "EXTENSION_NOT_SUPPORTED", message: "no", details: DETAILS } }.freeze
@@ -64,6 +65,33 @@ class TrainsTest < Minitest::Test
     error = assert_raises(OJS::UnsupportedExtensionError) { refusing.enqueue("deploy", [], train: "dest_1") }
     assert_kind_of OJS::InvalidRequestError, error
     assert_equal DETAILS[:extension], error.details["extension"]
+  end
+
+  def test_a_fake_runs_the_jobs_of_a_train_in_order
+    fake = ojs_fake!
+    own = OJS::Client.new("http://127.0.0.1:1") # no server listens there
+    ran = []
+    worker = OJS::Worker.new(own)
+    worker.register("trains.fake", train: { on_discarded: :hold }) do |ctx|
+      ran << [ctx.args[0], ctx.train.position]
+      raise OJS::NonRetryableError, "no such destination" if ctx.args[0].negative?
+    end
+    [[1, -5], [2, 0], [3, 5]].each do |number, priority|
+      own.enqueue("trains.fake", [number], train: "dest_1", priority: priority)
+    end
+    assert_enqueued("trains.fake", train: "dest_1", count: 3)
+    refute_enqueued("trains.fake", train: "dest_2")
+    assert_equal 3, drain_jobs(worker)
+    assert_equal [[1, 1], [2, 2], [3, 3]], ran
+
+    [-1, 5].each { |number| own.enqueue("trains.fake", [number], train: "dest_2") }
+    assert_raises(OJS::NonRetryableError) { drain_jobs(worker) }
+    assert_equal 0, drain_jobs(worker), "the train is held"
+    own.advance_train("dest_2")
+    assert_equal 1, drain_jobs(worker)
+    assert_equal [5, 2], ran.last
+  ensure
+    ojs_restore! if fake
   end
 
   def test_a_job_knows_its_place

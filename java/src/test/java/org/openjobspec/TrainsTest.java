@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -105,6 +107,32 @@ class TrainsTest {
             assertEquals(Map.of("id", "dest_123"), train());
             client.job("trains.derived", Map.of()).option("train", false).enqueue();
             assertNull(train());
+        }
+    }
+
+    @Test
+    void aFakeRunsTheJobsOfATrainInOrder() {
+        List<Object> ran = new ArrayList<>();
+        var worker = OJSWorker.of(client).register("trains.fake", ctx -> {
+            int number = ctx.arg(0, int.class);
+            ran.add(List.of(number, ctx.train().position()));
+            if (number < 0) throw new NonRetryableException("no such destination");
+            return null;
+        }, job -> job.train(Train.DEFAULT.withOnDiscarded(TrainAction.HOLD)));
+        try (worker; Fake fake = OJSTesting.fake()) {
+            for (int number = 1; number <= 3; number++) {
+                client.job("trains.fake", number).train("dest_1").priority(number).enqueue();
+            }
+            assertEquals(3, fake.drain(worker));
+            assertEquals(List.of(List.of(1, 1), List.of(2, 2), List.of(3, 3)), ran);
+
+            for (int number : new int[] {-1, 5}) client.job("trains.fake", number).train("dest_2").enqueue();
+            assertThrows(NonRetryableException.class, () -> fake.drain(worker));
+            assertEquals(0, fake.drain(worker), "the train is held");
+            assertEquals("dest_2", client.trains().list("held").getFirst().get("id"));
+            client.trains().advance("dest_2");
+            assertEquals(1, fake.drain(worker));
+            assertEquals(List.of(5, 2), ran.getLast());
         }
     }
 
