@@ -72,13 +72,15 @@ func run() error {
 		return err
 	}
 
-	if err := worker.Start(ctx); err != nil {
-		return err
-	}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Start(working) }()
 	for _, job := range jobs {
 		if _, err := client.WaitForResult(ctx, job.ID); err != nil {
 			return err
 		}
 	}
-	return worker.Stop()
+	stop()
+	return <-ended
 }
