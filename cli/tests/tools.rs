@@ -304,6 +304,23 @@ async fn a_queue_is_purged() {
 }
 
 #[tokio::test]
+async fn pools_are_made_listed_and_deleted() {
+    let server = ServerProcess::memory().await;
+    let put = ["pools", "put", "shop", "mail", "orders=4", "--strategy", "weighted", "--concurrency", "9"];
+    let shown = says(&server, &put).await;
+    assert!(shown.contains("weighted") && shown.contains("mail=1 orders=4") && shown.contains('9'), "{shown}");
+    let table = says(&server, &["pools", "list"]).await;
+    assert!(table.contains("shop") && table.contains("mail=1 orders=4"), "{table}");
+    says(&server, &["jobs", "enqueue", "a", "--options", r#"{"queue":"mail"}"#]).await;
+    let stats = says(&server, &["pools", "stats"]).await;
+    assert!(stats.lines().any(|line| line.starts_with("shop\tmail\t1\t0\t0")), "{stats}");
+    fails(&server.url(), &["pools", "put", "other", "orders"], 1).await;
+    fails(&server.url(), &["pools", "put", "other", "x=many"], 2).await;
+    assert!(says(&server, &["pools", "delete", "shop"]).await.contains("deleted"));
+    fails(&server.url(), &["pools", "delete", "shop"], 1).await;
+}
+
+#[tokio::test]
 async fn limits_are_shown_and_overridden() {
     let server = ServerProcess::memory().await;
     let options = r#"{"rate_limit":{"key":"api","concurrency":5}}"#;

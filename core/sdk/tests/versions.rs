@@ -30,7 +30,7 @@ fn worker(client: &Client, versions: &str) -> (Worker, UnboundedReceiver<Value>)
 }
 
 async fn enqueue(client: &Client, version: &str) -> String {
-    client.enqueue_request(JobRequest::new("mail", version).version(version)).await.unwrap().id
+    client.enqueue_request(JobRequest::new("mail", version).version(version)).await.unwrap().unwrap().id
 }
 
 async fn stop(handles: Vec<WorkerHandle>) {

@@ -91,7 +91,9 @@ impl Shares {
             before.saturating_add(i64::try_from(planned).unwrap_or(i64::MAX))
         };
         if terms.rotation_ms > 0 {
-            let all = self.given.saturating_add(i64::try_from(picked).unwrap_or(i64::MAX)).saturating_add(1);
+            // As many jobs ahead as there are sources: several may be due at the same job.
+            let ahead = i64::try_from(picked.saturating_add(sources.len())).unwrap_or(i64::MAX);
+            let all = self.given.saturating_add(ahead);
             let due = all.saturating_mul(terms.least_share) / WHOLE;
             let starved = open().map(|(at, (source, planned))| (given(source, *planned), at)).filter(|(given, _)| *given < due);
             if let Some((_, at)) = starved.min() {
