@@ -20,7 +20,7 @@ const OFFICIAL: &[&str] = &[
     "graceful-shutdown",
     "schema-registry",
 ];
-/// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of decision record 38.
+/// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of record 38.
 const OWN: &[(&str, &str)] = &[
     ("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"),
     ("fetch_types", "urn:ojs:ext:fetch_types"),
