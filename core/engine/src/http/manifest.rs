@@ -25,8 +25,8 @@ const OFFICIAL: &[&str] = &[
     "webhooks",
     "multi-tenancy",
 ];
-/// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of decision record 38.
-/// Then official ones that are experimental.
+/// Its own, by name: the exchange of decision record 1, `job_types` in fetch and exchange, trains of record 38. Then
+/// official ones that are experimental.
 const OWN: &[(&str, &str)] = &[
     ("x-worker-exchange", "urn:ojs:ext:x-worker-exchange"),
     ("fetch_types", "urn:ojs:ext:fetch_types"),

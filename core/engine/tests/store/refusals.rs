@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ojs_engine::bulk::Batch;
 use ojs_engine::command::{
     Activate, Cancel, CancelWorkflow, Command, Configure, CreateQueue, DeleteDeadLetter, DeleteQueue, Direct, Enqueue, GetQueue,
-    ListCrons, ListJobs, ListLimits, ListQueues, ListWorkers, Replay, SetDraining, SetPriority, SwitchCron,
+    ListCrons, ListJobs, ListLimits, ListQueues, ListTrains, ListWorkers, Replay, SetDraining, SetPriority, SwitchCron,
 };
 use ojs_engine::error::Refusal;
 use ojs_engine::job::JobView;
@@ -27,6 +27,7 @@ pub struct Digest {
     jobs: Vec<JobView>,
     limits: String,
     crons: String,
+    trains: String,
     workers: usize,
 }
 
@@ -48,7 +49,9 @@ pub async fn digest_of(store: &dyn Store, now: i64) -> Digest {
     let limits = format!("{:?}", store.query(ListLimits { key: None, limit: 100, offset: 0, at }).await.unwrap());
     let crons = format!("{:?}", store.query(ListCrons).await.unwrap());
     let workers = store.query(ListWorkers).await.unwrap();
-    Digest { queues, counts, jobs, limits, crons, workers: workers.len() }
+    let all = ListTrains { tenant: String::new(), state: None, limit: 100, offset: 0 };
+    let trains = format!("{:?}", store.query(all).await.unwrap());
+    Digest { trains, queues, counts, jobs, limits, crons, workers: workers.len() }
 }
 
 /// A command on its way to the store.
@@ -67,6 +70,8 @@ fn refused_jobs(known: JobId) -> Vec<(&'static str, Vec<Arc<NewJob>>)> {
         ("a rate in a batch", enqueue(&[fresh(r#"{"queue":"q","rate_limit":{"max_per_second":9}}"#), twice(r#"{"queue":"q"}"#)])),
         ("a limit", enqueue(&[twice(r#"{"queue":"q","rate_limit":{"key":"k","concurrency":9}}"#)])),
         ("a new limit", enqueue(&[twice(r#"{"queue":"q","rate_limit":{"key":"new","concurrency":9}}"#)])),
+        ("a train", enqueue(&[twice(r#"{"queue":"q","train":"t"}"#)])),
+        ("a train in a batch", enqueue(&[fresh(r#"{"queue":"q","train":"t"}"#), twice(r#"{"queue":"q"}"#)])),
         ("a new queue", enqueue(&[twice(r#"{"queue":"new"}"#)])),
         ("a new queue in a batch", enqueue(&[fresh(r#"{"queue":"new"}"#), twice(r#"{"queue":"q"}"#)])),
         ("a replacement", enqueue(&[twice(r#"{"queue":"q","unique":{"keys":["type"],"on_conflict":"replace"}}"#)])),

@@ -12,6 +12,7 @@ use crate::support::{Bench, seconds};
 
 mod ends;
 mod life;
+mod random;
 mod wire;
 
 crate::on_every_store!(

@@ -14,6 +14,7 @@ use super::{PostgresTables, limit};
 use crate::error::Result;
 use crate::features::limits::records::LimitRow;
 use crate::features::pools::records::PoolRow;
+use crate::kernel::job::{JobRow, flag};
 use crate::store::record::text;
 use crate::store::record::{Reader, Record as _};
 use crate::store::rows::WorkerRow;
@@ -52,7 +53,18 @@ impl PostgresTables {
         for ((queue, count, start), answer) in queues.iter().zip(answers) {
             self.keep_pool(*queue, usize::try_from(*count).unwrap_or(0), *start, &answer.rows)?;
         }
-        Ok(())
+        self.lock_trains(&wanted.trains)
+    }
+
+    /// Locks the trains that the group will change, in the order of their numbers: two groups cannot wait for each
+    /// other. Groups without jobs of trains ask nothing.
+    fn lock_trains(&mut self, joined: &[&str]) -> Result<()> {
+        let leads = |row: &&JobRow| row.has(flag::CAR) && !row.has(flag::WAITS);
+        let leaving: Vec<_> = self.unit_of_work.seen().filter(leads).map(|row| uuid(row.id)).collect();
+        if !self.writes() || leaving.is_empty() && joined.is_empty() {
+            return Ok(());
+        }
+        self.query(sql!("lock_trains"), &[&leaving, &joined.to_vec()]).map(drop)
     }
 
     /// Reads a line from a place on.
