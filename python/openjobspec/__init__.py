@@ -47,6 +47,7 @@ from .options import JobOptions, RetryPolicy, UniquePolicy
 from .records import BulkChange, BulkItem, BulkResult, Event, Job, JobResult, WorkflowStatus
 from .task import Task
 from .transport import Transport
+from .webhooks import verify_webhook
 from .worker import Worker
 from .workflow import Workflow, batch, chain, group
 
@@ -104,4 +105,5 @@ __all__ = [
     "batch",
     "chain",
     "group",
+    "verify_webhook",
 ]

@@ -227,7 +227,7 @@ impl Metrics {
         lock(&self.minutes).clear();
     }
 
-    /// Everything in the text format of OpenMetrics, with the first keys that have limits and the number of subscriptions.
+    /// Everything in the text format of OpenMetrics, with the first keys that have limits.
     ///
     /// # Errors
     /// None in practice: it is written to memory.

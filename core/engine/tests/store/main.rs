@@ -50,6 +50,7 @@ mod traces;
 mod unique;
 mod unreadable;
 mod waiting;
+mod webhook_endpoints;
 mod webhooks;
 mod workflows;
 
