@@ -77,6 +77,8 @@ enum ojs_class
     OJS_CLASS_VALIDATION = 30,
     // An enqueue middleware did not call next: the job was dropped on purpose.
     OJS_CLASS_NOT_ENQUEUED = 31,
+    // A request of a webhook is not to be trusted: a header is missing, the signature is old, or no secret fits. reason in the details is a word for it.
+    OJS_CLASS_UNTRUSTED_WEBHOOK = 34,
     // The client, worker or server was closed.
     OJS_CLASS_CLOSED = 40,
     // A worker or embedded engine of the parent was used in a forked child. Make it after the fork.
@@ -739,6 +741,13 @@ OJS_MUST_USE
 ojs_error *ojs_logs_pull(size_t max,
                          uint64_t wait_ms,
                          ojs_buf **out);
+
+// Checks a request of a webhook: that one of the secrets signed its body within the tolerance. `body` is the body byte
+// for byte as it arrived; `request` is a JSON object with `headers` (an object of texts, names in any case), `secrets`
+// (a list of texts), and if wanted `tolerance` (seconds, 300 without it) and `now` (seconds since the epoch). NULL
+// when the request is to be trusted; else the error says why, with the class OJS_CLASS_UNTRUSTED_WEBHOOK and the word
+// `reason` in its details.
+OJS_MUST_USE ojs_error *ojs_webhook_verify(ojs_slice body, ojs_slice request);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -12,7 +12,8 @@ const { Workflow, chain, group, batch } = require('./workflow.cjs');
 const errors = require('./errors.cjs').public;
 const { parse, stringify } = require('./json.cjs');
 const testing = require('./testing.cjs');
+const { verifyWebhook } = require('./webhooks.cjs');
 const { version } = require('../package.json');
 
 module.exports = { OJSClient, OJSServer, OJSWorker, Job, JobContext, JobRequest, JobResult, MiddlewareChain, Task, Workflow, chain, group, batch,
-  json: { parse, stringify }, setLogger, testing, version, ...errors };
+  json: { parse, stringify }, setLogger, testing, verifyWebhook, version, ...errors };

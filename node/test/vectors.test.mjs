@@ -16,7 +16,7 @@ const { environment } = createRequire(import.meta.url)('../lib/transport.cjs');
 const vectors = readFileSync(new URL('../../tests/vectors/vectors.json', import.meta.url), 'utf8');
 const { SameDatabase } = createRequire(import.meta.url)('../lib/same_database.cjs');
 const binding = createRequire(import.meta.url)('../lib/native.cjs');
-const { requests, refusals, workflows, crons, answers, environments } = json.parse(vectors);
+const { requests, refusals, workflows, crons, webhooks, answers, environments } = json.parse(vectors);
 const { detections, statements, fakes } = json.parse(vectors);
 
 let server;
@@ -104,6 +104,14 @@ for (const { name, cron, body } of crons) {
     answer = { status: 201, body: { cron: { name: 'x' } } };
     await client.cron.register(cron);
     assert.deepEqual(JSON.parse(received), body);
+  });
+}
+
+for (const { name, body, headers, secrets, tolerance, now, reason } of webhooks) {
+  test(`webhook: ${name}`, () => {
+    const verify = () => sdk.verifyWebhook(Buffer.from(body), headers, secrets, { tolerance, now });
+    if (reason === null) return verify();
+    assert.throws(verify, (error) => error instanceof sdk.OJSUntrustedWebhookError && error.details.reason === reason);
   });
 }
 

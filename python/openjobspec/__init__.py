@@ -48,6 +48,7 @@ from .options import JobOptions, RetryPolicy, Train, UniquePolicy
 from .records import BulkChange, BulkItem, BulkResult, Event, Job, JobResult, JobTrain, WorkflowStatus
 from .task import Task
 from .transport import Transport
+from .webhooks import verify_webhook
 from .worker import Worker
 from .workflow import Workflow, batch, chain, group
 
@@ -108,4 +109,5 @@ __all__ = [
     "batch",
     "chain",
     "group",
+    "verify_webhook",
 ]

@@ -120,6 +120,17 @@ class VectorsTest < Minitest::Test
     end
   end
 
+  VECTORS.fetch("webhooks").each do |vector|
+    define_method("test_webhook: #{vector["name"]}") do
+      request = vector.values_at("body", "headers", "secrets")
+      verify = -> { OJS.verify_webhook(*request, tolerance: vector["tolerance"], now: vector["now"]) }
+      next assert_nil(verify.call) unless vector["reason"]
+
+      error = assert_raises(OJS::UntrustedWebhookError, &verify)
+      assert_equal vector["reason"], error.details["reason"]
+    end
+  end
+
   VECTORS.fetch("answers").each do |answer|
     define_method("test_answer: #{answer["name"]}") do
       listener.answer = answer.values_at("status", "answer")

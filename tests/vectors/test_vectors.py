@@ -103,6 +103,19 @@ def test_workflow(listener: Listener, client: ojs.Client, case: dict[str, Any]) 
     assert listener.received == case["body"]
 
 
+@pytest.mark.parametrize("case", VECTORS["webhooks"], ids=lambda case: case["name"])
+def test_webhook(case: dict[str, Any]) -> None:
+    def verify() -> None:
+        more = {"tolerance": case["tolerance"], "now": case["now"]}
+        ojs.verify_webhook(case["body"].encode(), case["headers"], case["secrets"], **more)
+
+    if case["reason"] is None:
+        return verify()
+    with pytest.raises(ojs.UntrustedWebhookError) as refused:
+        verify()
+    assert refused.value.details["reason"] == case["reason"]
+
+
 @pytest.mark.parametrize("case", VECTORS["crons"], ids=lambda case: case["name"])
 def test_cron(listener: Listener, client: ojs.Client, case: dict[str, Any]) -> None:
     listener.status, listener.answer = 201, {"cron": {"name": "x"}}

@@ -43,6 +43,7 @@ fn the_header_is_up_to_date() {
         "outbox",
         "logs",
         "signals",
+        "webhook",
     ];
     let there = std::fs::read_dir(root.join("src")).unwrap().count();
     assert_eq!(files.len() + 1, there, "every file but lib.rs is listed here");

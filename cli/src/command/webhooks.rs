@@ -70,7 +70,8 @@ pub enum Action {
 #[derive(Debug, Args)]
 pub struct New {
     /// Where events are sent.
-    url: String,
+    #[arg(value_name = "URL")]
+    endpoint: String,
     /// Types of events: `job.completed`, `job.*` or `*`.
     #[arg(required = true)]
     events: Vec<String>,
@@ -133,7 +134,7 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
         Action::Deliveries(wanted) => return deliveries(&remote, &wanted).await,
         Action::Add(new) => {
             let filter = json!({"queues": new.queues, "job_types": new.job_types});
-            let mut body = json!({"url": new.url, "events": new.events, "filter": filter});
+            let mut body = json!({"url": new.endpoint, "events": new.events, "filter": filter});
             if let (Some(secret), Some(members)) = (new.secret, body.as_object_mut()) {
                 members.insert("secret".to_owned(), secret.into());
             }

@@ -13,6 +13,7 @@ mod engine;
 mod environments;
 mod outbox;
 mod requests;
+mod webhooks;
 mod workers;
 
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ async fn the_vectors_are_what_the_core_does() {
     let mut made = committed.clone();
     requests::make(&mut made).await;
     environments::make(&mut made["environments"]);
+    webhooks::make(&mut made["webhooks"]);
     outbox::make(&mut made);
     chains::make(&mut made["chains"]).await;
     engine::make(&mut made).await;

@@ -58,6 +58,7 @@ mod unique;
 mod unreadable;
 mod versions;
 mod waiting;
+mod webhook_endpoints;
 mod webhooks;
 mod workflows;
 

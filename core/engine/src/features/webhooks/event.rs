@@ -11,8 +11,8 @@ pub(crate) fn is_deliverable(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(OWN)
 }
 
-/// An event ready to be sent: its id and its text. The id is made here, because the event's place in the log, from which
-/// readers of the log get an id, is not known before the commit.
+/// An event ready to be sent: its id and its text. The id is made here, because the event's place in the log, from
+/// which readers of the log get an id, is not known before the commit.
 pub(crate) fn prepared(event: Event) -> (String, String) {
     let event = Event { id: format!("evt_{}", JobId::now_v7()), ..event };
     let text = event.render();

@@ -32,6 +32,8 @@ pub(crate) struct Wish {
     pub(crate) busy: HashMap<JobId, usize>,
     /// Most deliveries that it takes.
     pub(crate) room: usize,
+    /// Only deliveries of this subscription.
+    pub(crate) only: Option<JobId>,
     /// How long an attempt may take.
     pub(crate) timeout: Duration,
 }
@@ -114,7 +116,14 @@ impl Transaction<'_> {
         if self.journal.is_empty() || !self.tables.has_subscriptions()? {
             return Ok(());
         }
-        let subscriptions = self.tables.subscriptions()?;
+        let subscriptions = match self.tables.subscriptions() {
+            // A record that cannot be read stops webhooks, not jobs. A request that reads it reports the fault.
+            Err(StoreError::Failed(fault)) => {
+                tracing::error!(fault, "webhooks: the subscriptions cannot be read; events are not sent");
+                return Ok(());
+            }
+            subscriptions => subscriptions?,
+        };
         let mut deliveries = Vec::new();
         for event in self.journal.events(self.tables)? {
             if !is_deliverable(&event.name) {
@@ -144,7 +153,7 @@ impl Transaction<'_> {
         // An attempt that ends at its time limit is settled before another node takes the delivery.
         let until = now.saturating_add(millis(wish.timeout.saturating_mul(2))).saturating_add(30_000);
         let mut subscriptions = self.tables.subscriptions()?;
-        subscriptions.retain(|row| row.active);
+        subscriptions.retain(|row| row.active && wish.only.is_none_or(|only| only == row.id));
         // Where the room of the node is scarce, another subscription is the first one each time.
         let first = usize::try_from(now).unwrap_or(0).checked_rem(subscriptions.len()).unwrap_or(0);
         subscriptions.rotate_left(first);

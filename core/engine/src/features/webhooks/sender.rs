@@ -10,7 +10,7 @@ use ojs_model::{JobId, Timestamp};
 use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::commands::{AnySubscription, ClaimDeliveries, SettleDelivery};
+use super::commands::{AnySubscription, ClaimDeliveries, ListSubscriptions, SettleDelivery};
 use super::records::{DeliveryRow, SubscriptionRow};
 use super::request::{Sent, post};
 use super::rules::{Claimed, Wish};
@@ -81,15 +81,27 @@ impl Sender {
         for target in self.targets.values() {
             *busy.entry(*target).or_default() += 1;
         }
-        let wish = Wish { busy, room: MOST.saturating_sub(self.targets.len()), timeout: self.parts.outgoing.timeout() };
-        let Claimed { now, next_at, deliveries } = store.execute(ClaimDeliveries(wish)).await?;
-        for (subscription, delivery) in deliveries {
-            let target = subscription.id;
-            let flight = send(Arc::clone(&self.parts), subscription, delivery, now);
-            self.targets.insert(self.flights.spawn(flight).id(), target);
+        let room = MOST.saturating_sub(self.targets.len());
+        let wish = Wish { busy, room, only: None, timeout: self.parts.outgoing.timeout() };
+        let claims = match store.execute(ClaimDeliveries(wish.clone())).await {
+            Err(Refusal::Store(StoreError::Failed(fault))) => {
+                tracing::error!(fault, "webhooks: a delivery cannot be read; its subscription is left out");
+                claim_apart(&store, &wish).await?
+            }
+            claimed => vec![claimed?],
+        };
+        let mut pause = FALLBACK;
+        for Claimed { now, next_at, deliveries } in claims {
+            for (subscription, delivery) in deliveries {
+                let target = subscription.id;
+                let flight = send(Arc::clone(&self.parts), subscription, delivery, now);
+                self.targets.insert(self.flights.spawn(flight).id(), target);
+            }
+            if let Some(at) = next_at {
+                pause = pause.min(Duration::from_millis(Timestamp::from_millis(at).millis_since(now)));
+            }
         }
-        let pause = next_at.map(|at| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)));
-        Ok(pause.unwrap_or(FALLBACK).clamp(Duration::from_millis(1), FALLBACK))
+        Ok(pause.max(Duration::from_millis(1)))
     }
 
     /// Resolves when a request has ended.
@@ -107,6 +119,24 @@ impl Sender {
             landed = self.flights.try_join_next_with_id();
         }
     }
+}
+
+/// Claims for each subscription by itself, after a claim for all has failed at one of them.
+async fn claim_apart(store: &Arc<dyn Store>, wish: &Wish) -> Applied<Vec<Claimed>> {
+    let mut claims = Vec::new();
+    let mut room = wish.room;
+    for subscription in store.query(ListSubscriptions).await? {
+        let wish = Wish { only: Some(subscription.id), room, ..wish.clone() };
+        match store.execute(ClaimDeliveries(wish)).await {
+            Err(Refusal::Store(StoreError::Failed(_))) => {}
+            claimed => {
+                let claimed = claimed?;
+                room = room.saturating_sub(claimed.deliveries.len());
+                claims.push(claimed);
+            }
+        }
+    }
+    Ok(claims)
 }
 
 /// One attempt. It is stamped with the time of its claim, by the clock of the store.

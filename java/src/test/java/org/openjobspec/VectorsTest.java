@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.function.Executable;
 
 /** The vectors that all languages share: what goes over the wire, and which error an answer becomes. A server of this test listens. */
 class VectorsTest {
@@ -238,6 +240,26 @@ class VectorsTest {
             ZoneId zone = cron.containsKey("timezone") ? ZoneId.of(Members.text(cron, "timezone")) : null;
             client.cron().register(Members.text(cron, "name"), Members.text(cron, "expression"), zone, job(Members.of(cron.get("job"))));
             assertEquals(plain(vector.get("body")), plain(Json.parse(received)));
+        }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> webhooks() {
+        var all = Members.list(vectors, "webhooks").stream().map(Members::of);
+        return all.map(vector -> DynamicTest.dynamicTest(Members.text(vector, "name"), () -> {
+            Map<String, List<String>> headers = new HashMap<>();
+            Members.of(vector.get("headers")).forEach((name, value) -> headers.put(name, List.of((String) value)));
+            List<String> secrets = Members.list(vector, "secrets").stream().map(String.class::cast).toList();
+            byte[] body = Members.text(vector, "body").getBytes(StandardCharsets.UTF_8);
+            Duration tolerance = Duration.ofSeconds(((Number) vector.get("tolerance")).longValue());
+            Instant now = Instant.ofEpochSecond(((Number) vector.get("now")).longValue());
+            Executable verify = () -> Webhooks.verify(body, headers, secrets, tolerance, now);
+            if (vector.get("reason") == null) {
+                verify.execute();
+                return;
+            }
+            var refused = assertThrows(OJSException.UntrustedWebhook.class, verify);
+            assertEquals(vector.get("reason"), Members.of(refused.details()).get("reason"));
         }));
     }
 

@@ -1,0 +1,58 @@
+package ojs_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+// The vectors that all languages share: which requests of webhooks are to be trusted.
+func TestWebhookVectors(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../tests/vectors/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Webhooks []struct {
+			Name, Body string
+			Headers    map[string]string
+			Secrets    []string
+			Tolerance  int64
+			Now        int64
+			Reason     *string
+		}
+	}
+	if err := json.Unmarshal(data, &vectors); err != nil || len(vectors.Webhooks) == 0 {
+		t.Fatal(err, "no vectors")
+	}
+	for _, vector := range vectors.Webhooks {
+		t.Run(vector.Name, func(t *testing.T) {
+			headers := http.Header{}
+			for name, value := range vector.Headers {
+				headers.Set(name, value)
+			}
+			tolerance := time.Duration(vector.Tolerance) * time.Second
+			err := ojs.VerifyWebhookAt([]byte(vector.Body), headers, vector.Secrets, tolerance, time.Unix(vector.Now, 0))
+			if vector.Reason == nil {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			var refused *ojs.Error
+			if !errors.Is(err, ojs.ErrUntrustedWebhook) || !errors.As(err, &refused) {
+				t.Fatalf("%v, want %s", err, *vector.Reason)
+			}
+			var details struct{ Reason string }
+			if err := json.Unmarshal(refused.Details, &details); err != nil || details.Reason != *vector.Reason {
+				t.Fatalf("%s, want %s", refused.Details, *vector.Reason)
+			}
+		})
+	}
+}
