@@ -26,6 +26,7 @@ type jobState struct {
 	mu     sync.Mutex
 	result any
 	cancel context.CancelCauseFunc
+	kept   map[string][]byte // What a run without a worker has saved.
 }
 
 // Context is the context for calls that take one. (The JobContext itself is one, too.)

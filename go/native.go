@@ -303,6 +303,38 @@ func (w *nativeWorker) heartbeat(token uint64) (why CancelReason, err error) {
 	return why, err
 }
 
+// progress reports how far a job has come.
+func (w *nativeWorker) progress(token uint64, report []byte) error {
+	return w.with(func(p *C.ojs_worker) error {
+		return takeError(C.ojs_worker_progress(p, C.uint64_t(token), bytesOf(report)))
+	})
+}
+
+// save saves the checkpoint of a job, or the result of a step.
+func (w *nativeWorker) save(token uint64, step string, state []byte) (sequence int64, why CancelReason, err error) {
+	name := []byte(step)
+	err = w.with(func(p *C.ojs_worker) error {
+		var number C.uint64_t
+		var verdict C.ojs_cancel
+		err := takeError(C.ojs_worker_save(p, C.uint64_t(token), bytesOf(name), bytesOf(state), &number, &verdict))
+		sequence, why = int64(number), CancelReason(verdict)
+		return err
+	})
+	return sequence, why, err
+}
+
+// saved is the checkpoint of a job, or the result of a step; nil when there is none.
+func (w *nativeWorker) saved(token uint64, step string) (state []byte, err error) {
+	name := []byte(step)
+	err = w.with(func(p *C.ojs_worker) error {
+		var buf *C.ojs_buf
+		err := takeError(C.ojs_worker_saved(p, C.uint64_t(token), bytesOf(name), &buf))
+		state = takeBuf(buf)
+		return err
+	})
+	return state, err
+}
+
 func (w *nativeWorker) quiet() error {
 	return w.with(func(p *C.ojs_worker) error { return takeError(C.ojs_worker_quiet(p)) })
 }

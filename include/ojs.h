@@ -520,6 +520,26 @@ size_t ojs_worker_held(const ojs_worker *worker);
 // Frees a worker. One that still runs is stopped first: its jobs go back to the queue.
 void ojs_worker_free(ojs_worker *worker);
 
+// Reports how far a job has come, and returns at once. `report` is JSON: `{"progress":0.4,"message":"…","data":…}`,
+// each member may be left out. Of many reports the latest is sent, a few a second at most; one that is lost does not
+// harm the job.
+OJS_MUST_USE ojs_error *ojs_worker_progress(const ojs_worker *worker, uint64_t token, ojs_slice report);
+
+// Saves the checkpoint of a job, which is JSON, in place of the one before; where `step` is not empty, the result of
+// that step beside it. It is on the server's disk when this returns. `verdict` is why the handler should stop: then
+// nothing was saved.
+OJS_MUST_USE
+ojs_error *ojs_worker_save(const ojs_worker *worker,
+                           uint64_t token,
+                           ojs_slice step,
+                           ojs_slice state,
+                           uint64_t *sequence,
+                           ojs_cancel *verdict);
+
+// The checkpoint of a job as JSON, or the result of a step where `step` is not empty; `saved` is NULL when there is
+// none. Costs no request: it came with the job.
+OJS_MUST_USE ojs_error *ojs_worker_saved(const ojs_worker *worker, uint64_t token, ojs_slice step, ojs_buf **saved);
+
 // How many jobs are in a frame that ojs_worker_pull() gave; 0 of anything else.
 size_t ojs_frame_count(const ojs_buf *frame);
 

@@ -23,7 +23,10 @@ class JobContext {
   #reason;
   #metadata;
 
-  /** @param link has `heartbeat(low, high)`; `head` has id, type, queue, attempt, low and high (halves of the token). */
+  /**
+   * @param link has `heartbeat`, `progress`, `save` and `saved`, each with low and high, the halves of the token.
+   * `head` has id, type, queue, attempt, low and high.
+   */
   constructor(link, head, envelope) {
     this.#link = link;
     this.#envelope = envelope;
@@ -103,6 +106,54 @@ class JobContext {
     const verdict = await this.#link.heartbeat(this.#low, this.#high);
     if (verdict !== undefined && verdict !== null) inside.cancel(this, verdict);
     return !this.cancelled;
+  }
+
+  /**
+   * Says how far the run has come: a fraction from 0 to 1, a sentence for people, data of the application. Returns at
+   * once; of many reports the latest is sent, a few a second at most.
+   */
+  progress(fraction, message, data) {
+    const text = data === undefined ? undefined : json.stringify(data);
+    this.#link.progress(this.#low, this.#high, fraction ?? undefined, message ?? undefined, text);
+  }
+
+  /**
+   * Saves the checkpoint of the job in place of the one before; resolves with its sequence when it is on the server's
+   * disk. Rejects with a JobCancelledError when the lease is lost.
+   */
+  checkpoint(state) {
+    return this.#save(undefined, state);
+  }
+
+  /** What this run, or an attempt before it, has saved; undefined when there is nothing. */
+  loadCheckpoint() {
+    const text = this.#link.saved(this.#low, this.#high, undefined);
+    return typeof text === 'string' ? json.parse(text) : undefined;
+  }
+
+  /** Whether there is a checkpoint to go on from. */
+  get hasCheckpoint() {
+    return typeof this.#link.saved(this.#low, this.#high, undefined) === 'string';
+  }
+
+  /**
+   * Runs `run` once across all attempts of the job, and resolves with its result, which is saved with the checkpoint:
+   * later attempts get it and do not run the step. A crash between the end of the step and the server's answer runs
+   * it again.
+   */
+  async step(name, run) {
+    const text = this.#link.saved(this.#low, this.#high, name);
+    if (typeof text === 'string') return json.parse(text);
+    const result = await run();
+    await this.#save(name, result ?? null);
+    return result;
+  }
+
+  async #save(step, value) {
+    const answer = await this.#link.save(this.#low, this.#high, step, json.stringify(value));
+    if (typeof answer !== 'number') return Number(answer);
+    inside.cancel(this, answer);
+    throw new JobCancelledError(this.#reason);
   }
 
   static {

@@ -12,8 +12,16 @@ const json = require('./json.cjs');
 let engines = 0;
 const engine = () => new Transport({ url: `memory:ojs-testing-${process.pid}-${(engines += 1)}` });
 
-/** A job's link when no worker stands behind it. */
-const unattended = { heartbeat: async () => undefined };
+/** A job's link when no worker stands behind it. What a run saves is kept for that run. */
+const unattended = () => {
+  const kept = new Map();
+  return {
+    heartbeat: async () => undefined,
+    progress: () => undefined,
+    save: async (low, high, step, text) => String(kept.set(step, text).size),
+    saved: (low, high, step) => kept.get(step),
+  };
+};
 
 /** What was enqueued while it is active. The newest active one gets the jobs. */
 class Fake {
@@ -114,7 +122,7 @@ class Fake {
 
   async #perform(calls, job, throwErrors) {
     const head = { low: 0, high: 0, id: job.id, type: job.type, queue: job.queue, attempt: job.attempt };
-    const ctx = new JobContext(unattended, head, json.stringify(job));
+    const ctx = new JobContext(unattended(), head, json.stringify(job));
     let outcome;
     let thrown;
     try {

@@ -239,6 +239,18 @@ class OJSWorker extends EventEmitter {
     return loop().call((replies, ticket) => this.#native.heartbeat(replies, ticket, low, high));
   }
 
+  progress(low, high, fraction, message, data) {
+    this.#native.progress(low, high, fraction, message, data);
+  }
+
+  save(low, high, step, text) {
+    return loop().call((replies, ticket) => this.#native.save(replies, ticket, low, high, step, text));
+  }
+
+  saved(low, high, step) {
+    return this.#native.saved(low, high, step);
+  }
+
   // --- inside ---
 
   #warnOfQueues() {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import inspect
 import logging
-from typing import Any, Generator, Protocol
+from typing import Any, Callable, Generator, Protocol
 
+from ._json import dumps, loads
 from ._reactor import Reactor
 from .errors import JobCancelledError
 from .records import Job, JobTrain
@@ -39,6 +41,10 @@ class Link(Protocol):
     def cancelled(self, token: int) -> int | None: ...
     def heartbeat(self, token: int) -> int | None: ...
     def submit_heartbeat(self, replies: Any, ticket: int, token: int) -> None: ...
+    def progress(self, token: int, fraction: float | None, message: str | None, data: bytes | None) -> None: ...
+    def save(self, token: int, step: str | None, text: bytes) -> tuple[int | None, int | None]: ...
+    def submit_save(self, replies: Any, ticket: int, token: int, step: str | None, text: bytes) -> None: ...
+    def saved(self, token: int, step: str | None) -> bytes | None: ...
 
 
 class Beat:
@@ -166,6 +172,77 @@ class JobContext:
         )
         return Beat(None, future)
 
+    def progress(self, fraction: float | None = None, message: str | None = None, *, data: Any = None) -> None:
+        """Says how far the run has come: a fraction from 0 to 1, a sentence for people, data of the application.
+
+        Returns at once, in coroutines too. Of many reports the latest is sent, a few a second at most; one that is
+        lost does not harm the job.
+        """
+        self._link.progress(self._token, fraction, message, None if data is None else dumps(data))
+
+    def checkpoint(self, state: Any) -> Any:
+        """Saves the checkpoint of the job in place of the one before, and returns its sequence.
+
+        It is on the server's disk then, and every later attempt begins with it. In coroutines, await it. Raises
+        JobCancelledError when the lease is lost, and PayloadTooLargeError above 1 MiB.
+        """
+        return self._save(None, state)
+
+    def load_checkpoint(self, default: Any = None) -> Any:
+        """What this run, or an attempt before it, has saved; ``default`` when there is nothing."""
+        text = self._link.saved(self._token, None)
+        return default if text is None else loads(text)
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return self._link.saved(self._token, None) is not None
+
+    def step(self, name: str, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Runs ``run(*args, **kwargs)`` once across all attempts of the job, and returns its result.
+
+        The result is saved with the checkpoint; later attempts get it and do not run the step. A crash between the
+        end of the step and the server's answer runs it again. In coroutines, await it; ``run`` may be a coroutine
+        function there.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            text = self._link.saved(self._token, name)
+            if text is not None:
+                return loads(text)
+            result = run(*args, **kwargs)
+            self._save(name, result)
+            return result
+        return self._step(name, run, args, kwargs)
+
+    async def _step(self, name: str, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        text = self._link.saved(self._token, name)
+        if text is not None:
+            return loads(text)
+        result = run(*args, **kwargs)
+        if inspect.isawaitable(result):
+            result = await result
+        await self._save(name, result)
+        return result
+
+    def _save(self, step: str | None, value: Any) -> Any:
+        text = dumps(value)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return _confirmed(self._link.save(self._token, step, text))
+        return self._save_later(step, text)
+
+    async def _save_later(self, step: str | None, text: bytes) -> int | None:
+        if not getattr(self._link, "waits", True):
+            return _confirmed(self._link.save(self._token, step, text))
+        return _confirmed(
+            await Reactor.of_running_loop().call(
+                lambda replies, ticket: self._link.submit_save(replies, ticket, self._token, step, text)
+            )
+        )
+
     @property
     def logger(self) -> logging.LoggerAdapter[logging.Logger]:
         """A logger that knows the job: ``job_id``, ``job_type``, ``attempt`` and ``queue`` are in every record."""
@@ -176,3 +253,11 @@ class JobContext:
 
     def __repr__(self) -> str:
         return f"JobContext(id={self.id!r}, type={self.type!r}, attempt={self.attempt})"
+
+
+def _confirmed(answer: tuple[int | None, int | None]) -> int | None:
+    """The sequence of a checkpoint; JobCancelledError when the run should stop."""
+    sequence, reason = answer
+    if reason is not None:
+        raise JobCancelledError(CancelReason(reason).name.lower())
+    return sequence

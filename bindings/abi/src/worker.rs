@@ -1,9 +1,12 @@
-//! What the workers of all hosts do the same way: heartbeats, and the numbers that hosts know states by.
+//! What the workers of all hosts do the same way: heartbeats, progress, checkpoints, and the numbers that hosts know
+//! states by.
+use ojs::Json;
 use ojs::dispatch::{CancelReason, Phase};
-use ojs::worker::{Beat, WorkerHandle};
+use ojs::worker::{Beat, Progress, WorkerHandle};
 
 use crate::dispatch::HostDispatch;
 use crate::error::AbiError;
+use crate::runtime;
 use crate::token::JobToken;
 
 /// Extends the lease of a job now; the answer is why its handler should stop.
@@ -17,6 +20,74 @@ pub async fn heartbeat(handle: &WorkerHandle, host: &HostDispatch, token: JobTok
         Ok(Beat::Cancelled(why)) => Ok(Some(why)),
         Err(ojs::Error::NotHeld) => Ok(Some(CancelReason::LeaseLost)),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Reports how far a job has come; returns at once. See [`ojs::JobContext::progress`]. `data` is JSON text.
+///
+/// # Errors
+/// Forked, or data that is no JSON.
+pub fn progress(
+    handle: &WorkerHandle,
+    host: &HostDispatch,
+    token: JobToken,
+    fraction: Option<f64>,
+    message: Option<String>,
+    data: Option<String>,
+) -> Result<(), AbiError> {
+    let Some(key) = host.key(token) else { return Ok(()) };
+    let data = data.map(Json::from_text).transpose()?;
+    let _inside = runtime::handle()?.enter();
+    handle.progress(key, Progress { fraction, message, data });
+    Ok(())
+}
+
+/// The same of a JSON object with `progress`, `message` and `data`, each of which may be left out.
+///
+/// # Errors
+/// Forked, or another form.
+pub fn report(handle: &WorkerHandle, host: &HostDispatch, token: JobToken, text: &str) -> Result<(), AbiError> {
+    #[derive(serde::Deserialize)]
+    struct Report {
+        progress: Option<f64>,
+        message: Option<String>,
+        data: Option<serde_json::Value>,
+    }
+    let report: Report = serde_json::from_str(text).map_err(|error| ojs::Error::json("report", error))?;
+    let data = report.data.map(|data| data.to_string());
+    progress(handle, host, token, report.progress, report.message, data)
+}
+
+/// Saves the checkpoint of a job, or the result of one of its steps, as JSON text. The inner error is why the handler
+/// should stop: the job is not its own any more, and nothing was saved.
+///
+/// # Errors
+/// Forked, too large, or no answer from the server.
+pub async fn save(
+    handle: &WorkerHandle,
+    host: &HostDispatch,
+    token: JobToken,
+    step: Option<String>,
+    text: String,
+) -> Result<Result<u64, CancelReason>, AbiError> {
+    let lost = || host.cancelled(token).unwrap_or(CancelReason::LeaseLost);
+    let Some(key) = host.key(token) else { return Ok(Err(lost())) };
+    match handle.save(key, step, Json::from_text(text)?).await {
+        Ok(sequence) => Ok(Ok(sequence)),
+        Err(ojs::Error::NotHeld) => Ok(Err(lost())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The checkpoint of a job, or the result of one of its steps, as JSON text; `None` when there is none.
+///
+/// # Errors
+/// Forked.
+pub fn saved(handle: &WorkerHandle, host: &HostDispatch, token: JobToken, step: Option<&str>) -> Result<Option<Json>, AbiError> {
+    let Some(key) = host.key(token) else { return Ok(None) };
+    match handle.saved(key, step) {
+        Err(ojs::Error::NotHeld) => Ok(None),
+        saved => Ok(saved?),
     }
 }
 

@@ -10,6 +10,7 @@ pub mod answer;
 pub mod client;
 mod defaults;
 pub mod doorbell;
+pub mod durable;
 pub mod error;
 pub mod job;
 pub mod logs;

@@ -252,7 +252,7 @@ impl ojs_worker {
         Ok(())
     }
 
-    fn running(&self) -> Result<&WorkerHandle, AbiError> {
+    pub(crate) fn running(&self) -> Result<&WorkerHandle, AbiError> {
         self.owner.check("a worker")?;
         self.handle.get().ok_or_else(|| AbiError::invalid("the worker has not been started"))
     }

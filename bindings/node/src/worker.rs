@@ -15,7 +15,7 @@ use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::runtime;
 use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{heartbeat, phase_number, reason_number};
+use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved};
 
 use crate::bell::Bell;
 use crate::connection::{Connection, millis};
@@ -106,10 +106,46 @@ impl Worker {
     #[napi]
     pub fn heartbeat(&self, replies: &Replies, ticket: f64, low: u32, high: u32) -> Result<()> {
         let handle = self.running()?;
-        let (host, token) = (Arc::clone(&self.host), JobToken::from_bits(u64::from(high) << 32 | u64::from(low)));
+        let (host, token) = (Arc::clone(&self.host), token_of(low, high));
         replies.submit("Worker.heartbeat", ticket, async move {
             Ok(Answer::Number(heartbeat(&handle, &host, token).await?.map(reason_number)))
         })
+    }
+
+    /// Reports how far a job has come; `data` is JSON text.
+    #[napi]
+    pub fn progress(
+        &self,
+        low: u32,
+        high: u32,
+        fraction: Option<f64>,
+        message: Option<String>,
+        data: Option<String>,
+    ) -> Result<()> {
+        let handle = self.running()?;
+        gate::enter("Worker.progress", || progress(&handle, &self.host, token_of(low, high), fraction, message, data))
+    }
+
+    /// Saves the checkpoint of a job, or the result of a step; the answer is its sequence as text, or the number of the
+    /// reason why the job should stop.
+    #[napi]
+    pub fn save(&self, replies: &Replies, ticket: f64, low: u32, high: u32, step: Option<String>, text: String) -> Result<()> {
+        let handle = self.running()?;
+        let (host, token) = (Arc::clone(&self.host), token_of(low, high));
+        replies.submit("Worker.save", ticket, async move {
+            Ok(match save(&handle, &host, token, step, text).await? {
+                Ok(sequence) => Answer::Text(sequence.to_string()),
+                Err(why) => Answer::Number(Some(reason_number(why))),
+            })
+        })
+    }
+
+    /// The checkpoint of a job, or the result of a step, as JSON text.
+    #[napi]
+    pub fn saved(&self, low: u32, high: u32, step: Option<String>) -> Result<Option<String>> {
+        let handle = self.running()?;
+        let found = gate::enter("Worker.saved", || saved(&handle, &self.host, token_of(low, high), step.as_deref()))?;
+        Ok(found.map(|json| json.as_str().to_owned()))
     }
 
     /// Fetches no more.
@@ -189,4 +225,9 @@ fn halves(token: JobToken, why: CancelReason) -> [u32; 3] {
     let bits = token.to_bits();
     let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or_default();
     [half(bits), half(bits >> 32), u32::from(reason_number(why))]
+}
+
+/// The token of two halves.
+fn token_of(low: u32, high: u32) -> JobToken {
+    JobToken::from_bits(u64::from(high) << 32 | u64::from(low))
 }

@@ -16,6 +16,8 @@ pub enum Answer {
     Body(Bytes),
     /// A verdict of a heartbeat, see [`ojs_abi::worker::reason_number`].
     Verdict(Option<u8>),
+    /// The sequence of a checkpoint, or why the job should stop.
+    Kept((Option<u64>, Option<u8>)),
     /// Nothing to tell.
     Done,
 }
@@ -51,6 +53,7 @@ fn object(py: Python<'_>, answer: Result<Answer>) -> PyResult<Py<PyAny>> {
     Ok(match answer {
         Ok(Answer::Body(body)) => PyBytes::new(py, &body).into_any().unbind(),
         Ok(Answer::Verdict(verdict)) => verdict.into_pyobject(py)?.into_any().unbind(),
+        Ok(Answer::Kept(kept)) => kept.into_pyobject(py)?.into_any().unbind(),
         Ok(Answer::Done) => py.None(),
         Err(error) => gate::exception(py, &error).into_value(py).into_any(),
     })

@@ -14,7 +14,7 @@ use ojs_abi::process::Owner;
 use ojs_abi::runtime;
 use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{heartbeat, phase_number, reason_number};
+use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -156,6 +156,54 @@ impl Worker {
         })
     }
 
+    /// Reports how far a job has come; `data` is JSON text.
+    fn progress(
+        &self,
+        py: Python<'_>,
+        token: u64,
+        fraction: Option<f64>,
+        message: Option<String>,
+        data: Option<Vec<u8>>,
+    ) -> PyResult<()> {
+        let handle = self.running(py)?;
+        let data = data.map(|text| String::from_utf8_lossy(&text).into_owned());
+        gate::attached(py, "Worker.progress", || {
+            progress(&handle, &self.host, JobToken::from_bits(token), fraction, message, data)
+        })
+    }
+
+    /// Saves the checkpoint of a job, or the result of a step; returns its sequence, or None and why the job should
+    /// stop.
+    fn save(&self, py: Python<'_>, token: u64, step: Option<String>, text: Vec<u8>) -> PyResult<Kept> {
+        let keep = keep(self.running(py)?, Arc::clone(&self.host), JobToken::from_bits(token), step, text);
+        gate::wait(py, "Worker.save", keep)
+    }
+
+    /// The same from an event loop.
+    fn submit_save(
+        &self,
+        py: Python<'_>,
+        replies: &Replies,
+        ticket: u64,
+        token: u64,
+        step: Option<String>,
+        text: Vec<u8>,
+    ) -> PyResult<()> {
+        let keep = keep(self.running(py)?, Arc::clone(&self.host), JobToken::from_bits(token), step, text);
+        let replies = Arc::clone(&replies.core);
+        gate::attached(py, "Worker.submit_save", || {
+            runtime::handle()?.spawn(async move { replies.put(ticket, keep.await.map(Answer::Kept)) });
+            Ok(())
+        })
+    }
+
+    /// The checkpoint of a job, or the result of a step, as JSON text; None when there is none.
+    fn saved<'py>(&self, py: Python<'py>, token: u64, step: Option<&str>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let handle = self.running(py)?;
+        let found = gate::attached(py, "Worker.saved", || saved(&handle, &self.host, JobToken::from_bits(token), step))?;
+        Ok(found.map(|json| PyBytes::new(py, json.as_bytes())))
+    }
+
     /// Fetches no more.
     fn quiet(&self, py: Python<'_>) -> PyResult<()> {
         self.running(py)?.quiet();
@@ -213,6 +261,23 @@ impl Worker {
 
 async fn beat(handle: WorkerHandle, host: Arc<HostDispatch>, token: JobToken) -> Result<Option<u8>, AbiError> {
     Ok(heartbeat(&handle, &host, token).await?.map(reason_number))
+}
+
+/// The sequence, or why the job should stop.
+type Kept = (Option<u64>, Option<u8>);
+
+async fn keep(
+    handle: WorkerHandle,
+    host: Arc<HostDispatch>,
+    token: JobToken,
+    step: Option<String>,
+    text: Vec<u8>,
+) -> Result<Kept, AbiError> {
+    let text = String::from_utf8_lossy(&text).into_owned();
+    Ok(match save(&handle, &host, token, step, text).await? {
+        Ok(sequence) => (Some(sequence), None),
+        Err(why) => (None, Some(reason_number(why))),
+    })
 }
 
 fn batch(py: Python<'_>, pull: Pull) -> PyResult<Option<Vec<PyJob<'_>>>> {

@@ -52,6 +52,9 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("complete", method!(Worker::complete, 1))?;
     class.define_method("cancelled", method!(Worker::cancelled, 1))?;
     class.define_method("heartbeat", method!(Worker::heartbeat, 1))?;
+    class.define_method("progress", method!(Worker::progress, 4))?;
+    class.define_method("save", method!(Worker::save, 3))?;
+    class.define_method("saved", method!(Worker::saved, 2))?;
     class.define_method("quiet", method!(Worker::quiet, 0))?;
     class.define_method("resume", method!(Worker::resume, 0))?;
     class.define_method("stop", method!(Worker::stop, 1))?;

@@ -14,7 +14,7 @@ use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
 use ojs_abi::settings::WorkerSettings;
 use ojs_abi::token::JobToken;
-use ojs_abi::worker::{heartbeat, phase_number, reason_number};
+use ojs_abi::worker::{heartbeat, phase_number, progress, reason_number, save, saved};
 
 use crate::connection::{Connection, length};
 use crate::{gate, text};
@@ -121,6 +121,46 @@ impl Worker {
         gate::wait(ruby, "Worker.heartbeat", async {
             Ok(heartbeat(&handle, &this.host, JobToken::from_bits(token)).await?.map(reason_number))
         })
+    }
+
+    /// Reports how far a job has come; `data` is JSON text.
+    pub fn progress(
+        ruby: &Ruby,
+        this: &Self,
+        token: u64,
+        fraction: Option<f64>,
+        message: Option<String>,
+        data: Option<String>,
+    ) -> Result<(), Error> {
+        let handle = this.running(ruby)?;
+        let token = JobToken::from_bits(token);
+        gate::held(ruby, "Worker.progress", || progress(&handle, &this.host, token, fraction, message, data))
+    }
+
+    /// Saves the checkpoint of a job, or the result of a step; its sequence, and why the job should stop, one of them
+    /// nil.
+    pub fn save(
+        ruby: &Ruby,
+        this: &Self,
+        token: u64,
+        step: Option<String>,
+        text: String,
+    ) -> Result<(Option<u64>, Option<u8>), Error> {
+        let handle = this.running(ruby)?;
+        gate::wait(ruby, "Worker.save", async {
+            Ok(match save(&handle, &this.host, JobToken::from_bits(token), step, text).await? {
+                Ok(sequence) => (Some(sequence), None),
+                Err(why) => (None, Some(reason_number(why))),
+            })
+        })
+    }
+
+    /// The checkpoint of a job, or the result of a step, as JSON text, or nil.
+    pub fn saved(ruby: &Ruby, this: &Self, token: u64, step: Option<String>) -> Result<Option<String>, Error> {
+        let handle = this.running(ruby)?;
+        let token = JobToken::from_bits(token);
+        let found = gate::held(ruby, "Worker.saved", || saved(&handle, &this.host, token, step.as_deref()))?;
+        Ok(found.map(|json| json.as_str().to_owned()))
     }
 
     /// Fetches no more.

@@ -159,7 +159,13 @@ class UnknownTypeError(OJSError, NonRetryableError):
 
 
 class _Unattended:
-    """A job's link when no worker stands behind it."""
+    """A job's link when no worker stands behind it. What a run saves is kept for that run."""
+
+    #: Nothing here waits for a server.
+    waits = False
+
+    def __init__(self) -> None:
+        self._saved: dict[tuple[int, str | None], bytes] = {}
 
     def cancelled(self, token: int) -> int | None:
         return None
@@ -169,6 +175,19 @@ class _Unattended:
 
     def submit_heartbeat(self, replies: Any, ticket: int, token: int) -> None:
         raise RuntimeError("await ctx.heartbeat() needs a running worker")
+
+    def progress(self, token: int, fraction: float | None, message: str | None, data: bytes | None) -> None:
+        pass
+
+    def save(self, token: int, step: str | None, text: bytes) -> tuple[int | None, int | None]:
+        self._saved[token, step] = text
+        return len(self._saved), None
+
+    def submit_save(self, replies: Any, ticket: int, token: int, step: str | None, text: bytes) -> None:
+        raise RuntimeError("there is no event loop of a worker")
+
+    def saved(self, token: int, step: str | None) -> bytes | None:
+        return self._saved.get((token, step))
 
 
 def _asked(job_type: str | None, wanted: dict[str, Any]) -> dict[str, Any]:

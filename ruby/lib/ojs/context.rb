@@ -96,8 +96,52 @@ module OJS
       @link.heartbeat(@token).nil?
     end
 
+    # Says how far the run has come: a fraction from 0 to 1, a sentence for people, data of the application. Returns
+    # at once; of many reports the latest is sent, a few a second at most.
+    def progress(fraction = nil, message = nil, data: nil)
+      @link.progress(@token, fraction&.to_f, message&.to_s, data.nil? ? nil : Wire.dump(data))
+    end
+
+    # Saves the checkpoint of the job in place of the one before, and returns its sequence: it is on the server's disk
+    # then. Raises JobCancelled when the lease is lost, and PayloadTooLargeError above 1 MiB.
+    def checkpoint(state)
+      save(nil, state)
+    end
+
+    # What this run, or an attempt before it, has saved; nil when there is nothing.
+    def load_checkpoint
+      text = @link.saved(@token, nil)
+      text && Wire.load(text)
+    end
+
+    # Whether there is a checkpoint to go on from.
+    def checkpoint?
+      !@link.saved(@token, nil).nil?
+    end
+
+    # Runs the block once across all attempts of the job, and returns its result, which is saved with the checkpoint:
+    # later attempts get it and do not run the block. A crash between the end of the block and the server's answer
+    # runs it again.
+    def step(name)
+      text = @link.saved(@token, name.to_s)
+      return Wire.load(text) if text
+
+      result = yield
+      save(name.to_s, result)
+      result
+    end
+
     def inspect
       "#<OJS::JobContext id=#{id.inspect} type=#{type.inspect} attempt=#{attempt}>"
+    end
+
+    private
+
+    def save(step, value)
+      sequence, reason = @link.save(@token, step, Wire.dump(value))
+      raise JobCancelled, REASONS.fetch(reason) if reason
+
+      sequence
     end
   end
 end

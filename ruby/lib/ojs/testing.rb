@@ -81,12 +81,21 @@ module OJS
 
       private
 
-      # A job's link when no worker stands behind it.
-      module Unattended
-        module_function
+      # A job's link when no worker stands behind it. What a run saves is kept for that run.
+      class Unattended
+        def initialize
+          @saved = {}
+        end
 
         def cancelled(_token) = nil
         def heartbeat(_token) = nil
+        def progress(_token, _fraction, _message, _data) = nil
+        def saved(_token, step) = @saved[step]
+
+        def save(_token, step, text)
+          @saved[step] = text
+          [@saved.size, nil]
+        end
       end
       private_constant :Unattended
 
@@ -110,7 +119,7 @@ module OJS
       end
 
       def perform(worker, job, raise_errors)
-        ctx = JobContext.new(Unattended, 0, *job.values_at("type", "id", "attempt", "queue"), Wire.dump(job))
+        ctx = JobContext.new(Unattended.new, 0, *job.values_at("type", "id", "attempt", "queue"), Wire.dump(job))
         begin
           worker.perform(ctx)
           outcome = Outcome.success(ctx)

@@ -1,5 +1,5 @@
-//! Checkpoints (extensions section 21): saved, delivered with the next attempt, kept with the job. The numbers are those
-//! of the conformance suite.
+//! Checkpoints (extensions section 21): saved, delivered with the next attempt, kept with the job. The numbers are
+//! those of the conformance suite.
 use std::time::Duration;
 
 use futures_util::future::join_all;

@@ -190,7 +190,10 @@ async fn what_is_left_is_written_when_the_attempt_ends(b: Bench) {
     assert_eq!(b.progress(id).await["message"], "at 0.3");
     // The rest of the memory is of an attempt that is over, and changes nothing any more.
     b.advance(seconds(120)).await;
-    b.claim(1).await;
+    while b.claim(1).await.is_empty() {
+        // A sweep passes over a job whose row is in use: the rest of the memory is being written.
+        b.advance(seconds(1)).await;
+    }
     assert_eq!(b.report(id, json!({"progress": 0.05})).await.1["progress"], 0.05);
 }
 

@@ -186,8 +186,8 @@ impl JobContext {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotHeld`] when the lease is lost, [`Error::Serialization`] when the state cannot be written as JSON, or the
-    /// error of the request.
+    /// [`Error::NotHeld`] when the lease is lost, [`Error::Serialization`] when the state cannot be written as JSON,
+    /// or the error of the request.
     pub async fn checkpoint<S: Serialize + ?Sized>(&self, state: &S) -> Result<u64, Error> {
         self.save(Change::State(Json::new(state)?)).await
     }

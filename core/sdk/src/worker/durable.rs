@@ -9,19 +9,15 @@
 //!
 //! Without steps it is what the handler has saved, and nothing else. All languages read and write it here.
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ojs_model::json::{push_bare, push_member, push_text};
+use ojs_model::json::push_member;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::held::{Entry, Stage};
 use super::reports::Reports;
-use super::shared::Shared;
-use crate::dispatch::{CancelReason, DeliveryKey};
 use crate::error::Error;
 use crate::json::Json;
-use crate::transport::Request;
 
 /// The member with what the handler has saved, where there are steps.
 const STATE: &str = "$ojs.state";
@@ -37,7 +33,7 @@ pub(crate) struct Durable {
     /// Saves of one run come one after the other.
     saving: tokio::sync::Mutex<()>,
     /// Reports of progress that wait to be sent.
-    pub reports: Mutex<Reports>,
+    reports: Mutex<Reports>,
 }
 
 impl Durable {
@@ -76,6 +72,11 @@ impl Durable {
         let saved = save(next.text()).await?;
         *self.document() = next;
         Ok(saved)
+    }
+
+    /// Reports of progress that wait to be sent.
+    pub fn reports(&self) -> MutexGuard<'_, Reports> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn document(&self) -> MutexGuard<'_, Document> {
@@ -155,66 +156,6 @@ fn checked(name: String) -> Result<String, Error> {
         return Err(Error::validation("step", format!("the name of a step must have 1 to {MAX_NAME} bytes")));
     }
     Ok(name)
-}
-
-impl Shared {
-    /// A running delivery, and what it keeps.
-    pub fn durable(&self, key: DeliveryKey) -> Result<(Entry, Arc<Durable>), Error> {
-        let mut held = self.held();
-        let entry = held.get_mut(key).filter(|entry| entry.stage == Stage::Running).ok_or(Error::NotHeld)?;
-        let durable = Arc::clone(entry.durable.get_or_insert_default());
-        Ok((entry.clone(), durable))
-    }
-
-    /// Saves a part of the document of a running delivery; the sequence of the checkpoint.
-    pub async fn save(&self, key: DeliveryKey, change: Change) -> Result<u64, Error> {
-        #[derive(Deserialize)]
-        struct Answer {
-            sequence: u64,
-        }
-        let (entry, durable) = self.durable(key)?;
-        let save = async |state: String| {
-            let mut body = String::with_capacity(state.len() + 128);
-            body.push('{');
-            push_member(&mut body, "state", &state);
-            let answer = self.put(key, &entry, "checkpoint", body).await?;
-            let answer: Answer = serde_json::from_slice(&answer).map_err(|error| Error::json("checkpoint answer", error))?;
-            Ok(answer.sequence)
-        };
-        durable.change(change, save).await
-    }
-
-    /// Sends something about a running delivery under its lease. Should the lease be lost, its handler is asked to stop.
-    pub async fn put(&self, key: DeliveryKey, entry: &Entry, what: &str, mut body: String) -> Result<bytes::Bytes, Error> {
-        push_text(&mut body, "worker_id", &self.worker_id);
-        if let Some(token) = entry.lease_token {
-            push_bare(&mut body, "lease_token", token);
-        }
-        body.push('}');
-        let mut request = Request::new(http::Method::PUT, format!("/jobs/{}/{what}", entry.id));
-        request.body = Some(body.into());
-        let answer = self.transport.request(request).await?;
-        if answer.is_success() {
-            return Ok(answer.body);
-        }
-        let error = Error::from_response(&answer);
-        let Some(refusal) = error.ojs().filter(|refusal| refusal.status == 409) else { return Err(error) };
-        let cancelled = refusal.details.as_ref().is_some_and(|details| details["current_state"] == "cancelled");
-        self.lose(key, if cancelled { CancelReason::Cancelled } else { CancelReason::LeaseLost });
-        Err(Error::NotHeld)
-    }
-
-    /// The server has said that this worker does not hold the job any more.
-    fn lose(&self, key: DeliveryKey, reason: CancelReason) {
-        let mut held = self.held();
-        let running = held.get_mut(key).filter(|entry| entry.stage == Stage::Running && entry.cancelled.is_none());
-        let Some(entry) = running else { return };
-        entry.cancelled = Some(reason);
-        let id = Arc::clone(&entry.id);
-        drop(held);
-        tracing::info!(worker = %self.worker_id, job_id = %id, ?reason, "the server no longer wants this run");
-        self.cancel(key, &id, reason);
-    }
 }
 
 #[cfg(test)]

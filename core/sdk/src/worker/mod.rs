@@ -19,6 +19,7 @@ mod report;
 mod reports;
 mod requests;
 mod result;
+mod saves;
 mod settle;
 mod shared;
 mod turns;

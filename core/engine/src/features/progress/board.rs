@@ -1,20 +1,28 @@
 //! The board: reports of progress that this process has accepted and not written yet.
 //!
-//! The first report of a job is written at once, and so is one that comes when the latest write is a second old. Those in
-//! between stay here: they are answered from memory, and what is left of them is written when the second is over, or with
-//! the end of the attempt. A crash loses at most what was reported in the last second.
+//! The first report of a job is written at once, and so is one that comes when the latest write is a second old.
+//! Those in between stay here: they are answered from memory, and what is left of them is written when the second is
+//! over, or with the end of the attempt. A crash loses at most what was reported in the last second.
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ojs_model::JobId;
 
-use crate::features::progress::commands::{Proof, Standing};
 use crate::features::progress::records::{ProgressRow, Report};
 
 /// A job's progress is written at most this often.
 pub const PAUSE_MS: i64 = 1_000;
 /// Jobs that have a place on the board, about 30 MB. Every report of a further job is written.
 const MAX_JOBS: usize = 100_000;
+
+/// What a report says of where it comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// Token of the claim, when the worker knows it.
+    pub lease: Option<i64>,
+    /// The worker, if it named itself.
+    pub worker: Option<String>,
+}
 
 /// A job on the board.
 #[derive(Debug)]
@@ -109,10 +117,11 @@ impl Board {
         Placed::Kept(entry.row.clone())
     }
 
-    /// What is due has been written, or was ignored because the job is not active any more.
-    pub fn wrote(&self, due: &Due, standing: &Standing, now: i64) {
+    /// What is due has been written: the record, and the length of the lease. `None` when it was ignored, because the
+    /// job is not active any more.
+    pub fn wrote(&self, due: &Due, written: Option<(&ProgressRow, i64)>, now: i64) {
         let mut entries = self.lock();
-        let Some(row) = standing.progress.as_ref().filter(|_| standing.accepted) else {
+        let Some((row, lease_ms)) = written else {
             entries.jobs.remove(&due.job);
             return;
         };
@@ -124,7 +133,7 @@ impl Board {
                 entry.written = entry.version;
             }
         } else if entries.jobs.len() < MAX_JOBS {
-            let pause_ms = PAUSE_MS.min(standing.row.lease_ms / 3).max(1);
+            let pause_ms = PAUSE_MS.min(lease_ms / 3).max(1);
             let (proof, row) = (due.proof.clone(), row.clone());
             let entry = Entry { proof, row, version: 0, written: 0, written_at: now, is_over: false, pause_ms };
             entries.jobs.insert(due.job, entry);

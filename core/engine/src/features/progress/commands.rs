@@ -6,6 +6,7 @@ use ojs_model::{JobId, JobState, OjsError};
 use crate::error::Applied;
 use crate::features::checkpoints::commands::SaveCheckpoint;
 use crate::features::progress::board::Board;
+pub use crate::features::progress::board::Proof;
 use crate::features::progress::records::{ProgressRow, Report};
 use crate::features::progress::rules::standing;
 pub use crate::features::progress::workflow::{GetWorkflowProgress, StepProgress, WorkflowProgress};
@@ -14,15 +15,6 @@ use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
 use crate::store::tables::Tables;
 use crate::store::wanted::Wanted;
-
-/// What a report says of where it comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Proof {
-    /// Token of the claim, when the worker knows it.
-    pub lease: Option<i64>,
-    /// The worker, if it named itself.
-    pub worker: Option<String>,
-}
 
 /// Write a report. One about a job that is not active is ignored.
 #[derive(Debug, Clone)]

@@ -48,7 +48,8 @@ impl Engine {
         let written = self.execute(report).await;
         match written {
             Ok(standing) => {
-                self.progress().wrote(due, &standing, self.now().as_millis());
+                let written = standing.progress.as_ref().filter(|_| standing.accepted);
+                self.progress().wrote(due, written.map(|row| (row, standing.row.lease_ms)), self.now().as_millis());
                 self.serve_progress();
                 Ok((standing.state(), standing.progress))
             }

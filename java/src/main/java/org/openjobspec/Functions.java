@@ -135,6 +135,12 @@ final class Functions {
                 "ojs_worker_cancellations", ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS);
         static final MethodHandle HEARTBEAT = Native.function(
                 "ojs_worker_heartbeat", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
+        static final MethodHandle PROGRESS = Native.function(
+                "ojs_worker_progress", ADDRESS, ADDRESS, JAVA_LONG, Native.SLICE);
+        static final MethodHandle SAVE = Native.function(
+                "ojs_worker_save", ADDRESS, ADDRESS, JAVA_LONG, Native.SLICE, Native.SLICE, ADDRESS, ADDRESS);
+        static final MethodHandle SAVED = Native.function(
+                "ojs_worker_saved", ADDRESS, ADDRESS, JAVA_LONG, Native.SLICE, ADDRESS);
         static final MethodHandle COMPLETE = Native.function(
                 "ojs_worker_complete", ADDRESS, ADDRESS, Native.SLICE, JAVA_LONG, ADDRESS);
         static final MethodHandle QUIET = Native.function(

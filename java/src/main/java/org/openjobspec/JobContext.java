@@ -12,7 +12,23 @@ public final class JobContext {
     interface Link {
         /** Extends the lease of a token; why the handler should stop, or null. */
         CancelReason heartbeat(long token);
+
+        /** Reports how far a job has come. */
+        default void progress(long token, byte[] report) {}
+
+        /** Saves the checkpoint, or the result of a step unless {@code step} is empty. */
+        default Saved save(long token, String step, byte[] state) {
+            return new Saved(0, null);
+        }
+
+        /** The checkpoint, or the result of a step; null when there is none. */
+        default byte[] saved(long token, String step) {
+            return null;
+        }
     }
+
+    /** What became of a save: its sequence, or why the handler should stop. */
+    record Saved(long sequence, CancelReason reason) {}
 
     private final Link link;
     private final Frames.Entry entry;
@@ -129,6 +145,70 @@ public final class JobContext {
         CancelReason reason = link.heartbeat(entry.token());
         if (reason != null) cancel(reason);
         return !cancelled();
+    }
+
+    /**
+     * Says how far the run has come: a fraction from 0 to 1, and a sentence for people, which may be null. Returns at
+     * once; of many reports the latest is sent, a few a second at most. One that is lost does not harm the job.
+     */
+    public void progress(double fraction, String message) {
+        progress(fraction, message, null);
+    }
+
+    /** The same with data of the application, at most 4,096 bytes as JSON. */
+    public void progress(double fraction, String message, Object data) {
+        if (!Double.isFinite(fraction)) return;
+        Map<String, Object> report = new LinkedHashMap<>();
+        report.put("progress", fraction);
+        if (message != null) report.put("message", message);
+        if (data != null) report.put("data", data);
+        link.progress(entry.token(), Json.bytes(report));
+    }
+
+    /**
+     * Saves the checkpoint of the job in place of the one before, and returns its sequence: it is on the server's
+     * disk then, and every later attempt begins with it. At most 1 MiB as JSON.
+     *
+     * @throws JobCancelledException when the lease is lost
+     */
+    public long checkpoint(Object state) {
+        return save("", state);
+    }
+
+    /** What this run, or an attempt before it, has saved, in the forms of JSON; null when there is nothing. */
+    public Object loadCheckpoint() {
+        byte[] text = link.saved(entry.token(), "");
+        return text == null ? null : Json.parse(text);
+    }
+
+    /** Whether there is a checkpoint to go on from. */
+    public boolean hasCheckpoint() {
+        return link.saved(entry.token(), "") != null;
+    }
+
+    /**
+     * Runs a step once across all attempts of the job, and returns its result, in the forms of JSON. It is saved with
+     * the checkpoint: later attempts get it and do not run the step. A crash between the end of the step and the
+     * server's answer runs it again.
+     *
+     * @throws Exception what the step throws; it is not saved
+     */
+    public Object step(String name, java.util.concurrent.Callable<?> run) throws Exception {
+        byte[] known = link.saved(entry.token(), name);
+        if (known != null) return Json.parse(known);
+        byte[] result = Json.bytes(run.call());
+        saved(link.save(entry.token(), name, result));
+        return Json.parse(result);
+    }
+
+    private long save(String step, Object value) {
+        return saved(link.save(entry.token(), step, Json.bytes(value)));
+    }
+
+    private long saved(Saved saved) {
+        if (saved.reason() == null) return saved.sequence();
+        cancel(saved.reason());
+        throw new JobCancelledException(saved.reason());
     }
 
     // --- for the worker ---

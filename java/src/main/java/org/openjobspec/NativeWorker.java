@@ -139,6 +139,37 @@ final class NativeWorker {
         }
     }
 
+    /** Reports how far a job has come. */
+    void progress(long token, byte[] report) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment slice = Native.slice(memory, report);
+            Native.raise(() -> (MemorySegment) PROGRESS.invokeExact(handle, token, slice));
+        }
+    }
+
+    /** Saves the checkpoint of a job, or the result of a step unless {@code step} is empty. */
+    JobContext.Saved save(long token, String step, byte[] state) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment name = Native.slice(memory, step);
+            MemorySegment text = Native.slice(memory, state);
+            MemorySegment sequence = memory.allocate(JAVA_LONG);
+            MemorySegment verdict = memory.allocate(JAVA_INT);
+            Native.raise(() -> (MemorySegment) SAVE.invokeExact(handle, token, name, text, sequence, verdict));
+            return new JobContext.Saved(sequence.get(JAVA_LONG, 0), CancelReason.of(verdict.get(JAVA_INT, 0)));
+        }
+    }
+
+    /** The checkpoint of a job, or the result of a step unless {@code step} is empty; null when there is none. */
+    byte[] saved(long token, String step) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment name = Native.slice(memory, step);
+            MemorySegment found = memory.allocate(ADDRESS);
+            Native.raise(() -> (MemorySegment) SAVED.invokeExact(handle, token, name, found));
+            MemorySegment buffer = found.get(ADDRESS, 0);
+            return buffer.equals(MemorySegment.NULL) ? null : Native.taken(memory, buffer);
+        }
+    }
+
     /** Hands in a frame of outcomes. When an entry is wrong nothing is done. */
     void complete(byte[] outcomes, long busyMicros) {
         try (Arena memory = Arena.ofConfined()) {

@@ -67,7 +67,7 @@ final class WorkerLoop {
                 if (frame == null) break;
                 Frames.Entry[] jobs = Frames.jobs(frame);
                 slots.release(free - jobs.length);
-                for (Frames.Entry job : jobs) begin(new JobContext(this::heartbeat, job));
+                for (Frames.Entry job : jobs) begin(new JobContext(link, job));
                 early.clear(); // all that was pulled has begun: what is left is about jobs that have ended
             }
             core.await(-1);
@@ -149,10 +149,39 @@ final class WorkerLoop {
         }
     }
 
-    private CancelReason heartbeat(long token) {
-        // A request of its own: a virtual thread must not hold its carrier for it.
-        if (!Thread.currentThread().isVirtual()) return CancelReason.of(core.heartbeat(token));
-        return CompletableFuture.supplyAsync(() -> CancelReason.of(core.heartbeat(token)), Async.PLATFORM).join();
+    /** What a context asks of this worker. */
+    private final JobContext.Link link = new JobContext.Link() {
+        @Override
+        public CancelReason heartbeat(long token) {
+            return request(() -> CancelReason.of(core.heartbeat(token)));
+        }
+
+        @Override
+        public void progress(long token, byte[] report) {
+            core.progress(token, report);
+        }
+
+        @Override
+        public JobContext.Saved save(long token, String step, byte[] state) {
+            return request(() -> core.save(token, step, state));
+        }
+
+        @Override
+        public byte[] saved(long token, String step) {
+            return core.saved(token, step);
+        }
+    };
+
+    /** A request of its own: a virtual thread must not hold its carrier for it. */
+    private static <T> T request(java.util.function.Supplier<T> request) {
+        if (!Thread.currentThread().isVirtual()) return request.get();
+        try {
+            return CompletableFuture.supplyAsync(request, Async.PLATFORM).join();
+        } catch (java.util.concurrent.CompletionException e) {
+            // Callers know the exceptions of the request itself.
+            if (e.getCause() instanceof RuntimeException cause) throw cause;
+            throw e;
+        }
     }
 
     /** At the end of the process: what still runs goes back to the queue. */
