@@ -484,6 +484,20 @@ export class OJSClient {
   getWebhookDelivery(id: string, options?: CallOptions): Promise<any>;
   /** Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or waiting. */
   retryWebhookDelivery(id: string, options?: CallOptions): Promise<any>;
+  /** How far the latest attempt of a job has come: `progress` from 0 to 1, `data`, `message` and `updated_at`, which are null when
+   * nothing was reported. */
+  getProgress(id: string, options?: CallOptions): Promise<any>;
+  /** How far a workflow has come: `progress` from 0 to 1, and the progress of each of its `steps`. Of a chain it is the completed steps
+   * and the fraction of the current one, of a group the mean of its steps, of a batch the share of its jobs that have ended. */
+  getWorkflowProgress(id: string, options?: CallOptions): Promise<any>;
+  /** Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered, and the next attempt
+   * of the job is delivered with it. The handler of a job saves its own checkpoint, under its lease. This method is for other
+   * programs, which have no lease: it is refused while a worker with lease tokens holds the job, and when the job has ended. */
+  saveCheckpoint(id: string, state: Record<string, unknown>, options?: CallOptions): Promise<any>;
+  /** The checkpoint of a job: `state`, `sequence` and `created_at`. It can be read as long as the job. */
+  getCheckpoint(id: string, options?: CallOptions): Promise<any>;
+  /** Deletes the checkpoint of a job, if it has one: its next attempt begins from the start. */
+  deleteCheckpoint(id: string, options?: CallOptions): Promise<void>;
   // gen:end
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
   request(method: string, path: string, body?: unknown, options?: CallOptions & {
@@ -878,6 +892,26 @@ export class JobContext<Args extends unknown[] = any[]> {
   setResult(value: unknown): void;
   /** Extends the lease now; the worker does so every few seconds by itself. False when the handler should stop. */
   heartbeat(): Promise<boolean>;
+  /**
+   * Says how far the run has come: a fraction from 0 to 1, a sentence for people, data of the application. Returns at
+   * once; of many reports the latest is sent, a few a second at most.
+   */
+  progress(fraction?: number, message?: string, data?: unknown): void;
+  /**
+   * Saves the checkpoint of the job in place of the one before; resolves with its sequence when it is on the server's
+   * disk. Rejects with a JobCancelledError when the lease is lost.
+   */
+  checkpoint(state: unknown): Promise<number>;
+  /** What this run, or an attempt before it, has saved; undefined when there is nothing. */
+  loadCheckpoint<T = any>(): T | undefined;
+  /** Whether there is a checkpoint to go on from. */
+  readonly hasCheckpoint: boolean;
+  /**
+   * Runs `run` once across all attempts of the job, and resolves with its result, which is saved with the checkpoint:
+   * later attempts get it and do not run the step. A crash between the end of the step and the server's answer runs
+   * it again.
+   */
+  step<T>(name: string, run: () => T | Promise<T>): Promise<T>;
 }
 // gen:node/cancel_reasons.d.j2 (make gen; do not edit)
 /** Why a handler should stop. */

@@ -10,6 +10,8 @@ export const {
   OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
   OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSUnsupportedExtensionError, OJSAuthenticationError,
   OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError,
+  OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
+  OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSUntrustedWebhookError, OJSClosedError,
   OJSInternalError,
   // gen:end
 } = sdk;

@@ -61,6 +61,8 @@ module OJS
       rate_limit: [:rate_limit, PLAIN],
       train: [:train, ->(name, value) { Options.policy(name, TRAIN, value) }],
       tags: [:tags, LIST]
+      tags: [:tags, LIST],
+      version: [:version, PLAIN]
     }.freeze
     # These belong to the job itself.
     ENVELOPE = %i[id meta schema].freeze
@@ -79,6 +81,7 @@ module OJS
       timeout_ms: LENGTH,
       visibility_timeout_ms: LENGTH,
       result_ttl: COUNTED,
+      version: TEXTUAL,
       max_attempts: COUNTED
     }.freeze
     # What may stand in place of a policy.
