@@ -250,4 +250,62 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		_, err := c.HoldTrain(ctx, "dest_7")
 		return err
 	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListWebhooks(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.CreateWebhook(ctx, ojs.Obj{"events": []string{"job.completed", "job.failed"}, "secret": "whsec_test_secret", "url": "https://example.com/hooks/ojs"})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetWebhook(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.UpdateWebhook(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", ojs.Obj{"events": []string{"job.*"}})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DeleteWebhook(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.TestWebhook(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RotateWebhookSecret(ctx, "sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListWebhookDeliveries(ctx, "", "dead", 0)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetWebhookDelivery(ctx, "del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RetryWebhookDelivery(ctx, "del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetProgress(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetWorkflowProgress(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.SaveCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", ojs.Obj{"cursor": "abc-750", "rows": 750})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DeleteCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+	},
 }

@@ -467,3 +467,111 @@ func (c *Client) AdvanceTrain(ctx context.Context, id string, jobId string) (Obj
 func (c *Client) HoldTrain(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("trains", id, "hold"), empty)
 }
+
+// ListWebhooks: The subscriptions, the oldest first, without their secrets.
+func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
+	var answer struct{ Subscriptions []Obj }
+	err := c.ask(ctx, "GET", query(at("webhooks", "subscriptions"), "limit", "200"), nil, &answer)
+	return answer.Subscriptions, err
+}
+
+// CreateWebhook: Creates a subscription: events are sent to "url" as signed POST requests. Only this answer has the
+// secret. Events that happen from then on become deliveries, which are sent until the endpoint answers with 2xx: eight
+// attempts within 41 hours. "filter" is an object with "queues" and "job_types". The URL must begin with https:// and
+// lead to a public address, unless the server allows others.
+func (c *Client) CreateWebhook(ctx context.Context, subscription Obj) (Obj, error) {
+	var answer struct{ Subscription Obj }
+	err := c.ask(ctx, "POST", at("webhooks", "subscriptions"), orEmpty(subscription), &answer)
+	return answer.Subscription, err
+}
+
+// GetWebhook: A subscription, without its secret.
+func (c *Client) GetWebhook(ctx context.Context, id string) (Obj, error) {
+	var answer struct{ Subscription Obj }
+	err := c.ask(ctx, "GET", at("webhooks", "subscriptions", id), nil, &answer)
+	return answer.Subscription, err
+}
+
+// UpdateWebhook: Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A
+// subscription that is not active gets no new deliveries, and those that wait are not sent until it is active again.
+func (c *Client) UpdateWebhook(ctx context.Context, id string, changes Obj) (Obj, error) {
+	var answer struct{ Subscription Obj }
+	err := c.ask(ctx, "PATCH", at("webhooks", "subscriptions", id), orEmpty(changes), &answer)
+	return answer.Subscription, err
+}
+
+// DeleteWebhook: Deletes a subscription and its deliveries: nothing more is sent to it.
+func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
+	return c.ask(ctx, "DELETE", at("webhooks", "subscriptions", id), nil, nil)
+}
+
+// TestWebhook: Sends an event "webhook.test" now, once, and answers with what the endpoint said: "success",
+// "status_code", "response_time_ms", "response_body".
+func (c *Client) TestWebhook(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "POST", at("webhooks", "subscriptions", id, "test"), empty)
+}
+
+// RotateWebhookSecret: Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer
+// has the new one.
+func (c *Client) RotateWebhookSecret(ctx context.Context, id string) (Obj, error) {
+	var answer struct{ Subscription Obj }
+	err := c.ask(ctx, "POST", at("webhooks", "subscriptions", id, "rotate-secret"), empty, &answer)
+	return answer.Subscription, err
+}
+
+// ListWebhookDeliveries: Deliveries, the newest first, without the events that they carry. Delivered ones are kept for
+// a day, dead ones for 30 days. "total" counts at most 10000.
+//   - subscriptionId: Only of this subscription.
+//   - status: Only in this state. One of pending, sending, delivered, dead.
+//   - limit: The most deliveries in the answer, 1 to 200.
+func (c *Client) ListWebhookDeliveries(ctx context.Context, subscriptionId string, status string, limit int) ([]Obj, error) {
+	var answer struct{ Deliveries []Obj }
+	err := c.ask(ctx, "GET", query(at("webhooks", "deliveries"), "subscription_id", subscriptionId, "status", status, "limit", positiveText(limit)), nil, &answer)
+	return answer.Deliveries, err
+}
+
+// GetWebhookDelivery: A delivery with its event, and how its latest attempt ended.
+func (c *Client) GetWebhookDelivery(ctx context.Context, id string) (Obj, error) {
+	var answer struct{ Delivery Obj }
+	err := c.ask(ctx, "GET", at("webhooks", "deliveries", id), nil, &answer)
+	return answer.Delivery, err
+}
+
+// RetryWebhookDelivery: Sends a delivery again now, with the same id and the attempts of a new one. It may be dead,
+// delivered or waiting.
+func (c *Client) RetryWebhookDelivery(ctx context.Context, id string) (Obj, error) {
+	var answer struct{ Delivery Obj }
+	err := c.ask(ctx, "POST", at("webhooks", "deliveries", id, "retry"), empty, &answer)
+	return answer.Delivery, err
+}
+
+// GetProgress: How far the latest attempt of a job has come: "progress" from 0 to 1, "data", "message" and
+// "updated_at", which are null when nothing was reported.
+func (c *Client) GetProgress(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("jobs", id, "progress"), nil)
+}
+
+// GetWorkflowProgress: How far a workflow has come: "progress" from 0 to 1, and the progress of each of its "steps".
+// Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps, of a
+// batch the share of its jobs that have ended.
+func (c *Client) GetWorkflowProgress(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("workflows", id, "progress"), nil)
+}
+
+// SaveCheckpoint: Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been
+// answered, and the next attempt of the job is delivered with it. The handler of a job saves its own checkpoint, under
+// its lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
+// holds the job, and when the job has ended.
+func (c *Client) SaveCheckpoint(ctx context.Context, id string, state Obj) (Obj, error) {
+	return c.object(ctx, "PUT", at("jobs", id, "checkpoint"), Obj{"state": state})
+}
+
+// GetCheckpoint: The checkpoint of a job: "state", "sequence" and "created_at". It can be read as long as the job.
+func (c *Client) GetCheckpoint(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("jobs", id, "checkpoint"), nil)
+}
+
+// DeleteCheckpoint: Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+func (c *Client) DeleteCheckpoint(ctx context.Context, id string) error {
+	return c.ask(ctx, "DELETE", at("jobs", id, "checkpoint"), nil, nil)
+}

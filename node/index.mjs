@@ -9,9 +9,7 @@ export const {
   // gen:node/exports.mjs.j2 (make gen; do not edit)
   OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
   OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSUnsupportedExtensionError, OJSAuthenticationError,
-  OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSClosedError,
-  OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSAuthenticationError, OJSConnectionError, OJSTimeoutError,
-  OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSUntrustedWebhookError, OJSClosedError,
-  OJSInternalError,
+  OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError,
+  OJSUntrustedWebhookError, OJSClosedError, OJSInternalError,
   // gen:end
 } = sdk;

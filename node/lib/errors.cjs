@@ -158,8 +158,8 @@ const CLASSES = {
 const named = {
   OJSAPIError, OJSConflictError, OJSDuplicateError, OJSInvalidStateTransitionError, OJSNotFoundError, OJSQueuePausedError,
   OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError, OJSUnsupportedExtensionError, OJSAuthenticationError,
-  OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError, OJSUntrustedWebhookError, OJSClosedError,
-  OJSInternalError,
+  OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSNotEnqueuedError, OJSMiddlewareError, OJSOutboxError,
+  OJSUntrustedWebhookError, OJSClosedError, OJSInternalError,
 };
 
 /** The error that the core describes. */

@@ -164,6 +164,58 @@ class Operations {
     await this.request('DELETE', at('schemas', type, version), undefined, options);
   }
 
+  /** The subscriptions, the oldest first, without their secrets. */
+  async listWebhooks(options) {
+    return list(await this.request('GET', query(at('webhooks', 'subscriptions'), { limit: 200 }), undefined, options), 'subscriptions');
+  }
+
+  /** Creates a subscription: events are sent to `url` as signed POST requests. Only this answer has the secret. */
+  async createWebhook(subscription = {}, options) {
+    return member(await this.request('POST', at('webhooks', 'subscriptions'), subscription, options), 'subscription');
+  }
+
+  /** A subscription, without its secret. */
+  async getWebhook(id, options) {
+    return member(await this.request('GET', at('webhooks', 'subscriptions', id), undefined, options), 'subscription');
+  }
+
+  /** Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. */
+  async updateWebhook(id, changes = {}, options) {
+    return member(await this.request('PATCH', at('webhooks', 'subscriptions', id), changes, options), 'subscription');
+  }
+
+  /** Deletes a subscription and its deliveries: nothing more is sent to it. */
+  async deleteWebhook(id, options) {
+    await this.request('DELETE', at('webhooks', 'subscriptions', id), undefined, options);
+  }
+
+  /** Sends an event `webhook.test` now, once, and answers with what the endpoint said: `success`, `status_code`, `response_time_ms`,
+   * `response_body`. */
+  async testWebhook(id, options) {
+    return this.request('POST', at('webhooks', 'subscriptions', id, 'test'), {}, options);
+  }
+
+  /** Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new one. */
+  async rotateWebhookSecret(id, options) {
+    return member(await this.request('POST', at('webhooks', 'subscriptions', id, 'rotate-secret'), {}, options), 'subscription');
+  }
+
+  /** Deliveries, the newest first, without the events that they carry. */
+  async listWebhookDeliveries(chosen = {}) {
+    const { subscriptionId, status, limit, ...options } = known('option', chosen, ['subscriptionId', 'status', 'limit', 'signal']);
+    return list(await this.request('GET', query(at('webhooks', 'deliveries'), { subscription_id: subscriptionId, status, limit }), undefined, options), 'deliveries');
+  }
+
+  /** A delivery with its event, and how its latest attempt ended. */
+  async getWebhookDelivery(id, options) {
+    return member(await this.request('GET', at('webhooks', 'deliveries', id), undefined, options), 'delivery');
+  }
+
+  /** Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or waiting. */
+  async retryWebhookDelivery(id, options) {
+    return member(await this.request('POST', at('webhooks', 'deliveries', id, 'retry'), {}, options), 'delivery');
+  }
+
   /** How far the latest attempt of a job has come: `progress` from 0 to 1, `data`, `message` and `updated_at`, which are null when
    * nothing was reported. */
   async getProgress(id, options) {

@@ -1155,6 +1155,267 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def list_webhooks(self) -> list[dict[str, Any]]:
+        """The subscriptions, the oldest first, without their secrets.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("webhooks", "subscriptions"), {"limit": 200}),
+            None,
+            ops.member("subscriptions"),
+        ))
+
+    def create_webhook(
+        self,
+        subscription: Mapping[str, Any],
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Creates a subscription: events are sent to ``url`` as signed POST requests. Only this answer has the secret.
+
+        Events that happen from then on become deliveries, which are sent until the endpoint answers with 2xx: eight
+        attempts within 41 hours. ``filter`` is an object with ``queues`` and ``job_types``. The URL must begin with
+        https:// and lead to a public address, unless the server allows others.
+
+        * ``subscription``: Its members: ``url`` and ``events`` (such as ``job.completed``, ``job.*`` or ``*``); if
+          wanted ``secret`` (8 to 255 characters; without it the server makes one), ``filter``, ``metadata`` (an
+          object of at most 4096 bytes) and ``active``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises ConflictError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("webhooks", "subscriptions"),
+            {**(subscription or {}), **settings},
+            ops.member("subscription"),
+        ))
+
+    def get_webhook(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """A subscription, without its secret.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("webhooks", "subscriptions", id),
+            None,
+            ops.member("subscription"),
+        ))
+
+    def update_webhook(
+        self,
+        id: str,
+        changes: Mapping[str, Any],
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Changes a subscription; what is left out stays. Deliveries that wait go to the new URL.
+
+        A subscription that is not active gets no new deliveries, and those that wait are not sent until it is
+        active again.
+
+        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "PATCH",
+            ops.at("webhooks", "subscriptions", id),
+            {**(changes or {}), **settings},
+            ops.member("subscription"),
+        ))
+
+    def delete_webhook(
+        self,
+        id: str,
+    ) -> None:
+        """Deletes a subscription and its deliveries: nothing more is sent to it.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("webhooks", "subscriptions", id),
+            None,
+            ops.nothing,
+        ))
+
+    def test_webhook(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Sends an event ``webhook.test`` now, once, and answers with what the endpoint said: ``success``,
+        ``status_code``, ``response_time_ms``, ``response_body``.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("webhooks", "subscriptions", id, "test"),
+            {},
+            ops.whole,
+        ))
+
+    def rotate_webhook_secret(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new
+        one.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("webhooks", "subscriptions", id, "rotate-secret"),
+            {},
+            ops.member("subscription"),
+        ))
+
+    def list_webhook_deliveries(
+        self,
+        *,
+        subscription_id: str | None = None,
+        status: Literal["pending", "sending", "delivered", "dead"] | None = None,
+        limit: int = 50,
+    ) -> list[dict[str, Any]]:
+        """Deliveries, the newest first, without the events that they carry.
+
+        Delivered ones are kept for a day, dead ones for 30 days. ``total`` counts at most 10000.
+
+        * ``subscription_id``: Only of this subscription.
+        * ``status``: Only in this state. It is ``pending``, ``sending``, ``delivered`` or ``dead``.
+        * ``limit``: The most deliveries in the answer, 1 to 200.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("webhooks", "deliveries"), {"subscription_id": subscription_id, "status": status, "limit": limit}),
+            None,
+            ops.member("deliveries"),
+        ))
+
+    def get_webhook_delivery(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """A delivery with its event, and how its latest attempt ended.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("webhooks", "deliveries", id),
+            None,
+            ops.member("delivery"),
+        ))
+
+    def retry_webhook_delivery(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
+        waiting.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("webhooks", "deliveries", id, "retry"),
+            {},
+            ops.member("delivery"),
+        ))
+
+    def get_progress(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """How far the latest attempt of a job has come: ``progress`` from 0 to 1, ``data``, ``message`` and
+        ``updated_at``, which are null when nothing was reported.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "progress"),
+            None,
+            ops.whole,
+        ))
+
+    def get_workflow_progress(
+        self,
+        workflow_id: str,
+    ) -> dict[str, Any]:
+        """How far a workflow has come: ``progress`` from 0 to 1, and the progress of each of its ``steps``.
+
+        Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps,
+        of a batch the share of its jobs that have ended.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("workflows", workflow_id, "progress"),
+            None,
+            ops.whole,
+        ))
+
+    def save_checkpoint(
+        self,
+        job_id: str,
+        state: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered,
+        and the next attempt of the job is delivered with it.
+
+        The handler of a job saves its own checkpoint, under its lease. This method is for other programs, which
+        have no lease: it is refused while a worker with lease tokens holds the job, and when the job has ended.
+
+        * ``state``: JSON of at most 1 MiB.
+
+        Raises ConflictError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "PUT",
+            ops.at("jobs", job_id, "checkpoint"),
+            ops.given({"state": state}),
+            ops.whole,
+        ))
+
+    def get_checkpoint(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """The checkpoint of a job: ``state``, ``sequence`` and ``created_at``. It can be read as long as the job.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "checkpoint"),
+            None,
+            ops.whole,
+        ))
+
+    def delete_checkpoint(
+        self,
+        job_id: str,
+    ) -> None:
+        """Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("jobs", job_id, "checkpoint"),
+            None,
+            ops.nothing,
+        ))
+
 
 class AsyncOperations(ABC):
     """The same methods of :class:`openjobspec.AsyncClient`, as coroutines."""
@@ -2293,5 +2554,266 @@ class AsyncOperations(ABC):
             ops.at("trains", train_id, "hold"),
             {},
             ops.whole,
+        ))
+
+    async def list_webhooks(self) -> list[dict[str, Any]]:
+        """The subscriptions, the oldest first, without their secrets.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("webhooks", "subscriptions"), {"limit": 200}),
+            None,
+            ops.member("subscriptions"),
+        ))
+
+    async def create_webhook(
+        self,
+        subscription: Mapping[str, Any],
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Creates a subscription: events are sent to ``url`` as signed POST requests. Only this answer has the secret.
+
+        Events that happen from then on become deliveries, which are sent until the endpoint answers with 2xx: eight
+        attempts within 41 hours. ``filter`` is an object with ``queues`` and ``job_types``. The URL must begin with
+        https:// and lead to a public address, unless the server allows others.
+
+        * ``subscription``: Its members: ``url`` and ``events`` (such as ``job.completed``, ``job.*`` or ``*``); if
+          wanted ``secret`` (8 to 255 characters; without it the server makes one), ``filter``, ``metadata`` (an
+          object of at most 4096 bytes) and ``active``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises ConflictError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("webhooks", "subscriptions"),
+            {**(subscription or {}), **settings},
+            ops.member("subscription"),
+        ))
+
+    async def get_webhook(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """A subscription, without its secret.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("webhooks", "subscriptions", id),
+            None,
+            ops.member("subscription"),
+        ))
+
+    async def update_webhook(
+        self,
+        id: str,
+        changes: Mapping[str, Any],
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Changes a subscription; what is left out stays. Deliveries that wait go to the new URL.
+
+        A subscription that is not active gets no new deliveries, and those that wait are not sent until it is
+        active again.
+
+        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PATCH",
+            ops.at("webhooks", "subscriptions", id),
+            {**(changes or {}), **settings},
+            ops.member("subscription"),
+        ))
+
+    async def delete_webhook(
+        self,
+        id: str,
+    ) -> None:
+        """Deletes a subscription and its deliveries: nothing more is sent to it.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("webhooks", "subscriptions", id),
+            None,
+            ops.nothing,
+        ))
+
+    async def test_webhook(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Sends an event ``webhook.test`` now, once, and answers with what the endpoint said: ``success``,
+        ``status_code``, ``response_time_ms``, ``response_body``.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("webhooks", "subscriptions", id, "test"),
+            {},
+            ops.whole,
+        ))
+
+    async def rotate_webhook_secret(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new
+        one.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("webhooks", "subscriptions", id, "rotate-secret"),
+            {},
+            ops.member("subscription"),
+        ))
+
+    async def list_webhook_deliveries(
+        self,
+        *,
+        subscription_id: str | None = None,
+        status: Literal["pending", "sending", "delivered", "dead"] | None = None,
+        limit: int = 50,
+    ) -> list[dict[str, Any]]:
+        """Deliveries, the newest first, without the events that they carry.
+
+        Delivered ones are kept for a day, dead ones for 30 days. ``total`` counts at most 10000.
+
+        * ``subscription_id``: Only of this subscription.
+        * ``status``: Only in this state. It is ``pending``, ``sending``, ``delivered`` or ``dead``.
+        * ``limit``: The most deliveries in the answer, 1 to 200.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("webhooks", "deliveries"), {"subscription_id": subscription_id, "status": status, "limit": limit}),
+            None,
+            ops.member("deliveries"),
+        ))
+
+    async def get_webhook_delivery(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """A delivery with its event, and how its latest attempt ended.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("webhooks", "deliveries", id),
+            None,
+            ops.member("delivery"),
+        ))
+
+    async def retry_webhook_delivery(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
+        waiting.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("webhooks", "deliveries", id, "retry"),
+            {},
+            ops.member("delivery"),
+        ))
+
+    async def get_progress(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """How far the latest attempt of a job has come: ``progress`` from 0 to 1, ``data``, ``message`` and
+        ``updated_at``, which are null when nothing was reported.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "progress"),
+            None,
+            ops.whole,
+        ))
+
+    async def get_workflow_progress(
+        self,
+        workflow_id: str,
+    ) -> dict[str, Any]:
+        """How far a workflow has come: ``progress`` from 0 to 1, and the progress of each of its ``steps``.
+
+        Of a chain it is the completed steps and the fraction of the current one, of a group the mean of its steps,
+        of a batch the share of its jobs that have ended.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("workflows", workflow_id, "progress"),
+            None,
+            ops.whole,
+        ))
+
+    async def save_checkpoint(
+        self,
+        job_id: str,
+        state: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered,
+        and the next attempt of the job is delivered with it.
+
+        The handler of a job saves its own checkpoint, under its lease. This method is for other programs, which
+        have no lease: it is refused while a worker with lease tokens holds the job, and when the job has ended.
+
+        * ``state``: JSON of at most 1 MiB.
+
+        Raises ConflictError, JobNotFoundError, PayloadTooLargeError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PUT",
+            ops.at("jobs", job_id, "checkpoint"),
+            ops.given({"state": state}),
+            ops.whole,
+        ))
+
+    async def get_checkpoint(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """The checkpoint of a job: ``state``, ``sequence`` and ``created_at``. It can be read as long as the job.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "checkpoint"),
+            None,
+            ops.whole,
+        ))
+
+    async def delete_checkpoint(
+        self,
+        job_id: str,
+    ) -> None:
+        """Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("jobs", job_id, "checkpoint"),
+            None,
+            ops.nothing,
         ))
 

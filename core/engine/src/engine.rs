@@ -209,8 +209,8 @@ impl Engine {
 
     /// The engine for a task that must not keep it open.
     pub(crate) fn downgrade(&self) -> impl Fn() -> Option<Self> + Send + Sync + 'static {
-        let inner = Arc::downgrade(&self.inner);
-        move || inner.upgrade().map(|inner| Self { inner })
+        let (inner, tenant) = (Arc::downgrade(&self.inner), self.tenant.clone());
+        move || inner.upgrade().map(|inner| Self { inner, tenant: tenant.clone() })
     }
 
     pub(crate) fn wakeups(&self) -> &Wakeups {

@@ -542,6 +542,138 @@ module OJS
       call("POST", path("trains", id, "hold"), {})
     end
 
+    # The subscriptions, the oldest first, without their secrets.
+    def list_webhooks
+      list(call("GET", query(path("webhooks", "subscriptions"), limit: 200)), "subscriptions")
+    end
+
+    # Creates a subscription: events are sent to <tt>url</tt> as signed POST requests. Only this answer has the
+    # secret. Events that happen from then on become deliveries, which are sent until the endpoint answers with 2xx:
+    # eight attempts within 41 hours. <tt>filter</tt> is an object with <tt>queues</tt> and <tt>job_types</tt>. The
+    # URL must begin with https:// and lead to a public address, unless the server allows others.
+    #
+    # * +subscription+: Its members: <tt>url</tt> and <tt>events</tt> (such as <tt>job.completed</tt>, <tt>job.*</tt>
+    #   or <tt>*</tt>); if wanted <tt>secret</tt> (8 to 255 characters; without it the server makes one),
+    #   <tt>filter</tt>, <tt>metadata</tt> (an object of at most 4096 bytes) and <tt>active</tt>.
+    #
+    # Raises ConflictError, InvalidRequestError.
+    def create_webhook(**subscription)
+      member(call("POST", path("webhooks", "subscriptions"), subscription), "subscription")
+    end
+
+    # A subscription, without its secret.
+    #
+    # Raises NotFoundError.
+    def get_webhook(id)
+      member(call("GET", path("webhooks", "subscriptions", id)), "subscription")
+    end
+
+    # Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription that is
+    # not active gets no new deliveries, and those that wait are not sent until it is active again.
+    #
+    # * +changes+: The members that change: <tt>url</tt>, <tt>events</tt>, <tt>active</tt>, <tt>filter</tt>,
+    #   <tt>metadata</tt>.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def update_webhook(id, **changes)
+      member(call("PATCH", path("webhooks", "subscriptions", id), changes), "subscription")
+    end
+
+    # Deletes a subscription and its deliveries: nothing more is sent to it.
+    #
+    # Raises NotFoundError.
+    def delete_webhook(id)
+      call("DELETE", path("webhooks", "subscriptions", id))
+      nil
+    end
+
+    # Sends an event <tt>webhook.test</tt> now, once, and answers with what the endpoint said: <tt>success</tt>,
+    # <tt>status_code</tt>, <tt>response_time_ms</tt>, <tt>response_body</tt>.
+    #
+    # Raises NotFoundError.
+    def test_webhook(id)
+      call("POST", path("webhooks", "subscriptions", id, "test"), {})
+    end
+
+    # Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def rotate_webhook_secret(id)
+      member(call("POST", path("webhooks", "subscriptions", id, "rotate-secret"), {}), "subscription")
+    end
+
+    # Deliveries, the newest first, without the events that they carry. Delivered ones are kept for a day, dead ones
+    # for 30 days. <tt>total</tt> counts at most 10000.
+    #
+    # * +subscription_id+: Only of this subscription.
+    # * +status+: Only in this state. It is "pending", "sending", "delivered" or "dead".
+    # * +limit+: The most deliveries in the answer, 1 to 200.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def list_webhook_deliveries(subscription_id: nil, status: nil, limit: nil)
+      list(call("GET", query(path("webhooks", "deliveries"), subscription_id: subscription_id, status: status, limit: limit)), "deliveries")
+    end
+
+    # A delivery with its event, and how its latest attempt ended.
+    #
+    # Raises NotFoundError.
+    def get_webhook_delivery(id)
+      member(call("GET", path("webhooks", "deliveries", id)), "delivery")
+    end
+
+    # Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
+    # waiting.
+    #
+    # Raises ConflictError, NotFoundError.
+    def retry_webhook_delivery(id)
+      member(call("POST", path("webhooks", "deliveries", id, "retry"), {}), "delivery")
+    end
+
+    # How far the latest attempt of a job has come: <tt>progress</tt> from 0 to 1, <tt>data</tt>, <tt>message</tt> and
+    # <tt>updated_at</tt>, which are null when nothing was reported.
+    #
+    # Raises NotFoundError.
+    def get_progress(id)
+      call("GET", path("jobs", id, "progress"))
+    end
+
+    # How far a workflow has come: <tt>progress</tt> from 0 to 1, and the progress of each of its <tt>steps</tt>. Of a
+    # chain it is the completed steps and the fraction of the current one, of a group the mean of its steps, of a
+    # batch the share of its jobs that have ended.
+    #
+    # Raises NotFoundError.
+    def get_workflow_progress(id)
+      call("GET", path("workflows", id, "progress"))
+    end
+
+    # Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered, and
+    # the next attempt of the job is delivered with it. The handler of a job saves its own checkpoint, under its
+    # lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
+    # holds the job, and when the job has ended.
+    #
+    # * +state+: JSON of at most 1 MiB.
+    #
+    # Raises ConflictError, NotFoundError, PayloadTooLargeError, InvalidRequestError.
+    def save_checkpoint(id, state)
+      call("PUT", path("jobs", id, "checkpoint"), { state: state }.compact)
+    end
+
+    # The checkpoint of a job: <tt>state</tt>, <tt>sequence</tt> and <tt>created_at</tt>. It can be read as long as
+    # the job.
+    #
+    # Raises NotFoundError.
+    def get_checkpoint(id)
+      call("GET", path("jobs", id, "checkpoint"))
+    end
+
+    # Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+    #
+    # Raises NotFoundError.
+    def delete_checkpoint(id)
+      call("DELETE", path("jobs", id, "checkpoint"))
+      nil
+    end
+
     private
 
     # Sends a request and reads its answer.

@@ -60,7 +60,6 @@ module OJS
       unique: [:unique, ->(name, value) { Options.policy(name, UNIQUE, value) }],
       rate_limit: [:rate_limit, PLAIN],
       train: [:train, ->(name, value) { Options.policy(name, TRAIN, value) }],
-      tags: [:tags, LIST]
       tags: [:tags, LIST],
       version: [:version, PLAIN]
     }.freeze

@@ -2,8 +2,8 @@
 use std::collections::BTreeMap;
 
 use crate::features::limits::gate::Gates;
-use crate::features::trains::touched::Touched;
 use crate::features::tenants::rules::Kept;
+use crate::features::trains::touched::Touched;
 use crate::features::workflows::ended::Ended;
 use crate::store::rows::Counts;
 

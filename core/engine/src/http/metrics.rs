@@ -13,7 +13,7 @@ use crate::features::limits::metrics::MAX_KEYS;
 use crate::features::trains::commands::CountTrains;
 use crate::features::webhooks::commands::ListSubscriptions;
 use crate::http::reply::Failure;
-use crate::metrics::as_plain_text;
+use crate::metrics::{Extensions, as_plain_text};
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -22,10 +22,8 @@ pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result
     let now = engine.now().as_millis();
     let gauges = engine.query(ReadGauges { now }).await?;
     let (limits, _) = engine.query(ListLimits { key: None, limit: MAX_KEYS, offset: 0, at: engine.now() }).await?;
-    let extensions = Extensions {
-        trains: engine.query(CountTrains).await?,
-        subscriptions: engine.query(ListSubscriptions).await?.len(),
-    };
+    let extensions =
+        Extensions { trains: engine.query(CountTrains).await?, subscriptions: engine.query(ListSubscriptions).await?.len() };
     let text = engine.metrics().encode(gauges, limits, extensions);
     let text = text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?;
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();

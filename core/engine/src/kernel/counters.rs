@@ -6,8 +6,8 @@ use ojs_model::Timestamp;
 
 use crate::error::StoreError;
 use crate::features::job_types::passes::Passes;
-use crate::features::progress::board::Board;
 use crate::features::pools::shares::AllShares;
+use crate::features::progress::board::Board;
 use crate::features::statistics::records::Named;
 use crate::kernel::aside::Aside;
 use crate::kernel::hooks::Feature;

@@ -69,8 +69,6 @@ pub struct Feature {
     /// A discarded job is to run again, with this row, which is not written yet. True when it must wait: it becomes
     /// pending instead of available.
     pub on_replay: Option<OnReplay>,
-    /// An ended job is about to be removed.
-    pub on_erase: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// An outcome was refused, given its job and its lease token: the job is not active any more, or has another lease.
     pub on_late_outcome: Option<OnLateOutcome>,
     /// A heartbeat was taken in, given the worker's row before it and the jobs that it names.
@@ -146,7 +144,6 @@ impl Feature {
         on_enqueue: None,
         on_activate: None,
         on_replay: None,
-        on_erase: None,
         on_late_outcome: None,
         on_heartbeat: None,
         on_worker_death: None,

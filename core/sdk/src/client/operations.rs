@@ -103,6 +103,17 @@ pub struct AdvanceTrain {
     pub job_id: Option<String>,
 }
 
+/// What can be left out of [`Client::list_webhook_deliveries`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListWebhookDeliveries {
+    /// Only of this subscription.
+    pub subscription_id: Option<String>,
+    /// Only in this state. One of pending, sending, delivered, dead.
+    pub status: Option<String>,
+    /// The most deliveries in the answer, 1 to 200.
+    pub limit: Option<u32>,
+}
+
 #[rustfmt::skip]
 impl Client {
 
@@ -620,5 +631,164 @@ impl Client {
     pub async fn hold_train(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/trains/{}/hold", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)
+    }
+
+    /// The subscriptions, the oldest first, without their secrets.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn list_webhooks(&self) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("limit", Some("200")),
+        ]);
+        let answer = self.call(Method::GET, &format!("/webhooks/subscriptions{query}"), None).await?;
+        answer::list(&answer, &["subscriptions"])
+    }
+
+    /// Creates a subscription: events are sent to `url` as signed POST requests. Only this answer has the secret.
+    /// Events that happen from then on become deliveries, which are sent until the endpoint answers with 2xx: eight
+    /// attempts within 41 hours. `filter` is an object with `queues` and `job_types`. The URL must begin with
+    /// https:// and lead to a public address, unless the server allows others.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`.
+    pub async fn create_webhook(&self, subscription: &impl Serialize) -> Result<Value, Error> {
+        let body = answer::value("subscription", subscription)?;
+        let answer = self.call(Method::POST, "/webhooks/subscriptions", Some(body.to_string().into())).await?;
+        answer::member(&answer, &["subscription"])
+    }
+
+    /// A subscription, without its secret.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_webhook(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/webhooks/subscriptions/{}", segment(id)), None).await?;
+        answer::member(&answer, &["subscription"])
+    }
+
+    /// Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription that is
+    /// not active gets no new deliveries, and those that wait are not sent until it is active again.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
+    pub async fn update_webhook(&self, id: &str, changes: &impl Serialize) -> Result<Value, Error> {
+        let body = answer::value("changes", changes)?;
+        let answer = self.call(Method::PATCH, &format!("/webhooks/subscriptions/{}", segment(id)), Some(body.to_string().into())).await?;
+        answer::member(&answer, &["subscription"])
+    }
+
+    /// Deletes a subscription and its deliveries: nothing more is sent to it.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_webhook(&self, id: &str) -> Result<(), Error> {
+        self.call(Method::DELETE, &format!("/webhooks/subscriptions/{}", segment(id)), None).await.map(drop)
+    }
+
+    /// Sends an event `webhook.test` now, once, and answers with what the endpoint said: `success`, `status_code`,
+    /// `response_time_ms`, `response_body`.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn test_webhook(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/webhooks/subscriptions/{}/test", segment(id)), Some("{}".into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the new
+    /// one.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
+    pub async fn rotate_webhook_secret(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/webhooks/subscriptions/{}/rotate-secret", segment(id)), Some("{}".into())).await?;
+        answer::member(&answer, &["subscription"])
+    }
+
+    /// Deliveries, the newest first, without the events that they carry. Delivered ones are kept for a day, dead ones
+    /// for 30 days. `total` counts at most 10000.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_payload`, `not_found`.
+    pub async fn list_webhook_deliveries(&self, options: &ListWebhookDeliveries) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("subscription_id", options.subscription_id.as_deref()),
+            ("status", options.status.as_deref()),
+            ("limit", Some(options.limit.unwrap_or(50).to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/webhooks/deliveries{query}"), None).await?;
+        answer::list(&answer, &["deliveries"])
+    }
+
+    /// A delivery with its event, and how its latest attempt ended.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_webhook_delivery(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/webhooks/deliveries/{}", segment(id)), None).await?;
+        answer::member(&answer, &["delivery"])
+    }
+
+    /// Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
+    /// waiting.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    pub async fn retry_webhook_delivery(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/webhooks/deliveries/{}/retry", segment(id)), Some("{}".into())).await?;
+        answer::member(&answer, &["delivery"])
+    }
+
+    /// How far the latest attempt of a job has come: `progress` from 0 to 1, `data`, `message` and `updated_at`,
+    /// which are null when nothing was reported.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_progress(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/jobs/{}/progress", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// How far a workflow has come: `progress` from 0 to 1, and the progress of each of its `steps`. Of a chain it is
+    /// the completed steps and the fraction of the current one, of a group the mean of its steps, of a batch the
+    /// share of its jobs that have ended.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_workflow_progress(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/workflows/{}/progress", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Saves the checkpoint of a job, in place of the one before. It is on disk when the request has been answered,
+    /// and the next attempt of the job is delivered with it. The handler of a job saves its own checkpoint, under its
+    /// lease. This method is for other programs, which have no lease: it is refused while a worker with lease tokens
+    /// holds the job, and when the job has ended.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`, `invalid_payload`, `payload_too_large`.
+    pub async fn save_checkpoint(&self, id: &str, state: &impl Serialize) -> Result<Value, Error> {
+        let mut body = Map::new();
+        body.insert("state".to_owned(), answer::value("state", state)?);
+        let answer = self.call(Method::PUT, &format!("/jobs/{}/checkpoint", segment(id)), Some(Value::Object(body).to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// The checkpoint of a job: `state`, `sequence` and `created_at`. It can be read as long as the job.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_checkpoint(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/jobs/{}/checkpoint", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Deletes the checkpoint of a job, if it has one: its next attempt begins from the start.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_checkpoint(&self, id: &str) -> Result<(), Error> {
+        self.call(Method::DELETE, &format!("/jobs/{}/checkpoint", segment(id)), None).await.map(drop)
     }
 }

@@ -30,6 +30,7 @@ pub(crate) fn test_event(subscription: &str, now: Timestamp) -> (String, String)
         place: Default::default(),
         name: "webhook.test".to_owned(),
         change: None,
+        tenant: None,
         origin: None,
         at: now,
         subject: subscription.to_owned(),

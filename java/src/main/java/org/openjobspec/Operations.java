@@ -300,6 +300,114 @@ final class Operations {
         }
 
         /**
+         * The subscriptions, the oldest first, without their secrets.
+         */
+        public List<Map<String, Object>> listWebhooks() {
+            return run(Operation.list("GET", Operation.query("/webhooks/subscriptions", Operation.members("limit", 200)), null, "subscriptions", Members::of));
+        }
+
+        /**
+         * Creates a subscription: events are sent to {@code url} as signed POST requests. Only this answer has the
+         * secret. Events that happen from then on become deliveries, which are sent until the endpoint answers
+         * with 2xx: eight attempts within 41 hours. {@code filter} is an object with {@code queues} and {@code
+         * job_types}. The URL must begin with https:// and lead to a public address, unless the server allows
+         * others.
+         *
+         * @param subscription its members: {@code url} and {@code events} (such as {@code job.completed}, {@code
+         *     job.*} or {@code *}); if wanted {@code secret} (8 to 255 characters; without it the server makes one),
+         *     {@code filter}, {@code metadata} (an object of at most 4096 bytes) and {@code active}
+         */
+        public Map<String, Object> createWebhook(Map<String, ?> subscription) {
+            return run(Operation.member("POST", "/webhooks/subscriptions", subscription, "subscription"));
+        }
+
+        /**
+         * A subscription, without its secret.
+         *
+         * @param id the id of the subscription, {@code sub_…}
+         */
+        public Map<String, Object> getWebhook(String id) {
+            return run(Operation.member("GET", Operation.place("/webhooks/subscriptions/{id}", id), null, "subscription"));
+        }
+
+        /**
+         * Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription
+         * that is not active gets no new deliveries, and those that wait are not sent until it is active again.
+         *
+         * @param id the id of the subscription
+         * @param changes the members that change: {@code url}, {@code events}, {@code active}, {@code filter},
+         *     {@code metadata}
+         */
+        public Map<String, Object> updateWebhook(String id, Map<String, ?> changes) {
+            return run(Operation.member("PATCH", Operation.place("/webhooks/subscriptions/{id}", id), changes, "subscription"));
+        }
+
+        /**
+         * Deletes a subscription and its deliveries: nothing more is sent to it.
+         *
+         * @param id the id of the subscription
+         */
+        public void deleteWebhook(String id) {
+            run(Operation.nothing("DELETE", Operation.place("/webhooks/subscriptions/{id}", id)));
+        }
+
+        /**
+         * Sends an event {@code webhook.test} now, once, and answers with what the endpoint said: {@code success},
+         * {@code status_code}, {@code response_time_ms}, {@code response_body}.
+         *
+         * @param id the id of the subscription
+         */
+        public Map<String, Object> testWebhook(String id) {
+            return run(Operation.whole("POST", Operation.place("/webhooks/subscriptions/{id}/test", id), Map.of()));
+        }
+
+        /**
+         * Gives a subscription a new secret. For 24 hours requests are signed with both; only this answer has the
+         * new one.
+         *
+         * @param id the id of the subscription
+         */
+        public Map<String, Object> rotateWebhookSecret(String id) {
+            return run(Operation.member("POST", Operation.place("/webhooks/subscriptions/{id}/rotate-secret", id), Map.of(), "subscription"));
+        }
+
+        /**
+         * Deliveries, the newest first, without the events that they carry. Delivered ones are kept for a day,
+         * dead ones for 30 days. {@code total} counts at most 10000.
+         *
+         * @param subscriptionId only of this subscription; null: not said
+         * @param status only in this state; null: not said; one of pending, sending, delivered, dead
+         * @param limit the most deliveries in the answer, 1 to 200; null: not said
+         */
+        public List<Map<String, Object>> listWebhookDeliveries(String subscriptionId, String status, Integer limit) {
+            return run(Operation.list("GET", Operation.query("/webhooks/deliveries", Operation.members("subscription_id", subscriptionId, "status", status, "limit", limit)), null, "deliveries", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> listWebhookDeliveries() {
+            return listWebhookDeliveries(null, null, null);
+        }
+
+        /**
+         * A delivery with its event, and how its latest attempt ended.
+         *
+         * @param id the id of the delivery, {@code del_…}
+         */
+        public Map<String, Object> getWebhookDelivery(String id) {
+            return run(Operation.member("GET", Operation.place("/webhooks/deliveries/{id}", id), null, "delivery"));
+        }
+
+        /**
+         * Sends a delivery again now, with the same id and the attempts of a new one. It may be dead, delivered or
+         * waiting.
+         *
+         * @param id the id of the delivery
+         */
+        public Map<String, Object> retryWebhookDelivery(String id) {
+            return run(Operation.member("POST", Operation.place("/webhooks/deliveries/{id}/retry", id), Map.of(), "delivery"));
+        }
+
+        /**
          * How far the latest attempt of a job has come: {@code progress} from 0 to 1, {@code data}, {@code
          * message} and {@code updated_at}, which are null when nothing was reported.
          *

@@ -73,5 +73,20 @@ final class OperationCalls {
             client -> client.trains().list("held"),
             client -> client.trains().get("dest_7"),
             client -> client.trains().advance("dest_7", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
-            client -> client.trains().hold("dest_7"));
+            client -> client.trains().hold("dest_7"),
+            client -> client.listWebhooks(),
+            client -> client.createWebhook(Map.of("events", List.of("job.completed", "job.failed"), "secret", "whsec_test_secret", "url", "https://example.com/hooks/ojs")),
+            client -> client.getWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.updateWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("events", List.of("job.*"))),
+            client -> client.deleteWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.testWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.rotateWebhookSecret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.listWebhookDeliveries(null, "dead", null),
+            client -> client.getWebhookDelivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.retryWebhookDelivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.getProgress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.getWorkflowProgress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.saveCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("cursor", "abc-750", "rows", 750)),
+            client -> client.getCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.deleteCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"));
 }
