@@ -321,6 +321,23 @@ async fn pools_are_made_listed_and_deleted() {
 }
 
 #[tokio::test]
+async fn trains_are_shown_held_and_advanced() {
+    let server = ServerProcess::memory().await;
+    for _ in 0..2 {
+        says(&server, &["jobs", "enqueue", "a", "--meta", r#"{"train_id":"dest_7"}"#]).await;
+    }
+    let shown = says(&server, &["trains", "show", "dest_7"]).await;
+    assert!(shown.contains("running") && shown.contains("available") && shown.contains("pending"), "{shown}");
+    assert!(!says(&server, &["trains", "list", "--held"]).await.contains("dest_7"));
+    assert_eq!(json_of(&server, &["trains", "hold", "dest_7"]).await["state"], "held");
+    assert!(says(&server, &["trains", "list", "--held"]).await.contains("dest_7"));
+    fails(&server.url(), &["trains", "advance", "dest_7", "--job", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"], 1).await;
+    assert_eq!(json_of(&server, &["trains", "advance", "dest_7"]).await["state"], "running");
+    fails(&server.url(), &["trains", "advance", "dest_7"], 1).await;
+    fails(&server.url(), &["trains", "show", "never"], 1).await;
+}
+
+#[tokio::test]
 async fn limits_are_shown_and_overridden() {
     let server = ServerProcess::memory().await;
     let options = r#"{"rate_limit":{"key":"api","concurrency":5}}"#;

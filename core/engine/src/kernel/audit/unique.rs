@@ -9,8 +9,9 @@ impl Audit<'_> {
     pub(super) fn compare_unique(&mut self, pairs: &[(JobId, JobId)]) -> Result<()> {
         for (older, newer) in pairs {
             let (Some(older), Some(newer)) = (self.tables.row(*older)?, self.tables.row(*newer)?) else { continue };
-            // A job that ended and was run again by an operator may meet the one that came after it.
-            let stayed = older.enqueued_at <= newer.created_at && older.state != JobState::Retryable;
+            // A job that ended and was run again by an operator may meet the one that came after it, in the same
+            // millisecond too.
+            let stayed = older.enqueued_at < newer.created_at && older.state != JobState::Retryable;
             let body = format!("{{{}}}", self.tables.body(newer.seq)?.text);
             if stayed && policy_of(&body).is_some_and(|policy| forbids(&policy)) {
                 let what = "unended jobs with its uniqueness key";
