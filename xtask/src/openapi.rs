@@ -164,6 +164,7 @@ impl Table<'_> {
     fn schema(&self, kind: &str) -> Value {
         match kind {
             "integer" => json!({"type": "integer"}),
+            "number" => json!({"type": "number"}),
             "page_number" => json!({"type": "integer", "minimum": 1}),
             "boolean" => json!({"type": "boolean"}),
             "object" | "settings" | "limits" => json!({"type": "object"}),

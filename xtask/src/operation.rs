@@ -260,10 +260,11 @@ pub struct Segment {
 }
 
 /// The types of parameters that are not names of words or filters.
-const TYPES: [&str; 15] = [
+const TYPES: [&str; 16] = [
     "text",
     "texts",
     "integer",
+    "number",
     "page_number",
     "boolean",
     "object",

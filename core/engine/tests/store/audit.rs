@@ -108,8 +108,8 @@ const DAMAGES: &[(&str, &str, &str, &str)] = &[
     (
         "progress",
         "has reported",
-        "INSERT INTO progress VALUES (x'00000000000000000000000000000007', 1, 0.5, NULL, NULL, 1, 0)",
-        "INSERT INTO ojs_progress VALUES ('00000000-0000-0000-0000-000000000007', 1, 0.5, NULL, NULL, 1, 0)",
+        "INSERT INTO progress VALUES (x'00000000000000000000000000000007', 1, 0.5, NULL, NULL, 0, 0, 1, 0)",
+        "INSERT INTO ojs_progress VALUES ('00000000-0000-0000-0000-000000000007', 1, 0.5, NULL, NULL, 0, 0, 1, 0)",
     ),
     (
         "version_lines",

@@ -15,8 +15,20 @@ pub struct Report {
     pub data: Option<String>,
     /// For people.
     pub message: Option<String>,
-    /// When it was received, milliseconds.
+    /// When its data was received, milliseconds.
+    pub data_at: i64,
+    /// When its message was received.
+    pub message_at: i64,
+    /// When it was received.
     pub at: i64,
+}
+
+impl Report {
+    /// Received at a time.
+    #[must_use]
+    pub fn received(self, at: i64) -> Self {
+        Self { data_at: at, message_at: at, at, ..self }
+    }
 }
 
 record! {
@@ -36,7 +48,11 @@ record! {
         pub data: Option<String>,
         /// That of the latest report that had a message.
         pub message: Option<String>,
-        /// Time of the latest report, milliseconds.
+        /// When that data was reported, milliseconds.
+        pub data_at: i64,
+        /// When that message was reported.
+        pub message_at: i64,
+        /// Time of the latest report.
         pub updated_at: i64,
         /// The same while the attempt runs; 0 when it has ended.
         pub active_at: i64,
@@ -47,7 +63,8 @@ impl ProgressRow {
     /// Of an attempt that has reported nothing.
     #[must_use]
     pub const fn fresh(job: JobId, lease: i64) -> Self {
-        Self { job, lease, fraction: None, data: None, message: None, updated_at: 0, active_at: 0 }
+        let (data, message, data_at, message_at) = (None, None, 0, 0);
+        Self { job, lease, fraction: None, data, message, data_at, message_at, updated_at: 0, active_at: 0 }
     }
 
     /// Takes in a report, in whichever order reports come: of fractions the largest counts, of everything else what
@@ -57,10 +74,12 @@ impl ProgressRow {
             (Some(known), Some(new)) => Some(known.max(new)),
             (known, new) => known.or(new),
         };
-        let newer = report.at >= self.updated_at;
-        for (known, new) in [(&mut self.data, &report.data), (&mut self.message, &report.message)] {
-            if new.is_some() && (newer || known.is_none()) {
+        let data = (&mut self.data, &mut self.data_at, &report.data, report.data_at);
+        let message = (&mut self.message, &mut self.message_at, &report.message, report.message_at);
+        for (known, known_at, new, at) in [data, message] {
+            if new.is_some() && at >= *known_at {
                 known.clone_from(new);
+                *known_at = at;
             }
         }
         self.updated_at = self.updated_at.max(report.at);
@@ -69,7 +88,14 @@ impl ProgressRow {
     /// The record as one report.
     #[must_use]
     pub fn report(&self) -> Report {
-        Report { fraction: self.fraction, data: self.data.clone(), message: self.message.clone(), at: self.updated_at }
+        Report {
+            fraction: self.fraction,
+            data: self.data.clone(),
+            message: self.message.clone(),
+            data_at: self.data_at,
+            message_at: self.message_at,
+            at: self.updated_at,
+        }
     }
 
     /// The fraction in percent, as events carry it.
@@ -123,12 +149,12 @@ mod tests {
     use super::*;
 
     fn report(fraction: f64, message: &str, at: i64) -> Report {
-        Report { fraction: Some(fraction), message: Some(message.into()), at, ..Report::default() }
+        Report { fraction: Some(fraction), message: Some(message.into()), ..Report::default() }.received(at)
     }
 
     #[test]
     fn reports_in_any_order_give_the_same_record() {
-        let reports = [report(0.2, "a", 1), report(0.7, "b", 2), report(0.5, "c", 3), Report { at: 4, ..Report::default() }];
+        let reports = [report(0.2, "a", 1), report(0.7, "b", 2), report(0.5, "c", 3), Report::default().received(4)];
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
             let mut row = ProgressRow::fresh(JobId::from_bytes([1; 16]), 1);
             order.iter().filter_map(|place| reports.get(*place)).for_each(|report| row.take(report));

@@ -52,12 +52,13 @@ impl ReportBody<'_> {
         };
         within("data", data.map_or(0, str::len), MAX_PROGRESS_DATA_BYTES)?;
         within("message", self.message.as_deref().map_or(0, str::len), MAX_PROGRESS_MESSAGE_BYTES)?;
-        Ok(Report {
+        let report = Report {
             fraction: self.progress.map(|fraction| fraction.clamp(0.0, 1.0)),
             data: data.map(str::to_owned),
             message: self.message.as_deref().map(str::to_owned),
-            at: now.as_millis(),
-        })
+            ..Report::default()
+        };
+        Ok(report.received(now.as_millis()))
     }
 
     fn proof(&self) -> Result<Proof, OjsError> {
