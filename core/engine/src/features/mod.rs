@@ -31,9 +31,10 @@ pub(crate) const ALL: &[Feature] = &[
     versions::FEATURE,
     schemas::FEATURE,
     queue_config::FEATURE,
+    // Before trains: those of two tenants are different ones.
+    tenants::FEATURE,
     trains::FEATURE,
     limits::FEATURE,
-    tenants::FEATURE,
     workflows::FEATURE,
     crons::FEATURE,
     job_types::FEATURE,

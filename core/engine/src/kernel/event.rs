@@ -121,7 +121,7 @@ impl EventFilter {
     /// to operators.
     #[must_use]
     pub fn wants_tenant(&self, tenant: Option<&str>, of_job: bool, name: &str) -> bool {
-        let owned = of_job || ["workflow.", "cron.", "tenant."].iter().any(|start| name.starts_with(start));
+        let owned = of_job || ["workflow.", "cron.", "train.", "tenant."].iter().any(|start| name.starts_with(start));
         self.tenant.as_deref().is_none_or(|wanted| owned && wanted == tenant.unwrap_or(DEFAULT_TENANT))
     }
 

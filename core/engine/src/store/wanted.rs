@@ -11,8 +11,8 @@ pub struct Wanted<'a> {
     pub new_jobs: Vec<JobId>,
     /// Ids of workers.
     pub workers: Vec<&'a str>,
-    /// Ids of the trains that new jobs join.
-    pub trains: Vec<&'a str>,
+    /// Tenants and ids of the trains that new jobs join; the tenant is empty for the default one.
+    pub trains: Vec<(&'a str, &'a str)>,
     /// Names of queues, and how many available jobs are to be claimed from each.
     pub claims: Vec<(&'a str, usize)>,
 }
@@ -25,7 +25,7 @@ impl<'a> Wanted<'a> {
 
     /// A job that is to be stored. One with a uniqueness key may turn out to exist, so its row is read.
     pub fn new_job(&mut self, job: &'a NewJob) {
-        self.trains.extend(job.train.as_ref().map(|train| train.id.as_str()));
+        self.trains.extend(job.train.as_ref().map(|train| (job.tenant.as_deref().unwrap_or_default(), train.id.as_str())));
         if job.unique.is_some() { self.job(job.id) } else { self.new_jobs.push(job.id) }
     }
 }

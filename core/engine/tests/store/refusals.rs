@@ -49,7 +49,7 @@ pub async fn digest_of(store: &dyn Store, now: i64) -> Digest {
     let limits = format!("{:?}", store.query(ListLimits { key: None, limit: 100, offset: 0, at }).await.unwrap());
     let crons = format!("{:?}", store.query(ListCrons).await.unwrap());
     let workers = store.query(ListWorkers).await.unwrap();
-    let all = ListTrains { tenant: String::new(), state: None, limit: 100, offset: 0 };
+    let all = ListTrains { state: None, limit: 100, offset: 0 };
     let trains = format!("{:?}", store.query(all).await.unwrap());
     Digest { trains, queues, counts, jobs, limits, crons, workers: workers.len() }
 }

@@ -43,7 +43,7 @@ pub async fn join(b: &Bench, jobs: usize) -> Vec<JobId> {
 
 /// What the train of an id looks like.
 pub async fn train(b: &Bench, id: &str) -> Result<TrainView, OjsError> {
-    let get = GetTrain { tenant: String::new(), id: id.to_owned(), after: 0, limit: 1000 };
+    let get = GetTrain { id: id.to_owned(), after: 0, limit: 1000 };
     b.engine.store().query(get).await.map_err(|refusal| refusal.into_error().unwrap())
 }
 
@@ -73,12 +73,12 @@ pub async fn story(b: &Bench, train: &str) -> Vec<String> {
 }
 
 pub async fn advance_train(b: &Bench, job: Option<JobId>) -> Result<TrainView, OjsError> {
-    let advance = AdvanceTrain { tenant: String::new(), id: "t".to_owned(), job, by: "operator".to_owned() };
+    let advance = AdvanceTrain { id: "t".to_owned(), job, by: "operator".to_owned() };
     b.engine.store().execute(advance).await.map_err(|refusal: Refusal| refusal.into_error().unwrap())
 }
 
 pub async fn hold_train(b: &Bench) -> Result<TrainView, OjsError> {
-    let hold = HoldTrain { tenant: String::new(), id: "t".to_owned(), by: "operator".to_owned() };
+    let hold = HoldTrain { id: "t".to_owned(), by: "operator".to_owned() };
     b.engine.store().execute(hold).await.map_err(|refusal: Refusal| refusal.into_error().unwrap())
 }
 

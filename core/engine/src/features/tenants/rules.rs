@@ -14,7 +14,7 @@ use crate::features::tenants::records::{RateRow, TenantRow, Usage};
 use crate::http::reply::LIMIT_EXCEEDED;
 use crate::kernel::admission::Admission;
 use crate::kernel::holds::Holds;
-use crate::kernel::job::{Body, JobRow};
+use crate::kernel::job::{Body, JobRow, Line};
 use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::WAITING;
@@ -340,8 +340,19 @@ impl Transaction<'_> {
         let limit = if job_type_ids.is_some() { FRONT } else { wanted };
         let rows = self.tables.select(&Selection::OfTenant { tenant, queue, holds: Holds::NONE }, limit)?;
         let fits = |row: &JobRow| job_type_ids.is_none_or(|ids| ids.contains(&row.job_type_id));
+        self.with_bodies(rows.into_iter().filter(fits).take(wanted))
+    }
+
+    /// Available jobs of a tenant that stand in one of these lines, best first.
+    pub(crate) fn versions_of_tenant(&mut self, tenant: i64, lines: &[Line], wanted: usize) -> Stored<Vec<(JobRow, Body)>> {
+        let Some(queue) = lines.first().map(|line| line.queue) else { return Ok(Vec::new()) };
+        let rows = self.tables.select(&Selection::OfTenant { tenant, queue, holds: Holds::VERSION }, FRONT)?;
+        self.with_bodies(rows.into_iter().filter(|row| lines.contains(&row.line())).take(wanted))
+    }
+
+    fn with_bodies(&mut self, rows: impl Iterator<Item = JobRow>) -> Stored<Vec<(JobRow, Body)>> {
         let mut found = Vec::new();
-        for row in rows.into_iter().filter(fits).take(wanted) {
+        for row in rows {
             let body = self.tables.body(row.seq)?;
             found.push((row, body));
         }

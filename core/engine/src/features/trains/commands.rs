@@ -10,8 +10,6 @@ use crate::store::tables::Tables;
 /// Hold a train: no further job of it starts.
 #[derive(Debug, Clone)]
 pub struct HoldTrain {
-    /// Its tenant; empty for the default one.
-    pub tenant: String,
     /// Its id.
     pub id: String,
     /// Who holds it.
@@ -22,7 +20,8 @@ impl Command for HoldTrain {
     type Reply = TrainView;
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<TrainView> {
-        let row = transaction.hold_train(&self.tenant, &self.id, &self.by)?;
+        let tenant = tenant_in(transaction.tables);
+        let row = transaction.hold_train(tenant, &self.id, &self.by)?;
         Ok(view(transaction.tables, row, 0, CARS_SHOWN)?)
     }
 }
@@ -30,8 +29,6 @@ impl Command for HoldTrain {
 /// End the hold of a train. A locomotive that has ended leaves it.
 #[derive(Debug, Clone)]
 pub struct AdvanceTrain {
-    /// Its tenant; empty for the default one.
-    pub tenant: String,
     /// Its id.
     pub id: String,
     /// Only if this job is the locomotive.
@@ -44,7 +41,8 @@ impl Command for AdvanceTrain {
     type Reply = TrainView;
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<TrainView> {
-        let row = transaction.advance_train(&self.tenant, &self.id, self.job, &self.by)?;
+        let tenant = tenant_in(transaction.tables);
+        let row = transaction.advance_train(tenant, &self.id, self.job, &self.by)?;
         Ok(view(transaction.tables, row, 0, CARS_SHOWN)?)
     }
 }
@@ -55,8 +53,6 @@ const CARS_SHOWN: usize = 100;
 /// A train with a page of its cars.
 #[derive(Debug, Clone)]
 pub struct GetTrain {
-    /// Its tenant; empty for the default one.
-    pub tenant: String,
     /// Its id.
     pub id: String,
     /// Only cars behind this position.
@@ -69,7 +65,8 @@ impl Query for GetTrain {
     type Reply = TrainView;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<TrainView> {
-        let row = tables.find_train(&self.tenant, &self.id)?.ok_or_else(|| OjsError::not_found("train", &self.id))?;
+        let tenant = tenant_in(tables);
+        let row = tables.find_train(tenant, &self.id)?.ok_or_else(|| OjsError::not_found("train", &self.id))?;
         Ok(view(tables, row, self.after, self.limit)?)
     }
 }
@@ -77,8 +74,6 @@ impl Query for GetTrain {
 /// A page of trains by id.
 #[derive(Debug, Clone)]
 pub struct ListTrains {
-    /// Their tenant; empty for the default one.
-    pub tenant: String,
     /// Only those in this state. Held ones are in the order in which they were held.
     pub state: Option<TrainState>,
     /// Page size.
@@ -92,7 +87,8 @@ impl Query for ListTrains {
     type Reply = (Vec<(TrainRow, usize)>, usize);
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
-        let (rows, total) = tables.trains(&self.tenant, self.state, self.limit, self.offset)?;
+        let tenant = tenant_in(tables);
+        let (rows, total) = tables.trains(tenant, self.state, self.limit, self.offset)?;
         let mut page = Vec::with_capacity(rows.len());
         for row in rows {
             let cars = tables.count_cars(row.num, i64::MAX)?;
@@ -112,6 +108,11 @@ impl Query for CountTrains {
     fn answer(&self, tables: &mut dyn Tables) -> Applied<[usize; 3]> {
         Ok(tables.count_trains()?)
     }
+}
+
+/// Number of the tenant whose trains the caller means: its own, and the default one when it has none.
+fn tenant_in(tables: &mut dyn Tables) -> i64 {
+    tables.names().scope.num().unwrap_or(0)
 }
 
 fn view(tables: &mut dyn Tables, row: TrainRow, after: i64, limit: usize) -> Result<TrainView, StoreError> {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::error::Applied;
 use crate::features::trains::answer::train_id;
 use crate::features::trains::records::{DrainRow, TrainRow, TrainState};
-use crate::features::trains::rules::{BY_JOB, Stored, holds, tenant_of_jobs};
+use crate::features::trains::rules::{BY_JOB, Stored, holds};
 use crate::kernel::aside::SLICE;
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::transaction::Transaction;
@@ -38,7 +38,7 @@ impl Transaction<'_> {
     }
 
     /// An operator holds a train.
-    pub(crate) fn hold_train(&mut self, tenant: &str, id: &str, by: &str) -> Applied<TrainRow> {
+    pub(crate) fn hold_train(&mut self, tenant: i64, id: &str, by: &str) -> Applied<TrainRow> {
         let mut train = self.require_train(tenant, id)?;
         if train.state != TrainState::Held {
             self.note_hold(&mut train, by.to_owned());
@@ -48,7 +48,7 @@ impl Transaction<'_> {
     }
 
     /// An operator ends a hold. With `job` only when this job is the locomotive.
-    pub(crate) fn advance_train(&mut self, tenant: &str, id: &str, job: Option<JobId>, by: &str) -> Applied<TrainRow> {
+    pub(crate) fn advance_train(&mut self, tenant: i64, id: &str, job: Option<JobId>, by: &str) -> Applied<TrainRow> {
         // The job first: that is the order in which all others lock.
         let seen = self.tables.find_train(tenant, id)?.ok_or_else(|| OjsError::not_found("train", id))?;
         let row = match seen.locomotive {
@@ -85,7 +85,7 @@ impl Transaction<'_> {
         self.leave(train, job, reason)
     }
 
-    fn require_train(&mut self, tenant: &str, id: &str) -> Applied<TrainRow> {
+    fn require_train(&mut self, tenant: i64, id: &str) -> Applied<TrainRow> {
         let found = self.tables.find_train(tenant, id)?;
         let train = match found {
             Some(found) => self.train(found.num)?,
@@ -115,7 +115,7 @@ impl Transaction<'_> {
         row.flags &= !(flag::CAR | flag::WAITS | flag::STAGED);
         let body = self.tables.body(row.seq)?;
         let Some(id) = train_id(&body.text) else { return Ok(false) };
-        let waits = self.enter_train(tenant_of_jobs(), &id, row)?;
+        let waits = self.enter_train(&id, row)?;
         if waits {
             row.sort_key = 0;
         }

@@ -68,8 +68,8 @@ record! {
         index HELD = "trains_held" ("held_at") positive;
         /// Its number.
         pub num: i64,
-        /// Its tenant; empty for the default one.
-        pub tenant: Arc<str>,
+        /// Number of its tenant; 0 for the default one.
+        pub tenant: i64,
         /// Its id, which jobs name.
         pub id: Arc<str>,
         /// What it does.
@@ -174,12 +174,12 @@ pub trait TrainTables: RecordTables {
     }
 
     /// The train of an id, held until the end of the transaction; where there is none, its id is held.
-    fn train_of(&mut self, tenant: &str, id: &str) -> Result<Option<TrainRow>> {
+    fn train_of(&mut self, tenant: i64, id: &str) -> Result<Option<TrainRow>> {
         Records::of(self).find(TrainRow::NAME, &(tenant, id), Read::Reserved)
     }
 
     /// The train of an id as it is.
-    fn find_train(&mut self, tenant: &str, id: &str) -> Result<Option<TrainRow>> {
+    fn find_train(&mut self, tenant: i64, id: &str) -> Result<Option<TrainRow>> {
         Records::of(self).find(TrainRow::NAME, &(tenant, id), Read::Plain)
     }
 
@@ -201,7 +201,7 @@ pub trait TrainTables: RecordTables {
     }
 
     /// A page of trains by id, or of those in one state, and how many there are in all.
-    fn trains(&mut self, tenant: &str, state: Option<TrainState>, limit: usize, offset: usize) -> Result<(Vec<TrainRow>, usize)> {
+    fn trains(&mut self, tenant: i64, state: Option<TrainState>, limit: usize, offset: usize) -> Result<(Vec<TrainRow>, usize)> {
         let all = match &state {
             None => Scan::over(TrainRow::NAME).under(&tenant),
             Some(TrainState::Held) => Scan::over(TrainRow::HELD).only("tenant", &tenant),

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::features::trains::commands::{AdvanceTrain, GetTrain, HoldTrain, ListTrains};
 use crate::features::trains::records::{TrainRow, TrainState, TrainView};
-use crate::features::trains::rules::tenant_of_jobs;
 use crate::http::caller::Asker;
 use crate::http::page::pagination;
 use crate::http::reply::{Failure, Json};
@@ -33,7 +32,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     let params = Params::parse(query.as_deref())?;
     let (limit, offset) = params.page(MAX_PAGE)?;
     let state = state(&params)?;
-    let (trains, total) = engine.query(ListTrains { tenant: tenant_of_jobs().to_owned(), state, limit, offset }).await?;
+    let (trains, total) = engine.query(ListTrains { state, limit, offset }).await?;
     let trains: Vec<Value> = trains.iter().map(|(row, cars)| outline(row, *cars)).collect();
     let page = pagination(total, limit, offset);
     Ok(Json::ok(json!({"trains": trains, "count": total, "pagination": page}).to_string()))
@@ -44,7 +43,7 @@ pub async fn get(State(engine): State<Engine>, Path(id): Path<String>, RawQuery(
     let params = Params::parse(query.as_deref())?;
     let limit = params.number("limit", 100, MAX_CARS)?.max(1);
     let after = i64::try_from(params.number("after", 0, usize::MAX)?).unwrap_or(i64::MAX);
-    let view = engine.query(GetTrain { tenant: tenant_of_jobs().to_owned(), id, after, limit }).await?;
+    let view = engine.query(GetTrain { id, after, limit }).await?;
     Ok(Json::ok(describe(&view).to_string()))
 }
 
@@ -64,13 +63,13 @@ pub async fn advance(
     }
     let job: Option<Result<JobId, _>> = asked.job_id.as_deref().map(str::parse);
     let job = job.transpose().map_err(|_| invalid("job_id", "job_id must be the id of a job, a lowercase UUIDv7."))?;
-    let advance = AdvanceTrain { tenant: tenant_of_jobs().to_owned(), id, job, by: named(asker) };
+    let advance = AdvanceTrain { id, job, by: named(asker) };
     Ok(Json::ok(describe(&engine.execute(advance).await?).to_string()))
 }
 
 /// `POST /trains/{id}/hold`
 pub async fn hold(State(engine): State<Engine>, asker: Asker, Path(id): Path<String>) -> Result<Json, Failure> {
-    let hold = HoldTrain { tenant: tenant_of_jobs().to_owned(), id, by: named(asker) };
+    let hold = HoldTrain { id, by: named(asker) };
     Ok(Json::ok(describe(&engine.execute(hold).await?).to_string()))
 }
 

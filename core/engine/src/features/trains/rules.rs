@@ -11,11 +11,6 @@ use crate::kernel::transaction::Transaction;
 
 pub(super) type Stored<T> = Result<T, StoreError>;
 
-/// The tenant whose trains a job joins: the default one.
-pub(crate) const fn tenant_of_jobs() -> &'static str {
-    ""
-}
-
 /// Who or what holds a train because its locomotive ended: how `held_by` begins then.
 pub(super) const BY_JOB: &str = "job.";
 
@@ -23,7 +18,7 @@ impl Transaction<'_> {
     /// A new job joins its train, if it names one and has not expired already.
     pub(crate) fn join_train(&mut self, job: &NewJob, row: &mut JobRow) -> Stored<()> {
         let Some(train) = job.train.as_ref().filter(|_| !row.state.is_terminal()) else { return Ok(()) };
-        if self.enter_train(tenant_of_jobs(), &train.id, row)? {
+        if self.enter_train(&train.id, row)? {
             row.state = JobState::Pending;
             row.sort_key = job.scheduled_at.map_or(0, Timestamp::as_millis);
         }
@@ -31,9 +26,9 @@ impl Transaction<'_> {
     }
 
     /// Puts a job at the end of a train. True when it must wait for others.
-    pub(super) fn enter_train(&mut self, tenant: &str, id: &str, row: &mut JobRow) -> Stored<bool> {
+    pub(super) fn enter_train(&mut self, id: &str, row: &mut JobRow) -> Stored<bool> {
         let now = self.now.as_millis();
-        let mut train = self.train_of(tenant, id)?;
+        let mut train = self.train_of(row.tenant, id)?;
         let car = CarRow { train: train.num, position: train.next_position, job: row.id, joined_at: now };
         let runs = train.locomotive.is_none() && train.state == TrainState::Running;
         // A train without a locomotive has no cars, unless its next car is chosen at the end of this command.
@@ -204,8 +199,8 @@ impl Transaction<'_> {
     }
 
     /// The train of an id, locked; a new one where there is none.
-    fn train_of(&mut self, tenant: &str, id: &str) -> Stored<TrainRow> {
-        let known = self.features.trains.known.values().find(|train| *train.id == *id && *train.tenant == *tenant);
+    fn train_of(&mut self, tenant: i64, id: &str) -> Stored<TrainRow> {
+        let known = self.features.trains.known.values().find(|train| *train.id == *id && train.tenant == tenant);
         if let Some(known) = known {
             return Ok(known.clone());
         }
@@ -214,7 +209,7 @@ impl Transaction<'_> {
         }
         self.tables.add_train(&TrainRow {
             num: 0,
-            tenant: tenant.into(),
+            tenant,
             id: id.into(),
             state: TrainState::Running,
             locomotive: None,
@@ -241,7 +236,7 @@ impl Transaction<'_> {
             json::push_text(&mut extra, "job_id", &job.to_string());
         }
         more(&mut extra);
-        self.journal.other(event, self.now, &train.id, &extra);
+        self.journal.of_tenant(train.tenant, event, self.now, &train.id, &extra);
     }
 }
 

@@ -74,7 +74,10 @@ impl Transaction<'_> {
             lines = self.runnable(runs, &lines)?;
         }
         if !lines.is_empty() {
-            ready.extend(self.tables.version_ready(&lines, wanted)?);
+            ready.extend(match self.tables.names().scope.num() {
+                None => self.tables.version_ready(&lines, wanted)?,
+                Some(tenant) => self.versions_of_tenant(tenant, &lines, wanted)?,
+            });
             ready.sort_by_key(|(row, _)| (-row.priority, row.sort_key));
             let left = ready.len().saturating_sub(wanted);
             ready.truncate(wanted);

@@ -58,13 +58,14 @@ impl PostgresTables {
 
     /// Locks the trains that the group will change, in the order of their numbers: two groups cannot wait for each
     /// other. Groups without jobs of trains ask nothing.
-    fn lock_trains(&mut self, joined: &[&str]) -> Result<()> {
+    fn lock_trains(&mut self, joined: &[(&str, &str)]) -> Result<()> {
         let leads = |row: &&JobRow| row.has(flag::CAR) && !row.has(flag::WAITS);
         let leaving: Vec<_> = self.unit_of_work.seen().filter(leads).map(|row| uuid(row.id)).collect();
         if !self.writes() || leaving.is_empty() && joined.is_empty() {
             return Ok(());
         }
-        self.query(sql!("lock_trains"), &[&leaving, &joined.to_vec()]).map(drop)
+        let (tenants, ids): (Vec<&str>, Vec<&str>) = joined.iter().copied().unzip();
+        self.query(sql!("lock_trains"), &[&leaving, &tenants, &ids]).map(drop)
     }
 
     /// Reads a line from a place on.

@@ -62,11 +62,11 @@ impl Run {
             15 => drop(b.change(Replay(self.job().unwrap_or_else(JobId::now_v7))).await),
             16 => drop(b.change(Activate(self.job().unwrap_or_else(JobId::now_v7))).await),
             17 if self.rng.random() => {
-                let hold = HoldTrain { tenant: String::new(), id: id.to_owned(), by: "operator".to_owned() };
+                let hold = HoldTrain { id: id.to_owned(), by: "operator".to_owned() };
                 drop(b.engine.store().execute(hold).await);
             }
             17 | 18 => {
-                let advance = AdvanceTrain { tenant: String::new(), id: id.to_owned(), job: None, by: "operator".to_owned() };
+                let advance = AdvanceTrain { id: id.to_owned(), job: None, by: "operator".to_owned() };
                 drop(b.engine.store().execute(advance).await);
             }
             _ => b.advance(seconds(self.rng.random_range(0..15))).await,
