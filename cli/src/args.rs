@@ -134,8 +134,8 @@ pub struct ServerArgs {
     /// Where dashboards have encrypted arguments decrypted (`ojs codec-server`): the manifest names it.
     #[arg(long, value_name = "URL", env = "OJS_CODEC_SERVER_URL")]
     pub codec_server_url: Option<String>,
-    /// What becomes of a job that names no tenant, from a caller without one: `default` gives it to the tenant `_default`, `reject`
-    /// refuses it with 422.
+    /// What becomes of a job that names no tenant, from a caller without one: `default` gives it to the tenant
+    /// `_default`, `reject` refuses it with 422.
     #[arg(long, value_name = "WHAT", env = "OJS_MISSING_TENANT", default_value = "default")]
     pub missing_tenant: MissingTenantArg,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
