@@ -144,6 +144,7 @@ mod tests {
             step: 0,
             flags: 0,
             limit: 0,
+            tenant: 0,
             holds: crate::kernel::holds::Holds::NONE,
         }
     }
