@@ -147,8 +147,8 @@ pub struct ServerArgs {
     /// Save checkpoints of active jobs only, and delete them when their jobs end.
     #[arg(long)]
     pub strict_checkpoints: bool,
-    /// What becomes of a job that names no tenant, from a caller without one: `default` gives it to the tenant `_default`, `reject`
-    /// refuses it with 422.
+    /// What becomes of a job that names no tenant, from a caller without one: `default` gives it to the tenant
+    /// `_default`, `reject` refuses it with 422.
     #[arg(long, value_name = "WHAT", env = "OJS_MISSING_TENANT", default_value = "default")]
     pub missing_tenant: MissingTenantArg,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.

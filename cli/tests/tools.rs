@@ -350,3 +350,19 @@ async fn limits_are_shown_and_overridden() {
     fails(&server.url(), &["rate-limits", "override", "api"], 2).await;
     fails(&server.url(), &["rate-limits", "get", "never"], 1).await;
 }
+
+#[tokio::test]
+async fn tenants_are_listed_limited_suspended_and_deleted() {
+    let server = ServerProcess::memory().await;
+    says(&server, &["jobs", "enqueue", "t", "--options", r#"{"metadata":{"tenant_id":"acme"}}"#]).await;
+    assert!(says(&server, &["tenants", "list"]).await.contains("acme"));
+    let limited = says(&server, &["tenants", "limits", "acme", "--max-queue-depth", "5", "--max-enqueue-rate", "9"]).await;
+    assert!(limited.contains("9 per PT1S"), "{limited}");
+    let shown = says(&server, &["tenants", "show", "acme"]).await;
+    assert!(shown.contains("1 of 5"), "{shown}");
+    assert_eq!(json_of(&server, &["tenants", "suspend", "acme"]).await["status"], "suspended");
+    assert_eq!(json_of(&server, &["tenants", "resume", "acme"]).await["status"], "active");
+    fails(&server.url(), &["tenants", "delete", "acme"], 1).await;
+    fails(&server.url(), &["tenants", "show", "nobody"], 1).await;
+    fails(&server.url(), &["tenants", "limits", "acme", "--period", "PT1M"], 2).await;
+}

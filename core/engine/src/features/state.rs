@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 
 use crate::features::limits::gate::Gates;
-use crate::features::tenants::rules::Kept;
+use crate::features::tenants::kept::Kept;
 use crate::features::trains::touched::Touched;
 use crate::features::workflows::ended::Ended;
 use crate::store::rows::Counts;

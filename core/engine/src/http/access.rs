@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
 
+pub use crate::http::holder::Holder;
+
 /// How often the file of keys is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -116,8 +118,7 @@ pub struct Key {
     pub sha256: String,
     /// When it was made, RFC 3339.
     pub created_at: String,
-    /// The tenant that it is bound to: its requests are those of this tenant. Without one it may speak for every tenant, and
-    /// for all together.
+    /// The tenant that it is bound to. Without one it may speak for every tenant, and for all together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
 }
@@ -361,50 +362,7 @@ impl Access {
         let found = keys.iter().fold(None, |found, key| if same(&key.sha256, &sum) { Some(key) } else { found });
         let unknown = || OjsError::new(ErrorCode::Unauthenticated, "This key is not known here; it may have been revoked.");
         let key = found.ok_or_else(unknown)?;
-        let tenant = key.tenant.as_deref().map(Arc::from);
-        Ok(Holder { name: key.name.as_str().into(), roles: key.roles.as_slice().into(), tenant })
-    }
-}
-
-/// A key that is in force: its name and what it is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    name: Arc<str>,
-    roles: Arc<[Role]>,
-    tenant: Option<Arc<str>>,
-}
-
-impl Holder {
-    /// The name of the key.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The tenant that the key is bound to.
-    #[must_use]
-    pub fn tenant(&self) -> Option<&Arc<str>> {
-        self.tenant.as_ref()
-    }
-
-    /// Whether the key has no role but `producer`: of jobs that another key enqueued it sees little.
-    #[must_use]
-    pub fn only_produces(&self) -> bool {
-        self.roles.iter().all(|role| *role == Role::Producer)
-    }
-
-    /// Checks that the key allows what is needed.
-    ///
-    /// # Errors
-    /// 403 when its roles do not suffice.
-    pub fn check(&self, needs: Permission) -> Result<(), OjsError> {
-        if self.roles.iter().any(|role| role.allows(needs)) {
-            return Ok(());
-        }
-        let roles = self.roles.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let message = format!("Key '{}' ({}) does not allow this: {} is needed.", self.name, roles.join(", "), needs.scope());
-        let details = serde_json::json!({"key": &*self.name, "roles": roles, "required_scope": needs.scope()});
-        Err(OjsError::new(ErrorCode::PermissionDenied, message).with_details(details))
+        Ok(Holder::of(key))
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod follower;
 pub(crate) mod frames;
 pub(crate) mod guard;
 pub(crate) mod health;
+pub(crate) mod holder;
 pub(crate) mod hosts;
 pub(crate) mod jobs;
 pub(crate) mod listener;

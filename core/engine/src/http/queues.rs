@@ -60,11 +60,9 @@ pub async fn stats(State(engine): State<Engine>, Path(name): Path<String>) -> Re
             members.insert("max_size_bytes".into(), json!(bytes));
         }
     }
-    if let Some(members) = stats.as_object_mut() {
-        if engine.tenant().is_none() {
-            // These figures are those of all tenants together.
-            members.extend(last_hour(&engine, queue.num).await?);
-        }
+    // The figures of the last hour are those of all tenants together.
+    if let (None, Some(members)) = (engine.tenant(), stats.as_object_mut()) {
+        members.extend(last_hour(&engine, queue.num).await?);
     }
     for target in [&mut object, &mut stats] {
         if let Some(target) = target.as_object_mut() {

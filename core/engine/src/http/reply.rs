@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError, SPEC_VERSION};
 
 use crate::error::{Refusal, StoreError};
+use crate::features::tenants::quota::LIMIT_EXCEEDED;
 
 const OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -117,8 +118,6 @@ impl IntoResponse for Failure {
 
 /// The literal code that the backpressure extension prints.
 const QUEUE_FULL: &str = "QUEUE_FULL";
-/// The literal code that the tenancy extension prints.
-pub const LIMIT_EXCEEDED: &str = "TENANT_LIMIT_EXCEEDED";
 /// The literal code for an extension that the client requires.
 pub const EXTENSION_NOT_SUPPORTED: &str = "EXTENSION_NOT_SUPPORTED";
 /// Most jobs of a request, in a header as well (bulk operations, section 11.3).

@@ -192,7 +192,7 @@ pub fn table() -> Vec<Route> {
         at(POST, "/admin/tenants/{id}/suspend", post(tenants::suspend)),
         at(POST, "/admin/tenants/{id}/resume", post(tenants::resume)),
         at(GET, "/admin/tenants/{id}/stats", get(tenants::stats)),
-        at(GET, "/admin/tenants/{id}/jobs", get(tenants::jobs)),
+        at(GET, "/admin/tenants/{id}/jobs", get(jobs_operator::list_of_tenant)),
         at(GET, "/admin/system/audit", get(system_operator::audit)),
         at(GET, "/admin/system/maintenance", get(system_operator::maintenance)),
         at(POST, "/admin/system/maintenance", post(system_operator::set_maintenance)),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::extract::Request;
+use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on_service};
@@ -132,14 +133,23 @@ impl Service<Request> for OfCaller {
             tenant => Ok(tenant),
         });
         match tenant {
-            Ok(None) => Box::pin(self.plain.call(request)),
+            Ok(None) => Box::pin(answer(self.plain.clone(), request)),
             Ok(Some(tenant)) => {
-                let mut own = self.handler.clone().with_state(self.engine.of_tenant(tenant));
-                Box::pin(async move { own.call(request).await })
+                let own = self.handler.clone().with_state(self.engine.of_tenant(tenant));
+                Box::pin(answer(own, request))
             }
             Err(error) => Box::pin(async move { Ok(Failure::from(error).into_response()) }),
         }
     }
+}
+
+async fn answer(mut handler: MethodRouter, request: Request) -> Result<Response, Infallible> {
+    let mut response = handler.call(request).await?;
+    if response.extensions().get::<Failure>().is_some() {
+        // Its body is written later: the length that the handler's router has noted is that of an empty one.
+        response.headers_mut().remove(CONTENT_LENGTH);
+    }
+    Ok(response)
 }
 
 /// The tenant of a request: the one that its key is bound to, else the one that its header names.

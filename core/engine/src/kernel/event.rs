@@ -117,8 +117,8 @@ impl EventFilter {
         }
     }
 
-    /// Whether an event of this tenant passes. `of_job`: it is about a job. Events of queues, workers and the server belong
-    /// to operators.
+    /// Whether an event of this tenant passes. `of_job`: it is about a job. Events of queues, workers and the server
+    /// belong to operators.
     #[must_use]
     pub fn wants_tenant(&self, tenant: Option<&str>, of_job: bool, name: &str) -> bool {
         let owned = of_job || ["workflow.", "cron.", "train.", "tenant."].iter().any(|start| name.starts_with(start));

@@ -1,8 +1,8 @@
 //! Whose jobs the running command or query may see.
 //!
 //! A connection carries out one command at a time, so its scope is kept beside the names that it remembers
-//! ([`Names`](crate::store::names::Names)): what looks up a row by an id from a request asks there whether the caller may
-//! see it, and lists find the caller's rows only. Rules that follow from a change (the next step of a workflow, a
+//! ([`Names`](crate::store::names::Names)): what looks up a row by an id from a request asks there whether the caller
+//! may see it, and lists find the caller's rows only. Rules that follow from a change (the next step of a workflow, a
 //! replaced job) read rows without asking.
 use std::sync::Arc;
 

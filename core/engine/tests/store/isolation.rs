@@ -1,9 +1,9 @@
 //! The proof that a tenant neither sees nor changes what belongs to another one: every operation that the server has is
-//! called by a stranger, with the names and ids of what is not his.
+//! called by a stranger, with the names and ids of what belongs to the other tenant.
 //!
-//! For each operation the answer must be the one that a name which nobody has ever used gets: so not even that the thing
-//! exists can be learnt. An operation that is not in [`PROBES`] must be for operators only, so a new operation that
-//! tenants may call fails this test until it has a line there.
+//! For each operation the answer must be the one that a name gets which has never been used: so a stranger cannot even
+//! learn that the thing exists. An operation that is not in [`PROBES`] must be for operators only, so a new operation
+//! that tenants may call fails this test until it has a line there.
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};

@@ -110,3 +110,42 @@ pub fn tenant_in(body: &str) -> Result<Option<String>, OjsError> {
     let meta = known.iter().rev().find(|(name, _)| name == "meta").map_or("{}", |(_, raw)| *raw);
     Ok(given_in(meta)?.filter(|id| id != DEFAULT_TENANT))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+    use super::*;
+
+    fn settled(meta: &str, caller: Option<&str>) -> Result<(String, Option<String>), OjsError> {
+        let (meta, tenant) = settle(Cow::Borrowed(meta), caller)?;
+        Ok((meta.into_owned(), tenant.map(String::from)))
+    }
+
+    #[test]
+    fn a_tenant_is_written_once_and_read_under_any_spelling_of_its_name() {
+        let acme = Some("acme".to_owned());
+        assert_eq!(settled("{}", Some("acme")).unwrap(), (r#"{"tenant_id":"acme"}"#.to_owned(), acme.clone()));
+        let written = r#"{"tenant_id":"acme","x":1.0}"#;
+        assert_eq!(settled(r#"{"x":1.0,"tenant_id":null}"#, Some("acme")).unwrap(), (written.to_owned(), acme.clone()));
+        assert_eq!(settled(written, Some("acme")).unwrap(), (written.to_owned(), acme.clone()));
+        let escaped = "{\"tenant\\u005fid\":\"acme\"}";
+        assert_eq!(settled(escaped, None).unwrap(), (escaped.to_owned(), acme));
+        assert!(settled(escaped, Some("blog")).is_err());
+        assert!(settled(r#"{"tenant_id":"acme","tenant_id":"blog"}"#, Some("acme")).is_err(), "the last one counts");
+    }
+
+    #[test]
+    fn the_default_tenant_is_not_written() {
+        assert_eq!(settled("{}", Some(DEFAULT_TENANT)).unwrap(), ("{}".to_owned(), None));
+        assert_eq!(settled(r#"{"tenant_id":"_default"}"#, None).unwrap().1, None);
+        assert!(settled(r#"{"tenant_id":"_default"}"#, Some("acme")).is_err());
+        assert!(settled(r#"{"tenant_id":"acme"}"#, Some(DEFAULT_TENANT)).is_err());
+    }
+
+    #[test]
+    fn keys_of_two_tenants_are_never_equal() {
+        let key = crate::unique::UniqueKey::parse(&"a".repeat(64)).unwrap();
+        assert_ne!(key.of_tenant("acme"), key.of_tenant("blog"));
+        assert_ne!(key.of_tenant("acme"), key);
+    }
+}

@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::features::admin::commands::ListJobs;
 use crate::features::admin::records::JobPage;
 use crate::features::dead_letters::commands::Replay;
+use crate::features::tenants::commands::GetTenant;
 use crate::http::operator::{Paging, time};
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, job_id};
@@ -34,6 +35,12 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
     push_member(&mut out, "pagination", &pagination.to_string());
     out.push('}');
     Ok(Json::ok(out))
+}
+
+/// `GET /admin/tenants/{id}/jobs`: the same of one tenant.
+pub async fn list_of_tenant(State(engine): State<Engine>, Path(id): Path<String>, query: RawQuery) -> Result<Json, Failure> {
+    let view = engine.query(GetTenant(id)).await?;
+    list(State(engine.of_tenant(view.row.id)), query).await
 }
 
 fn filter(params: &Params, paging: Paging) -> Result<JobFilter, OjsError> {

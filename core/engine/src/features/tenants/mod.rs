@@ -1,6 +1,7 @@
 //! Tenants: to whom jobs belong, who sees them, and how much each tenant may use.
 mod audit;
 pub mod commands;
+pub(crate) mod kept;
 pub(crate) mod metrics;
 pub(crate) mod operator_routes;
 pub mod quota;

@@ -6,7 +6,6 @@ use ojs_model::{JobState, OjsError};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::features::admin::job_routes;
 use crate::features::tenants::commands::{DeleteTenant, GetTenant, ListTenants, PutTenant, TenantView};
 use crate::features::tenants::quota::Quota;
 use crate::http::call::Call;
@@ -80,12 +79,6 @@ async fn switch(engine: &Engine, id: String, active: bool) -> Result<Json, Failu
 pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
     while !engine.execute(DeleteTenant(id.clone())).await? {}
     Ok(Json::with_status(StatusCode::OK, json!({"deleted": true, "tenant_id": id}).to_string()))
-}
-
-/// `GET /admin/tenants/{id}/jobs`: as `/admin/jobs`, of this tenant only.
-pub async fn jobs(State(engine): State<Engine>, Path(id): Path<String>, query: RawQuery) -> Result<Json, Failure> {
-    let view = engine.query(GetTenant(id)).await?;
-    job_routes::list(State(engine.of_tenant(view.row.id)), query).await
 }
 
 /// `GET /admin/tenants/{id}/stats`.

@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 use crate::error::{Result, StoreError};
 use crate::store::record::{Cell, Field, Kind};
 
+/// The literal code of a refusal, as the extension prints it.
+pub const LIMIT_EXCEEDED: &str = "TENANT_LIMIT_EXCEEDED";
+
 /// Limits of a tenant. What is `None` is not limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Quota {

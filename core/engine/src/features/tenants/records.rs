@@ -36,8 +36,8 @@ record! {
         pub quota: StoredQuota = "",
         /// 1 while jobs that its limits held may have to be let go.
         pub opening: i64 = 0,
-        /// When it was deleted, milliseconds; 0 while it is not. Its number stays: what is left of it, such as events and
-        /// ended workflows, must not become another tenant's.
+        /// When it was deleted, milliseconds; 0 while it is not. Its number stays: what is left of it, such as events
+        /// and ended workflows, must not become another tenant's.
         pub deleted_at: i64 = 0,
     }
 }
@@ -212,7 +212,7 @@ pub trait TenantTables: RecordTables {
         Ok(self.tenant(num)?.map(|row| row.id))
     }
 
-    /// Number of the tenant that a filter names; 0 for the default one, -1, which no job has, for one that is not known.
+    /// Number of a tenant; 0 for the default one, -1, which no job has, for one that is not known.
     fn tenant_wanted(&mut self, id: &str) -> Result<i64> {
         if id == DEFAULT_TENANT {
             return Ok(0);

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use ojs_model::{ErrorCode, JobState, NewJob, OjsError, envelope, json};
 
 use crate::error::{Applied, StoreError};
-use crate::features::tenants::quota::Quota;
+use crate::features::tenants::quota::{LIMIT_EXCEEDED, Quota};
 use crate::features::tenants::records::{RateRow, TenantRow, Usage};
-use crate::http::reply::LIMIT_EXCEEDED;
 use crate::kernel::admission::Admission;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, Line};
@@ -26,17 +25,6 @@ type Stored<T> = Result<T, StoreError>;
 const SLICE: usize = 500;
 /// Jobs of a tenant that a claim for some job types looks at.
 const FRONT: usize = 4_000;
-
-/// What the tenants feature keeps until the end of a transaction.
-#[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// What has happened, by tenant and queue.
-    totals: BTreeMap<(i64, i64), [i64; 3]>,
-    /// Counts of tenants whose record this transaction holds, as they were committed.
-    held: BTreeMap<i64, Usage>,
-    /// Tenants that may start more jobs than before.
-    released: Vec<i64>,
-}
 
 /// What one tenant is asked to take.
 #[derive(Debug, Clone, Copy, Default)]
@@ -257,7 +245,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Another reason has let go of a job. If only its tenant still holds it, the tenant may have had room all the time.
+    /// Another reason has let go of a job. If only its tenant still holds it, the tenant may have had room already.
     pub(crate) fn look_at_tenant(&mut self, row: &JobRow) {
         if row.holds == Holds::TENANT {
             self.features.tenants.released.push(row.tenant);
