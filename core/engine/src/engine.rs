@@ -2,14 +2,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "postgres")]
-use ojs_model::redact::SecretUrl;
 use ojs_model::{JobId, NewJob, Timestamp};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::connect::{OpenError, open_store};
 use crate::error::{Applied, Refusal, StoreError};
-use crate::features;
 use crate::features::progress::board::Board;
 use crate::features::queue_config::commands::EmitFull;
 use crate::features::tenants::within::Within;
@@ -20,53 +18,22 @@ use crate::kernel::command::{Claim, Enqueue, Exchange, Exchanged, Outcome, Outco
 use crate::kernel::ending::Ending;
 use crate::kernel::finding::Audited;
 use crate::kernel::job::JobView;
-use crate::kernel::maintenance::Sweeper;
 use crate::kernel::placed::Placed;
 use crate::kernel::typed::{Command, Query};
 use crate::kernel::wake::{Registration, Signal, Wakeups};
 use crate::metrics::Metrics;
-use crate::options::{EngineOptions, StoreUrl};
+use crate::options::EngineOptions;
 use crate::outgoing::Outgoing;
-use crate::store::memory::MemoryTables;
 use crate::store::postgres::Node;
-#[cfg(feature = "postgres")]
-use crate::store::postgres::{PostgresTables, Role};
 use crate::store::seam::{Finding, Store};
-use crate::store::sqlite::SqliteTables;
-use crate::store::tables::Tables;
-use crate::store::writer::{Connections, GroupCommitStore, WriterParts};
 use crate::stream::Streams;
 
 /// Longest wait for jobs that a request may ask for: below the idle time-outs of common proxies.
 pub const MAX_WAIT: Duration = Duration::from_secs(60);
-/// Connections that write: while one waits for the commit of its group, the next group gathers at another.
-#[cfg(feature = "postgres")]
-const POSTGRES_WRITERS: usize = 6;
-/// Connections that only read.
-#[cfg(feature = "postgres")]
-const POSTGRES_READERS: usize = 2;
 /// Shortest pause between two looks of a fetch that names job types.
 const PICKY_PAUSE: Duration = Duration::from_millis(20);
 /// Shortest pause between two looks at a queue that hands out at a rate.
 const MIN_PAUSE: Duration = Duration::from_millis(5);
-
-/// The engine could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The store could not be opened.
-    #[error("cannot open {store}: {fault}. {remedy}")]
-    Store {
-        /// Which store.
-        store: String,
-        /// What it said.
-        fault: StoreError,
-        /// What to look at, for a store of this kind.
-        remedy: &'static str,
-    },
-    /// The runtime is shutting down.
-    #[error("cannot open the store: {0}")]
-    Runtime(#[from] tokio::task::JoinError),
-}
 
 /// A job engine. Cheap to clone; all clones are the same engine.
 #[derive(Clone)]
@@ -307,7 +274,7 @@ impl Engine {
     /// # Errors
     /// When rows cannot be read at all, or the engine is closed.
     pub async fn audit(&self) -> Result<Audited, StoreError> {
-        let checks = features::ALL.iter().filter_map(|feature| feature.audit).collect();
+        let checks = crate::features::ALL.iter().filter_map(|feature| feature.audit).collect();
         let refused =
             |refusal: Refusal| refusal.into_error().map_or_else(|fault| fault, |error| StoreError::Failed(error.message));
         self.query(RunAudit(checks)).await.map_err(refused)
@@ -466,70 +433,6 @@ impl Drop for Handout {
         if let (false, Ok(runtime)) = (jobs.is_empty(), tokio::runtime::Handle::try_current()) {
             let engine = self.engine.clone();
             runtime.spawn(async move { engine.give_back(jobs).await });
-        }
-    }
-}
-
-fn open_store(
-    url: &StoreUrl,
-    options: &EngineOptions,
-    wakeups: Arc<Wakeups>,
-    stop: CancellationToken,
-    metrics: Arc<Metrics>,
-    progress: Arc<Board>,
-) -> Result<(GroupCommitStore, Option<Arc<Node>>), OpenError> {
-    let remedy = match url {
-        StoreUrl::Postgres { .. } => "Check that PostgreSQL runs there, and that user and database exist",
-        _ => "Check that the folder exists and is writable, and that the file is an ojs database",
-    };
-    let refused = |fault| OpenError::Store { store: url.to_string(), fault, remedy };
-    let (connections, node) = connect(url, &wakeups, stop).map_err(refused)?;
-    let parts = WriterParts {
-        features: features::ALL,
-        connections,
-        clock: Arc::clone(&options.clock),
-        sweeper: Sweeper::new(options.worker_timeout, options.retention),
-        wakeups,
-        metrics,
-        progress,
-    };
-    let store = GroupCommitStore::start(parts).map_err(refused)?;
-    Ok((store, node))
-}
-
-/// Opens the connections of a store.
-fn connect(
-    url: &StoreUrl,
-    wakeups: &Arc<Wakeups>,
-    stop: CancellationToken,
-) -> Result<(Connections, Option<Arc<Node>>), StoreError> {
-    let one = |tables: Box<dyn Tables>| vec![tables];
-    match url {
-        StoreUrl::Memory => {
-            let writers = one(Box::<MemoryTables>::default());
-            Ok((Connections { writers, maintenance: None, readers: Vec::new(), name: "memory", checkup: None }, None))
-        }
-        StoreUrl::Sqlite { path, durability } => {
-            let unclean = SqliteTables::recover(path)?;
-            let writers = one(Box::new(SqliteTables::open(path, *durability)?));
-            let readers = one(Box::new(SqliteTables::open_reader(path)?));
-            let checkup = unclean.then(|| crate::store::sqlite::checkup::start(path));
-            Ok((Connections { writers, maintenance: None, readers, name: "sqlite", checkup }, None))
-        }
-        #[cfg(not(feature = "postgres"))]
-        StoreUrl::Postgres { .. } => {
-            drop((Arc::clone(wakeups), stop));
-            Err(crate::store::postgres::absent())
-        }
-        #[cfg(feature = "postgres")]
-        StoreUrl::Postgres { url, direct } => {
-            let node = Node::open(url.expose())?;
-            node.listen(direct.as_ref().map(SecretUrl::expose), Arc::clone(wakeups), stop)?;
-            let open = |role| Ok(Box::new(PostgresTables::open(&node, role)?) as Box<dyn Tables>);
-            let writers = (0..POSTGRES_WRITERS).map(|_| open(Role::Writer)).collect::<Result<_, StoreError>>()?;
-            let readers = (0..POSTGRES_READERS).map(|_| open(Role::Reader)).collect::<Result<_, StoreError>>()?;
-            let maintenance = Some(open(Role::Maintenance)?);
-            Ok((Connections { writers, maintenance, readers, name: "postgres", checkup: None }, Some(node)))
         }
     }
 }

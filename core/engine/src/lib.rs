@@ -48,6 +48,7 @@ pub mod command {
     pub use crate::kernel::query::*;
     pub use crate::kernel::typed::{Command, Query};
 }
+mod connect;
 mod engine;
 pub mod error;
 mod features;
@@ -59,7 +60,8 @@ pub mod outgoing;
 pub mod store;
 mod stream;
 
-pub use engine::{Engine, OpenError};
+pub use connect::OpenError;
+pub use engine::Engine;
 pub use features::admin::records as admin;
 pub use features::bulk::records as bulk;
 pub use features::checkpoints::records as checkpoint;

@@ -223,8 +223,11 @@ mod fakes {
 
     use super::*;
 
+    /// Arguments of the jobs that have run, with their places.
+    type Seen = Arc<Mutex<Vec<(i64, u64)>>>;
+
     /// A worker whose handler `deploy` keeps its argument and its place; an argument below zero fails for good.
-    fn worker(client: &Client) -> (Arc<Worker>, Arc<Mutex<Vec<(i64, u64)>>>) {
+    fn worker(client: &Client) -> (Arc<Worker>, Seen) {
         let (worker, seen) = (Worker::for_client(client), Arc::new(Mutex::new(Vec::new())));
         let kept = Arc::clone(&seen);
         let handler = move |ctx: JobContext| {
@@ -268,7 +271,8 @@ mod fakes {
             let (worker, seen) = worker(&client);
             assert!(fake.drain(&worker).await.is_err(), "the failure of the first job");
             fake.drain(&worker).await.unwrap();
-            assert_eq!((&*seen.lock().unwrap(), client.get_job(&second.id).await.unwrap().state), (&ran, state), "{action:?}");
+            let now = client.get_job(&second.id).await.unwrap().state;
+            assert_eq!((seen.lock().unwrap().clone(), now), (ran, state), "{action:?}");
         }
     }
 

@@ -16,8 +16,8 @@ crate::on_every_store!(a_stranger_neither_sees_nor_changes_anything);
 /// Stands in everything of the owner that has text: what must not be in any answer to the stranger.
 const SECRET: &str = "sesame";
 
-/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$cron`, `$queue` and `$key` stand for things of the
-/// owner, and then for things that are not there.
+/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$train`, `$cron`, `$queue` and `$key` stand for things of
+/// the owner, and then for things that are not there.
 #[rustfmt::skip]
 const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/health", ""),
@@ -41,6 +41,13 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("POST", "/jobs/$active/ack", "{}"),
     ("POST", "/jobs/$active/nack", r#"{"error":{"code":"x","message":"m"}}"#),
     ("POST", "/jobs/$job/cancel", "{}"),
+    ("PUT", "/jobs/$active/progress", r#"{"progress":0.9,"message":"m"}"#),
+    ("GET", "/jobs/$active/progress", ""),
+    ("GET", "/jobs/$done/progress/stream", ""),
+    ("PUT", "/jobs/$active/checkpoint", r#"{"state":{"page":9}}"#),
+    ("POST", "/jobs/$active/checkpoint", r#"{"state":{"page":9}}"#),
+    ("GET", "/jobs/$active/checkpoint", ""),
+    ("DELETE", "/jobs/$active/checkpoint", ""),
     ("POST", "/jobs/fetch", r#"{"queues":["$queue"],"count":10}"#),
     ("POST", "/jobs/results", r#"{"ids":["$done","$dead"]}"#),
     ("POST", "/workers/fetch", r#"{"queues":["$queue"],"count":10,"worker_id":"w"}"#),
@@ -52,6 +59,15 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("POST", "/workflows", r#"{"type":"chain","steps":[{"type":"t","args":[],"options":{"queue":"mine"}}]}"#),
     ("GET", "/workflows/$flow", ""),
     ("DELETE", "/workflows/$flow", ""),
+    ("GET", "/workflows/$flow/progress", ""),
+    ("GET", "/trains", ""),
+    ("GET", "/trains/$train", ""),
+    ("POST", "/trains/$train/advance", r#"{"confirm":true}"#),
+    ("POST", "/trains/$train/hold", "{}"),
+    ("GET", "/admin/trains", ""),
+    ("GET", "/admin/trains/$train", ""),
+    ("POST", "/admin/trains/$train/advance", r#"{"confirm":true}"#),
+    ("POST", "/admin/trains/$train/hold", "{}"),
     ("GET", "/cron", ""),
     ("POST", "/cron", r#"{"name":"$cron","expression":"0 0 1 1 *","job_template":{"type":"t","args":[]}}"#),
     ("DELETE", "/cron/$cron", ""),
@@ -96,6 +112,11 @@ const ENDLESS: &[(&str, &str)] = &[("GET", "/events/stream")];
 /// What stands for what: the placeholders, and their values.
 type Names = Vec<(&'static str, String)>;
 
+/// A request of the owner.
+async fn ask_as_owner(b: &Bench, method: &str, path: &str, body: &Value) -> (u16, axum::http::HeaderMap, Value) {
+    ask(b.engine.router(), &[("X-OJS-Tenant", "owner")], method, path, body).await
+}
+
 /// What the owner has.
 async fn world(b: &Bench) -> Names {
     let job = |n: u64| {
@@ -124,7 +145,14 @@ async fn world(b: &Bench) -> Names {
     let waiting = ids.iter().find(|id| !held.contains(&id.as_str())).unwrap().clone();
     let [done, dead, active] = [0, 1, 2].map(|n| held[n].to_owned());
     let flow = flow["workflow"]["id"].as_str().unwrap().to_owned();
-    let named = ["$cron", "$queue", "$key"].map(|name| (name, SECRET.to_owned()));
+    let report = json!({"progress": 0.5, "message": SECRET, "checkpoint": {"x": SECRET}, "lease_token": token(2)});
+    let (status, _, answer) = ask_as_owner(b, "PUT", &format!("/jobs/{}/progress", held[2]), &report).await;
+    assert_eq!(status, 200, "{answer}");
+    let in_train = json!({"type": "sesame.job", "args": [SECRET], "options": {"queue": SECRET, "train": SECRET}});
+    for _ in 0..2 {
+        ask("POST", "/jobs", in_train.clone()).await;
+    }
+    let named = ["$train", "$cron", "$queue", "$key"].map(|name| (name, SECRET.to_owned()));
     let with_ids = [("$job", waiting), ("$active", active), ("$done", done), ("$dead", dead), ("$flow", flow)];
     with_ids.into_iter().chain(named).collect()
 }
@@ -132,7 +160,7 @@ async fn world(b: &Bench) -> Names {
 /// The same names for things that nobody has.
 fn nothing(names: &Names) -> Names {
     let fresh = |name: &str| {
-        if name.starts_with("$cron") || name.starts_with("$queue") || name.starts_with("$key") {
+        if name.starts_with("$train") || name.starts_with("$cron") || name.starts_with("$queue") || name.starts_with("$key") {
             "nowhere".to_owned()
         } else {
             ojs_model::JobId::now_v7().to_string()
@@ -176,6 +204,10 @@ async fn everything(b: &Bench, names: &Names) -> Vec<Value> {
         "/rate-limits",
         "/events?limit=1000",
         "/jobs/$done/result",
+        "/jobs/$active/progress",
+        "/jobs/$active/checkpoint",
+        "/trains",
+        "/trains/$train",
         "/workflows/$flow",
     ] {
         let (status, _, mut answer) =
@@ -248,7 +280,7 @@ async fn every_operation_is_probed_or_is_for_operators() {
                 // It is there in test mode only.
                 continue;
             }
-            let concrete = path.replace("{directive}", "quiet").replace('{', "").replace('}', "");
+            let concrete = path.replace("{directive}", "quiet").replace(['{', '}'], "");
             let (status, _, body) = ask(b.engine.router(), &[("X-OJS-Tenant", "a")], &method, &concrete, &json!({})).await;
             let reason = &body["error"]["details"]["reason"];
             assert_eq!((status, reason), (403, &json!("operators_only")), "{method} {path} needs a probe: {body}");

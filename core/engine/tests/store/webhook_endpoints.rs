@@ -42,7 +42,7 @@ async fn a_hanging_endpoint_fails_in_time_and_delays_no_other(b: Bench) {
     subscribe(&b, &quick.url(), json!(["job.started"])).await;
     b.claim(1).await;
     quick.next().await;
-    let mut told = vec![next(&mut ends).await, next(&mut ends).await];
+    let mut told = [next(&mut ends).await, next(&mut ends).await];
     told.sort_by_key(|(name, _)| name.clone());
     assert_eq!(told[0].0, "webhook.delivered");
     assert_eq!((told[1].0.as_str(), &told[1].1["error"]), ("webhook.failed", &json!("no answer within 300 ms")));

@@ -70,7 +70,7 @@ impl Query for GetCheckpoint {
     type Reply = CheckpointRow;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<CheckpointRow> {
-        let row = tables.row(self.0)?.ok_or_else(|| OjsError::not_found("job", &self.0.to_string()))?;
+        let row = tables.visible(self.0)?.ok_or_else(|| OjsError::not_found("job", &self.0.to_string()))?;
         let found = if row.has(flag::CHECKPOINT) { tables.checkpoint(self.0)? } else { None };
         Ok(found.ok_or_else(|| OjsError::not_found("checkpoint", &self.0.to_string()))?)
     }

@@ -4,7 +4,7 @@
 //! Those in between stay here: they are answered from memory, and what is left of them is written when the second is
 //! over, or with the end of the attempt. A crash loses at most what was reported in the last second.
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ojs_model::JobId;
 
@@ -22,6 +22,8 @@ pub struct Proof {
     pub lease: Option<i64>,
     /// The worker, if it named itself.
     pub worker: Option<String>,
+    /// The tenant of the caller, if it has one.
+    pub tenant: Option<Arc<str>>,
 }
 
 /// A job on the board.
@@ -144,7 +146,10 @@ impl Board {
     pub fn failed(&self, due: &Due, refused: bool) {
         let mut entries = self.lock();
         if refused {
-            entries.jobs.remove(&due.job);
+            // Only what came with the same proof: a stranger's report says nothing about the holder's.
+            if entries.jobs.get(&due.job).is_some_and(|entry| entry.proof == due.proof) {
+                entries.jobs.remove(&due.job);
+            }
         } else if let Some(entry) = entries.jobs.get_mut(&due.job) {
             entry.written = entry.version.wrapping_sub(1);
         }

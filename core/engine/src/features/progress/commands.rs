@@ -82,7 +82,7 @@ impl Query for GetProgress {
     type Reply = Standing;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Standing> {
-        let row = tables.row(self.job)?.ok_or_else(|| OjsError::not_found("job", &self.job.to_string()))?;
+        let row = tables.visible(self.job)?.ok_or_else(|| OjsError::not_found("job", &self.job.to_string()))?;
         Ok(standing(tables, &self.board, row)?)
     }
 }

@@ -75,7 +75,8 @@ impl Engine {
         if self.is_stopping() || !self.progress().begins() {
             return;
         }
-        let engine = self.downgrade();
+        // Of all tenants: the board has reports of others as well.
+        let engine = self.of_all().downgrade();
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LOOK).await;

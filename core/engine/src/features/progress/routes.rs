@@ -61,10 +61,10 @@ impl ReportBody<'_> {
         Ok(report.received(now.as_millis()))
     }
 
-    fn proof(&self) -> Result<Proof, OjsError> {
+    fn proof(&self, engine: &Engine) -> Result<Proof, OjsError> {
         let worker = self.worker_id.as_deref().filter(|id| !id.is_empty());
         worker.map_or(Ok(()), |id| envelope::check_name("worker_id", id))?;
-        Ok(Proof { lease: self.lease_token, worker: worker.map(str::to_owned) })
+        Ok(Proof { lease: self.lease_token, worker: worker.map(str::to_owned), tenant: engine.tenant().cloned() })
     }
 
     /// The checkpoint that it carries, which is the job's checkpoint like any other.
@@ -86,7 +86,7 @@ impl ReportBody<'_> {
 pub async fn put(State(engine): State<Engine>, Path(id): Path<String>, call: Call) -> Result<Json, Failure> {
     let id = job_id("job", &id)?;
     let body: ReportBody<'_> = call.parse()?;
-    let (report, proof) = (body.report(engine.now())?, body.proof()?);
+    let (report, proof) = (body.report(engine.now())?, body.proof(&engine)?);
     let checkpoint = body.checkpoint(&engine, id, &proof)?;
     let saved = checkpoint.as_ref().map(|save| save.state.len());
     let (state, progress) = engine.report_progress(id, proof, report, checkpoint).await?;

@@ -61,7 +61,7 @@ impl Query for GetWorkflowProgress {
     type Reply = WorkflowProgress;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<WorkflowProgress> {
-        let row = tables.workflow(self.workflow)?;
+        let row = tables.workflow(self.workflow)?.filter(|row| tables.names().scope.sees(row.tenant));
         let row = row.ok_or_else(|| OjsError::not_found("workflow", &self.workflow.to_string()))?;
         Ok(of_workflow(tables, &self.board, row, 0)?)
     }
