@@ -16,8 +16,8 @@ crate::on_every_store!(a_stranger_neither_sees_nor_changes_anything);
 /// Stands in everything of the owner that has text: what must not be in any answer to the stranger.
 const SECRET: &str = "sesame";
 
-/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$train`, `$cron`, `$queue` and `$key` stand for things of
-/// the owner, and then for things that are not there.
+/// What is asked. `$job`, `$active`, `$done`, `$dead`, `$flow`, `$train`, `$cron`, `$queue` and `$key` stand for things
+/// of the owner, and then for things that are not there.
 #[rustfmt::skip]
 const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/health", ""),
