@@ -50,6 +50,7 @@ mod schemas;
 mod strangers;
 mod streams;
 mod support;
+mod tenant_features;
 mod tenant_limits;
 mod tenants;
 mod timeouts;

@@ -1,0 +1,86 @@
+//! Tenants together with trains, versions and progress.
+use serde_json::{Value, json};
+
+use crate::support::Bench;
+use crate::tenants::ask;
+
+crate::on_every_store!(
+    jt_23_trains_of_two_tenants_are_apart,
+    a_fetch_of_a_tenant_gets_its_own_versions_only,
+    a_report_of_a_stranger_changes_nothing_of_the_holders,
+);
+
+/// A successful request of a tenant.
+async fn of(b: &Bench, tenant: &str, method: &str, path: &str, body: Value) -> Value {
+    let (status, _, answer) = ask(b.engine.router(), &[("X-OJS-Tenant", tenant)], method, path, &body).await;
+    assert!(status < 300, "{method} {path}: {answer}");
+    answer
+}
+
+/// Ids of the jobs that a fetch of a tenant brings.
+async fn fetched(b: &Bench, tenant: &str, fetch: Value) -> Vec<String> {
+    let answer = of(b, tenant, "POST", "/workers/fetch", fetch).await;
+    answer["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn jt_23_trains_of_two_tenants_are_apart(b: Bench) {
+    let job = json!({"type": "t", "args": [], "options": {"queue": "q", "train": "x"}});
+    let mut ids = Vec::new();
+    for tenant in ["a", "b", "_default", "a"] {
+        let made = of(&b, tenant, "POST", "/jobs", job.clone()).await;
+        ids.push((made["job"]["id"].as_str().unwrap().to_owned(), made["job"]["train"]["position"].as_i64().unwrap()));
+    }
+    let positions: Vec<i64> = ids.iter().map(|(_, position)| *position).collect();
+    assert_eq!(positions, [1, 1, 1, 2], "each tenant has a train of its own");
+    for (tenant, cars) in [("a", 2), ("b", 1), ("_default", 1)] {
+        let train = of(&b, tenant, "GET", "/trains/x", Value::Null).await;
+        assert_eq!(train["length"], cars, "{tenant}");
+        assert_eq!(of(&b, tenant, "GET", "/trains", Value::Null).await["count"], 1, "{tenant}");
+    }
+    // Held for one tenant, it goes on for the others.
+    of(&b, "a", "POST", "/trains/x/hold", json!({})).await;
+    assert_eq!(of(&b, "b", "GET", "/trains/x", Value::Null).await["state"], "running");
+    let fetch = json!({"queues": ["q"], "count": 9, "worker_id": "w"});
+    for (tenant, id) in [("a", &ids[0].0), ("b", &ids[1].0)] {
+        assert_eq!(fetched(&b, tenant, fetch.clone()).await, [id.clone()], "{tenant}");
+        of(&b, tenant, "POST", "/workers/ack", json!({"job_id": id, "worker_id": "w"})).await;
+    }
+    assert_eq!(fetched(&b, "a", fetch.clone()).await, [""; 0], "its train is held");
+    of(&b, "a", "POST", "/trains/x/advance", json!({"confirm": true})).await;
+    assert_eq!(fetched(&b, "a", fetch).await, [ids[3].0.clone()]);
+    let seen = of(&b, "b", "GET", "/events?limit=1000", Value::Null).await;
+    let trains: Vec<&Value> = seen["events"].as_array().unwrap().iter().filter(|event| event["subject"] == "x").collect();
+    assert!(!trains.is_empty() && trains.iter().all(|event| event["type"] != "train.held"), "{trains:?}");
+}
+
+async fn a_fetch_of_a_tenant_gets_its_own_versions_only(b: Bench) {
+    let mut ids = Vec::new();
+    for tenant in ["a", "b", "a"] {
+        let job = json!({"type": "t", "args": [], "version": "2.1", "options": {"queue": "q"}});
+        ids.push(of(&b, tenant, "POST", "/jobs", job).await["job"]["id"].as_str().unwrap().to_owned());
+    }
+    let fetch = |versions: &str| {
+        json!({"queues": ["q"], "count": 9, "worker_id": "w", "handlers": [{"type": "t", "versions": [versions]}]})
+    };
+    assert_eq!(fetched(&b, "b", fetch(">=3.0")).await, [""; 0], "no worker for its version");
+    assert_eq!(fetched(&b, "b", fetch(">=2.0 <3.0")).await, [ids[1].clone()]);
+    assert_eq!(fetched(&b, "a", fetch(">=2.0 <3.0")).await, [ids[0].clone(), ids[2].clone()]);
+}
+
+async fn a_report_of_a_stranger_changes_nothing_of_the_holders(b: Bench) {
+    let job = json!({"type": "t", "args": [], "options": {"queue": "q"}});
+    let id = of(&b, "a", "POST", "/jobs", job).await["job"]["id"].as_str().unwrap().to_owned();
+    fetched(&b, "a", json!({"queues": ["q"], "worker_id": "w"})).await;
+    let path = format!("/jobs/{id}/progress");
+    // The second report is kept in memory: it is less than a second after the first.
+    for fraction in [0.2, 0.4] {
+        of(&b, "a", "PUT", &path, json!({"progress": fraction})).await;
+    }
+    for (tenant, wanted) in [("b", 404), ("_default", 404)] {
+        let report = json!({"progress": 0.9, "message": "stranger"});
+        let (status, _, answer) = ask(b.engine.router(), &[("X-OJS-Tenant", tenant)], "PUT", &path, &report).await;
+        assert_eq!(status, wanted, "{tenant}: {answer}");
+    }
+    let seen = of(&b, "a", "GET", &path, Value::Null).await;
+    assert_eq!((&seen["progress"], &seen["message"]), (&json!(0.4), &Value::Null));
+}
