@@ -59,9 +59,7 @@ async fn a_fetch_of_a_tenant_gets_its_own_versions_only(b: Bench) {
         let job = json!({"type": "t", "args": [], "version": "2.1", "options": {"queue": "q"}});
         ids.push(of(&b, tenant, "POST", "/jobs", job).await["job"]["id"].as_str().unwrap().to_owned());
     }
-    let fetch = |versions: &str| {
-        json!({"queues": ["q"], "count": 9, "worker_id": "w", "handlers": [{"type": "t", "versions": [versions]}]})
-    };
+    let fetch = |versions: &str| json!({"queues": ["q"], "count": 9, "worker_id": "w", "handlers": [{"type": "t", "versions": [versions]}]});
     assert_eq!(fetched(&b, "b", fetch(">=3.0")).await, [""; 0], "no worker for its version");
     assert_eq!(fetched(&b, "b", fetch(">=2.0 <3.0")).await, [ids[1].clone()]);
     assert_eq!(fetched(&b, "a", fetch(">=2.0 <3.0")).await, [ids[0].clone(), ids[2].clone()]);
