@@ -307,6 +307,10 @@ fn job_type(top: &Members<'_>) -> Result<(String, Option<String>), OjsError> {
     let text = json::string(raw).ok_or_else(|| OjsError::invalid_field("type", "type must be a string."))?;
     let (name, version) = split_type(&text);
     check_type(name)?;
+    if version.is_some_and(|version| Version::parse(version).is_err()) {
+        let message = "type may end with a version behind an @, one to three whole numbers below 1000000: email.send@2.0.";
+        return Err(OjsError::invalid_field("type", message));
+    }
     Ok((name.to_owned(), version.map(str::to_owned)))
 }
 
