@@ -89,9 +89,7 @@ async fn ver_002_a_job_type_may_carry_its_version(b: Bench) {
     assert_eq!((status, &answer["job"]["type"], &answer["job"]["version"]), (201, &json!("mail"), &json!("2.0")));
     let (_, both) = b.http("POST", "/jobs", r#"{"type":"mail@2.0","version":3,"args":[],"options":{"queue":"q"}}"#).await;
     assert_eq!((&both["job"]["type"], &both["job"]["version"]), (&json!("mail"), &json!(3)), "the member comes first");
-    for (wrong, field) in
-        [("mail@", "type"), ("mail@x", "type"), ("mail@1@2", "type"), ("@2", "type"), ("Mail@2", "type")]
-    {
+    for (wrong, field) in [("mail@", "type"), ("mail@x", "type"), ("mail@1@2", "type"), ("@2", "type"), ("Mail@2", "type")] {
         let (status, answer) = b.http("POST", "/jobs", &json!({"type": wrong, "args": []}).to_string()).await;
         assert_eq!((status, &answer["error"]["details"]["field"]), (400, &json!(field)), "{wrong}");
     }
