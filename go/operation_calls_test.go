@@ -278,7 +278,7 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
-		_, err := c.ListWebhookDeliveries(ctx, "", "dead", 0)
+		_, err := c.ListWebhookDeliveries(ctx, "", "dead", 50)
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {

@@ -72,7 +72,7 @@ OPERATION_CALLS = [
   ->(client) { client.delete_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.test_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.rotate_webhook_secret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
-  ->(client) { client.list_webhook_deliveries(status: "dead") },
+  ->(client) { client.list_webhook_deliveries(status: "dead", limit: 50) },
   ->(client) { client.get_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.retry_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.get_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },

@@ -77,7 +77,7 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         66 => client.delete_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         67 => client.test_webhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         68 => client.rotate_webhook_secret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
-        69 => client.list_webhook_deliveries(&ojs::ListWebhookDeliveries { status: Some("dead".to_owned()), ..Default::default() }).await.map(drop),
+        69 => client.list_webhook_deliveries(&ojs::ListWebhookDeliveries { status: Some("dead".to_owned()), limit: Some(50), ..Default::default() }).await.map(drop),
         70 => client.get_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         71 => client.retry_webhook_delivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         72 => client.get_progress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),

@@ -81,7 +81,7 @@ final class OperationCalls {
             client -> client.deleteWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.testWebhook("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.rotateWebhookSecret("sub_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
-            client -> client.listWebhookDeliveries(null, "dead", null),
+            client -> client.listWebhookDeliveries(null, "dead", 50),
             client -> client.getWebhookDelivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.retryWebhookDelivery("del_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.getProgress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
