@@ -382,6 +382,7 @@ mod tests {
             backlog.committed(Shifts::from([(JobId::from_bytes(bytes), shift)]), 0);
         }
         assert_eq!(events(&backlog, 1, 0, 0), (1, true));
-        assert_eq!((backlog.lines().of.len(), backlog.unwritten().len()), (2, 1), "what was dropped is kept until it is written");
+        let kept = backlog.lines().of.len();
+        assert_eq!((kept, backlog.unwritten().len()), (2, 1), "what was dropped is kept until it is written");
     }
 }
