@@ -468,7 +468,9 @@ func (c *Client) HoldTrain(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("trains", id, "hold"), empty)
 }
 
-// ListWebhooks: The subscriptions, the oldest first, without their secrets.
+// ListWebhooks: The subscriptions, the oldest first, without their secrets. "dropped" says how many events became no
+// delivery because too many deliveries waited for the subscription; "dropped_since" when the first of them happened,
+// or null.
 func (c *Client) ListWebhooks(ctx context.Context) ([]Obj, error) {
 	var answer struct{ Subscriptions []Obj }
 	err := c.ask(ctx, "GET", query(at("webhooks", "subscriptions"), "limit", "200"), nil, &answer)
@@ -485,7 +487,8 @@ func (c *Client) CreateWebhook(ctx context.Context, subscription Obj) (Obj, erro
 	return answer.Subscription, err
 }
 
-// GetWebhook: A subscription, without its secret.
+// GetWebhook: A subscription, without its secret. "dropped" says how many events became no delivery because too many
+// deliveries waited for it; "dropped_since" when the first of them happened, or null.
 func (c *Client) GetWebhook(ctx context.Context, id string) (Obj, error) {
 	var answer struct{ Subscription Obj }
 	err := c.ask(ctx, "GET", at("webhooks", "subscriptions", id), nil, &answer)

@@ -458,14 +458,16 @@ export class OJSClient {
   setSchemaMode(type: string, version: string, mode: 'strict' | 'warn' | 'off', options?: CallOptions): Promise<any>;
   /** Deletes a version. Jobs that were stored under it stay. */
   deleteSchema(type: string, version: string, options?: CallOptions): Promise<void>;
-  /** The subscriptions, the oldest first, without their secrets. */
+  /** The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery because too many
+   * deliveries waited for the subscription; `dropped_since` when the first of them happened, or null. */
   listWebhooks(options?: CallOptions): Promise<any[]>;
   /** Creates a subscription: events are sent to `url` as signed POST requests. Only this answer has the secret. Events that happen from
    * then on become deliveries, which are sent until the endpoint answers with 2xx: eight attempts within 41 hours. `filter` is an
    * object with `queues` and `job_types`. The URL must begin with https:// and lead to a public address, unless the server allows
    * others. */
   createWebhook(subscription: { [name: string]: Json }, options?: CallOptions): Promise<any>;
-  /** A subscription, without its secret. */
+  /** A subscription, without its secret. `dropped` says how many events became no delivery because too many deliveries waited for it;
+   * `dropped_since` when the first of them happened, or null. */
   getWebhook(id: string, options?: CallOptions): Promise<any>;
   /** Changes a subscription; what is left out stays. Deliveries that wait go to the new URL. A subscription that is not active gets no
    * new deliveries, and those that wait are not sent until it is active again. */

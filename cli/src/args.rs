@@ -184,6 +184,9 @@ pub struct OutgoingArgs {
     /// How long an endpoint of a webhook may take.
     #[arg(long, value_name = "SECONDS", env = "OJS_WEBHOOK_TIMEOUT", default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..=60))]
     webhook_timeout: u64,
+    /// Deliveries that may wait for one subscription of webhooks. Events beyond it are dropped for this subscription.
+    #[arg(long, value_name = "COUNT", env = "OJS_WEBHOOK_MAX_WAITING", default_value_t = 100_000, value_parser = at_least_one())]
+    webhook_max_waiting: u32,
 }
 
 impl From<&OutgoingArgs> for OutgoingOptions {
@@ -192,6 +195,7 @@ impl From<&OutgoingArgs> for OutgoingOptions {
             allow: args.webhook_allow.clone(),
             allow_insecure: args.webhook_allow_insecure,
             timeout: Duration::from_secs(args.webhook_timeout),
+            max_waiting: args.webhook_max_waiting,
             ..Self::default()
         }
     }

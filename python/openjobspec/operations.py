@@ -1157,6 +1157,9 @@ class Operations(ABC):
 
     def list_webhooks(self) -> list[dict[str, Any]]:
         """The subscriptions, the oldest first, without their secrets.
+
+        ``dropped`` says how many events became no delivery because too many deliveries waited for the subscription;
+        ``dropped_since`` when the first of them happened, or null.
         """
         return self._run(Call(
             "GET",
@@ -1195,6 +1198,9 @@ class Operations(ABC):
         id: str,
     ) -> dict[str, Any]:
         """A subscription, without its secret.
+
+        ``dropped`` says how many events became no delivery because too many deliveries waited for it;
+        ``dropped_since`` when the first of them happened, or null.
 
         Raises JobNotFoundError.
         """
@@ -2558,6 +2564,9 @@ class AsyncOperations(ABC):
 
     async def list_webhooks(self) -> list[dict[str, Any]]:
         """The subscriptions, the oldest first, without their secrets.
+
+        ``dropped`` says how many events became no delivery because too many deliveries waited for the subscription;
+        ``dropped_since`` when the first of them happened, or null.
         """
         return await self._run(Call(
             "GET",
@@ -2596,6 +2605,9 @@ class AsyncOperations(ABC):
         id: str,
     ) -> dict[str, Any]:
         """A subscription, without its secret.
+
+        ``dropped`` says how many events became no delivery because too many deliveries waited for it;
+        ``dropped_since`` when the first of them happened, or null.
 
         Raises JobNotFoundError.
         """

@@ -171,8 +171,9 @@ fn joined(value: &Value, path: &str) -> String {
 async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
     let source = Source { path: "/webhooks/subscriptions".to_owned(), members: &["subscriptions"], paging: Paging::Offset(200) };
     let listed = cut.of(remote, &source, MANY).await?;
-    listed.show(remote.output, &["id", "url", "events", "active"], |entry| {
-        [text(entry, "/id"), text(entry, "/url"), joined(entry, "/events"), text(entry, "/active")]
+    listed.show(remote.output, &["id", "url", "events", "active", "dropped"], |entry| {
+        let events = joined(entry, "/events");
+        [text(entry, "/id"), text(entry, "/url"), events, text(entry, "/active"), text(entry, "/dropped")]
     })
 }
 
@@ -202,7 +203,11 @@ fn describe(answer: &Value) -> String {
         ("job types", joined(one, "/filter/job_types")),
         ("active", text(one, "/active")),
         ("created", text(one, "/created_at")),
+        ("dropped events", text(one, "/dropped")),
     ];
+    if one.pointer("/dropped_since").is_some_and(Value::is_string) {
+        lines.push(("dropped since", text(one, "/dropped_since")));
+    }
     if one.get("secret").is_some() {
         lines.push(("secret", text(one, "/secret")));
     }

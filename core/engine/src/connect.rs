@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::StoreError;
 use crate::features;
 use crate::features::progress::board::Board;
+use crate::features::webhooks::backlog::Backlog;
 use crate::kernel::maintenance::Sweeper;
 use crate::kernel::wake::Wakeups;
 use crate::metrics::Metrics;
@@ -52,6 +53,7 @@ pub(crate) fn open_store(
     stop: CancellationToken,
     metrics: Arc<Metrics>,
     progress: Arc<Board>,
+    backlog: Arc<Backlog>,
 ) -> Result<(GroupCommitStore, Option<Arc<Node>>), OpenError> {
     let remedy = match url {
         StoreUrl::Postgres { .. } => "Check that PostgreSQL runs there, and that user and database exist",
@@ -67,6 +69,7 @@ pub(crate) fn open_store(
         wakeups,
         metrics,
         progress,
+        backlog,
     };
     let store = GroupCommitStore::start(parts).map_err(refused)?;
     Ok((store, node))

@@ -11,6 +11,7 @@ use crate::error::{Applied, Refusal, StoreError};
 use crate::features::progress::board::Board;
 use crate::features::queue_config::commands::EmitFull;
 use crate::features::tenants::within::Within;
+use crate::features::webhooks::backlog::Backlog;
 use crate::features::webhooks::sender;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::audit::query::RunAudit;
@@ -52,6 +53,8 @@ struct Inner {
     metrics: Arc<Metrics>,
     /// Reports of progress that are not written yet.
     progress: Arc<Board>,
+    /// Deliveries of webhooks that wait.
+    backlog: Arc<Backlog>,
     options: EngineOptions,
     /// The database's clock, for stores that several machines share.
     node: Option<Arc<Node>>,
@@ -87,13 +90,14 @@ impl Engine {
         let metrics = Arc::new(Metrics::default());
         let progress = Arc::new(Board::default());
         let (url, waker, figures) = (options.store.clone(), Arc::clone(&wakeups), Arc::clone(&metrics));
-        let board = Arc::clone(&progress);
+        let backlog = Arc::new(Backlog::new(options.outgoing.max_waiting));
+        let (board, waiting) = (Arc::clone(&progress), Arc::clone(&backlog));
         let prepared = options.clone();
         // Opening reads and may recover a file: not on a runtime thread.
         let closing = CancellationToken::new();
         let stop = closing.clone();
-        let opened = tokio::task::spawn_blocking(move || open_store(&url, &prepared, waker, stop, figures, board)).await;
-        let (store, node) = opened??;
+        let opened = tokio::task::spawn_blocking(move || open_store(&url, &prepared, waker, stop, figures, board, waiting));
+        let (store, node) = opened.await??;
         let (opened, opened_at, streams) = (Instant::now(), options.clock.now(), Streams::default());
         let waiting = Arc::new(ClientLimit::new(MAX_WAITING, MAX_WAITING_PER_CLIENT));
         let store: Arc<dyn Store> = Arc::new(store);
@@ -101,8 +105,9 @@ impl Engine {
         let outgoing = Arc::new(Outgoing::new(options.outgoing.clone(), options.test_mode));
         let sender = Outgoing::IS_PRESENT.then(|| {
             let (wakeups, metrics, outgoing) = (Arc::clone(&wakeups), Arc::clone(&metrics), Arc::clone(&outgoing));
-            let store = Arc::downgrade(&store);
-            tokio::spawn(sender::run(sender::Parts { store, wakeups, metrics, outgoing, closing: closing.clone() }))
+            let (store, backlog) = (Arc::downgrade(&store), Arc::clone(&backlog));
+            let closing = closing.clone();
+            tokio::spawn(sender::run(sender::Parts { store, wakeups, metrics, outgoing, backlog, closing }))
         });
         let sender = Mutex::new(sender);
         let inner = Inner {
@@ -110,6 +115,7 @@ impl Engine {
             wakeups,
             metrics,
             progress,
+            backlog,
             streams,
             waiting,
             options,
@@ -172,6 +178,11 @@ impl Engine {
     /// Reports of progress that are not written yet.
     pub(crate) fn progress(&self) -> &Arc<Board> {
         &self.inner.progress
+    }
+
+    /// Deliveries of webhooks that wait.
+    pub(crate) fn backlog(&self) -> &Backlog {
+        &self.inner.backlog
     }
 
     /// The engine for a task that must not keep it open.

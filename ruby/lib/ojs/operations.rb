@@ -542,7 +542,9 @@ module OJS
       call("POST", path("trains", id, "hold"), {})
     end
 
-    # The subscriptions, the oldest first, without their secrets.
+    # The subscriptions, the oldest first, without their secrets. <tt>dropped</tt> says how many events became no
+    # delivery because too many deliveries waited for the subscription; <tt>dropped_since</tt> when the first of them
+    # happened, or null.
     def list_webhooks
       list(call("GET", query(path("webhooks", "subscriptions"), limit: 200)), "subscriptions")
     end
@@ -561,7 +563,8 @@ module OJS
       member(call("POST", path("webhooks", "subscriptions"), subscription), "subscription")
     end
 
-    # A subscription, without its secret.
+    # A subscription, without its secret. <tt>dropped</tt> says how many events became no delivery because too many
+    # deliveries waited for it; <tt>dropped_since</tt> when the first of them happened, or null.
     #
     # Raises NotFoundError.
     def get_webhook(id)

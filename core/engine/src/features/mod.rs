@@ -76,6 +76,7 @@ pub const TABLES: &[&Table] = &[
     versions::records::VersionedQueue::TABLE,
     WorkerRow::TABLE,
     webhooks::records::DeliveryRow::TABLE,
+    webhooks::records::DropRow::TABLE,
     webhooks::records::SubscriptionRow::TABLE,
     workflows::records::StepRow::TABLE,
     workflows::records::WorkflowRow::TABLE,

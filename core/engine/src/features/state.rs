@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use crate::features::limits::gate::Gates;
 use crate::features::tenants::kept::Kept;
 use crate::features::trains::touched::Touched;
+use crate::features::webhooks::backlog::Shifts;
 use crate::features::workflows::ended::Ended;
 use crate::store::rows::Counts;
 
@@ -13,6 +14,7 @@ pub struct State {
     pub(crate) limits: Gates,
     pub(crate) trains: Touched,
     pub(crate) tenants: Kept,
+    pub(crate) webhooks: Shifts,
     pub(crate) workflows: Ended,
 }
 

@@ -22,8 +22,11 @@ pub async fn metrics(State(engine): State<Engine>, headers: HeaderMap) -> Result
     let now = engine.now().as_millis();
     let gauges = engine.query(ReadGauges { now }).await?;
     let (limits, _) = engine.query(ListLimits { key: None, limit: MAX_KEYS, offset: 0, at: engine.now() }).await?;
-    let extensions =
-        Extensions { trains: engine.query(CountTrains).await?, subscriptions: engine.query(ListSubscriptions).await?.len() };
+    let extensions = Extensions {
+        trains: engine.query(CountTrains).await?,
+        subscriptions: engine.query(ListSubscriptions).await?.len(),
+        dropped: engine.backlog().dropped(),
+    };
     let text = engine.metrics().encode(gauges, limits, extensions);
     let text = text.map_err(|_| OjsError::new(ErrorCode::InternalError, "The metrics could not be written."))?;
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();

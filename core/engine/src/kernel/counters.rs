@@ -9,6 +9,7 @@ use crate::features::job_types::passes::Passes;
 use crate::features::pools::shares::AllShares;
 use crate::features::progress::board::Board;
 use crate::features::statistics::records::Named;
+use crate::features::webhooks::backlog::{Backlog, Shifts};
 use crate::kernel::aside::Aside;
 use crate::kernel::hooks::Feature;
 use crate::kernel::job::TICKETS_PER_MILLI;
@@ -30,6 +31,10 @@ pub struct Counters {
     pub(crate) progress: Arc<Board>,
     /// What the queues of pools have given.
     pub(crate) shares: Arc<Mutex<AllShares>>,
+    /// Deliveries of webhooks that wait.
+    pub(crate) backlog: Arc<Backlog>,
+    /// What the transaction that has just finished changes in the backlog.
+    pub(crate) shifts: Shifts,
     /// Facts of the transaction that has just finished: the writer takes them when the commit has succeeded.
     pub facts: Vec<Named>,
     /// How often that transaction found a key full.
@@ -69,6 +74,7 @@ impl Counters {
         self.facts.clear();
         self.told.clear();
         self.train_waits.clear();
+        self.shifts.clear();
         self.exceeded = 0;
         self.emptied = false;
     }

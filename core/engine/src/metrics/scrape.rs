@@ -47,6 +47,8 @@ pub struct Extensions {
     pub trains: [usize; 3],
     /// Subscriptions of webhooks.
     pub subscriptions: usize,
+    /// Events that this process has dropped for subscriptions.
+    pub dropped: u64,
 }
 
 /// One look at everything.
@@ -74,7 +76,7 @@ impl Collector for Scrape {
         self.requests(&mut encoder)?;
         lock(&self.metrics.progress).write(&mut encoder, self.gauges.now, self.gauges.stalled)?;
         lock(&self.metrics.bulk).write(&mut encoder)?;
-        lock(&self.metrics.webhooks).write(&mut encoder, self.counted.subscriptions)
+        lock(&self.metrics.webhooks).write(&mut encoder, self.counted.subscriptions, self.counted.dropped)
     }
 }
 

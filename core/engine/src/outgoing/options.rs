@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use super::guard::Allowed;
 
+/// Deliveries that may wait for one subscription of webhooks, unless an operator says otherwise.
+pub(crate) const MAX_WAITING: u32 = 100_000;
+
 /// The addresses of a host, when they are known.
 pub type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
@@ -26,6 +29,9 @@ pub struct OutgoingOptions {
     pub allow_insecure: bool,
     /// The most that a request and its answer may take, redirects included: 30 s.
     pub timeout: Duration,
+    /// The most deliveries that wait for one subscription of webhooks: 100,000. Events beyond it are dropped for this
+    /// subscription, counted, and logged.
+    pub max_waiting: u32,
     /// Asked instead of the system: tests that decide what names mean.
     #[doc(hidden)]
     pub names: Option<Arc<dyn Names>>,
@@ -33,17 +39,19 @@ pub struct OutgoingOptions {
 
 impl Default for OutgoingOptions {
     fn default() -> Self {
-        Self { allow: Vec::new(), allow_insecure: false, timeout: Duration::from_secs(30), names: None }
+        let timeout = Duration::from_secs(30);
+        Self { allow: Vec::new(), allow_insecure: false, timeout, max_waiting: MAX_WAITING, names: None }
     }
 }
 
 impl fmt::Debug for OutgoingOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { allow, allow_insecure, timeout, .. } = self;
+        let Self { allow, allow_insecure, timeout, max_waiting, .. } = self;
         f.debug_struct("OutgoingOptions")
             .field("allow", allow)
             .field("allow_insecure", allow_insecure)
             .field("timeout", timeout)
+            .field("max_waiting", max_waiting)
             .finish_non_exhaustive()
     }
 }

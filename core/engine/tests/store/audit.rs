@@ -73,6 +73,9 @@ async fn filled(b: &Bench) {
     drop(store.execute(batch).await.unwrap());
     b.enqueue(r#"{"type":"v","args":[],"version":2,"options":{"queue":"versions"}}"#).await;
     assert_eq!(b.http("PUT", "/admin/pools/p", r#"{"queues":["q","other"],"concurrency":100}"#).await.0, 201);
+    // Not active, so no delivery of it is sent.
+    let webhook = r#"{"url":"https://example.com/","events":["*"],"active":false}"#;
+    assert_eq!(b.http("POST", "/webhooks/subscriptions", webhook).await.0, 201);
 }
 
 async fn audit(b: &Bench) -> Vec<Finding> {
@@ -141,6 +144,35 @@ const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "UPDATE pools SET least_share = -1",
         "UPDATE ojs_pools SET least_share = -1; UPDATE ojs_epoch SET value = value + 1",
     ),
+    (
+        "delivery_times",
+        "due at some time",
+        "INSERT INTO webhook_deliveries SELECT x'00000000000000000000000000000007', id, 'e', 'job.x', '{}', 9, 0, 0, 0, 0, 0, 0, 0, 0,
+         '', '', 0, 0 FROM webhook_subscriptions",
+        "INSERT INTO ojs_webhook_deliveries SELECT '00000000-0000-0000-0000-000000000007'::uuid, id, 'e', 'job.x', '{}', 9, 0, 0, 0, 0, 0,
+         0, 0, 0, '', '', 0, 0 FROM ojs_webhook_subscriptions",
+    ),
+    ("delivery_times", "has an end", "UPDATE webhook_deliveries SET state = 3", "UPDATE ojs_webhook_deliveries SET state = 3"),
+    (
+        "delivery_lease",
+        "the lease",
+        "UPDATE webhook_deliveries SET state = 1, due_at = 9",
+        "UPDATE ojs_webhook_deliveries SET state = 1, due_at = 9",
+    ),
+    (
+        "delivery_subscription",
+        "its subscription",
+        "UPDATE webhook_deliveries SET subscription = id",
+        "UPDATE ojs_webhook_deliveries SET subscription = id",
+    ),
+    (
+        "webhook_drops",
+        "its subscription",
+        "INSERT INTO webhook_drops VALUES (x'00000000000000000000000000000007', 1, 9)",
+        "INSERT INTO ojs_webhook_drops VALUES ('00000000-0000-0000-0000-000000000007', 1, 9)",
+    ),
+    ("webhook_drops", "how many", "UPDATE webhook_drops SET events = 0", "UPDATE ojs_webhook_drops SET events = 0"),
+    ("webhook_drops", "the first", "UPDATE webhook_drops SET since = 0", "UPDATE ojs_webhook_drops SET since = 0"),
     ("pools", "its pool", "DELETE FROM pools", "DELETE FROM ojs_pools; UPDATE ojs_epoch SET value = value + 1"),
     (
         "queue_counts",

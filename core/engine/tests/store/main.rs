@@ -60,6 +60,7 @@ mod unique;
 mod unreadable;
 mod versions;
 mod waiting;
+mod webhook_bound;
 mod webhook_endpoints;
 mod webhooks;
 mod workflows;

@@ -11,10 +11,9 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::support::{Audited, Bench, options, seconds};
 
-/// A second node on the database of the first.
+/// A second node on the database of the first, with the same options.
 pub async fn second_node(b: &Bench) -> Bench {
-    let url = b.database.as_ref().unwrap().url().to_owned();
-    let engine = Engine::open(options(&url, Arc::clone(&b.clock) as _)).await.unwrap();
+    let engine = Engine::open(b.engine.options().clone()).await.unwrap();
     Bench {
         audited: Audited::of(&engine),
         engine,

@@ -24,7 +24,7 @@ crate::on_every_store!(
 );
 
 /// The same store, opened anew with other settings for requests.
-async fn with_outgoing(b: Bench, change: impl FnOnce(&mut OutgoingOptions)) -> Bench {
+pub async fn with_outgoing(b: Bench, change: impl FnOnce(&mut OutgoingOptions)) -> Bench {
     b.engine.close().await;
     let mut options: EngineOptions = b.engine.options().clone();
     change(&mut options.outgoing);

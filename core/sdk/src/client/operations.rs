@@ -633,7 +633,9 @@ impl Client {
         answer::object(&answer)
     }
 
-    /// The subscriptions, the oldest first, without their secrets.
+    /// The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery
+    /// because too many deliveries waited for the subscription; `dropped_since` when the first of them happened, or
+    /// null.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call).
@@ -658,7 +660,8 @@ impl Client {
         answer::member(&answer, &["subscription"])
     }
 
-    /// A subscription, without its secret.
+    /// A subscription, without its secret. `dropped` says how many events became no delivery because too many
+    /// deliveries waited for it; `dropped_since` when the first of them happened, or null.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `not_found`.

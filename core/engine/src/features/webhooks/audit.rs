@@ -1,9 +1,10 @@
-//! The audit of deliveries: their states against their times, and that each has a subscription.
+//! The audit of deliveries: their states against their times, and that each has a subscription. The same for what was
+//! dropped.
 use std::collections::BTreeSet;
 
 use ojs_model::JobId;
 
-use super::records::{DeliveryRow, DeliveryState, SubscriptionRow};
+use super::records::{DeliveryRow, DeliveryState, DropRow, SubscriptionRow};
 use crate::error::Result;
 use crate::kernel::audit::{Audit, Checks};
 
@@ -33,6 +34,23 @@ fn compare(audit: &mut Audit<'_>) -> Result<()> {
             }
             if !known.contains(&row.subscription) {
                 audit.find("delivery_subscription", &subject, "its subscription", "a row", "none");
+            }
+            Ok(())
+        },
+    )?;
+    audit.each_record(
+        least,
+        |row: &DropRow| row.subscription,
+        |audit, row| {
+            let subject = format!("events dropped for subscription {}", row.subscription);
+            if row.events < 1 {
+                audit.find("webhook_drops", &subject, "how many they are", "more than 0", row.events);
+            }
+            if row.since < 1 {
+                audit.find("webhook_drops", &subject, "the time of the first", "a time", row.since);
+            }
+            if !known.contains(&row.subscription) {
+                audit.find("webhook_drops", &subject, "its subscription", "a row", "none");
             }
             Ok(())
         },

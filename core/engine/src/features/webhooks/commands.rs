@@ -1,7 +1,8 @@
 //! What is asked of subscriptions and deliveries, and changed in them.
 use ojs_model::{JobId, OjsError};
 
-use super::records::{DeliveryFilter, DeliveryRow, DeliveryState, Secret, SubscriptionRow, WebhookTables};
+use super::backlog::Dropped;
+use super::records::{DeliveryFilter, DeliveryRow, DeliveryState, DropRow, Secret, SubscriptionRow, WebhookTables};
 use super::request::{DELIVERY, SUBSCRIPTION};
 use super::rules::{Claimed, Wish};
 use super::schedule::Report;
@@ -109,6 +110,35 @@ impl Query for AnySubscription {
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<bool> {
         Ok(tables.has_subscriptions()?)
+    }
+}
+
+/// What was dropped of the events of subscriptions, as far as nodes have written it.
+#[derive(Debug)]
+pub(crate) struct ListDrops;
+
+impl Query for ListDrops {
+    type Reply = Vec<DropRow>;
+
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
+        Ok(tables.drops()?)
+    }
+}
+
+/// Adds to what was dropped of the events of subscriptions.
+#[derive(Debug)]
+pub(crate) struct NoteDropped(pub(crate) Vec<(JobId, Dropped)>);
+
+impl Command for NoteDropped {
+    type Reply = ();
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<()> {
+        transaction.note_dropped(&self.0)
+    }
+
+    /// A crash takes away what was not written as well.
+    fn is_durable(&self) -> bool {
+        false
     }
 }
 

@@ -37,7 +37,7 @@ impl WebhookFigures {
         self.took.add(took.as_secs_f64() * 1000.0);
     }
 
-    pub fn write(&self, encoder: &mut DescriptorEncoder<'_>, subscriptions: usize) -> fmt::Result {
+    pub fn write(&self, encoder: &mut DescriptorEncoder<'_>, subscriptions: usize, dropped: u64) -> fmt::Result {
         let attempts = self.attempts.iter().map(|(outcome, count)| ([("outcome", *outcome)], *count));
         let help = "Attempts to deliver an event, by what became of the delivery";
         family!(encoder, Counter, "ojs_webhook_delivery_count", help, attempts, |count, into| {
@@ -47,6 +47,7 @@ impl WebhookFigures {
         let counters = [
             ("ojs_webhook_delivery_retry_count", "Failed attempts that are followed by another", count("failed")),
             ("ojs_webhook_dead_delivery_count", "Deliveries that were given up", count("dead")),
+            ("ojs_webhook_dropped", "Events that became no delivery because too many deliveries waited", dropped),
         ];
         for (name, help, value) in counters {
             let mut counter = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;

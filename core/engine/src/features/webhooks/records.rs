@@ -4,6 +4,7 @@ use std::fmt;
 use ojs_model::JobId;
 use ojs_model::redact::HIDDEN;
 
+use super::backlog::Dropped;
 use crate::error::Result;
 use crate::kernel::event::Origin;
 use crate::store::record::{Cell, Field, Kind, Read, RecordTables, Records, Scan, numbered_field, record};
@@ -222,6 +223,28 @@ record! {
     }
 }
 
+record! {
+    /// Events that became no delivery of a subscription, because too many deliveries waited.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct DropRow in "webhook_drops" {
+        key ("subscription");
+        /// Which subscription.
+        pub subscription: JobId,
+        /// How many they are.
+        pub events: i64,
+        /// When the first of them happened, milliseconds since the epoch.
+        pub since: i64,
+    }
+}
+
+impl DropRow {
+    /// Without the subscription.
+    #[must_use]
+    pub const fn dropped(&self) -> Dropped {
+        Dropped { events: self.events, since: self.since }
+    }
+}
+
 /// Which deliveries to list.
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryFilter {
@@ -294,12 +317,30 @@ pub trait WebhookTables: RecordTables {
         Records::of(self).put(row)
     }
 
-    /// Forgets a subscription.
+    /// Forgets a subscription, and what was dropped of its events.
     ///
     /// # Errors
     /// A store that cannot be written.
     fn forget_subscription(&mut self, id: JobId) -> Result<()> {
+        Records::<DropRow, _>::of(self).delete(&id)?;
         Records::<SubscriptionRow, _>::of(self).delete(&id)
+    }
+
+    /// Counts the deliveries of a subscription that have not ended, at most so many.
+    ///
+    /// # Errors
+    /// See [`subscriptions`](Self::subscriptions).
+    fn count_waiting(&mut self, subscription: JobId, limit: usize) -> Result<usize> {
+        let scan = Scan::over(DeliveryRow::LINE).under(&subscription).above(&ENDED).limit(limit);
+        Records::<DeliveryRow, _>::of(self).count(&scan)
+    }
+
+    /// What was dropped, by subscription.
+    ///
+    /// # Errors
+    /// See [`subscriptions`](Self::subscriptions).
+    fn drops(&mut self) -> Result<Vec<DropRow>> {
+        Records::of(self).scan(&Scan::over(DropRow::KEY))
     }
 
     /// One delivery. A transaction that writes holds it until its end.
@@ -349,6 +390,18 @@ pub trait WebhookTables: RecordTables {
             None => scan,
         };
         Ok((Records::of(self).scan(&scan)?, total))
+    }
+
+    /// Adds to what was dropped of the events of a subscription.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    fn add_dropped(&mut self, subscription: JobId, more: Dropped) -> Result<()> {
+        let mut rows = Records::<DropRow, _>::of(self);
+        let before: Option<DropRow> = rows.find(DropRow::KEY, &subscription, Read::Reserved)?;
+        let before = before.as_ref().map_or_else(Dropped::default, DropRow::dropped);
+        let Dropped { events, since } = before.and(more);
+        rows.put(&DropRow { subscription, events, since })
     }
 
     /// Removes some deliveries of a subscription; returns how many.

@@ -1,4 +1,5 @@
 //! `/webhooks`: subscriptions and deliveries (extensions section 18).
+use std::collections::HashMap;
 use std::time::Instant;
 
 use axum::extract::{Path, RawQuery, State};
@@ -7,9 +8,10 @@ use ojs_model::json::{push_bare, push_member, push_text, push_time};
 use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
 use serde_json::{Map, Value, json};
 
+use super::backlog::Dropped;
 use super::commands::{
-    ChangeSubscription, CreateSubscription, DeleteSubscription, GetDelivery, GetSubscription, ListDeliveries, ListSubscriptions,
-    RetryDelivery, RotateSecret,
+    ChangeSubscription, CreateSubscription, DeleteSubscription, GetDelivery, GetSubscription, ListDeliveries, ListDrops,
+    ListSubscriptions, RetryDelivery, RotateSecret,
 };
 use super::event::test_event;
 use super::records::{DeliveryFilter, DeliveryRow, DeliveryState, SubscriptionRow};
@@ -53,14 +55,16 @@ pub async fn create(State(engine): State<Engine>, call: Call) -> Result<Json, Fa
     apply(&mut row, &body, engine.outgoing().guard())?;
     let row = engine.execute(CreateSubscription(row)).await?;
     let location = format!("/ojs/v1/webhooks/subscriptions/{SUBSCRIPTION}{}", row.id);
-    Ok(Json::created(wrapped(&row, true), Some(location)))
+    Ok(Json::created(wrapped(&row, Dropped::default(), true), Some(location)))
 }
 
 /// `GET /webhooks/subscriptions`.
 pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let (limit, offset) = Params::parse(query.as_deref())?.page(MAX_PAGE)?;
     let rows = engine.query(ListSubscriptions).await?;
-    let page: Vec<String> = rows.iter().skip(offset).take(limit).map(|row| object(&described(row, false))).collect();
+    let drops = drops(&engine).await?;
+    let entry = |row: &SubscriptionRow| object(&described(row, drops.get(&row.id).copied().unwrap_or_default(), false));
+    let page: Vec<String> = rows.iter().skip(offset).take(limit).map(entry).collect();
     let pagination = pagination(rows.len(), limit, offset);
     Ok(Json::ok(format!("{{\"subscriptions\":[{}],\"pagination\":{pagination}}}", page.join(","))))
 }
@@ -68,7 +72,7 @@ pub async fn list(State(engine): State<Engine>, RawQuery(query): RawQuery) -> Re
 /// `GET /webhooks/subscriptions/{id}`.
 pub async fn get(State(engine): State<Engine>, Path(text): Path<String>) -> Result<Json, Failure> {
     let row = engine.query(GetSubscription(subscription_id(&text)?)).await?;
-    Ok(Json::ok(wrapped(&row, false)))
+    shown(&engine, &row, false).await
 }
 
 /// `PATCH /webhooks/subscriptions/{id}`.
@@ -85,7 +89,7 @@ pub async fn change(State(engine): State<Engine>, Path(text): Path<String>, call
     }
     let guard = engine.outgoing().guard().clone();
     let row = engine.execute(ChangeSubscription { id, change: move |row: &mut SubscriptionRow| apply(row, &body, &guard) });
-    Ok(Json::ok(wrapped(&row.await?, false)))
+    shown(&engine, &row.await?, false).await
 }
 
 /// `DELETE /webhooks/subscriptions/{id}`.
@@ -100,7 +104,7 @@ pub async fn rotate(State(engine): State<Engine>, Path(text): Path<String>, call
     let body: Members = call.parse()?;
     let secret = secret(body.get("secret"))?;
     let row = engine.execute(RotateSecret { id: subscription_id(&text)?, secret }).await?;
-    Ok(Json::ok(wrapped(&row, true)))
+    shown(&engine, &row, true).await
 }
 
 /// `POST /webhooks/subscriptions/{id}/test`. The event is sent once, by this node, and not kept.
@@ -169,12 +173,31 @@ fn both(member: &str, members: &str) -> String {
     format!("{{\"{member}\":{{{members}}},{members}}}")
 }
 
-fn wrapped(row: &SubscriptionRow, with_secret: bool) -> String {
-    both("subscription", &described(row, with_secret))
+/// What was dropped, by subscription: what nodes have written, and what this one has not written yet.
+async fn drops(engine: &Engine) -> Result<HashMap<JobId, Dropped>, Failure> {
+    let backlog = engine.backlog();
+    // What is written meanwhile would count twice.
+    let _still = backlog.writing.lock().await;
+    let written = engine.query(ListDrops).await?.into_iter().map(|row| (row.subscription, row.dropped()));
+    let mut all: HashMap<JobId, Dropped> = HashMap::new();
+    for (id, more) in written.chain(backlog.unwritten()) {
+        let dropped = all.entry(id).or_default();
+        *dropped = dropped.and(more);
+    }
+    Ok(all)
+}
+
+async fn shown(engine: &Engine, row: &SubscriptionRow, with_secret: bool) -> Result<Json, Failure> {
+    let dropped = drops(engine).await?.remove(&row.id).unwrap_or_default();
+    Ok(Json::ok(wrapped(row, dropped, with_secret)))
+}
+
+fn wrapped(row: &SubscriptionRow, dropped: Dropped, with_secret: bool) -> String {
+    both("subscription", &described(row, dropped, with_secret))
 }
 
 /// The members of a subscription. Its secret is shown only in the answer that creates it.
-fn described(row: &SubscriptionRow, with_secret: bool) -> String {
+fn described(row: &SubscriptionRow, dropped: Dropped, with_secret: bool) -> String {
     let mut out = String::new();
     push_text(&mut out, "id", &format!("{SUBSCRIPTION}{}", row.id));
     push_text(&mut out, "url", &row.url);
@@ -190,6 +213,12 @@ fn described(row: &SubscriptionRow, with_secret: bool) -> String {
     }
     if row.previous_until > 0 {
         push_time(&mut out, "previous_secret_expires_at", Timestamp::from_millis(row.previous_until));
+    }
+    push_bare(&mut out, "dropped", dropped.events);
+    if dropped.since > 0 {
+        push_time(&mut out, "dropped_since", Timestamp::from_millis(dropped.since));
+    } else {
+        push_member(&mut out, "dropped_since", "null");
     }
     push_time(&mut out, "created_at", Timestamp::from_millis(row.created_at));
     push_time(&mut out, "updated_at", Timestamp::from_millis(row.updated_at));

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ojs_model::{ErrorCode, JobId, OjsError, Timestamp, json};
 use serde_json::json;
 
+use super::backlog::Dropped;
 use super::event::{is_deliverable, prepared};
 use super::records::{DeliveryRow, DeliveryState, MAX_SUBSCRIPTIONS, Secret, SubscriptionRow, WebhookTables};
 use super::request::{DELIVERY, SUBSCRIPTION};
@@ -22,6 +23,9 @@ const PER_SUBSCRIPTION: usize = 8;
 const KEEP_DELIVERED: Duration = Duration::from_secs(86_400);
 /// How long a dead delivery is kept.
 const KEEP_DEAD: Duration = Duration::from_secs(30 * 86_400);
+/// How long a shared database keeps the row of a deleted subscription: a transaction that another node has begun before
+/// may still store a delivery for it.
+const KEEP_DELETED: Duration = Duration::from_secs(60);
 /// Records that are removed at a time.
 const SLICE: usize = 500;
 
@@ -97,7 +101,7 @@ impl Transaction<'_> {
     pub(crate) fn delete_subscription(&mut self, id: JobId) -> Applied<SubscriptionRow> {
         let row = self.known_subscription(id)?;
         let gone = SubscriptionRow { deleted_at: self.now.as_millis(), active: false, ..row.clone() };
-        if self.tables.remove_deliveries(id, SLICE)? < SLICE {
+        if self.tables.remove_deliveries(id, SLICE)? < SLICE && !self.tables.is_shared() {
             self.tables.forget_subscription(id)?;
         } else {
             self.tables.put_subscription(&gone)?;
@@ -111,7 +115,7 @@ impl Transaction<'_> {
         row.ok_or_else(|| OjsError::not_found("subscription", &format!("{SUBSCRIPTION}{id}")).into())
     }
 
-    /// Stores a delivery for each event of this transaction and each subscription that wants it.
+    /// Stores a delivery for each event of this transaction and each subscription that wants it and has room.
     pub(crate) fn note_deliveries(&mut self) -> Result<(), StoreError> {
         if self.journal.is_empty() || !self.tables.has_subscriptions()? {
             return Ok(());
@@ -131,16 +135,39 @@ impl Transaction<'_> {
             }
             let wants = |row: &&SubscriptionRow| row.wants(&event.name, event.origin.as_ref(), &event.subject);
             let wanted: Vec<JobId> = subscriptions.iter().filter(wants).map(|row| row.id).collect();
-            if wanted.is_empty() {
+            let mut takers = Vec::with_capacity(wanted.len());
+            for subscription in wanted {
+                if self.takes_delivery(subscription)? {
+                    takers.push(subscription);
+                }
+            }
+            if takers.is_empty() {
                 continue;
             }
             let (name, at) = (event.name.clone(), event.at);
             let (event_id, payload) = prepared(event);
-            deliveries.extend(wanted.into_iter().map(|subscription| fresh(subscription, &event_id, &name, &payload, at)));
+            deliveries.extend(takers.into_iter().map(|subscription| fresh(subscription, &event_id, &name, &payload, at)));
         }
         if !deliveries.is_empty() {
             self.tables.put_deliveries(&deliveries)?;
             self.signals.push(Signal::Deliveries);
+        }
+        Ok(())
+    }
+
+    /// Whether a subscription has room for one more delivery. Without room the event counts as dropped.
+    fn takes_delivery(&mut self, subscription: JobId) -> Result<bool, StoreError> {
+        let (tables, now) = (&mut *self.tables, self.now.as_millis());
+        let shift = self.features.webhooks.entry(subscription).or_default();
+        self.counters.backlog.take(subscription, shift, now, |limit| tables.count_waiting(subscription, limit))
+    }
+
+    /// Writes what a node has dropped. A subscription that was deleted meanwhile has no use for it.
+    pub(crate) fn note_dropped(&mut self, drops: &[(JobId, Dropped)]) -> Applied<()> {
+        for (subscription, dropped) in drops {
+            if self.tables.subscription(*subscription)?.is_some() {
+                self.tables.add_dropped(*subscription, *dropped)?;
+            }
         }
         Ok(())
     }
@@ -205,6 +232,9 @@ impl Transaction<'_> {
             (_, None) => end(&mut row, DeliveryState::Dead, now, KEEP_DEAD),
         }
         self.tables.put_deliveries(std::slice::from_ref(&row))?;
+        if row.state.is_final() {
+            self.features.webhooks.entry(row.subscription).or_default().end();
+        }
         self.emit_settled(&row);
         if row.state == DeliveryState::Pending {
             // Other nodes learn when it is due.
@@ -213,7 +243,8 @@ impl Transaction<'_> {
         Ok(Some(row.state))
     }
 
-    /// Sends a delivery again now, with the pauses of a new one.
+    /// Sends a delivery again now, with the pauses of a new one. It waits again, also where there is no room for new
+    /// ones.
     pub(crate) fn retry_delivery(&mut self, id: JobId) -> Applied<DeliveryRow> {
         let named = format!("{DELIVERY}{id}");
         let row = self.tables.delivery(id, Read::Held)?;
@@ -226,6 +257,9 @@ impl Transaction<'_> {
                 .with_details(json!({"reason": "delivery_in_progress", "delivery_id": named}))
                 .into());
         }
+        if row.state.is_final() {
+            self.features.webhooks.entry(row.subscription).or_default().reopen();
+        }
         (row.state, row.due_at, row.failures) = (DeliveryState::Pending, self.now.as_millis(), 0);
         (row.ended_at, row.keep_until) = (0, 0);
         self.tables.put_deliveries(std::slice::from_ref(&row))?;
@@ -237,10 +271,10 @@ impl Transaction<'_> {
     pub(crate) fn prune_deliveries(&mut self) -> Applied<bool> {
         let mut more = self.tables.remove_old_deliveries(self.now.as_millis(), SLICE)? == SLICE;
         for subscription in self.tables.deleted_subscriptions()? {
-            if self.tables.remove_deliveries(subscription.id, SLICE)? < SLICE {
-                self.tables.forget_subscription(subscription.id)?;
-            } else {
+            if self.tables.remove_deliveries(subscription.id, SLICE)? == SLICE {
                 more = true;
+            } else if subscription.deleted_at.saturating_add(millis(KEEP_DELETED)) <= self.now.as_millis() {
+                self.tables.forget_subscription(subscription.id)?;
             }
         }
         Ok(more)

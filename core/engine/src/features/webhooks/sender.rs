@@ -10,7 +10,8 @@ use ojs_model::{JobId, Timestamp};
 use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::commands::{AnySubscription, ClaimDeliveries, ListSubscriptions, SettleDelivery};
+use super::backlog::Backlog;
+use super::commands::{AnySubscription, ClaimDeliveries, ListSubscriptions, NoteDropped, SettleDelivery};
 use super::records::{DeliveryRow, SubscriptionRow};
 use super::request::{Sent, post};
 use super::rules::{Claimed, Wish};
@@ -25,6 +26,9 @@ use crate::store::seam::Store;
 const MOST: usize = 1_024;
 /// How often it looks without a reason: another process on the same file may have ended.
 const FALLBACK: Duration = Duration::from_secs(30);
+/// How often it writes which events this node has dropped. It wakes up every half minute at least, so a crash loses no
+/// more than that.
+const WRITE_PAUSE: Duration = Duration::from_secs(5);
 /// How long it waits after a fault of the store.
 const AFTER_FAULT: Duration = Duration::from_secs(1);
 /// How long requests under way may take when the engine closes. What is left is sent again after its lease.
@@ -36,6 +40,7 @@ pub(crate) struct Parts {
     pub wakeups: Arc<Wakeups>,
     pub metrics: Arc<Metrics>,
     pub outgoing: Arc<Outgoing>,
+    pub backlog: Arc<Backlog>,
     pub closing: CancellationToken,
 }
 
@@ -44,11 +49,13 @@ struct Sender {
     parts: Arc<Parts>,
     flights: JoinSet<()>,
     targets: HashMap<Id, JobId>,
+    wrote_at: Instant,
 }
 
 /// Runs until the engine closes.
 pub(crate) async fn run(parts: Parts) {
-    let mut sender = Sender { parts: Arc::new(parts), flights: JoinSet::new(), targets: HashMap::new() };
+    let (flights, targets) = (JoinSet::new(), HashMap::new());
+    let mut sender = Sender { parts: Arc::new(parts), flights, targets, wrote_at: Instant::now() };
     let parts = Arc::clone(&sender.parts);
     while !parts.closing.is_cancelled() {
         let pause = match sender.look().await {
@@ -59,6 +66,9 @@ pub(crate) async fn run(parts: Parts) {
                 AFTER_FAULT
             }
         };
+        if sender.wrote_at.elapsed() >= WRITE_PAUSE {
+            sender.write_dropped().await;
+        }
         tokio::select! {
             () = parts.wakeups.deliveries() => {}
             () = sender.landed(), if !sender.flights.is_empty() => {}
@@ -68,6 +78,7 @@ pub(crate) async fn run(parts: Parts) {
     }
     // Aborted after the grace period, when the set is dropped.
     let _ = tokio::time::timeout(GRACE, async { while sender.flights.join_next().await.is_some() {} }).await;
+    sender.write_dropped().await;
 }
 
 impl Sender {
@@ -102,6 +113,19 @@ impl Sender {
             }
         }
         Ok(pause.max(Duration::from_millis(1)))
+    }
+
+    /// Writes which events this node has dropped. What cannot be written is tried again.
+    async fn write_dropped(&mut self) {
+        self.wrote_at = Instant::now();
+        let backlog = &self.parts.backlog;
+        let _alone = backlog.writing.lock().await;
+        let drops = backlog.unwritten();
+        let Some(store) = self.parts.store.upgrade().filter(|_| !drops.is_empty()) else { return };
+        match store.execute(NoteDropped(drops.clone())).await {
+            Ok(()) => backlog.written(&drops),
+            Err(refusal) => tracing::warn!(?refusal, "webhooks: the count of dropped events could not be written"),
+        }
     }
 
     /// Resolves when a request has ended.

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::progress::board::Board;
+use crate::features::webhooks::backlog::Backlog;
 use crate::kernel::clock::Clock;
 use crate::kernel::counters::Counters;
 use crate::kernel::hooks::Feature;
@@ -74,6 +75,8 @@ pub struct WriterParts {
     pub metrics: Arc<Metrics>,
     /// Reports of progress that are not written yet.
     pub progress: Arc<Board>,
+    /// Deliveries of webhooks that wait.
+    pub(crate) backlog: Arc<Backlog>,
 }
 
 /// What the threads of a store share.
@@ -126,9 +129,9 @@ impl GroupCommitStore {
     /// # Errors
     /// When the store cannot reserve lease tokens, or the operating system refuses a thread.
     pub fn start(parts: WriterParts) -> Result<Self, StoreError> {
-        let WriterParts { features, connections, clock, sweeper, wakeups, metrics, progress } = parts;
+        let WriterParts { features, connections, clock, sweeper, wakeups, metrics, progress, backlog } = parts;
         let Connections { writers, maintenance, readers, name, checkup } = connections;
-        let counters = Counters { progress, ..Counters::with(features) };
+        let counters = Counters { progress, backlog, ..Counters::with(features) };
         let has_maintenance = maintenance.is_some();
         let member = |mut tables: Box<dyn Tables>, sweeps: bool| -> Result<Job, StoreError> {
             let mut counters = counters.clone();

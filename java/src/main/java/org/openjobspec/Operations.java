@@ -300,7 +300,9 @@ final class Operations {
         }
 
         /**
-         * The subscriptions, the oldest first, without their secrets.
+         * The subscriptions, the oldest first, without their secrets. {@code dropped} says how many events became
+         * no delivery because too many deliveries waited for the subscription; {@code dropped_since} when the
+         * first of them happened, or null.
          */
         public List<Map<String, Object>> listWebhooks() {
             return run(Operation.list("GET", Operation.query("/webhooks/subscriptions", Operation.members("limit", 200)), null, "subscriptions", Members::of));
@@ -322,7 +324,8 @@ final class Operations {
         }
 
         /**
-         * A subscription, without its secret.
+         * A subscription, without its secret. {@code dropped} says how many events became no delivery because too
+         * many deliveries waited for it; {@code dropped_since} when the first of them happened, or null.
          *
          * @param id the id of the subscription, {@code sub_…}
          */
