@@ -277,6 +277,8 @@ class JobOptions:
             if isinstance(self.tags, str):
                 raise OJSValidationError(f"tags must be a list of words, got {self.tags!r}: write [{self.tags!r}]")
             options["tags"] = list(self.tags)
+        if self.version is not None:
+            options["version"] = self.version
         options.update(self.extra)
         return options
 
