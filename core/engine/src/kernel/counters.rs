@@ -1,6 +1,7 @@
 //! Numbers that only grow, and what a finished transaction hands to the writer.
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ojs_model::Timestamp;
 
@@ -25,6 +26,8 @@ pub struct Counters {
     pub(crate) leases: std::ops::Range<i64>,
     /// Shared by the writers of a process: who comes later stands later in line.
     pub(crate) last_ticket: Arc<AtomicI64>,
+    /// When the next job is due that was scheduled or is retried, as far as this process knows; 0 when it knows of none.
+    pub(crate) due_at: Arc<AtomicI64>,
     /// How far claims that name job types have come.
     pub(crate) passes: Arc<Mutex<Passes>>,
     /// Reports of progress that this process has not written yet.
@@ -94,10 +97,47 @@ impl Counters {
         Ok(lease::at_or_after(lease.max(before.saturating_add(1)), fenced))
     }
 
+    /// A job is due at a time: maintenance looks for it then, before its next tick.
+    pub(crate) fn note_due(&self, at: i64) {
+        let earlier = |known: i64| (known == 0 || at < known).then_some(at);
+        // An error says that an earlier job is known.
+        let _ = self.due_at.fetch_update(Ordering::SeqCst, Ordering::SeqCst, earlier);
+    }
+
+    /// How long it is until the next known job is due.
+    pub(crate) fn due_in(&self, now: Timestamp) -> Option<Duration> {
+        let at = self.due_at.load(Ordering::SeqCst);
+        (at != 0).then(|| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)))
+    }
+
+    /// Whether the next known job is due. It is forgotten then; jobs behind it that are not known are found by a tick.
+    pub(crate) fn take_due(&self, now: Timestamp) -> bool {
+        let passed = |known: i64| (known != 0 && known <= now.as_millis()).then_some(0);
+        self.due_at.fetch_update(Ordering::SeqCst, Ordering::SeqCst, passed).is_ok()
+    }
+
     /// A place in the line of available jobs: time of entry, then order of arrival.
     pub(crate) fn ticket(&mut self, now: Timestamp) -> i64 {
         let next = |last: i64| (now.as_millis() * TICKETS_PER_MILLI).max(last + 1);
         let last = self.last_ticket.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(next(last)));
         next(last.unwrap_or_else(|last| last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_due_time_is_known_until_it_has_come() {
+        let (counters, at) = (Counters::default(), Timestamp::from_millis);
+        assert_eq!(counters.due_in(at(5)), None);
+        for time in [30, 20, 40] {
+            counters.note_due(time);
+        }
+        assert_eq!(counters.due_in(at(5)), Some(Duration::from_millis(15)));
+        assert!(!counters.take_due(at(19)));
+        assert!(counters.take_due(at(20)) && !counters.take_due(at(99)));
+        assert_eq!(counters.due_in(at(99)), None);
     }
 }

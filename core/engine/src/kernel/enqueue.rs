@@ -301,6 +301,7 @@ impl Transaction<'_> {
                 "job.enqueued"
             }
             JobState::Scheduled => {
+                self.counters.note_due(row.sort_key);
                 let _ = write!(extra, "\"scheduled_at\":\"{}\"", Timestamp::from_millis(row.sort_key));
                 "job.scheduled"
             }

@@ -32,6 +32,9 @@ impl Transaction<'_> {
         if to.is_terminal() {
             self.done.push(after.id);
         }
+        if matches!(to, JobState::Scheduled | JobState::Retryable) {
+            self.counters.note_due(after.sort_key);
+        }
         if to == JobState::Available {
             *self.ready.entry(after.queue).or_default() += 1;
         }

@@ -192,6 +192,8 @@ impl WriterThread {
             return IDLE;
         }
         let tick = self.next_tick.saturating_duration_since(Instant::now());
+        let due = caught(|| self.counters.due_in(self.clock.now())).ok().flatten();
+        let tick = due.map_or(tick, |due| tick.min(due));
         if self.wakeups.has_waiters() { tick.min(PEEK) } else { tick }
     }
 
@@ -368,7 +370,8 @@ impl WriterThread {
             self.wakeups.all();
             self.wakeups.committed();
         }
-        if Instant::now() < self.next_tick && !self.wakeups.take_inserted() {
+        let early = Instant::now() < self.next_tick;
+        if early && !self.counters.take_due(self.clock.now()) && !self.wakeups.take_inserted() {
             return;
         }
         self.metrics.swept(self.next_tick.elapsed());
