@@ -149,7 +149,8 @@ func TestClassesAreThoseOfTheHeader(t *testing.T) {
 	want := map[string]ojs.Class{"API": ojs.ErrAPI, "DUPLICATE": ojs.ErrDuplicate, "NOT_FOUND": ojs.ErrNotFound, "QUEUE_PAUSED": ojs.ErrQueuePaused,
 		"RATE_LIMITED": ojs.ErrRateLimited, "INVALID_STATE_TRANSITION": ojs.ErrInvalidStateTransition, "PAYLOAD_TOO_LARGE": ojs.ErrPayloadTooLarge,
 		"INVALID_REQUEST": ojs.ErrInvalidRequest, "AUTHENTICATION": ojs.ErrAuthentication, "CONNECTION": ojs.ErrConnection, "TIMEOUT": ojs.ErrTimeout,
-		"VALIDATION": ojs.ErrValidation, "NOT_ENQUEUED": ojs.ErrNotEnqueued, "CLOSED": ojs.ErrClosed, "FORKED": ojs.ErrForked, "INTERNAL": ojs.ErrInternal, "NONE": 0,
+		"VALIDATION": ojs.ErrValidation, "NOT_ENQUEUED": ojs.ErrNotEnqueued, "CLOSED": ojs.ErrClosed,
+		"FORKED": ojs.ErrForked, "INTERNAL": ojs.ErrInternal, "NONE": 0,
 		"UNSUPPORTED_EXTENSION": ojs.ErrUnsupportedExtension, "UNTRUSTED_WEBHOOK": ojs.ErrUntrustedWebhook}
 	found := regexp.MustCompile(`OJS_CLASS_(\w+) = (\d+)`).FindAllStringSubmatch(string(header), -1)
 	equal(t, len(found), len(want), "classes in the header")

@@ -26,7 +26,7 @@ pub struct Counters {
     pub(crate) leases: std::ops::Range<i64>,
     /// Shared by the writers of a process: who comes later stands later in line.
     pub(crate) last_ticket: Arc<AtomicI64>,
-    /// When the next job is due that was scheduled or is retried, as far as this process knows; 0 when it knows of none.
+    /// When the next scheduled or retried job is due, as far as this process knows; 0 when it knows of none.
     pub(crate) due_at: Arc<AtomicI64>,
     /// How far claims that name job types have come.
     pub(crate) passes: Arc<Mutex<Passes>>,
