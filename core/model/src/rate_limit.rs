@@ -3,6 +3,7 @@ use serde_json::{Map, Value, json};
 
 use crate::duration::{IsoDuration, format};
 use crate::error::OjsError;
+use crate::label::is_label;
 use crate::limits::MAX_INTEGER;
 
 /// Longest key in bytes.
@@ -194,12 +195,7 @@ fn word<'a>(object: &'a Map<String, Value>, name: &str, words: &[&str]) -> Resul
 }
 
 fn check_key(value: &Value) -> Result<String, OjsError> {
-    let valid = |key: &&str| {
-        key.len() <= MAX_KEY_BYTES
-            && key.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
-            && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-'))
-    };
-    value.as_str().filter(valid).map(str::to_owned).ok_or_else(|| {
+    value.as_str().filter(|key| is_label(key, MAX_KEY_BYTES)).map(str::to_owned).ok_or_else(|| {
         let message = format!(
             "rate_limit.key must be letters, digits, '.', '_', ':' and '-', starting with a letter or digit, at most {MAX_KEY_BYTES} bytes."
         );

@@ -3,6 +3,7 @@ use std::borrow::Cow;
 
 use crate::error::{ErrorCode, OjsError};
 use crate::json::{push_member, push_text, string};
+use crate::label::is_label;
 
 /// Longest id of a train in bytes.
 pub const MAX_TRAIN_ID_BYTES: usize = 255;
@@ -181,9 +182,7 @@ fn one_of(field: &str, words: &str, got: &str) -> OjsError {
 /// # Errors
 /// 400 `invalid_request` with this field.
 pub fn check_train_id(field: &str, id: &str) -> Result<(), OjsError> {
-    let begins = id.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
-    let plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-'));
-    if begins && plain && id.len() <= MAX_TRAIN_ID_BYTES {
+    if is_label(id, MAX_TRAIN_ID_BYTES) {
         return Ok(());
     }
     let message = format!(

@@ -2,9 +2,8 @@
 //!
 //! The tenant is found once, in front of the handler, and the handler gets an engine that shows what belongs to the
 //! tenant and nothing else. So a handler cannot forget to ask. An operation that is not listed in [`OF_TENANTS`] is for
-//! operators: it is refused to a caller of a tenant, whatever it is asked for.
+//! operators: it is refused to each caller of a tenant, whether what it names exists or not.
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -12,11 +11,14 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, on_service};
+use axum::routing::future::RouteFuture;
+use axum::routing::{MethodRouter, Route};
+use futures_util::future::{BoxFuture, Either};
 use ojs_model::envelope::{DEFAULT_TENANT, check_tenant};
 use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp};
 use serde_json::json;
 use tower::Service;
+use tower::layer::layer_fn;
 
 use crate::engine::Engine;
 use crate::http::guard::Caller;
@@ -116,47 +118,51 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
 
 /// A route whose handler gets the engine as the caller sees it.
 pub fn of_caller(engine: &Engine, method: &Method, path: &'static str, handler: MethodRouter<Engine>) -> MethodRouter<Engine> {
-    // Every method of the table is one that axum knows.
-    let filter = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
     let open = OF_TENANTS.contains(&(method.as_str(), path));
-    let plain = handler.clone().with_state(engine.clone());
-    on_service(filter, OfCaller { engine: engine.clone(), handler, plain, open })
+    let tenants = Arc::new(OfTenants { engine: engine.clone(), handler: handler.clone(), open });
+    handler.route_layer(layer_fn(move |plain: Route| OfCaller { plain, tenants: Arc::clone(&tenants) }))
 }
 
-/// See [`of_caller`].
-#[derive(Clone)]
-struct OfCaller {
+/// A handler for callers of tenants.
+struct OfTenants {
     engine: Engine,
     handler: MethodRouter<Engine>,
-    /// The same for callers without a tenant.
-    plain: MethodRouter,
     /// Whether callers of tenants may call it.
     open: bool,
+}
+
+/// See [`of_caller`]. It is cloned for every request, so what only tenants need is shared.
+#[derive(Clone)]
+struct OfCaller {
+    /// The handler for callers without a tenant.
+    plain: Route,
+    tenants: Arc<OfTenants>,
 }
 
 impl Service<Request> for OfCaller {
     type Response = Response;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+    type Future = Either<RouteFuture<Infallible>, BoxFuture<'static, Result<Response, Infallible>>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let tenant = tenant_of(&request).and_then(|tenant| match tenant {
-            Some(tenant) if !self.open => Err(for_operators(&tenant)),
-            tenant => Ok(tenant),
-        });
-        match tenant {
-            Ok(None) => Box::pin(answer(self.plain.clone(), request)),
-            Ok(Some(tenant)) => {
-                let own = self.handler.clone().with_state(self.engine.of_tenant(tenant));
-                Box::pin(answer(own, request))
+        match tenant_of(&request) {
+            Ok(None) => Either::Left(self.plain.call(request)),
+            Ok(Some(tenant)) if self.tenants.open => {
+                let own = self.tenants.handler.clone().with_state(self.tenants.engine.of_tenant(tenant));
+                Either::Right(Box::pin(answer(own, request)))
             }
-            Err(error) => Box::pin(async move { Ok(Failure::from(error).into_response()) }),
+            Ok(Some(tenant)) => refuse(for_operators(&tenant)),
+            Err(error) => refuse(error),
         }
     }
+}
+
+fn refuse(error: OjsError) -> <OfCaller as Service<Request>>::Future {
+    Either::Right(Box::pin(std::future::ready(Ok(Failure::from(error).into_response()))))
 }
 
 async fn answer(mut handler: MethodRouter, request: Request) -> Result<Response, Infallible> {

@@ -6,6 +6,7 @@ use super::fields::{Members, Place};
 use super::reader::check_meta_size;
 use crate::OjsError;
 use crate::json::{self, push_member, push_text};
+use crate::label::is_label;
 
 /// The member of `meta` that names the tenant.
 pub const TENANT_ID: &str = "tenant_id";
@@ -28,10 +29,7 @@ const MAX_TENANT_BYTES: usize = 255;
 /// # Errors
 /// 400 `invalid_payload` with the field.
 pub fn check_tenant(field: &str, id: &str) -> Result<(), OjsError> {
-    let shaped = id.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
-        && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-'))
-        && id.len() <= MAX_TENANT_BYTES;
-    if shaped || id == DEFAULT_TENANT {
+    if is_label(id, MAX_TENANT_BYTES) || id == DEFAULT_TENANT {
         return Ok(());
     }
     let message = format!(

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 
 use ojs_model::json::{members, push_member, push_string, push_text, string};
+use ojs_model::label::is_label;
+use ojs_model::train::MAX_TRAIN_ID_BYTES;
 
 use super::Member;
 use super::names::{self, Kind};
@@ -20,8 +22,6 @@ const PARTS: [(&str, &str); 4] = [
     ("on_discarded", "train_on_discarded"),
     ("cancel_active", "train_cancel_active"),
 ];
-/// Bytes of an id; its characters are ASCII.
-const LONGEST_ID: usize = 255;
 const ID_RULE: &str = "must be 1 to 255 letters, digits, '.', '_', ':' or '-', and begin with a letter or a digit";
 
 /// What a job says about its train.
@@ -179,9 +179,7 @@ impl Train<'_> {
 }
 
 fn check_id(id: &str) -> Result<(), Error> {
-    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-');
-    let begins = id.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    if begins && id.len() <= LONGEST_ID && id.as_bytes().iter().all(fits) {
+    if is_label(id, MAX_TRAIN_ID_BYTES) {
         return Ok(());
     }
     let mut got = String::new();

@@ -121,7 +121,7 @@ pub struct Pool {
 pub trait PoolTables: RecordTables {
     /// Whether there are any. Asked by every claim: connections keep the answer in memory.
     fn has_pools(&mut self) -> Result<bool> {
-        Ok(Records::<PoolRow, _>::of(self).count(&Scan::over(PoolRow::KEY).limit(1))? > 0)
+        Records::<PoolRow, _>::of(self).has_any()
     }
 
     /// The pool of a name, without its queues.

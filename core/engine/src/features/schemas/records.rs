@@ -112,7 +112,7 @@ pub trait SchemaTables: RecordTables {
     /// # Errors
     /// A store that cannot be read, as everywhere here.
     fn has_schemas(&mut self) -> Result<bool> {
-        Ok(Records::<SchemaRow, _>::of(self).count(&Scan::over(SchemaRow::KEY).limit(1))? > 0)
+        Records::<SchemaRow, _>::of(self).has_any()
     }
 
     /// How many there are.

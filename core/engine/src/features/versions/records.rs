@@ -72,7 +72,7 @@ pub trait RouteTables: RecordTables {
     /// # Errors
     /// A store that cannot be read.
     fn has_routes(&mut self) -> Result<bool> {
-        Ok(Records::<RouteRow, _>::of(self).count(&Scan::over(RouteRow::KEY).limit(1))? > 0)
+        Records::<RouteRow, _>::of(self).has_any()
     }
 
     /// How many job types have rules.

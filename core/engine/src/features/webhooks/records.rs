@@ -297,7 +297,7 @@ pub trait WebhookTables: RecordTables {
     /// # Errors
     /// See [`subscriptions`](Self::subscriptions).
     fn has_subscriptions(&mut self) -> Result<bool> {
-        Ok(Records::<SubscriptionRow, _>::of(self).count(&Scan::over(SubscriptionRow::KEY).limit(1))? > 0)
+        Records::<SubscriptionRow, _>::of(self).has_any()
     }
 
     /// One subscription.

@@ -231,6 +231,14 @@ impl<'a, R: Record, T: RecordTables + ?Sized> Records<'a, R, T> {
         self.tables.count_records(R::TABLE, scan)
     }
 
+    /// Whether there are any records.
+    ///
+    /// # Errors
+    /// See [`get`](Self::get).
+    pub fn has_any(&mut self) -> Result<bool> {
+        Ok(self.count(&Scan::over(R::TABLE.key).limit(1))? > 0)
+    }
+
     /// Inserts a record; returns its number, 0 where it has none, and `None` when its key or another unique value of
     /// it is taken.
     ///
