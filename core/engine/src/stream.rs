@@ -60,8 +60,11 @@ pub struct Dropped {
     pub newest: String,
 }
 
+/// Events in their order.
+pub type Events = VecDeque<Arc<Event>>;
+
 /// What has come since the last look.
-pub type News = (Option<Dropped>, VecDeque<Arc<Event>>);
+pub type News = (Option<Dropped>, Events);
 
 impl Streams {
     /// How many may listen.

@@ -12,6 +12,7 @@ pub(crate) mod guard;
 pub(crate) mod health;
 pub(crate) mod holder;
 pub(crate) mod hosts;
+pub(crate) mod job_stream;
 pub(crate) mod jobs;
 pub(crate) mod listener;
 pub(crate) mod manifest;
