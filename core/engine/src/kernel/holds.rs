@@ -27,12 +27,11 @@ impl Holds {
     pub const LIMIT: Self = Self(1);
     /// Reserved: jobs that wait for others of their train are pending instead (decision 38).
     pub const TRAIN: Self = Self(1 << 1);
-    /// The job's tenant has used what it may use (reserved).
+    /// The job's tenant has used what it may use, or is suspended (`features/tenants`).
     pub const TENANT: Self = Self(1 << 2);
     /// Other tenants or groups of the queue come first (reserved).
     pub const FAIR_SHARE: Self = Self(1 << 3);
-    /// The job has a version (`features/versions`): it stands in the line of its version, and claims for workers that
-    /// run the version read it there. Every available job with a version has this bit; alone it does not hold the job.
+    /// The job has a version (`features/versions`): claims find it by its version, not in the order of its queue. Every available job with a version has this bit; alone it does not hold the job.
     pub const VERSION: Self = Self(1 << 4);
 
     /// Each reason with its name.

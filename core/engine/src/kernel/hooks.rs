@@ -9,6 +9,7 @@ use ojs_model::{JobError, JobId, NewJob};
 use crate::error::{Applied, StoreError};
 use crate::kernel::admission::Admission;
 use crate::kernel::audit::Checks;
+use crate::kernel::holds::Holds;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::placed::Placed;
 use crate::kernel::retention::Retention;
@@ -82,6 +83,8 @@ pub struct Feature {
     /// A job joins the line of its queue: a feature adds its reason to `holds` to hold it back there, and later calls
     /// `Transaction::let_go`.
     pub on_available: Option<fn(&mut Transaction<'_>, &mut JobRow) -> Hooked>,
+    /// A reason is about to hold an available job that nothing has held: the row before.
+    pub on_hold: Option<fn(&mut Transaction<'_>, &JobRow, Holds) -> Hooked>,
     /// One of several reasons that held an available job is gone: the row with those that are left.
     pub on_release: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// Jobs are to be claimed; outcomes of the same request have been written.
@@ -151,6 +154,7 @@ impl Feature {
         on_stored: None,
         after_enqueue: None,
         on_available: None,
+        on_hold: None,
         on_release: None,
         before_claim: None,
         slots: None,

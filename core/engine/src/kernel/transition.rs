@@ -56,8 +56,8 @@ impl Transaction<'_> {
 
     /// Holds an available job for one more reason.
     pub(crate) fn hold(&mut self, row: &JobRow, reason: Holds) -> Result<(), StoreError> {
-        if row.holds.is_empty() && reason != Holds::TENANT {
-            self.free_tenant(row.tenant)?;
+        if row.is_free() {
+            call!(self, on_hold, row, reason);
         }
         self.tables.update(row, &JobRow { holds: row.holds.with(reason), ..row.clone() })
     }

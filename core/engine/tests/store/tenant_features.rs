@@ -8,6 +8,7 @@ crate::on_every_store!(
     jt_23_trains_of_two_tenants_are_apart,
     a_fetch_of_a_tenant_gets_its_own_versions_only,
     a_report_of_a_stranger_changes_nothing_of_the_holders,
+    what_holds_a_job_beside_its_tenant_keeps_no_job_for_ever,
 );
 
 /// A successful request of a tenant.
@@ -81,4 +82,36 @@ async fn a_report_of_a_stranger_changes_nothing_of_the_holders(b: Bench) {
     }
     let seen = of(&b, "a", "GET", &path, Value::Null).await;
     assert_eq!((&seen["progress"], &seen["message"]), (&json!(0.4), &Value::Null));
+}
+
+async fn what_holds_a_job_beside_its_tenant_keeps_no_job_for_ever(b: Bench) {
+    let key = json!({"key": "k", "concurrency": 1});
+    let kinds = [json!({}), json!({"version": "2.1"}), json!({"rate_limit": key}), json!({"version": "2.1", "rate_limit": key})];
+    for (place, kind) in kinds.iter().enumerate() {
+        let (tenant, queue) = (format!("acme-{place}"), format!("q{place}"));
+        let limits = json!({"max_concurrency": 1});
+        let (status, _, answer) = ask(b.engine.router(), &[], "PUT", &format!("/admin/tenants/{tenant}/limits"), &limits).await;
+        assert_eq!(status, 200, "{answer}");
+        let mut job = json!({"type": "t", "args": [], "options": {"queue": queue}});
+        job.as_object_mut().unwrap().extend(kind.as_object().unwrap().clone());
+        let mut left = Vec::new();
+        for _ in 0..4 {
+            left.push(of(&b, &tenant, "POST", "/jobs", job.clone()).await["job"]["id"].as_str().unwrap().to_owned());
+        }
+        // Suspended while jobs wait, and resumed.
+        for action in ["suspend", "resume"] {
+            let path = format!("/admin/tenants/{tenant}/{action}");
+            assert_eq!(ask(b.engine.router(), &[], "POST", &path, &json!({})).await.0, 200);
+        }
+        let fetch = json!({"queues": [queue], "count": 9, "worker_id": "w", "handlers": [{"type": "t", "versions": ["*"]}]});
+        for turn in 0..4 {
+            let mut got = fetched(&b, &tenant, fetch.clone()).await;
+            if got.is_empty() {
+                // What a changed limit opens is there for the next claim.
+                got = fetched(&b, &tenant, fetch.clone()).await;
+            }
+            assert_eq!(got, [left.remove(0)], "{kind}, turn {turn}");
+            of(&b, &tenant, "POST", "/workers/ack", json!({"job_id": got[0], "worker_id": "w"})).await;
+        }
+    }
 }

@@ -3,6 +3,7 @@ use ojs_model::JobState;
 
 use crate::error::Result;
 use crate::features::tenants::records::TenantRow;
+use crate::features::tenants::rules::lines;
 use crate::kernel::audit::{Audit, Checks};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::JobRow;
@@ -62,8 +63,10 @@ fn look_for_room(audit: &mut Audit<'_>, row: &TenantRow) -> Result<()> {
     let (mut held, mut free) = (0, 0);
     for queue in usage.into_keys() {
         let jobs = |holds| Selection::OfTenant { tenant: row.num, queue, holds };
-        held += audit.tables.count(&jobs(Holds::TENANT), 1)?;
-        free += audit.tables.count(&jobs(Holds::NONE), room)?;
+        for holds in lines(audit.tables, queue)? {
+            held += audit.tables.count(&jobs(holds.with(Holds::TENANT)), 1)?;
+            free += audit.tables.count(&jobs(holds), room)?;
+        }
     }
     if held > 0 && free < room {
         let subject = format!("tenant '{}'", row.id);

@@ -9,6 +9,7 @@ pub mod records;
 pub(crate) mod rules;
 pub(crate) mod within;
 
+use crate::kernel::holds::Holds;
 use crate::kernel::hooks::Feature;
 
 /// Where it takes part in transactions.
@@ -19,6 +20,7 @@ pub(crate) const FEATURE: Feature = Feature {
     on_stored: Some(|transaction, row| transaction.total(row, 0)),
     after_enqueue: Some(|transaction, _, placed| transaction.take_rates(placed)),
     on_available: Some(|transaction, row| transaction.join_tenant_line(row)),
+    on_hold: Some(|transaction, row, reason| if reason == Holds::TENANT { Ok(()) } else { transaction.free_tenant(row.tenant) }),
     on_release: Some(|transaction, row| {
         transaction.look_at_tenant(row);
         Ok(())

@@ -1,7 +1,6 @@
 //! Rules of tenants: to whom a job belongs, what is counted of it, what a tenant may use (extensions section 10).
 //!
-//! Limits at enqueue are hard: whoever is admitted holds the tenant's record, so two requests never pass one limit
-//! together. A job that comes up while its tenant has as many active jobs as it may is held
+//! Limits at enqueue are hard: a request locks the record of its tenant, so two requests never pass one limit together. A job that comes up while its tenant has as many active jobs as it may is held
 //! ([`Holds::TENANT`]) until one of them ends; so claims do not pass over it again and again.
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::WAITING;
 use crate::store::selection::Selection;
+use crate::store::tables::Tables;
 
 type Stored<T> = Result<T, StoreError>;
 
@@ -221,7 +221,7 @@ impl Transaction<'_> {
             self.total(after, 1);
         }
         // A slot is free, or a place among those that may start.
-        let leaves = before.state == JobState::Available && before.holds.is_empty() && after.state != JobState::Active;
+        let leaves = before.state == JobState::Available && before.is_free() && after.state != JobState::Active;
         if before.state == JobState::Active || leaves {
             self.free_tenant(before.tenant)?;
         }
@@ -247,7 +247,7 @@ impl Transaction<'_> {
 
     /// Another reason has let go of a job. If only its tenant still holds it, the tenant may have had room already.
     pub(crate) fn look_at_tenant(&mut self, row: &JobRow) {
-        if row.holds == Holds::TENANT {
+        if row.holds == row.line().holds().with(Holds::TENANT) {
             self.features.tenants.released.push(row.tenant);
         }
     }
@@ -291,8 +291,13 @@ impl Transaction<'_> {
             if left == 0 {
                 break;
             }
-            let rows = self.tables.select(&Selection::OfTenant { tenant, queue, holds: Holds::TENANT }, left)?;
-            left -= rows.len().min(left);
+            let mut rows = Vec::new();
+            for holds in lines(self.tables, queue)? {
+                rows.extend(self.tables.select(&Selection::OfTenant { tenant, queue, holds: holds.with(Holds::TENANT) }, left)?);
+            }
+            rows.sort_by_key(|row| (-row.priority, row.sort_key));
+            rows.truncate(left);
+            left -= rows.len();
             for row in rows {
                 self.let_go(&row, Holds::TENANT)?;
             }
@@ -346,6 +351,13 @@ impl Transaction<'_> {
         }
         Ok(found)
     }
+}
+
+/// The sets of reasons of jobs in a queue that are free to start: jobs with a version stand in lines of their own.
+pub(super) fn lines(tables: &mut dyn Tables, queue: i64) -> Stored<Vec<Holds>> {
+    let mut lines = vec![Holds::NONE];
+    lines.extend(tables.has_versions(queue)?.then_some(Holds::VERSION));
+    Ok(lines)
 }
 
 fn whole_tokens(tokens: f64) -> u64 {
