@@ -363,6 +363,6 @@ async fn tenants_are_listed_limited_suspended_and_deleted() {
     assert_eq!(json_of(&server, &["tenants", "suspend", "acme"]).await["status"], "suspended");
     assert_eq!(json_of(&server, &["tenants", "resume", "acme"]).await["status"], "active");
     fails(&server.url(), &["tenants", "delete", "acme"], 1).await;
-    fails(&server.url(), &["tenants", "show", "nobody"], 1).await;
+    fails(&server.url(), &["tenants", "show", "unknown"], 1).await;
     fails(&server.url(), &["tenants", "limits", "acme", "--period", "PT1M"], 2).await;
 }

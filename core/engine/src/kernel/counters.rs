@@ -110,7 +110,7 @@ impl Counters {
         (at != 0).then(|| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)))
     }
 
-    /// Whether the next known job is due. It is forgotten then; jobs behind it that are not known are found by a tick.
+    /// Whether the next known job is due. The time is forgotten then; the regular sweep finds the jobs that follow.
     pub(crate) fn take_due(&self, now: Timestamp) -> bool {
         let passed = |known: i64| (known != 0 && known <= now.as_millis()).then_some(0);
         self.due_at.fetch_update(Ordering::SeqCst, Ordering::SeqCst, passed).is_ok()

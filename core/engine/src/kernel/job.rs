@@ -158,14 +158,14 @@ impl JobRow {
         self.holds.rank(self.priority)
     }
 
-    /// Whether nothing keeps the job from being handed out, once it is available. A job with a version stands in the
-    /// line of its version, which [`Holds::VERSION`] says; that alone does not hold it.
+    /// Whether the job can be handed out once it is available. A job with a version has the bit [`Holds::VERSION`],
+    /// which alone does not hold it.
     #[must_use]
     pub fn is_free(&self) -> bool {
         self.holds == self.line().holds()
     }
 
-    /// The line that the job stands in while it is available.
+    /// The line of the job while it is available.
     #[must_use]
     pub const fn line(&self) -> Line {
         if self.version == 0 {
@@ -199,13 +199,13 @@ impl Line {
         Self { queue, job_type_id: 0, version: 0 }
     }
 
-    /// What the set of reasons of a job is that stands in this line and is free to start.
+    /// The set of reasons of the jobs in this line that are free to start.
     #[must_use]
     pub const fn holds(self) -> Holds {
         if self.version == 0 { Holds::NONE } else { Holds::VERSION }
     }
 
-    /// Whether a job stands in this line while it is available.
+    /// Whether this is the line of a job.
     #[must_use]
     pub fn has(self, row: &JobRow) -> bool {
         row.line() == self
@@ -257,7 +257,7 @@ pub struct JobView {
     pub queue: Arc<str>,
     /// Name of the holder.
     pub worker: Option<Arc<str>>,
-    /// Where it stands in its train.
+    /// Its place in its train.
     pub train: Option<Box<TrainPlace>>,
     /// What features add when the job is handed out: members as JSON text without braces.
     pub delivered: String,

@@ -226,14 +226,18 @@ async fn a_waiting_fetch_is_called_for_its_version(b: Bench) {
         json!({"queues": ["q"], "worker_id": worker, "wait_ms": 60_000, "handlers": [{"type": "mail", "versions": versions}]})
             .to_string()
     };
-    let (old, new) = (fetch("old", "1"), fetch("new", "2"));
+    check_waiting_fetches(&b, &fetch("old", "1"), &fetch("new", "2")).await;
+}
+
+/// Two workers wait, and each is called for the job of its version.
+async fn check_waiting_fetches(b: &Bench, old: &str, new: &str) {
     let enqueue = async {
         let two = b.http("POST", "/jobs", &job("2")).await.1;
         let one = b.http("POST", "/jobs", &job("1")).await.1;
         (one["job"]["id"].clone(), two["job"]["id"].clone())
     };
     let ((_, old), (_, new), (one, two)) =
-        tokio::join!(b.http("POST", "/workers/fetch", &old), b.http("POST", "/workers/fetch", &new), enqueue);
+        tokio::join!(b.http("POST", "/workers/fetch", old), b.http("POST", "/workers/fetch", new), enqueue);
     assert_eq!((&old["jobs"][0]["id"], &new["jobs"][0]["id"]), (&one, &two));
 }
 
@@ -243,15 +247,7 @@ async fn a_waiting_fetch_of_a_worker_that_declared_its_versions_is_called(b: Ben
         assert_eq!(b.http("POST", "/workers/heartbeat", &beat).await.0, 200);
     }
     let fetch = |worker: &str| json!({"queues": ["q"], "worker_id": worker, "wait_ms": 60_000}).to_string();
-    let (old, new) = (fetch("old"), fetch("new"));
-    let enqueue = async {
-        let two = b.http("POST", "/jobs", &job("2")).await.1;
-        let one = b.http("POST", "/jobs", &job("1")).await.1;
-        (one["job"]["id"].clone(), two["job"]["id"].clone())
-    };
-    let ((_, old), (_, new), (one, two)) =
-        tokio::join!(b.http("POST", "/workers/fetch", &old), b.http("POST", "/workers/fetch", &new), enqueue);
-    assert_eq!((&old["jobs"][0]["id"], &new["jobs"][0]["id"]), (&one, &two));
+    check_waiting_fetches(&b, &fetch("old"), &fetch("new")).await;
 }
 
 async fn limits_of_a_key_count_across_versions_and_hold_up_no_other_version(b: Bench) {

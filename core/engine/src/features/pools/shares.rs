@@ -1,8 +1,8 @@
 //! Which queue of a pool gives the next job.
 //!
 //! Each queue has a mark that moves on by one step for every job it gives; the larger its weight, the smaller the step.
-//! The queue whose mark is furthest behind comes next, so queues give jobs in proportion to their weights, whatever the
-//! size of the claims. A queue that had no jobs for a while starts again where the others are: it gains nothing by
+//! The queue whose mark is furthest behind comes next, so queues give jobs in proportion to their weights,
+//! for claims of any size. A queue that had no jobs for a while starts again where the others are: it gains nothing by
 //! waiting. A process keeps the marks in memory, so several nodes each keep the proportions of what they hand out.
 use foldhash::HashMap;
 

@@ -81,7 +81,7 @@ pub struct Due {
 }
 
 impl Due {
-    /// What is written at once, whatever the board says.
+    /// A report that is written at once.
     pub fn now(job: JobId, proof: Proof, report: Report) -> Self {
         Self { job, proof, report, earlier: None, lease: None, version: 0 }
     }

@@ -4,7 +4,7 @@
 //! train are pending and have the flag [`WAITS`](crate::kernel::job::flag::WAITS). A car is the place of a job in its
 //! train, the locomotive's included.
 //!
-//! Locks: whoever changes the locomotive or adds a car has locked the train's row before. A waiting car that ends
+//! Locks: a transaction locks the row of the train before it changes the locomotive or adds a car. A waiting car that ends
 //! removes its own record without that lock, which the lock of its job's row makes safe: the flag says that it is not
 //! the locomotive.
 use std::sync::Arc;
@@ -127,7 +127,7 @@ record! {
     }
 }
 
-/// Where a job stands in its train, as answers show it.
+/// The place of a job in its train, as answers show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrainPlace {
     /// Id of the train.

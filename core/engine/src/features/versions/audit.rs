@@ -1,4 +1,4 @@
-//! The audit of versions: each available job stands in the line that its version says, where claims look for it.
+//! The audit of versions: claims find each available job in the line of its version.
 use crate::error::Result;
 use crate::kernel::audit::{Audit, Checks};
 use crate::kernel::holds::Holds;
