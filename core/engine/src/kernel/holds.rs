@@ -31,7 +31,8 @@ impl Holds {
     pub const TENANT: Self = Self(1 << 2);
     /// Other tenants or groups of the queue come first (reserved).
     pub const FAIR_SHARE: Self = Self(1 << 3);
-    /// The job has a version (`features/versions`): claims find it by its version, not in the order of its queue. Every available job with a version has this bit; alone it does not hold the job.
+    /// The job has a version (`features/versions`): claims find it by its version, not in the order of its
+    /// queue. Every available job with a version has this bit; alone it does not hold the job.
     pub const VERSION: Self = Self(1 << 4);
 
     /// Each reason with its name.

@@ -1,6 +1,7 @@
 //! Rules of tenants: to whom a job belongs, what is counted of it, what a tenant may use (extensions section 10).
 //!
-//! Limits at enqueue are hard: a request locks the record of its tenant, so two requests never pass one limit together. A job that comes up while its tenant has as many active jobs as it may is held
+//! Limits at enqueue are hard: a request locks the record of its tenant, so two requests never pass one limit together.
+//! A job that comes up while its tenant has as many active jobs as it may is held
 //! ([`Holds::TENANT`]) until one of them ends; so claims do not pass over it again and again.
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! train are pending and have the flag [`WAITS`](crate::kernel::job::flag::WAITS). A car is the place of a job in its
 //! train, the locomotive's included.
 //!
-//! Locks: a transaction locks the row of the train before it changes the locomotive or adds a car. A waiting car that ends
-//! removes its own record without that lock, which the lock of its job's row makes safe: the flag says that it is not
+//! Locks: a transaction locks the row of the train before it changes the locomotive or adds a car. A waiting car that
+//! ends removes its own record without that lock, which the lock of its job's row makes safe: the flag says that it is not
 //! the locomotive.
 use std::sync::Arc;
 
