@@ -11,7 +11,6 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::event::WorkerEvent;
-use super::failures;
 use super::held::{Entry, Stage};
 use super::shared::{Shared, panic_message};
 use crate::dispatch::{CancelReason, DeliveryKey, Phase};
@@ -229,11 +228,6 @@ fn mark(shared: &Shared, held: &[(DeliveryKey, Entry)], answer: &Answer, sent: I
     }
     drop(table);
     for (key, job_id, about, reason) in stop {
-        match reason {
-            CancelReason::LeaseLost => failures::log_lease_lost(&shared.worker_id, &job_id, &about),
-            // Somebody's wish, and no failure.
-            _ => tracing::info!(worker = %shared.worker_id, %job_id, ?reason, "the server no longer wants this run"),
-        }
-        shared.cancel(key, &job_id, reason);
+        shared.stop_run(key, &job_id, &about, reason);
     }
 }

@@ -71,10 +71,9 @@ impl Shared {
         let running = held.get_mut(key).filter(|entry| entry.stage == Stage::Running && entry.cancelled.is_none());
         let Some(entry) = running else { return };
         entry.cancelled = Some(reason);
-        let id = Arc::clone(&entry.id);
+        let (id, about) = (Arc::clone(&entry.id), Arc::clone(&entry.about));
         drop(held);
-        tracing::info!(worker = %self.worker_id, job_id = %id, ?reason, "the server no longer wants this run");
-        self.cancel(key, &id, reason);
+        self.stop_run(key, &id, &about, reason);
     }
 
     /// Takes in a report and returns at once. Reports that cannot be sent are dropped: the job does not depend on them.

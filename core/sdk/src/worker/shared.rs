@@ -8,9 +8,10 @@ use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::Instant;
 
 use super::event::WorkerEvent;
+use super::failures;
 use super::handle::Beat;
 use super::heartbeat;
-use super::held::{Entry, Held, Stage};
+use super::held::{About, Entry, Held, Stage};
 use super::options::WorkerOptions;
 use super::versions;
 use crate::dispatch::{CancelReason, Delivery, DeliveryKey, Dispatch, Outcome, Phase};
@@ -165,6 +166,16 @@ impl Shared {
         }
         // Deliveries lost in a panic report themselves abandoned.
         self.guarded("dispatch", || self.dispatch.dispatch(batch));
+    }
+
+    /// The server has said that a run is not wanted any more: its handler is asked to stop.
+    pub fn stop_run(&self, key: DeliveryKey, job_id: &str, about: &About, reason: CancelReason) {
+        match reason {
+            CancelReason::LeaseLost => failures::log_lease_lost(&self.worker_id, job_id, about),
+            // A client has cancelled the job, which is no failure.
+            _ => tracing::info!(worker = %self.worker_id, %job_id, ?reason, "the server no longer wants this run"),
+        }
+        self.cancel(key, job_id, reason);
     }
 
     pub fn cancel(&self, key: DeliveryKey, job_id: &str, reason: CancelReason) {

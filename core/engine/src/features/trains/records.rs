@@ -5,8 +5,8 @@
 //! train, the locomotive's included.
 //!
 //! Locks: a transaction locks the row of the train before it changes the locomotive or adds a car. A waiting car that
-//! ends removes its own record without that lock, which the lock of its job's row makes safe: the flag says that it is not
-//! the locomotive.
+//! ends removes its own record without that lock, which the lock of its job's row makes safe: the flag says that it is
+//! not the locomotive.
 use std::sync::Arc;
 
 use ojs_model::JobId;
