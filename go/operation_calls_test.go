@@ -29,6 +29,10 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ExplainJob(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.ListJobs(ctx, ojs.JobFilter{Queue: "mail", Type: "email.*", States: []ojs.JobState{"available"}, Page: 2, PerPage: 50})
 		return err
 	},

@@ -44,6 +44,14 @@ func (c *Client) GetJob(ctx context.Context, id string) (*Job, error) {
 	return c.job(ctx, "GET", at("jobs", id), nil)
 }
 
+// ExplainJob: Why a job is not running: a "summary", and "reasons" in the order in which they have to end. Each reason
+// has "code" and "message", and where they are known "since", "until", "link" (a path of the API that shows what holds
+// the job), "command" (one of the tool "ojs" that helps) and "details". A job that runs, has ended, or is handed out
+// by the next fetch has no reasons. The answer reads a bounded number of rows, however many jobs there are.
+func (c *Client) ExplainJob(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("jobs", id, "explain"), nil)
+}
+
 // ListJobs: One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
 // another page while the page says that it has more. Jobs that come and go between two pages move the others.
 //

@@ -400,6 +400,11 @@ export class OJSClient {
   bulkDelete(target: BulkTarget, options?: { atomic?: boolean } & CallOptions): Promise<BulkResult>;
   /** The job with this id. */
   getJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Why a job is not running: a `summary`, and `reasons` in the order in which they have to end. Each reason has `code` and `message`,
+   * and where they are known `since`, `until`, `link` (a path of the API that shows what holds the job), `command` (one of the tool
+   * `ojs` that helps) and `details`. A job that runs, has ended, or is handed out by the next fetch has no reasons. The answer reads a
+   * bounded number of rows, however many jobs there are. */
+  explainJob(id: string, options?: CallOptions): Promise<any>;
   /** One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is another page while the
    * page says that it has more. Jobs that come and go between two pages move the others. */
   listJobs(filter?: JobFilter & CallOptions): Promise<JobPage>;

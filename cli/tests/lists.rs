@@ -193,6 +193,7 @@ async fn a_reader_that_goes_away_ends_a_command_quietly() {
         ("events --limit 0", 0),
         ("queues nosuch", 2),
         ("jobs get nosuch", 1),
+        ("jobs why nosuch", 1),
     ] {
         // The reader of both outputs has gone before the first byte is written.
         let (reader, writer) = std::io::pipe().unwrap();

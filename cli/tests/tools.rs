@@ -65,6 +65,24 @@ async fn json_is_what_the_server_wrote() {
 }
 
 #[tokio::test]
+async fn a_job_says_why_it_does_not_run() {
+    let server = ServerProcess::memory().await;
+    let enqueued = json_of(&server, &["jobs", "enqueue", "a.b", "--queue", "mail"]).await;
+    let id = enqueued["job"]["id"].as_str().unwrap();
+    says(&server, &["queues", "pause", "mail"]).await;
+    let why = says(&server, &["jobs", "why", id]).await;
+    assert!(why.starts_with("Queue 'mail' is paused.\n"), "{why}");
+    assert!(why.contains("\n  try: ojs queues resume mail\n") && why.contains("no_worker_for_queue: "), "{why}");
+    let wire = server.connect().await.get(&format!("/jobs/{id}/explain")).await.json();
+    let told = json_of(&server, &["jobs", "why", id]).await;
+    assert_eq!((&told["reasons"], &told["summary"]), (&wire["reasons"], &wire["summary"]));
+    says(&server, &["queues", "resume", "mail"]).await;
+    server.connect().await.post("/workers/fetch", &json!({"queues": ["mail"], "worker_id": "w1"})).await.expect(200);
+    assert_eq!(says(&server, &["jobs", "why", id]).await, "It is running: attempt 1, on worker w1.\n");
+    assert!(fails(&server.url(), &["jobs", "why", &ojs_tests::job_id()], 1).await.contains("not_found"));
+}
+
+#[tokio::test]
 async fn queues_are_listed_counted_and_paused() {
     let server = ServerProcess::memory().await;
     for _ in 0..3 {

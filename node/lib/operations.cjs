@@ -31,6 +31,11 @@ class Operations {
     return Job.answered(member(await this.request('GET', at('jobs', id), undefined, options), 'job'));
   }
 
+  /** Why a job is not running: a `summary`, and `reasons` in the order in which they have to end. */
+  async explainJob(id, options) {
+    return this.request('GET', at('jobs', id, 'explain'), undefined, options);
+  }
+
   /** One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. */
   async listJobs(filters = {}) {
     const { queue, type, state, since, until, sort, order, page, perPage, ...options } = known('filter', filters, ['queue', 'type', 'state', 'since', 'until', 'sort', 'order', 'page', 'perPage', 'signal']);

@@ -5,6 +5,7 @@ export const OPERATION_CALLS = [
   (client) => client.bulkRetry({ ids: ['019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'] }, { atomic: true }),
   (client) => client.bulkDelete({ type: 'email.*', states: ['completed', 'cancelled'] }),
   (client) => client.getJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.explainJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
   (client) => client.listJobs({ queue: 'mail', type: 'email.*', state: 'available', page: 2, perPage: 50 }),
   (client) => client.cancelJob('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
   (client) => client.setPriority('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', 5),

@@ -160,6 +160,26 @@ class Operations(ABC):
             ops.job,
         ))
 
+    def explain_job(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """Why a job is not running: a ``summary``, and ``reasons`` in the order in which they have to end.
+
+        Each reason has ``code`` and ``message``, and where they are known ``since``, ``until``, ``link`` (a path of
+        the API that shows what holds the job), ``command`` (one of the tool ``ojs`` that helps) and ``details``. A
+        job that runs, has ended, or is handed out by the next fetch has no reasons. The answer reads a bounded
+        number of rows, however many jobs there are.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "explain"),
+            None,
+            ops.whole,
+        ))
+
     def list_jobs(
         self,
         *,
@@ -1565,6 +1585,26 @@ class AsyncOperations(ABC):
             ops.at("jobs", job_id),
             None,
             ops.job,
+        ))
+
+    async def explain_job(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """Why a job is not running: a ``summary``, and ``reasons`` in the order in which they have to end.
+
+        Each reason has ``code`` and ``message``, and where they are known ``since``, ``until``, ``link`` (a path of
+        the API that shows what holds the job), ``command`` (one of the tool ``ojs`` that helps) and ``details``. A
+        job that runs, has ended, or is handed out by the next fetch has no reasons. The answer reads a bounded
+        number of rows, however many jobs there are.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "explain"),
+            None,
+            ops.whole,
         ))
 
     async def list_jobs(

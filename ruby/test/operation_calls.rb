@@ -7,6 +7,7 @@ OPERATION_CALLS = [
   ->(client) { client.bulk_retry(["019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"], atomic: true) },
   ->(client) { client.bulk_delete(type: "email.*", states: ["completed", "cancelled"]) },
   ->(client) { client.get_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.explain_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.list_jobs(queue: "mail", type: "email.*", state: "available", page: 2, per_page: 50) },
   ->(client) { client.cancel_job("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.set_priority("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 5) },

@@ -42,6 +42,11 @@ pub enum Action {
         /// The job's id.
         id: String,
     },
+    /// Say why a job is not running, and what helps.
+    Why {
+        /// The job's id.
+        id: String,
+    },
     /// Cancel a job that is not finished.
     Cancel {
         /// The job's id.
@@ -132,6 +137,10 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     let answer = match action {
         Action::List(listing) => return listing.show(&remote).await,
         Action::Get { id } => remote.get(format!("/jobs/{}", segment(&id))).await?,
+        Action::Why { id } => {
+            let answer = remote.get(format!("/jobs/{}/explain", segment(&id))).await?;
+            return remote.output.show(&answer, reasons);
+        }
         Action::Cancel { id } => remote.delete(format!("/jobs/{}", segment(&id))).await?,
         Action::Retry { id } => remote.post(format!("/dead-letter/{}/retry", segment(&id)), &json!({})).await?,
         Action::BulkCancel(many) => return bulk::change(&remote, "cancel", "cancelled", many).await,
@@ -242,6 +251,31 @@ pub fn describe(job: &Value) -> String {
         out.push_str(&format!("\nfailed: attempt {}, {}, {}: {}", line[0], line[1], line[2], line[3]));
     }
     out
+}
+
+/// Why a job is not running: one line, and a paragraph for each reason where there are any.
+fn reasons(answer: &Value) -> String {
+    let mut out = text(answer, "/summary");
+    for reason in items(answer, "/reasons") {
+        out.push_str(&format!("\n\n{}: {}", text(reason, "/code"), text(reason, "/message")));
+        let details = items_of(reason, "/details");
+        let known = [("since", text(reason, "/since")), ("until", text(reason, "/until")), ("try", text(reason, "/command"))];
+        for (name, value) in known.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(details) {
+            if !value.is_empty() {
+                out.push_str(&format!("\n  {name}: {value}"));
+            }
+        }
+    }
+    out
+}
+
+/// The members of an object, as names and texts.
+fn items_of(value: &Value, path: &str) -> Vec<(String, String)> {
+    let members = value.pointer(path).and_then(Value::as_object);
+    let named = |(name, value): (&String, &Value)| {
+        (name.replace('_', " "), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    members.into_iter().flatten().map(named).collect()
 }
 
 fn json_value(text: &str) -> Result<Value, String> {

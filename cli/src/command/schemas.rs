@@ -27,6 +27,7 @@ pub enum Action {
         #[arg(value_name = "TYPE")]
         job_type: String,
         /// The version.
+        #[arg(value_name = "VERSION", id = "schema_version")]
         version: Option<String>,
     },
     /// Register a version. A registered version never changes.
@@ -35,6 +36,7 @@ pub enum Action {
         #[arg(value_name = "TYPE")]
         job_type: String,
         /// The version: 2, 2.1 or 2.1.0.
+        #[arg(value_name = "VERSION", id = "schema_version")]
         version: String,
         /// A file with a JSON Schema for the array of arguments; `-` reads it from standard input.
         file: PathBuf,
@@ -48,6 +50,7 @@ pub enum Action {
         #[arg(value_name = "TYPE")]
         job_type: String,
         /// The version.
+        #[arg(value_name = "VERSION", id = "schema_version")]
         version: String,
         /// The new mode.
         mode: Mode,
@@ -58,6 +61,7 @@ pub enum Action {
         #[arg(value_name = "TYPE")]
         job_type: String,
         /// The version.
+        #[arg(value_name = "VERSION", id = "schema_version")]
         version: String,
     },
 }

@@ -67,6 +67,17 @@ module OJS
       job(call("GET", path("jobs", id)))
     end
 
+    # Why a job is not running: a <tt>summary</tt>, and <tt>reasons</tt> in the order in which they have to end. Each
+    # reason has <tt>code</tt> and <tt>message</tt>, and where they are known <tt>since</tt>, <tt>until</tt>,
+    # <tt>link</tt> (a path of the API that shows what holds the job), <tt>command</tt> (one of the tool <tt>ojs</tt>
+    # that helps) and <tt>details</tt>. A job that runs, has ended, or is handed out by the next fetch has no reasons.
+    # The answer reads a bounded number of rows, however many jobs there are.
+    #
+    # Raises NotFoundError.
+    def explain_job(id)
+      call("GET", path("jobs", id, "explain"))
+    end
+
     # One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There is
     # another page while the page says that it has more. Jobs that come and go between two pages move the others.
     #

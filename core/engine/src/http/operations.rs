@@ -27,6 +27,7 @@ pub const OPERATIONS: &[Operation] = &[
     at("POST", "/jobs/bulk/retry", Operate),
     at("POST", "/jobs/bulk/delete", Administer),
     at("GET", "/jobs/{id}", Read),
+    at("GET", "/jobs/{id}/explain", Read),
     at("GET", "/admin/jobs", Inspect),
     at("DELETE", "/jobs/{id}", Operate),
     at("POST", "/jobs/{id}/cancel", Operate),

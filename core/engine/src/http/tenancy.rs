@@ -46,6 +46,7 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("PATCH", "/jobs/{id}"),
     ("DELETE", "/jobs/{id}"),
     ("GET", "/jobs/{id}/events"),
+    ("GET", "/jobs/{id}/explain"),
     ("POST", "/jobs/{id}/activate"),
     ("GET", "/jobs/{id}/result"),
     ("GET", "/jobs/{id}/result/stream"),

@@ -11,7 +11,7 @@ use ojs_model::limits::{MAX_BATCH_JOBS, MAX_FETCH_COUNT, MAX_FETCH_QUEUES, MAX_F
 use ojs_model::{ErrorCode, JobError, JobState, OjsError, Timestamp, envelope};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 use crate::features::versions::handlers::Handlers;
@@ -353,11 +353,9 @@ impl AboutWorker {
         handlers.as_ref().map(Handlers::parse).transpose()?;
         let told = serde_json::to_string(self).ok().filter(|text| text.len() <= MAX_ABOUT_BYTES);
         let Some(handlers) = handlers else { return Ok(told.filter(|text| text != "{}").map(Into::into)) };
-        let mut members = told.map(|text| format!("{},", text.trim_end_matches('}'))).filter(|text| text != "{,");
-        let text = members.get_or_insert_with(|| "{".to_owned());
-        push_bare(text, "handlers", handlers);
-        text.push('}');
-        Ok(Some(text.as_str().into()))
+        let mut members: Map<String, Value> = told.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        members.insert("handlers".to_owned(), handlers);
+        Ok(Some(Value::Object(members).to_string().into()))
     }
 }
 

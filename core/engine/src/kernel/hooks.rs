@@ -9,12 +9,14 @@ use ojs_model::{JobError, JobId, NewJob};
 use crate::error::{Applied, StoreError};
 use crate::kernel::admission::Admission;
 use crate::kernel::audit::Checks;
+use crate::kernel::explanation::Explanation;
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::placed::Placed;
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
 use crate::store::rows::{QueueRow, WorkerRow};
+use crate::store::tables::Tables;
 
 /// What the hooks of one feature answer when only the store can fail.
 pub type Hooked = Result<(), StoreError>;
@@ -46,6 +48,8 @@ pub type Repair = fn(&mut Transaction<'_>, Walk) -> Applied<Option<Walk>>;
 pub type Walk = (i64, i64);
 /// Adds to a job that is handed out.
 pub type OnLease = fn(&mut Transaction<'_>, &mut JobView) -> Hooked;
+/// Adds why a waiting job is not running.
+pub type Explain = fn(&mut dyn Tables, &JobRow, &mut Explanation) -> Hooked;
 /// Whether a job may start.
 pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>;
 
@@ -125,6 +129,8 @@ pub struct Feature {
     pub reset: Option<fn(&mut Transaction<'_>)>,
     /// Compares its records with each other and with the jobs; changes nothing.
     pub audit: Option<Checks>,
+    /// Says why it keeps a waiting job from running, if it does; changes nothing.
+    pub explain: Option<Explain>,
 }
 
 /// A feature's part of a sweep.
@@ -175,6 +181,7 @@ impl Feature {
         prune_kept: None,
         reset: None,
         audit: None,
+        explain: None,
     };
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod ending;
 pub(crate) mod enqueue;
 pub(crate) mod event;
 pub(crate) mod event_log;
+pub(crate) mod explanation;
 pub mod finding;
 pub mod holds;
 pub(crate) mod hooks;

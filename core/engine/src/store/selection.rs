@@ -47,6 +47,15 @@ pub enum Selection<'a> {
         /// Number of the queue.
         queue: i64,
     },
+    /// Available jobs of a queue that nothing holds and that come before a place in its line.
+    Before {
+        /// Number of the queue.
+        queue: i64,
+        /// The rank of the place, see [`JobRow::rank`](crate::kernel::job::JobRow::rank).
+        rank: i32,
+        /// The ticket of the place.
+        sort_key: i64,
+    },
     /// Jobs of a queue in one state.
     In {
         /// Number of the queue.
@@ -144,6 +153,9 @@ impl<'a> Selection<'a> {
             | Self::Oldest { queue: one }
             | Self::Running { key: one }
             | Self::Waiting { key: one } => vec![integer(one), limit],
+            Self::Before { queue, rank, sort_key } => {
+                vec![integer(queue), integer(rank.into()), integer(sort_key), limit]
+            }
             Self::In { queue, state } => vec![integer(queue), integer(state as i64), limit],
             Self::Heads { key, line } => of_key(key, line, line.holds(), limit),
             Self::Parked { key, line } => of_key(key, line, line.holds().with(Holds::LIMIT), limit),

@@ -24,6 +24,7 @@ mod dead_letters;
 mod endpoint;
 mod enqueue;
 mod events;
+mod explain;
 mod faults;
 mod figures;
 mod filing;

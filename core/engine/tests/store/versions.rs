@@ -132,7 +132,8 @@ async fn ver_004_a_worker_declares_its_versions_in_a_heartbeat(b: Bench) {
         async move { assert_eq!(b.http("POST", "/workers/heartbeat", &body.to_string()).await.0, 200) }
     };
     beat(json!({"worker_id": "old", "handlers": [{"type": "mail", "versions": ["1"]}]})).await;
-    beat(json!({"worker_id": "new", "handlers": [{"type": "mail", "versions": [">=2 <3"]}], "hostname": "h"})).await;
+    beat(json!({"worker_id": "new", "handlers": [{"type": "mail", "versions": [">=2 <3"]}], "metadata": {"a": {"b": 1}}})).await;
+    assert_eq!(b.http("GET", "/admin/workers/new", "").await.1["metadata"], json!({"a": {"b": 1}}));
     // Later ones need not repeat it.
     beat(json!({"worker_id": "new", "hostname": "h", "pid": 7})).await;
     let two = b.enqueue(&job("2")).await;

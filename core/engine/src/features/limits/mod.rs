@@ -1,6 +1,7 @@
 //! Keyed limits: concurrency, rate and throttle by key.
 mod audit;
 pub mod commands;
+mod explain;
 pub(crate) mod gate;
 pub(crate) mod metrics;
 pub mod records;
@@ -27,5 +28,6 @@ pub(crate) const FEATURE: Feature = Feature {
     before_commit: Some(|transaction| transaction.open_limits()),
     sweep: Some(Sweep { part: "rate limits", in_maintenance: true, run: |transaction| Ok(transaction.open_due_limits(true)?) }),
     audit: Some(audit::CHECKS),
+    explain: Some(explain::explain),
     ..Feature::NONE
 };

@@ -32,7 +32,7 @@ fn gap(throttle: Window) -> i64 {
 }
 
 /// Looks at a key.
-fn look(tables: &mut dyn Tables, row: LimitRow, now: i64) -> Result<Gate, StoreError> {
+pub(super) fn look(tables: &mut dyn Tables, row: LimitRow, now: i64) -> Result<Gate, StoreError> {
     let limits = row.now(now)?;
     let mut gate = Gate { limits, free: i64::MAX, next_at: 0, strategy: "none", most: 0, used: 0, told: false, row };
     if let Some(most) = limits.concurrency {

@@ -1,6 +1,7 @@
 //! Pools: queues that share the workers which fetch from several of them, by a strategy (extensions section 22).
 mod audit;
 pub mod commands;
+mod explain;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
@@ -13,5 +14,6 @@ pub(crate) const FEATURE: Feature = Feature {
     on_transition: Some(|transaction, before, after| transaction.free_place_in_pool(before, after.state)),
     reset: Some(|transaction| transaction.forget_shares()),
     audit: Some(audit::CHECKS),
+    explain: Some(explain::explain),
     ..Feature::NONE
 };

@@ -2,6 +2,7 @@
 pub(crate) mod admission;
 mod audit;
 pub mod commands;
+mod explain;
 pub(crate) mod operator_routes;
 pub mod records;
 pub(crate) mod routes;
@@ -18,5 +19,6 @@ pub(crate) const FEATURE: Feature = Feature {
     slots: Some(|transaction, queue| transaction.free_slots(queue)),
     before_commit: Some(|transaction| transaction.emit_relief()),
     audit: Some(audit::CHECKS),
+    explain: Some(explain::explain),
     ..Feature::NONE
 };

@@ -1,6 +1,7 @@
 //! Tenants: to whom jobs belong, who sees them, and how much each tenant may use.
 mod audit;
 pub mod commands;
+mod explain;
 pub(crate) mod kept;
 pub(crate) mod metrics;
 pub(crate) mod operator_routes;
@@ -36,5 +37,6 @@ pub(crate) const FEATURE: Feature = Feature {
     before_commit: Some(|transaction| transaction.open_tenants()),
     on_written: Some(|transaction| transaction.write_tenant_counts()),
     audit: Some(audit::CHECKS),
+    explain: Some(explain::explain),
     ..Feature::NONE
 };

@@ -2,6 +2,7 @@
 pub mod answer;
 mod audit;
 pub mod commands;
+mod explain;
 pub(crate) mod hold;
 pub(crate) mod metrics;
 pub(crate) mod operator_routes;
@@ -37,5 +38,6 @@ pub(crate) const FEATURE: Feature = Feature {
         Ok(())
     }),
     audit: Some(audit::CHECKS),
+    explain: Some(explain::explain),
     ..Feature::NONE
 };

@@ -1,5 +1,6 @@
 //! Versions of jobs: each version of a job type has a line of its own in a queue, and a worker that declares what it
 //! runs is given the lines that it can run (extensions section 14).
+pub(crate) mod answer;
 mod audit;
 pub mod handlers;
 pub mod records;

@@ -44,6 +44,10 @@ impl MemoryTables {
                 line.sort_unstable();
                 self.rows(line.into_iter().take(limit).map(|(_, seq)| seq))
             }
+            Selection::Before { queue, rank, sort_key } => {
+                let line = self.ready.range((queue, i32::MIN, i64::MIN, i64::MIN)..(queue, rank, sort_key, i64::MIN));
+                self.rows(line.take(limit).map(|(_, _, _, seq)| *seq))
+            }
             Selection::In { queue, state } => self.stored_in(queue, state).take(limit).map(|stored| stored.row.clone()).collect(),
             Selection::Running { key } => {
                 let active = self.leases.iter().filter_map(|(_, seq)| self.jobs.get(seq));

@@ -31,6 +31,7 @@ fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
         Selection::Above { .. } => sql!("slice"),
         Selection::Oldest { .. } if writes => sql!("oldest"),
         Selection::Oldest { .. } => &OLDEST_READ,
+        Selection::Before { .. } => sql!("before"),
         Selection::In { .. } => sql!("in_state"),
         Selection::OfTenant { tenant: 0, .. } => sql!("of_default_tenant"),
         Selection::OfTenant { .. } => sql!("of_tenant"),

@@ -26,6 +26,7 @@ impl SqliteTables {
             Selection::HeldBy { .. } => sql!("held_by"),
             Selection::Above { .. } => sql!("slice"),
             Selection::Oldest { .. } => sql!("oldest"),
+            Selection::Before { .. } => sql!("before"),
             Selection::In { .. } => sql!("in_state"),
             Selection::OfTenant { tenant: 0, .. } => sql!("of_default_tenant"),
             Selection::OfTenant { .. } => sql!("of_tenant"),

@@ -32,6 +32,19 @@ final class Operations {
         }
 
         /**
+         * Why a job is not running: a {@code summary}, and {@code reasons} in the order in which they have to end.
+         * Each reason has {@code code} and {@code message}, and where they are known {@code since}, {@code until},
+         * {@code link} (a path of the API that shows what holds the job), {@code command} (one of the tool {@code
+         * ojs} that helps) and {@code details}. A job that runs, has ended, or is handed out by the next fetch has
+         * no reasons. The answer reads a bounded number of rows, however many jobs there are.
+         *
+         * @param id the job's id
+         */
+        public Map<String, Object> explainJob(String id) {
+            return run(Operation.whole("GET", Operation.place("/jobs/{id}/explain", id), null));
+        }
+
+        /**
          * One page of the jobs that the filter finds, the newest first unless the list is sorted otherwise. There
          * is another page while the page says that it has more. Jobs that come and go between two pages move the
          * others.

@@ -16,6 +16,7 @@ final class OperationCalls {
             client -> client.bulk().retry(Bulk.Target.ids(List.of("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")), true),
             client -> client.bulk().delete(Bulk.Target.where(new Bulk.Filter(null, "email.*", List.of("completed", "cancelled"), null, null, null, null)), false),
             client -> client.getJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.explainJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.listJobs(new JobFilter("mail", "email.*", List.of("available"), null, null, null, false, 2, 50)),
             client -> client.cancelJob("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.setPriority("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 5),
