@@ -9,10 +9,12 @@
 //! the local network.
 use std::net::IpAddr;
 
-use http::header::{HOST, HeaderMap, ORIGIN};
+use http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
 use http::{Method, Uri};
 use ojs_model::{ErrorCode, OjsError};
 use serde_json::json;
+
+use crate::http::header::SEC_FETCH_SITE;
 
 /// Ends of names that only a local resolver answers: no page of the internet has such a name.
 const LOCAL_ENDS: &[&str] = &[".localhost", ".local", ".internal", ".test"];
@@ -69,9 +71,9 @@ impl Hosts {
         if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
             return Ok(());
         }
-        let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        let header = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let hint = "A page of the server's own address may; programs send neither Origin nor Sec-Fetch-Site.";
-        match (header("sec-fetch-site"), header(ORIGIN.as_str())) {
+        match (header(&SEC_FETCH_SITE), header(&ORIGIN)) {
             (Some("same-origin" | "none"), _) | (None, None) => Ok(()),
             (None, Some(origin)) if self.is_own(origin, &asked) => Ok(()),
             (None, Some(_)) => Err(refused("A page of another origin may not send this.".to_owned(), hint, "Origin")),

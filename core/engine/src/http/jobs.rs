@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::error::Refusal;
 use crate::http::call::Call;
 use crate::http::caller::Asker;
+use crate::http::header::BLOCK_TIMEOUT;
 use crate::http::page::pressure;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::job_id;
@@ -124,7 +125,7 @@ fn parse_batch(engine: &Engine, call: &Call, now: Timestamp) -> Result<Vec<Arc<N
 
 /// `OJS-Block-Timeout`: how long an enqueue may wait for room, in seconds.
 fn block_timeout(headers: &HeaderMap) -> Result<Duration, OjsError> {
-    let Some(value) = headers.get("ojs-block-timeout") else { return Ok(Duration::ZERO) };
+    let Some(value) = headers.get(&BLOCK_TIMEOUT) else { return Ok(Duration::ZERO) };
     let seconds = value.to_str().ok().and_then(|text| text.trim().parse::<f64>().ok()).filter(|s| (0.0..=1e9).contains(s));
     let seconds = seconds.ok_or_else(|| {
         OjsError::new(ErrorCode::InvalidRequest, "OJS-Block-Timeout must be a number of seconds, 0 or more.")

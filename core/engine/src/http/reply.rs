@@ -7,9 +7,7 @@ use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError, SPEC_VERSION};
 
 use crate::error::{Refusal, StoreError};
 use crate::features::tenants::quota::LIMIT_EXCEEDED;
-
-const OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+use crate::http::header::{OJS_VERSION, REQUEST_ID};
 
 /// A JSON answer.
 #[derive(Debug)]
@@ -182,8 +180,8 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
     if !headers.get(CONTENT_TYPE).is_some_and(own) {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     }
-    headers.insert(OJS_VERSION, HeaderValue::from_static(SPEC_VERSION));
-    headers.insert(REQUEST_ID, request_id.clone());
+    headers.insert(OJS_VERSION.clone(), HeaderValue::from_static(SPEC_VERSION));
+    headers.insert(REQUEST_ID.clone(), request_id.clone());
     response
 }
 

@@ -11,6 +11,7 @@ use ojs_model::{ErrorCode, JobId, MEDIA_TYPE, OjsError, SPEC_VERSION, envelope};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::http::header::{OJS_VERSION, REQUEST_ID, REQUIRES_EXTENSION};
 use crate::http::manifest::has_extension;
 use crate::http::reply::EXTENSION_NOT_SUPPORTED;
 
@@ -47,7 +48,7 @@ impl Incoming {
 }
 
 fn given_id(headers: &HeaderMap) -> Option<&HeaderValue> {
-    headers.get("x-request-id").filter(|id| !id.is_empty() && id.len() <= 256 && id.to_str().is_ok())
+    headers.get(&REQUEST_ID).filter(|id| !id.is_empty() && id.len() <= 256 && id.to_str().is_ok())
 }
 
 /// How the client named the request, if it did: its jobs carry that name.
@@ -57,7 +58,7 @@ pub fn client_request_id(headers: &HeaderMap) -> Option<&str> {
 
 fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
     let text = |name| headers.get(name).map(|v: &HeaderValue| v.to_str().unwrap_or("?"));
-    if let Some(version) = headers.get("ojs-version").map(|v| v.to_str().unwrap_or("?"))
+    if let Some(version) = headers.get(&OJS_VERSION).map(|v| v.to_str().unwrap_or("?"))
         && version.split('.').next() != Some("1")
     {
         return Some(OjsError::new(
@@ -82,7 +83,7 @@ fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
 
 /// An extension that the client cannot do without and this server does not have.
 fn missing_extension(headers: &HeaderMap) -> Option<OjsError> {
-    let required = headers.get_all("ojs-requires-extension").iter().filter_map(|value| value.to_str().ok());
+    let required = headers.get_all(&REQUIRES_EXTENSION).iter().filter_map(|value| value.to_str().ok());
     let mut names = required.flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());
     let missing = names.find(|name| !has_extension(name))?;
     let mut error = OjsError::new(ErrorCode::Unsupported, format!("This server does not have the extension {missing}."))

@@ -22,12 +22,11 @@ use tower::layer::layer_fn;
 
 use crate::engine::Engine;
 use crate::http::guard::Caller;
+use crate::http::header::TENANT;
 use crate::http::reply::Failure;
 use crate::options::MissingTenant;
 
-/// The header, and its other spelling.
-const HEADERS: [&str; 2] = ["x-ojs-tenant", "x-ojs-tenant-id"];
-/// As messages show it.
+/// The header as messages show it.
 const SHOWN: &str = "X-OJS-Tenant";
 
 /// What a caller of a tenant may call: it sees and changes what belongs to that tenant, or nothing of any tenant. All
@@ -192,7 +191,7 @@ fn tenant_of(request: &Request) -> Result<Option<Arc<str>>, OjsError> {
 /// The tenant that the header names, under all its spellings.
 fn named(headers: &HeaderMap) -> Result<Option<&str>, OjsError> {
     let mut found = None;
-    for value in HEADERS.into_iter().flat_map(|name| headers.get_all(name)) {
+    for value in TENANT.iter().flat_map(|name| headers.get_all(name)) {
         let id = value.to_str().map_err(|_| OjsError::invalid_field(SHOWN, format!("{SHOWN} must be plain text.")))?.trim();
         check_tenant(SHOWN, id)?;
         if found.is_some_and(|other| other != id) {

@@ -1,0 +1,15 @@
+//! Names of headers that requests are searched for. A name that is a constant is looked up without being parsed first.
+use axum::http::HeaderName;
+
+/// Milliseconds that an enqueue may wait for room in a full queue.
+pub static BLOCK_TIMEOUT: HeaderName = HeaderName::from_static("ojs-block-timeout");
+/// Version of the protocol.
+pub static OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
+/// Extensions that the client cannot do without.
+pub static REQUIRES_EXTENSION: HeaderName = HeaderName::from_static("ojs-requires-extension");
+/// Id of a request.
+pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// What a browser says of the page that sends a request.
+pub static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Tenant of a request, in both spellings.
+pub static TENANT: [HeaderName; 2] = [HeaderName::from_static("x-ojs-tenant"), HeaderName::from_static("x-ojs-tenant-id")];
