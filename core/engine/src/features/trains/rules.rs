@@ -209,8 +209,9 @@ impl Transaction<'_> {
         if let Some(found) = self.tables.train_of(tenant, id)? {
             return Ok(found);
         }
-        // Read when it is certain that there is no train: the one that was there before has raised it.
-        let epoch = self.tables.first_epoch()?;
+        // Read when it is certain that there is no train: the one that was there before has raised it, or has ended in
+        // this transaction.
+        let epoch = self.tables.first_epoch()?.max(self.features.trains.ended);
         self.tables.add_train(&TrainRow {
             num: 0,
             tenant,

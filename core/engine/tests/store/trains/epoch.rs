@@ -12,6 +12,7 @@ use crate::support::{Bench, seconds};
 crate::on_every_store!(
     every_delivery_has_a_larger_epoch,
     a_train_that_begins_anew_goes_on_behind_the_one_before,
+    a_train_that_ends_and_begins_in_one_group_goes_on,
     a_resource_refuses_the_handler_of_an_earlier_delivery,
     answers_show_the_epoch_of_the_locomotive_only,
 );
@@ -87,6 +88,19 @@ async fn a_train_that_begins_anew_goes_on_behind_the_one_before(b: Bench) {
     b.engine.store().execute(Reset).await.unwrap();
     join(&b, 1).await;
     assert_eq!(epoch(&only(&b).await), 1);
+}
+
+/// The writer collects commands that arrive together into one transaction.
+async fn a_train_that_ends_and_begins_in_one_group_goes_on(b: Bench) {
+    join(&b, 1).await;
+    let mut latest = 0;
+    for _ in 0..50 {
+        let job = only(&b).await;
+        assert!(epoch(&job) > latest, "{} after {latest}", epoch(&job));
+        latest = epoch(&job);
+        let (acked, _) = tokio::join!(b.ack(&job), join(&b, 1));
+        acked.unwrap();
+    }
 }
 
 async fn a_resource_refuses_the_handler_of_an_earlier_delivery(b: Bench) {
