@@ -87,10 +87,12 @@ bench-languages: python ## Every language beside a rival of its own, and the cos
 soak: build ## The long forms: kill -9 and the model for 200 rounds, a million jobs per language, claims beside two million (hours)
 	@scripts/setup.sh postgresql node ruby java go
 	@OJS_SOAK_JOBS=$${OJS_SOAK_JOBS:-1000000} scripts/soak.sh
-	@OJS_FAULT_ROUNDS=$${OJS_FAULT_ROUNDS:-200} OJS_FAULT_NODE_ROUNDS=$${OJS_FAULT_NODE_ROUNDS:-5} OJS_FAULT_NODE_JOBS=$${OJS_FAULT_NODE_JOBS:-100000} \
+	@OJS_FAULT_TRAINS=$${OJS_FAULT_TRAINS:-200} OJS_FAULT_CARS=$${OJS_FAULT_CARS:-100} OJS_FAULT_TRAIN_ROUNDS=$${OJS_FAULT_TRAIN_ROUNDS:-3} \
+		OJS_FAULT_ROUNDS=$${OJS_FAULT_ROUNDS:-200} OJS_FAULT_NODE_ROUNDS=$${OJS_FAULT_NODE_ROUNDS:-5} OJS_FAULT_NODE_JOBS=$${OJS_FAULT_NODE_JOBS:-100000} \
 		OJS_FAULT_NODE_SECONDS=$${OJS_FAULT_NODE_SECONDS:-120} \
 		cargo test --release --locked -p ojs-tests --test kill9 -- --nocapture
 	@OJS_MODEL_ROUNDS=$${OJS_MODEL_ROUNDS:-200} cargo test --release --locked -p ojs-engine --test store model::
+	@OJS_PAIRS=66 OJS_PAIR_ROUNDS=$${OJS_PAIR_ROUNDS:-50} cargo test --release --locked -p ojs-engine --test store pairwise::
 	@cargo run --release --locked -p ojs-bench -- depth --deep 1000000
 
 clean: ## Remove everything that was built

@@ -86,6 +86,8 @@ type JobTrain struct {
 	Ahead int `json:"ahead"`
 	// State: the state of the train: "running", "draining" (a cancelled job still runs) or "held".
 	State string `json:"state"`
+	// Epoch: a number that grows with every delivery of a job of this train. A resource that remembers the largest one can refuse what the handler of an earlier delivery still sends: a fencing token. Only the locomotive has it.
+	Epoch int64 `json:"epoch"`
 }
 
 // JobResult: How a job ended, and what its handler returned.

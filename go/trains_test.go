@@ -41,7 +41,7 @@ func (s *trainServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusCreated)
-	_, _ = w.Write([]byte(`{"job":{"id":"x","train":{"id":"dest_1","position":3,"role":"car","ahead":2,"state":"running"}}}`))
+	_, _ = w.Write([]byte(`{"job":{"id":"x","train":{"id":"dest_1","position":3,"role":"locomotive","ahead":0,"state":"running","epoch":8589934592}}}`))
 }
 
 // train is what the latest job said; its metadata says the same, and the request required the extension.
@@ -76,7 +76,7 @@ func TestATrainIsSentWithWhatATypeSaysOnce(t *testing.T) {
 		t.Helper()
 		job, err := client.Enqueue(t.Context(), jobType, args, options...)
 		must(t, err)
-		place := &ojs.JobTrain{ID: "dest_1", Position: 3, Role: "car", Ahead: 2, State: "running"}
+		place := &ojs.JobTrain{ID: "dest_1", Position: 3, Role: "locomotive", State: "running", Epoch: 8589934592}
 		same(t, job.Train, place, "the place in the train")
 		return server.train(t)
 	}

@@ -257,6 +257,9 @@ export interface JobTrain {
   ahead: number;
   /** The state of the train: `running`, `draining` (a cancelled job still runs) or `held`. */
   state: string;
+  /** A number that grows with every delivery of a job of this train. A resource that remembers the largest one can refuse
+   * what the handler of an earlier delivery still sends: a fencing token. Only the locomotive has it. */
+  epoch?: number;
 }
 
 /** One page of a list of jobs. */

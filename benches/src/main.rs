@@ -52,6 +52,9 @@ struct Options {
     /// Scheduled, and finished, jobs in the store of `depth`.
     #[arg(long, default_value_t = 100_000)]
     deep: usize,
+    /// Trains in the store of `trains`, each with 100 jobs.
+    #[arg(long, default_value_t = 10_000)]
+    trains: usize,
     /// Jobs of a run of `noop`.
     #[arg(long, default_value_t = 100_000)]
     jobs: usize,
@@ -113,6 +116,8 @@ enum What {
     Relay,
     /// Claims in a store full of scheduled and finished jobs, SQLite and PostgreSQL.
     Depth,
+    /// Claims beside trains, and the next job of a train, SQLite and PostgreSQL.
+    Trains,
     /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
     #[value(hide = true)]
     Profile,
@@ -188,7 +193,7 @@ fn parts(options: &Options) -> Result<Vec<Part>> {
         What::Python => Part::Python,
         What::Postgres => Part::Postgres,
         What::Depth => Part::Depth(options.deep),
-        What::Parse | What::Relay | What::Profile | What::Noop | What::Echo => {
+        What::Parse | What::Relay | What::Trains | What::Profile | What::Noop | What::Echo => {
             return Err("this scenario is not measured against another version; --help names those that are".into());
         }
     };
@@ -211,6 +216,7 @@ fn scenarios(plan: &Plan, options: &Options, report: &mut Report) -> Result<()> 
             What::Latency => scenario::latency::run(plan, report),
             What::Rust => scenario::rust::run(plan, report),
             What::Depth => scenario::depth::run(plan, options.deep, report),
+            What::Trains => scenario::trains::run(plan, options.trains, report),
             What::Relay => scenario::relay::run(plan, report),
             What::Postgres => scenario::postgres::run(plan, report),
             What::Python => scenario::python::run(plan, report),

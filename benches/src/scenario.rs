@@ -11,6 +11,7 @@ pub mod postgres;
 pub mod python;
 pub mod relay;
 pub mod rust;
+pub mod trains;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -344,6 +344,14 @@ async fn trains_are_shown_held_and_advanced() {
     for _ in 0..2 {
         says(&server, &["jobs", "enqueue", "a", "--meta", r#"{"train_id":"dest_7"}"#]).await;
     }
+    for (state, words) in [
+        ("available", "dest_7, locomotive at position 1, epoch 0, running"),
+        ("pending", "dest_7, waits at position 2 behind 1, running"),
+    ] {
+        let id = json_of(&server, &["jobs", "list", "--state", state]).await["items"][0]["id"].as_str().unwrap().to_owned();
+        let shown = says(&server, &["jobs", "show", &id]).await;
+        assert!(shown.contains(words), "{shown}");
+    }
     let shown = says(&server, &["trains", "show", "dest_7"]).await;
     assert!(shown.contains("running") && shown.contains("available") && shown.contains("pending"), "{shown}");
     assert!(!says(&server, &["trains", "list", "--held"]).await.contains("dest_7"));

@@ -92,8 +92,9 @@ test('a server without trains is an error of its own', async (t) => {
 });
 
 test('a job knows its place', () => {
-  const job = Job.from({ id: '1', train: { id: 'dest_1', position: 3, role: 'car', ahead: 2, state: 'running' } });
-  assert.deepEqual([job.train.position, job.train.role], [3, 'car']);
+  const train = { id: 'dest_1', position: 3, role: 'locomotive', ahead: 0, state: 'running', epoch: 9 };
+  const job = Job.from({ id: '1', train });
+  assert.deepEqual([job.train.position, job.train.role, job.train.epoch], [3, 'locomotive', 9]);
 });
 
 test('a fake runs the jobs of a train in order', async (t) => {

@@ -236,6 +236,12 @@ class JobTrain(Record):
         """The state of the train: ``running``, ``draining`` (a cancelled job still runs) or ``held``."""
         return str(self.to_dict().get("state", ""))
 
+    @property
+    def epoch(self) -> int:
+        """A number that grows with every delivery of a job of this train. A resource that remembers the largest one
+        can refuse what the handler of an earlier delivery still sends: a fencing token. Only the locomotive has it."""
+        return int(self.to_dict().get("epoch") or 0)
+
 
 class JobResult(Record):
     """How a job ended, and what its handler returned.

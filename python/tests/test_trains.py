@@ -77,11 +77,11 @@ def test_a_type_says_its_train_once() -> None:
 
 
 def test_a_job_knows_its_place() -> None:
-    place = {"id": "dest_1", "position": 3, "role": "car", "ahead": 2, "state": "running"}
+    place = {"id": "dest_1", "position": 3, "role": "locomotive", "ahead": 0, "state": "running", "epoch": 9}
     job = ojs.Job.from_dict({"id": "1", "train": place})
     assert job.train is not None
     assert {name: getattr(job.train, name) for name in place} == place
-    assert repr(job.train) == "JobTrain(id='dest_1', position=3, role='car', ahead=2, state='running')"
+    assert repr(job.train) == "JobTrain(id='dest_1', position=3, role='locomotive', ahead=0, state='running', epoch=9)"
     assert ojs.Job.from_dict({"id": "1"}).train is None
 
 

@@ -95,9 +95,9 @@ class TrainsTest < Minitest::Test
   end
 
   def test_a_job_knows_its_place
-    place = { "id" => "dest_1", "position" => 3, "role" => "car", "ahead" => 2, "state" => "held" }
+    place = { "id" => "dest_1", "position" => 3, "role" => "locomotive", "ahead" => 0, "state" => "held", "epoch" => 9 }
     train = OJS::Job.new({ "id" => "1", "train" => place }).train
-    assert_equal place.values, [train.id, train.position, train.role, train.ahead, train.state]
+    assert_equal place.values, [train.id, train.position, train.role, train.ahead, train.state, train.epoch]
     assert_nil OJS::Job.new({ "id" => "1" }).train
   end
 end

@@ -68,8 +68,17 @@ impl Wire {
     /// # Errors
     /// The connection broke before the answer was complete.
     pub async fn call(&mut self, method: &str, path: &str, body: &str) -> io::Result<Answer> {
+        self.call_with(&[], method, path, body).await
+    }
+
+    /// The same, with more headers.
+    ///
+    /// # Errors
+    /// The connection broke before the answer was complete.
+    pub async fn call_with(&mut self, headers: &[(&str, &str)], method: &str, path: &str, body: &str) -> io::Result<Answer> {
+        let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let head = format!(
-            "{method} /ojs/v1{path} HTTP/1.1\r\nHost: test\r\nContent-Type: {MEDIA_TYPE}\r\nContent-Length: {}\r\n\r\n",
+            "{method} /ojs/v1{path} HTTP/1.1\r\nHost: test\r\nContent-Type: {MEDIA_TYPE}\r\n{more}Content-Length: {}\r\n\r\n",
             body.len()
         );
         self.send([head.as_bytes(), body.as_bytes()].concat()).await?;

@@ -70,10 +70,11 @@ struct Field {
     doc: String,
 }
 
-/// The types of fields; beside them `list NAME`, a list of records.
-const TYPES: [&str; 18] = [
-    "text", "integer", "boolean", "truth", "state", "texts", "object", "value", "values", "args", "time", "failure", "failures",
-    "job", "error", "is", "request", "train",
+/// The types of fields, `long` for an integer that needs 64 bits where a language asks;
+/// beside them `list NAME`, a list of records.
+const TYPES: [&str; 19] = [
+    "text", "integer", "long", "boolean", "truth", "state", "texts", "object", "value", "values", "args", "time", "failure",
+    "failures", "job", "error", "is", "request", "train",
 ];
 
 #[derive(Deserialize)]

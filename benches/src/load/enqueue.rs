@@ -11,6 +11,9 @@ use crate::Result;
 use crate::connection::{Connection, post};
 use crate::ids::Ids;
 
+/// Connections that fill a store with trains.
+const FILLERS: usize = 4;
+
 /// How many jobs, in what time.
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome {
@@ -40,13 +43,15 @@ pub enum Until {
 struct Template {
     bytes: Vec<u8>,
     ids: Vec<usize>,
+    /// Places of the id of a train, which is the same in all of the request.
+    trains: Vec<usize>,
 }
 
 impl Template {
     /// `batch` 0 is the single enqueue.
-    fn new(ids: &Ids, batch: usize, options: &str) -> Self {
+    fn new(ids: &Ids, batch: usize, queue: &str, options: &str) -> Self {
         let job = format!(
-            r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{QUEUE}"{options}}}}}"#,
+            r#"{{"id":"{}","type":"bench.noop","args":[{}],"options":{{"queue":"{queue}"{options}}}}}"#,
             ids.id(0),
             payload()
         );
@@ -55,12 +60,23 @@ impl Template {
             n => post("/ojs/v1/jobs/batch", &format!(r#"{{"jobs":[{}]}}"#, vec![job; n].join(","))),
         };
         let places = memchr::memmem::find_iter(&bytes, ids.id(0).as_bytes()).collect();
-        Self { bytes, ids: places }
+        Self { bytes, ids: places, trains: Vec::new() }
+    }
+
+    /// All jobs of the request are those of one train.
+    fn of_train(ids: &Ids, trains: &Ids, cars: usize, queue: &str) -> Self {
+        let marker = trains.id(0);
+        let template = Self::new(ids, cars, queue, &format!(r#","train":"{marker}""#));
+        let places = memchr::memmem::find_iter(&template.bytes, marker.as_bytes()).collect();
+        Self { trains: places, ..template }
     }
 
     fn number(&mut self, first: usize) {
         for (i, at) in self.ids.iter().enumerate() {
             Ids::patch(&mut self.bytes, *at, first + i);
+        }
+        for at in &self.trains {
+            Ids::patch(&mut self.bytes, *at, first / self.ids.len());
         }
     }
 }
@@ -74,12 +90,20 @@ pub async fn run(
     batch: usize,
     until: Until,
 ) -> Result<Outcome> {
-    produce(address, first, connections, batch, until, &|| Template::new(ids, batch, "")).await
+    produce(address, first, connections, batch, until, &|| Template::new(ids, batch, QUEUE, "")).await
+}
+
+/// Enqueues so many trains into a queue, a request for each.
+pub async fn trains(address: SocketAddr, run: u16, queue: &str, count: usize, cars: usize) -> Result<Ids> {
+    let (ids, trains) = (Ids::new(run), Ids::new(run + 1));
+    let template = || Template::of_train(&ids, &trains, cars, queue);
+    let jobs = produce(address, 0, FILLERS, cars, Until::Jobs(count * cars), &template).await?.jobs;
+    if jobs == count * cars { Ok(ids) } else { Err(format!("{jobs} of {} jobs were stored in time", count * cars).into()) }
 }
 
 /// Enqueues `jobs` jobs that are not due before tomorrow.
 pub async fn later(address: SocketAddr, ids: &Ids, connections: usize, batch: usize, jobs: usize) -> Result<Outcome> {
-    let template = || Template::new(ids, batch, r#","delay_until":"+P1D""#);
+    let template = || Template::new(ids, batch, QUEUE, r#","delay_until":"+P1D""#);
     produce(address, 0, connections, batch, Until::Jobs(jobs), &template).await
 }
 

@@ -76,7 +76,9 @@ impl Worker {
 
 impl Marks {
     fn claims(&self, answer: &[u8]) -> Result<Vec<Claim>> {
-        let ids = self.id.find_iter(answer).map(|at| &answer[at + 6..at + 6 + LEN]);
+        // The place of a job in its train has an id, too.
+        let ids = self.id.find_iter(answer).filter(|at| !answer[..*at].ends_with(b"\"train\":{"));
+        let ids = ids.map(|at| &answer[at + 6..at + 6 + LEN]);
         let tokens: Vec<&[u8]> = self.token.find_iter(answer).map(|at| digits(&answer[at + 14..])).collect();
         let claims: Vec<Claim> = ids.zip(&tokens).map(|(id, token)| (id.to_vec(), token.to_vec())).collect();
         if claims.len() == tokens.len() { Ok(claims) } else { Err("an answer with more lease tokens than jobs".into()) }

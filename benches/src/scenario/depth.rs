@@ -10,7 +10,7 @@ use crate::scenario::Plan;
 use crate::server::{Server, Store};
 
 /// Claims measured.
-const CLAIMS: usize = 2_000;
+pub const CLAIMS: usize = 2_000;
 const CONNECTIONS: usize = 4;
 const BATCH: usize = 500;
 /// Filling a store takes most of the time.
@@ -18,13 +18,13 @@ const RUNS: usize = 3;
 
 /// Median and 99th percentile of each run, in milliseconds.
 #[derive(Default)]
-struct Series {
-    p50: Vec<f64>,
-    p99: Vec<f64>,
+pub struct Series {
+    pub p50: Vec<f64>,
+    pub p99: Vec<f64>,
 }
 
 impl Series {
-    fn push(&mut self, mut samples: Vec<Duration>) {
+    pub fn push(&mut self, mut samples: Vec<Duration>) {
         samples.sort();
         let at =
             |share: f64| samples.get(((samples.len() - 1) as f64 * share) as usize).map_or(f64::NAN, |d| d.as_secs_f64() * 1e3);
@@ -95,17 +95,22 @@ fn claims(server: &Server, run: usize, depth: usize, settle: impl FnOnce() -> Re
     settle()?;
     load::on_one_thread(async {
         enqueue::run(server.address, &measured, 0, CONNECTIONS, BATCH, enqueue::Until::Jobs(CLAIMS)).await?;
-        let mut worker = worker::Worker::open(server.address, 0).await?;
-        let mut check = crate::check::Check::new(measured.clone(), CLAIMS);
-        let mut samples = Vec::with_capacity(CLAIMS);
-        for _ in 0..CLAIMS {
-            let started = Instant::now();
-            let done = worker.turn(1, 0).await?;
-            samples.push(started.elapsed());
-            done.iter().for_each(|id| check.completed(id));
-        }
-        worker.turn(0, 0).await?.iter().for_each(|id| check.completed(id));
-        check.finish()?;
-        Ok(samples)
+        one_by_one(server, &measured).await
     })
+}
+
+/// Claims [`CLAIMS`] jobs that have been enqueued, each in the exchange that acks the one before; the time of each.
+pub async fn one_by_one(server: &Server, measured: &Ids) -> Result<Vec<Duration>> {
+    let mut worker = worker::Worker::open(server.address, 0).await?;
+    let mut check = crate::check::Check::new(measured.clone(), CLAIMS);
+    let mut samples = Vec::with_capacity(CLAIMS);
+    for _ in 0..CLAIMS {
+        let started = Instant::now();
+        let done = worker.turn(1, 0).await?;
+        samples.push(started.elapsed());
+        done.iter().for_each(|id| check.completed(id));
+    }
+    worker.turn(0, 0).await?.iter().for_each(|id| check.completed(id));
+    check.finish()?;
+    Ok(samples)
 }

@@ -235,6 +235,7 @@ pub fn describe(job: &Value) -> String {
         ("attempt", attempts),
         ("args", text(job, "/args")),
         ("meta", text(job, "/meta")),
+        ("train", place(job)),
         ("result", text(job, "/result")),
         ("worker", text(job, "/worker_id")),
         ("created", text(job, "/created_at")),
@@ -276,6 +277,18 @@ fn items_of(value: &Value, path: &str) -> Vec<(String, String)> {
         (name.replace('_', " "), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     };
     members.into_iter().flatten().map(named).collect()
+}
+
+/// Where a job stands in its train, in words; empty when it runs in none.
+fn place(job: &Value) -> String {
+    let [id, role, position, ahead, state, epoch] =
+        ["id", "role", "position", "ahead", "state", "epoch"].map(|name| text(job, &format!("/train/{name}")));
+    match role.as_str() {
+        "" => String::new(),
+        "locomotive" => format!("{id}, locomotive at position {position}, epoch {epoch}, {state}"),
+        "car" => format!("{id}, waits at position {position} behind {ahead}, {state}"),
+        other => format!("{id}, {other}"),
+    }
 }
 
 fn json_value(text: &str) -> Result<Value, String> {
@@ -328,6 +341,7 @@ mod tests {
         let job = json!({"id": "1", "state": "retryable", "attempt": 1, "max_attempts": 3,
             "errors": [{"attempt": 1, "occurred_at": "t", "type": "Oops", "message": "no"}]});
         let words = describe(&job);
+        assert!(!words.contains("train"), "{words}");
         assert!(words.contains("1 of 3") && words.ends_with("failed: attempt 1, t, Oops: no"), "{words}");
     }
 }

@@ -175,6 +175,10 @@ pub struct JobTrain {
     pub ahead: u64,
     /// The state of the train: `running`, `draining` (a cancelled job still runs) or `held`.
     pub state: String,
+    /// A number that grows with every delivery of a job of this train, to whichever worker. A resource that remembers
+    /// the largest one can refuse what a handler of an earlier delivery still sends (a fencing token). 0 unless the job
+    /// is the locomotive.
+    pub epoch: u64,
 }
 
 /// The attributes read here, as text.

@@ -147,6 +147,12 @@ module OJS
     def state
       to_h["state"]
     end
+
+    # A number that grows with every delivery of a job of this train. A resource that remembers the largest one can
+    # refuse what the handler of an earlier delivery still sends: a fencing token. Only the locomotive has it.
+    def epoch
+      to_h["epoch"]
+    end
   end
 
   # How a job ended, and what its handler returned.

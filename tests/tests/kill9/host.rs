@@ -69,6 +69,10 @@ impl Host {
         Self { servers, addresses, shared }
     }
 
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.addresses.borrow().clone()
+    }
+
     pub fn whereabouts(&self) -> Whereabouts {
         Whereabouts(self.addresses.subscribe())
     }

@@ -9,14 +9,21 @@
 //! - lease tokens of one job only grow, across kills as well, and an old one is refused and changes nothing;
 //! - it comes to an end: when no job moves for a minute, the round ends and tells which jobs hang, and in which state.
 //!
-//! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS`, `OJS_FAULT_NODE_SECONDS` (a kill every few seconds for so long instead of a few at the
+//! Trains have rounds of their own, with workers that are processes and are killed as well; operators cancel, hold and advance meanwhile:
+//! no job overtakes another one of its train or runs beside it, and none is stuck.
+//!
+//! `OJS_FAULT_TRAINS`, `OJS_FAULT_CARS` and `OJS_FAULT_TRAIN_ROUNDS` are the size of those, `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS`, `OJS_FAULT_NODE_SECONDS` (a kill every few seconds for so long instead of a few at the
 //! beginning) and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
 //! the kills; how the operating system schedules the processes is its own affair).
 mod host;
 mod ledger;
+mod operator;
 mod producer;
 mod round;
 mod stuck;
+mod train_log;
+mod train_worker;
+mod trains;
 mod worker;
 
 use std::time::{Duration, Instant};
@@ -67,4 +74,25 @@ async fn two_nodes_on_one_database_lose_and_double_nothing() {
     }
     println!("nodes, in all: {total}");
     assert!(total.stale_refused > 0, "no stale lease was ever tried: {total}");
+}
+
+/// One server on SQLite, then two on PostgreSQL.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jt_13_trains_keep_their_order_when_everything_is_killed() {
+    let seed = setting("OJS_FAULT_SEED", rand::rng().random_range(0..1_000_000));
+    let number = |name, default| usize::try_from(setting(name, default)).unwrap();
+    let (trains, cars) = (number("OJS_FAULT_TRAINS", 20), number("OJS_FAULT_CARS", 20));
+    let rounds = setting("OJS_FAULT_TRAIN_ROUNDS", 1);
+    println!("OJS_FAULT_SEED={seed} OJS_FAULT_TRAINS={trains} OJS_FAULT_CARS={cars} OJS_FAULT_TRAIN_ROUNDS={rounds}");
+    let size = trains::Size { trains, cars, kills: 3 + trains * cars / 1000 };
+    for round in 0..rounds {
+        for nodes in [1, 2] {
+            let host = if nodes == 1 { host::Host::one().await } else { host::Host::two().await };
+            let started = Instant::now();
+            let tally = trains::run(host, StdRng::seed_from_u64(seed + round), size, nodes == 2).await;
+            println!("trains, round {round}, {nodes} nodes: {tally} in {:.1} s", started.elapsed().as_secs_f64());
+            // A test that never met the situation it is about has proved nothing.
+            assert!(tally.cancelled > 0 && tally.discarded > 0 && tally.operated > 0, "{tally}");
+        }
+    }
 }

@@ -17,16 +17,19 @@ pub async fn run(mut whereabouts: Whereabouts, ledger: Arc<Ledger>, mut random: 
         let size = if single { 1 } else { random.random_range(2..=64).min(left) };
         left -= size;
         let ids: Vec<String> = (0..size).map(|_| job_id()).collect();
-        resent += send(&mut wire, &mut whereabouts, &ids, single).await;
+        let jobs: Vec<Value> = ids.iter().map(|id| job(id)).collect();
+        resent += send(&mut wire, &mut whereabouts, &jobs).await;
         ledger.confirm(&ids);
     }
     resent
 }
 
-/// Sends until there is an answer; returns how often it had to be repeated.
-async fn send(wire: &mut Wire, whereabouts: &mut Whereabouts, ids: &[String], single: bool) -> u64 {
-    let jobs: Vec<Value> = ids.iter().map(|id| job(id)).collect();
-    let (path, body) = if single { ("/jobs", jobs[0].to_string()) } else { ("/jobs/batch", json!({"jobs": jobs}).to_string()) };
+/// Sends jobs with ids of their own until there is an answer, several as a batch; returns how often it had to be repeated.
+pub async fn send(wire: &mut Wire, whereabouts: &mut Whereabouts, jobs: &[Value]) -> u64 {
+    let (path, body) = match jobs {
+        [job] => ("/jobs", job.to_string()),
+        jobs => ("/jobs/batch", json!({"jobs": jobs}).to_string()),
+    };
     let mut repeated = 0;
     loop {
         match wire.call("POST", path, &body).await {
@@ -37,7 +40,7 @@ async fn send(wire: &mut Wire, whereabouts: &mut Whereabouts, ids: &[String], si
                 *wire = whereabouts.connect().await;
             }
             // The first one got through, only its answer was lost. All or nothing holds for a batch.
-            Ok(answer) if is_our_duplicate(&answer, ids) && repeated > 0 => return repeated,
+            Ok(answer) if is_our_duplicate(&answer, jobs) && repeated > 0 => return repeated,
             Ok(answer) => panic!("{path}: {} {}", answer.status, String::from_utf8_lossy(&answer.body)),
             Err(_) => {
                 repeated += 1;
@@ -47,10 +50,12 @@ async fn send(wire: &mut Wire, whereabouts: &mut Whereabouts, ids: &[String], si
     }
 }
 
-fn is_our_duplicate(answer: &Answer, ids: &[String]) -> bool {
+fn is_our_duplicate(answer: &Answer, jobs: &[Value]) -> bool {
     answer.status == 409
         && answer.code() == "duplicate"
-        && answer.json()["error"]["details"]["existing_job_id"].as_str().is_some_and(|known| ids.iter().any(|id| id == known))
+        && answer.json()["error"]["details"]["existing_job_id"]
+            .as_str()
+            .is_some_and(|known| jobs.iter().any(|job| job["id"] == known))
 }
 
 /// Enough attempts for any number of lost leases, and quick retries.

@@ -67,6 +67,7 @@ pub const TABLES: &[&Table] = &[
     statistics::records::StatRow::TABLE,
     trains::records::CarRow::TABLE,
     trains::records::DrainRow::TABLE,
+    trains::records::EpochRow::TABLE,
     trains::records::TrainRow::TABLE,
     tenants::records::CountRow::TABLE,
     tenants::records::RateRow::TABLE,

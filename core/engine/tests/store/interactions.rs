@@ -1,5 +1,5 @@
-//! Rules that bind several features (extension interactions, section 16). EI-007 and EI-008 stand with the dead letters, EI-011
-//! with the crons.
+//! Rules that bind several features (extension interactions, section 16), on the store. `tests/tests/interactions` has
+//! all of them over a socket.
 
 use bytes::Bytes;
 use ojs_engine::Engine;

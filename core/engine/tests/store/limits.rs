@@ -183,6 +183,25 @@ async fn reschedule_and_drop(b: Bench) {
     assert!(b.story(dropped).await.contains(&"rate_limit.dropped".to_owned()));
 }
 
+/// A node that has never seen a key claims a job of the first one, which another node has just stored.
+#[tokio::test]
+async fn a_node_claims_jobs_of_a_key_that_it_has_not_heard_of() {
+    for _ in 0..20 {
+        let b = Bench::postgres().await;
+        let other = crate::nodes::second_node(&b).await;
+        // The second node has asked for keys, and found none.
+        assert!(other.claim(1).await.is_empty());
+        let request = request(ONE, "");
+        let requests = [request.as_str()];
+        let (stored, mut claimed) = tokio::join!(b.try_enqueue(&requests), other.claim(1));
+        if claimed.is_empty() {
+            claimed = other.claim(1).await;
+        }
+        assert_eq!(ids(&claimed), [stored.unwrap()[0].row.id]);
+        other.engine.close().await;
+    }
+}
+
 async fn ei_r002_retried_or_new_jobs_first(b: Bench) {
     for (priority, retried_first) in [("equal", false), ("prefer_retry", true), ("prefer_new", false)] {
         let policy = format!(r#"{{"key":"{priority}","concurrency":1,"retry_priority":"{priority}"}}"#);

@@ -38,6 +38,7 @@ mod lifecycle;
 mod limits;
 mod model;
 mod nodes;
+mod pairwise;
 mod pools;
 mod progress;
 mod queues;

@@ -11,6 +11,7 @@ use ojs_model::{JobId, JobState, OjsError};
 use crate::support::{Bench, seconds};
 
 mod ends;
+mod epoch;
 mod life;
 mod random;
 mod wire;

@@ -18,7 +18,10 @@ pub(crate) fn place_of(tables: &mut dyn Tables, row: &JobRow, body: &Body) -> Re
     };
     let leads = train.locomotive == Some(row.id);
     let ahead = if leads { 0 } else { tables.count_cars(car.train, car.position)? };
-    let car = CarPlace { position: car.position, leads, ahead, state: train.state };
+    // The attempts of a locomotive that has ended are in the train's own number.
+    let attempts = if row.state.is_terminal() { 0 } else { i64::from(row.attempt) };
+    let epoch = leads.then(|| train.epoch.saturating_add(attempts));
+    let car = CarPlace { position: car.position, leads, ahead, state: train.state, epoch };
     Ok(Box::new(TrainPlace { id: train.id, car: Some(car) }))
 }
 
@@ -42,6 +45,9 @@ pub(crate) fn push_place(out: &mut String, place: &TrainPlace) {
             push_text(out, "role", if car.leads { "locomotive" } else { "car" });
             push_whole(out, "ahead", i64::try_from(car.ahead).unwrap_or(i64::MAX));
             push_text(out, "state", car.state.as_str());
+            if let Some(epoch) = car.epoch {
+                push_whole(out, "epoch", epoch);
+            }
         }
     }
     out.push('}');

@@ -34,6 +34,7 @@ pub(crate) const FEATURE: Feature = Feature {
     sweep: Some(Sweep { part: "trains", in_maintenance: true, run: |transaction| Ok(transaction.end_due_drains()?) }),
     repair: Some(|transaction, after| transaction.repair_trains(after)),
     on_written: Some(|transaction| {
+        transaction.note_ended_epochs()?;
         transaction.counters.train_waits.append(&mut transaction.features.trains.waited);
         Ok(())
     }),

@@ -16,6 +16,8 @@ use crate::store::record::{Change, Read, RecordTables, Records, Scan, numbered_f
 
 /// Cars that are looked at together.
 pub(super) const PAGE: usize = 16;
+/// Epochs by which the first epoch of new trains is raised at a time, so that few trains raise it when they end.
+const EPOCHS: i64 = 64;
 
 /// What a train does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,6 +86,21 @@ record! {
         pub held_by: String,
         /// When it changed last.
         pub updated_at: i64,
+        /// How often jobs of this id were handed out that have left, or that have ended and hold the train. The
+        /// attempts of the locomotive are not in it until it ends.
+        pub epoch: i64 = 0,
+    }
+}
+
+record! {
+    /// The epoch with which a train begins that has no row yet: no train that has ended has a larger one. One record.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct EpochRow in "train_epochs" {
+        key ("num");
+        /// Always 0.
+        pub num: i64,
+        /// The epoch.
+        pub epoch: i64,
     }
 }
 
@@ -147,6 +164,9 @@ pub struct CarPlace {
     pub ahead: usize,
     /// What the train does.
     pub state: TrainState,
+    /// The number of the train's latest delivery, which grows with every delivery of any of its jobs; `None` unless the
+    /// job is the locomotive.
+    pub epoch: Option<i64>,
 }
 
 /// A train with some of its cars.
@@ -198,6 +218,22 @@ pub trait TrainTables: RecordTables {
     /// Removes a train.
     fn delete_train(&mut self, num: i64) -> Result<()> {
         Records::<TrainRow, _>::of(self).delete(&num)
+    }
+
+    /// The epoch with which a new train begins.
+    fn first_epoch(&mut self) -> Result<i64> {
+        Ok(Records::<EpochRow, _>::of(self).get(&0)?.map_or(0, |row| row.epoch))
+    }
+
+    /// Trains that begin later have a larger epoch than this one.
+    fn raise_first_epoch(&mut self, ended: i64) -> Result<()> {
+        // Most trains have an epoch that is known to be passed: no writer waits for another one then.
+        if ended <= self.first_epoch()? {
+            return Ok(());
+        }
+        let known = Records::<EpochRow, _>::of(self).find(EpochRow::KEY, &0, Read::Reserved)?.map_or(0, |row| row.epoch);
+        let epoch = (ended / EPOCHS + 1) * EPOCHS;
+        if epoch > known { Records::of(self).put(&EpochRow { num: 0, epoch }) } else { Ok(()) }
     }
 
     /// A page of trains by id, or of those in one state, and how many there are in all.

@@ -13,6 +13,8 @@ use crate::kernel::transaction::Transaction;
 
 /// Trains or cars that one slice compares.
 const SLICE: usize = 200;
+/// Attempts that are counted for a job whose row is gone: more than it can have had.
+const UNKNOWN_ATTEMPTS: i64 = 1 << 32;
 /// Where the walk through the cars begins. A place with a position of 0 is in the walk through the trains.
 const FIRST_CAR: Walk = (0, 1);
 
@@ -56,6 +58,7 @@ impl Transaction<'_> {
                 if lost.is_some() {
                     train.state = TrainState::Running;
                 }
+                train.epoch += row.as_ref().map_or(UNKNOWN_ATTEMPTS, |row| i64::from(row.attempt));
                 self.leave_ended(train, job, row.as_ref(), "repaired")?;
             }
             (None, _) => {}

@@ -85,6 +85,7 @@ impl Transaction<'_> {
             after.flags &= !flag::CAR;
             return self.tables.remove_car_of(before.id);
         };
+        train.epoch += i64::from(before.attempt);
         if after.state == JobState::Cancelled && before.state == JobState::Active && !before.has(flag::LEAVES_ACTIVE) {
             self.tables.put_drain(&DrainRow {
                 train: train.num,
@@ -149,6 +150,7 @@ impl Transaction<'_> {
         }
         if self.tables.cars(num, 0, 1)?.is_empty() {
             self.features.trains.known.remove(&num);
+            self.features.trains.ended = self.features.trains.ended.max(train.epoch);
             return self.tables.delete_train(num);
         }
         Ok(())
@@ -207,6 +209,9 @@ impl Transaction<'_> {
         if let Some(found) = self.tables.train_of(tenant, id)? {
             return Ok(found);
         }
+        // Read when it is certain that there is no train: the one that was there before has raised it, or has ended in
+        // this transaction.
+        let epoch = self.tables.first_epoch()?.max(self.features.trains.ended);
         self.tables.add_train(&TrainRow {
             num: 0,
             tenant,
@@ -217,7 +222,17 @@ impl Transaction<'_> {
             held_at: 0,
             held_by: String::new(),
             updated_at: self.now.as_millis(),
+            epoch,
         })
+    }
+
+    /// Trains have ended: those that get their ids later go on behind their epochs. Called when nothing else is left to
+    /// be locked, so that two writers cannot wait for each other.
+    pub(super) fn note_ended_epochs(&mut self) -> Stored<()> {
+        match std::mem::take(&mut self.features.trains.ended) {
+            0 => Ok(()),
+            ended => self.tables.raise_first_epoch(ended),
+        }
     }
 
     /// Writes a train.

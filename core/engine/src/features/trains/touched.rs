@@ -12,6 +12,8 @@ pub(crate) struct Touched {
     pub(super) known: HashMap<i64, TrainRow>,
     /// Trains whose next car is chosen at the end of the command, by number.
     pub(super) open: BTreeSet<i64>,
+    /// The largest epoch of a train that has ended; 0 while none has.
+    pub(super) ended: i64,
     /// Milliseconds that jobs waited for their turn.
     pub(super) waited: Vec<i64>,
 }

@@ -170,7 +170,10 @@ impl NameTables for PostgresTables {
 
 impl RecordTables for PostgresTables {
     fn find_records(&mut self, table: &'static Table, lookup: &Lookup<'_>, each: Each<'_>) -> Result<()> {
-        if let Some(records) = self.remembered(table)? {
+        // A record that is read to be held is named by another row. Where another node has just stored the first record
+        // of the table, this node may still take the table for empty.
+        let is_named = table.remember == Remember::Emptiness && lookup.read == Read::Held;
+        if !is_named && let Some(records) = self.remembered(table)? {
             return records.find(lookup, each);
         }
         self.flush_gathered(table)?;

@@ -23,6 +23,8 @@ struct Run {
     held: Vec<JobView>,
     /// Position of the job that was handed out last, and when its train began.
     started: BTreeMap<&'static str, i64>,
+    /// Epoch of the latest delivery.
+    epochs: BTreeMap<&'static str, i64>,
 }
 
 impl Run {
@@ -82,6 +84,9 @@ impl Run {
         let last = self.started.entry(name).or_default();
         assert!(car.position >= *last, "train {name}: {} after {last} (T4)", car.position);
         *last = car.position;
+        let (epoch, latest) = (car.epoch.unwrap(), self.epochs.entry(name).or_default());
+        assert!(epoch > *latest, "train {name}: epoch {epoch} after {latest}");
+        *latest = epoch;
         self.held.push(job);
     }
 
@@ -111,7 +116,7 @@ async fn random_commands_never_break_an_invariant(b: Bench) {
     let seed = std::env::var("OJS_MODEL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(rand::random::<u64>);
     println!("OJS_MODEL_SEED={seed}");
     let rng = StdRng::seed_from_u64(seed);
-    let mut run = Run { rng, jobs: Vec::new(), held: Vec::new(), started: BTreeMap::new() };
+    let mut run = Run { rng, jobs: Vec::new(), held: Vec::new(), started: BTreeMap::new(), epochs: BTreeMap::new() };
     for _ in 0..STEPS {
         run.step(&b).await;
         run.check(&b).await;

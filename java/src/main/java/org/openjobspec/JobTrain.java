@@ -11,8 +11,9 @@ import java.util.Map;
  * @param role {@code locomotive}: the one job of the train that may run; {@code car}: it waits; {@code left}: its turn is over
  * @param ahead how many jobs of the train run before it
  * @param state the state of the train: {@code running}, {@code draining} (a cancelled job still runs) or {@code held}
+ * @param epoch a number that grows with every delivery of a job of this train. A resource that remembers the largest one can refuse what the handler of an earlier delivery still sends: a fencing token. Only the locomotive has it
  */
-public record JobTrain(String id, int position, String role, int ahead, String state) {
+public record JobTrain(String id, int position, String role, int ahead, String state, long epoch) {
     static JobTrain of(Object value) {
         Map<String, Object> members = Members.of(value);
         return new JobTrain(
@@ -20,6 +21,7 @@ public record JobTrain(String id, int position, String role, int ahead, String s
                 Members.number(members, "position", 0),
                 Members.text(members, "role"),
                 Members.number(members, "ahead", 0),
-                Members.text(members, "state"));
+                Members.text(members, "state"),
+                Members.whole(members, "epoch"));
     }
 }

@@ -53,8 +53,16 @@ final class Members {
 
     static int number(Map<String, Object> members, String name, int otherwise) {
         if (!(members.get(name) instanceof Number number)) return otherwise;
+        long whole = whole(members, name);
+        if (whole != (int) whole) throw unexpected("'" + name + "' of the answer is no number of this kind: " + number);
+        return (int) whole;
+    }
+
+    /** A whole number that may need 64 bits; 0 when it is not there. */
+    static long whole(Map<String, Object> members, String name) {
+        if (!(members.get(name) instanceof Number number)) return 0;
         try {
-            return new BigDecimal(number.toString()).intValueExact();
+            return new BigDecimal(number.toString()).longValueExact();
         } catch (ArithmeticException e) {
             throw unexpected("'" + name + "' of the answer is no number of this kind: " + number);
         }

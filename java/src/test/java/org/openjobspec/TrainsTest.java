@@ -26,7 +26,8 @@ class TrainsTest {
             "{\"error\":{\"code\":\"EXTENSION_NOT_SUPPORTED\",\"message\":\"no\","
             + "\"details\":{\"extension\":\"" + TRAINS + "\"}}}";
     private static final String JOB =
-            "{\"job\":{\"id\":\"x\",\"train\":{\"id\":\"dest_1\",\"position\":3,\"role\":\"car\",\"ahead\":2,\"state\":\"held\"}}}";
+            "{\"job\":{\"id\":\"x\",\"train\":{\"id\":\"dest_1\",\"position\":3,\"role\":\"locomotive\",\"ahead\":0,"
+            + "\"state\":\"held\",\"epoch\":8589934592}}}";
     private HttpServer server;
     private OJSClient client;
     private volatile boolean refuses;
@@ -68,7 +69,7 @@ class TrainsTest {
     void aTrainIsAnIdOrARecord() {
         Job job = client.job("deploy").train("dest_1").enqueue();
         assertEquals(Map.of("id", "dest_1"), train());
-        assertEquals(new JobTrain("dest_1", 3, "car", 2, "held"), job.train());
+        assertEquals(new JobTrain("dest_1", 3, "locomotive", 0, "held", 8_589_934_592L), job.train());
         Train held = Train.of("x").withOnCancelled(TrainAction.HOLD).withCancelActive(CancelActive.IMMEDIATE);
         client.job("deploy").train(held).enqueue();
         assertEquals(Map.of("id", "x", "on_cancelled", "hold", "cancel_active", "immediate"), train());

@@ -1,0 +1,14 @@
+//! Rules that bind two extensions (extension interactions, section 16): each requirement is one test, named after its
+//! id, over a real socket, on every store. Requirements that bind the SDK run its client and its worker as well.
+//!
+//! EI-002 and EI-R005 stand with the logs and spans of each language, EI-R002 with the scheduling of retries.
+mod cron;
+mod dead_letters;
+mod encryption;
+mod endpoint;
+mod limits;
+mod order;
+mod shutdown;
+mod tenants;
+mod versions;
+mod world;

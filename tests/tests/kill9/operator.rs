@@ -1,0 +1,114 @@
+//! What people do to trains meanwhile: they cancel jobs, hold trains, let them go on, and run discarded jobs again.
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use ojs_tests::Wire;
+use rand::Rng;
+use rand::rngs::StdRng;
+use serde_json::{Value, json};
+
+use super::host::Whereabouts;
+use super::trains::Shared;
+
+/// Between two changes. There is nothing to wait for: any moment must do.
+const PAUSE: Duration = Duration::from_millis(4);
+
+/// The only one who changes trains by hand.
+pub struct Operator {
+    whereabouts: Whereabouts,
+    shared: Arc<Shared>,
+    random: StdRng,
+    trains: usize,
+}
+
+impl Operator {
+    pub fn new(whereabouts: Whereabouts, shared: Arc<Shared>, random: StdRng, trains: usize) -> Self {
+        Self { whereabouts, shared, random, trains }
+    }
+
+    /// Goes on until it is aborted. When all jobs are stored it only lets held trains go on.
+    pub async fn run(mut self) {
+        loop {
+            let mut wire = self.whereabouts.connect().await;
+            // An error is a server that was killed.
+            let _ = self.act(&mut wire).await;
+        }
+    }
+
+    async fn act(&mut self, wire: &mut Wire) -> io::Result<()> {
+        loop {
+            let stored = self.shared.stored.load(Ordering::SeqCst);
+            match self.random.random_range(0..10) {
+                0..5 if !stored => self.cancel(wire).await?,
+                5..7 if !stored => {
+                    let train = self.random.random_range(0..self.trains);
+                    self.change(wire, &format!("/trains/t{train}/hold"), &json!({})).await?;
+                }
+                _ => self.free(wire).await?,
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn cancel(&mut self, wire: &mut Wire) -> io::Result<()> {
+        let id = {
+            let ids = self.shared.ids.lock().unwrap();
+            // One of the latest: most of the others have ended.
+            let from = ids.len().saturating_sub(100);
+            if from == ids.len() {
+                return Ok(());
+            }
+            ids[self.random.random_range(from..ids.len())].clone()
+        };
+        call(wire, "DELETE", &format!("/jobs/{id}"), &Value::Null).await.map(drop)
+    }
+
+    /// Lets one of the held trains go on: the job that holds it runs again, or leaves.
+    async fn free(&mut self, wire: &mut Wire) -> io::Result<()> {
+        let held = call(wire, "GET", "/trains?state=held&limit=200", &Value::Null).await?.1;
+        let held = held["trains"].as_array().cloned().unwrap_or_default();
+        if held.is_empty() {
+            return Ok(());
+        }
+        let train = &held[self.random.random_range(0..held.len())];
+        if self.random.random_bool(0.5) && self.replay(wire, train).await? {
+            return Ok(());
+        }
+        self.change(wire, &format!("/trains/{}/advance", train["id"].as_str().unwrap()), &json!({"confirm": true})).await
+    }
+
+    /// Runs the discarded job again that holds a train; false when there is none.
+    async fn replay(&mut self, wire: &mut Wire, train: &Value) -> io::Result<bool> {
+        let Some(id) = train["locomotive"].as_str() else { return Ok(false) };
+        let job = call(wire, "GET", &format!("/jobs/{id}"), &Value::Null).await?.1["job"].clone();
+        if job["state"] != "discarded" || job["train"]["role"] != "locomotive" {
+            return Ok(false);
+        }
+        let answer = call(wire, "POST", &format!("/dead-letter/{id}/retry"), &json!({})).await;
+        // Where it cannot be told that it has kept its place, it may have joined again at the end.
+        if !matches!(&answer, Ok((200, answer)) if answer["job"]["train"]["role"] == "locomotive") {
+            self.shared.log.may_rejoin(id);
+        }
+        self.shared.operated.fetch_add(usize::from(answer?.0 == 200), Ordering::SeqCst);
+        Ok(true)
+    }
+
+    async fn change(&mut self, wire: &mut Wire, path: &str, body: &Value) -> io::Result<()> {
+        let (status, _) = call(wire, "POST", path, body).await?;
+        self.shared.operated.fetch_add(usize::from(status == 200), Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// Status and body. What has ended meanwhile, or is gone, is refused; that is right.
+async fn call(wire: &mut Wire, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let answer = wire.call(method, path, &body).await?;
+    match answer.status {
+        200 | 404 | 409 => Ok((answer.status, answer.json())),
+        503 => Err(io::Error::other("the database is away")),
+        status => panic!("{method} {path}: {status} {}", answer.code()),
+    }
+}

@@ -1,0 +1,235 @@
+//! Trains under fire: workers, servers and the database are killed while jobs of many trains are enqueued, cancelled,
+//! held, discarded and run again. No job may overtake another one of its train, none may run beside another one, and
+//! none may be stuck (JT-12, JT-13).
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ojs_tests::job_id;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::host::{Host, Whereabouts};
+use super::operator::Operator;
+use super::producer::send;
+use super::train_log::Log;
+use super::train_worker::{NAME, QUEUE, SERVERS};
+
+const PRODUCERS: usize = 4;
+const WORKERS: u64 = 3;
+/// How long nothing may move: longer than a lease, a restart of the database and a change of the keeper together.
+const STILL: Duration = Duration::from_secs(60);
+
+/// How large a round is.
+#[derive(Clone, Copy)]
+pub struct Size {
+    pub trains: usize,
+    pub cars: usize,
+    /// Servers that are killed; as many workers are.
+    pub kills: usize,
+}
+
+/// What happened, for the record.
+#[derive(Default)]
+pub struct Tally {
+    jobs: usize,
+    runs: usize,
+    late: usize,
+    pub cancelled: u64,
+    pub discarded: u64,
+    pub operated: usize,
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} jobs, {} runs, {} of them late, {} jobs cancelled, {} discarded, {} holds, advances and replays; 0 overtaken, 0 overlapping, 0 stuck",
+            self.jobs, self.runs, self.late, self.cancelled, self.discarded, self.operated
+        )
+    }
+}
+
+/// What producers, workers and the operator share.
+pub struct Shared {
+    pub log: Log,
+    /// Jobs that were confirmed.
+    pub ids: Mutex<Vec<String>>,
+    /// All jobs are stored: from now on holds only end.
+    pub stored: AtomicBool,
+    /// What the operator has changed.
+    pub operated: AtomicUsize,
+}
+
+/// Plays one round on these servers; panics when a promise is broken.
+pub async fn run(mut host: Host, mut random: StdRng, size: Size, restarts: bool) -> Tally {
+    let shared = Arc::new(Shared {
+        log: Log::default(),
+        ids: Mutex::default(),
+        stored: AtomicBool::new(false),
+        operated: AtomicUsize::new(0),
+    });
+    let mut crew = Crew::start(&host, &shared);
+    let mut producers = JoinSet::new();
+    for share in 0..PRODUCERS {
+        let trains = (share..size.trains).step_by(PRODUCERS).collect();
+        let random = StdRng::from_rng(&mut random);
+        producers.spawn(produce(host.whereabouts(), Arc::clone(&shared), random, trains, size.cars));
+    }
+    let operator = Operator::new(host.whereabouts(), Arc::clone(&shared), StdRng::from_rng(&mut random), size.trains);
+    let operator = tokio::spawn(operator.run());
+    for kill in 0..size.kills {
+        host.kill(Duration::from_millis(random.random_range(20..500)), &mut random).await;
+        crew.publish(&host);
+        crew.kill_one(&mut random).await;
+        if restarts && kill == 0 {
+            host.restart_database();
+        }
+    }
+    producers.join_all().await;
+    shared.stored.store(true, Ordering::SeqCst);
+    let stats = settled(host.whereabouts(), size.trains * size.cars).await;
+    operator.abort();
+    crew.stop().await;
+    let findings = shared.log.judge();
+    assert!(findings.overtaken.is_empty(), "overtaken: {:#?}", findings.overtaken);
+    assert!(findings.overlapping.is_empty(), "overlapping: {:#?}", findings.overlapping);
+    let mut wire = host.whereabouts().connect().await;
+    let audited = wire.get("/admin/system/audit").await.expect(200).json();
+    assert_eq!(audited["sound"], true, "the store contradicts itself: {audited}");
+    host.stop().await;
+    Tally {
+        jobs: size.trains * size.cars,
+        runs: findings.runs,
+        late: findings.late,
+        cancelled: stats["cancelled"].as_u64().unwrap(),
+        discarded: stats["discarded"].as_u64().unwrap(),
+        operated: shared.operated.load(Ordering::SeqCst),
+    }
+}
+
+/// Enqueues the jobs of some trains, those of each train in their order.
+async fn produce(mut whereabouts: Whereabouts, shared: Arc<Shared>, mut random: StdRng, trains: Vec<usize>, cars: usize) {
+    let mut wire = whereabouts.connect().await;
+    let mut next = vec![0; trains.len()];
+    while let Some(at) = (0..trains.len()).filter(|at| next[*at] < cars).min_by_key(|at| next[*at]) {
+        let count = if random.random_bool(0.7) { 1 } else { random.random_range(2..=8).min(cars - next[at]) };
+        let jobs: Vec<Value> = (next[at]..next[at] + count).map(|number| car(trains[at], number, &mut random)).collect();
+        send(&mut wire, &mut whereabouts, &jobs).await;
+        next[at] += count;
+        shared.ids.lock().unwrap().extend(jobs.iter().map(|job| job["id"].as_str().unwrap().to_owned()));
+    }
+}
+
+/// A job of a train. Enough attempts for any number of lost leases, and quick retries.
+fn car(train: usize, number: usize, random: &mut StdRng) -> Value {
+    let retry = json!({"max_attempts": 1000, "initial_interval_ms": 20, "backoff_coefficient": 1.0, "jitter": false});
+    let mut train_option = json!({"id": format!("t{train}")});
+    for policy in ["on_cancelled", "on_discarded"] {
+        if random.random_bool(0.3) {
+            train_option[policy] = json!("hold");
+        }
+    }
+    let options = json!({"queue": QUEUE, "retry": retry, "train": train_option});
+    json!({"type": "test.train", "args": [train, number], "id": job_id(), "options": options})
+}
+
+/// Waits until all jobs have ended and no train is left; returns the counts of the queue.
+async fn settled(mut whereabouts: Whereabouts, jobs: usize) -> Value {
+    let (mut seen, mut since) = (Value::Null, Instant::now());
+    loop {
+        let mut wire = whereabouts.connect().await;
+        let stats = wire.get(&format!("/queues/{QUEUE}/stats")).await.expect(200).json()["queue"].clone();
+        let trains = wire.get("/trains?limit=5").await.expect(200).json();
+        let ended: u64 = ["completed", "cancelled", "discarded"].iter().map(|state| stats[*state].as_u64().unwrap()).sum();
+        if trains["count"] == 0 && ended == jobs as u64 {
+            return stats;
+        }
+        let now = json!([stats, trains["count"]]);
+        if now != seen {
+            (seen, since) = (now, Instant::now());
+        }
+        assert!(since.elapsed() < STILL, "stuck: nothing has moved for {STILL:?}: {stats}, {trains}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Worker processes, and the file that tells them where servers are.
+struct Crew {
+    workers: Vec<Child>,
+    readers: JoinSet<()>,
+    started: u64,
+    servers: PathBuf,
+    shared: Arc<Shared>,
+    _dir: tempfile::TempDir,
+}
+
+impl Crew {
+    fn start(host: &Host, shared: &Arc<Shared>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let servers = dir.path().join("servers");
+        let (workers, readers, shared) = (Vec::new(), JoinSet::new(), Arc::clone(shared));
+        let mut crew = Self { workers, readers, started: 0, servers, shared, _dir: dir };
+        crew.publish(host);
+        for _ in 0..WORKERS {
+            let worker = crew.spawn();
+            crew.workers.push(worker);
+        }
+        crew
+    }
+
+    /// Writes where the servers are. Readers see the old list or the new one.
+    fn publish(&self, host: &Host) {
+        let list: Vec<String> = host.addresses().iter().map(ToString::to_string).collect();
+        let next = self.servers.with_extension("next");
+        std::fs::write(&next, list.join("\n")).unwrap();
+        std::fs::rename(next, &self.servers).unwrap();
+    }
+
+    fn spawn(&mut self) -> Child {
+        let mut child = command(&self.servers, self.started).spawn().unwrap();
+        self.started += 1;
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let shared = Arc::clone(&self.shared);
+        self.readers.spawn(async move {
+            while let Some(line) = lines.next_line().await.unwrap() {
+                shared.log.take(&line);
+            }
+        });
+        child
+    }
+
+    /// SIGKILL for one, in the middle of whatever it does; another one takes its place.
+    async fn kill_one(&mut self, random: &mut StdRng) {
+        let victim = random.random_range(0..self.workers.len());
+        let next = self.spawn();
+        let mut dead = std::mem::replace(&mut self.workers[victim], next);
+        dead.kill().await.unwrap();
+    }
+
+    /// Kills all, and reads what they have written.
+    async fn stop(mut self) {
+        for worker in &mut self.workers {
+            assert!(worker.try_wait().unwrap().is_none(), "a worker has ended by itself");
+            worker.kill().await.unwrap();
+        }
+        self.readers.join_all().await;
+    }
+}
+
+/// This program as a worker.
+fn command(servers: &Path, name: u64) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "train_worker::worker_process", "--nocapture"]);
+    command.env(SERVERS, servers).env(NAME, name.to_string());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    command
+}
