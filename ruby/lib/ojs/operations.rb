@@ -677,6 +677,29 @@ module OJS
       nil
     end
 
+    # What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error. It
+    # is read from the job and from the event log, so it is there for as long as the job. <tt>fingerprint</tt> of a
+    # failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job has
+    # at most the newest 50 failures.
+    #
+    # * +limit+: The most events in the answer, 1 to 1,000; 50 without it.
+    # * +cursor+: The <tt>next_cursor</tt> of the page before.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def get_history(id, limit: nil, cursor: nil)
+      call("GET", query(path("jobs", id, "history"), limit: limit, cursor: cursor))
+    end
+
+    # The workflow that a job is part of, with all its steps as a <tt>tree</tt>; a job without a workflow is a tree of
+    # its own. <tt>root_id</tt> is the outermost workflow. <tt>parent_id</tt> and <tt>root_id</tt> of a job without a
+    # workflow are what its client has sent under these names. A tree has at most 1,000 nodes; <tt>truncated</tt> says
+    # that there are more.
+    #
+    # Raises NotFoundError.
+    def get_lineage(id)
+      call("GET", path("jobs", id, "lineage"))
+    end
+
     private
 
     # Sends a request and reads its answer.

@@ -4,6 +4,7 @@ pub mod bulk;
 pub mod checkpoints;
 pub mod crons;
 pub mod dead_letters;
+pub mod history;
 pub mod idempotency;
 pub mod job_types;
 pub mod limits;

@@ -164,4 +164,6 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/admin/routing/{type}", Inspect),
     at("PUT", "/admin/routing/{type}", Operate),
     at("DELETE", "/admin/routing/{type}", Operate),
+    at("GET", "/jobs/{id}/history", Read),
+    at("GET", "/jobs/{id}/lineage", Read),
 ];

@@ -9,6 +9,7 @@ use crate::features::bulk::{operator_routes as bulk_operator, routes as bulk};
 use crate::features::checkpoints::routes as checkpoints;
 use crate::features::crons::routes as crons;
 use crate::features::dead_letters::{operator_routes as dead_letters_operator, routes as dead_letters};
+use crate::features::history::routes as history;
 use crate::features::limits::routes as rate_limits;
 use crate::features::pools::routes as pools;
 use crate::features::progress::{routes as progress, stream as progress_stream};
@@ -65,6 +66,8 @@ pub fn table() -> Vec<Route> {
         at(PATCH, "/jobs/{id}", patch(jobs::patch)),
         at(DELETE, "/jobs/{id}", delete(jobs::cancel)),
         at(GET, "/jobs/{id}/events", get(streams::job)),
+        at(GET, "/jobs/{id}/history", get(history::get)),
+        at(GET, "/jobs/{id}/lineage", get(history::lineage)),
         at(POST, "/jobs/{id}/activate", post(jobs::activate)),
         at(GET, "/jobs/{id}/result", get(results::get)),
         at(GET, "/jobs/{id}/result/stream", get(result_stream::open)),

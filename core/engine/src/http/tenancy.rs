@@ -46,6 +46,8 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("PATCH", "/jobs/{id}"),
     ("DELETE", "/jobs/{id}"),
     ("GET", "/jobs/{id}/events"),
+    ("GET", "/jobs/{id}/history"),
+    ("GET", "/jobs/{id}/lineage"),
     ("POST", "/jobs/{id}/activate"),
     ("GET", "/jobs/{id}/result"),
     ("GET", "/jobs/{id}/result/stream"),

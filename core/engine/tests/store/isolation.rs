@@ -35,6 +35,8 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("PATCH", "/jobs/$job", r#"{"priority":5}"#),
     ("DELETE", "/jobs/$job", ""),
     ("GET", "/jobs/$job/events", ""),
+    ("GET", "/jobs/$active/history", ""),
+    ("GET", "/jobs/$dead/lineage", ""),
     ("POST", "/jobs/$job/activate", "{}"),
     ("GET", "/jobs/$done/result", ""),
     ("GET", "/jobs/$done/result/stream", ""),

@@ -27,6 +27,7 @@ mod events;
 mod faults;
 mod figures;
 mod filing;
+mod history;
 mod http;
 mod interactions;
 mod isolation;

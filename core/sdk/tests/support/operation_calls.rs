@@ -85,6 +85,8 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         74 => client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"cursor": "abc-750", "rows": 750})).await.map(drop),
         75 => client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         76 => client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        77 => client.get_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &ojs::GetHistory { ..Default::default() }).await.map(drop),
+        78 => client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         _ => panic!("no call for vector {place}: run make gen"),
     }
 }
