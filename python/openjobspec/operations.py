@@ -1181,7 +1181,8 @@ class Operations(ABC):
 
         * ``subscription``: Its members: ``url`` and ``events`` (such as ``job.completed``, ``job.*`` or ``*``); if
           wanted ``secret`` (8 to 255 characters; without it the server makes one), ``filter``, ``metadata`` (an
-          object of at most 4096 bytes) and ``active``.
+          object of at most 4096 bytes), ``active`` and ``format`` (``ojs``, ``cloudevents`` or
+          ``cloudevents-binary``).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
@@ -1222,7 +1223,8 @@ class Operations(ABC):
         A subscription that is not active gets no new deliveries, and those that wait are not sent until it is
         active again.
 
-        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``.
+        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``,
+          ``format``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
@@ -2634,7 +2636,8 @@ class AsyncOperations(ABC):
 
         * ``subscription``: Its members: ``url`` and ``events`` (such as ``job.completed``, ``job.*`` or ``*``); if
           wanted ``secret`` (8 to 255 characters; without it the server makes one), ``filter``, ``metadata`` (an
-          object of at most 4096 bytes) and ``active``.
+          object of at most 4096 bytes), ``active`` and ``format`` (``ojs``, ``cloudevents`` or
+          ``cloudevents-binary``).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
@@ -2675,7 +2678,8 @@ class AsyncOperations(ABC):
         A subscription that is not active gets no new deliveries, and those that wait are not sent until it is
         active again.
 
-        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``.
+        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``,
+          ``format``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.

@@ -556,7 +556,8 @@ module OJS
     #
     # * +subscription+: Its members: <tt>url</tt> and <tt>events</tt> (such as <tt>job.completed</tt>, <tt>job.*</tt>
     #   or <tt>*</tt>); if wanted <tt>secret</tt> (8 to 255 characters; without it the server makes one),
-    #   <tt>filter</tt>, <tt>metadata</tt> (an object of at most 4096 bytes) and <tt>active</tt>.
+    #   <tt>filter</tt>, <tt>metadata</tt> (an object of at most 4096 bytes), <tt>active</tt> and <tt>format</tt>
+    #   (<tt>ojs</tt>, <tt>cloudevents</tt> or <tt>cloudevents-binary</tt>).
     #
     # Raises ConflictError, InvalidRequestError.
     def create_webhook(**subscription)
@@ -575,7 +576,7 @@ module OJS
     # not active gets no new deliveries, and those that wait are not sent until it is active again.
     #
     # * +changes+: The members that change: <tt>url</tt>, <tt>events</tt>, <tt>active</tt>, <tt>filter</tt>,
-    #   <tt>metadata</tt>.
+    #   <tt>metadata</tt>, <tt>format</tt>.
     #
     # Raises NotFoundError, InvalidRequestError.
     def update_webhook(id, **changes)

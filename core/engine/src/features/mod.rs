@@ -2,6 +2,7 @@
 pub mod admin;
 pub mod bulk;
 pub mod checkpoints;
+pub mod cloudevents;
 pub mod crons;
 pub mod dead_letters;
 pub mod history;

@@ -101,6 +101,7 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/events/stream", Inspect),
     at("GET", "/jobs/{id}/events", Read),
     at("GET", "/queues/{name}/events", Inspect),
+    at("GET", "/ws", Read),
     at("GET", "/health", Open),
     at("GET", "/admin/stats", Inspect),
     at("GET", "/admin/stats/history", Inspect),

@@ -94,6 +94,7 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("GET", "/rate-limits/{key}"),
     ("GET", "/events"),
     ("GET", "/events/stream"),
+    ("GET", "/ws"),
     ("GET", "/dead-letter"),
     ("DELETE", "/dead-letter"),
     ("GET", "/dead-letter/stats"),

@@ -83,6 +83,7 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("GET", "/rate-limits/$key", ""),
     ("GET", "/events", ""),
     ("GET", "/events?newest=true&queues=$queue", ""),
+    ("GET", "/ws", ""),
     ("GET", "/dead-letter", ""),
     ("DELETE", "/dead-letter?confirm=true&queue=$queue", ""),
     ("GET", "/dead-letter/stats", ""),

@@ -19,6 +19,7 @@ mod catalogue;
 mod checked;
 mod checkpoints;
 mod claims;
+mod cloudevents;
 mod crons;
 mod dead_letters;
 mod endpoint;
@@ -64,6 +65,7 @@ mod waiting;
 mod webhook_bound;
 mod webhook_endpoints;
 mod webhooks;
+mod websocket;
 mod workflows;
 
 mod depth;

@@ -317,7 +317,8 @@ final class Operations {
          *
          * @param subscription its members: {@code url} and {@code events} (such as {@code job.completed}, {@code
          *     job.*} or {@code *}); if wanted {@code secret} (8 to 255 characters; without it the server makes one),
-         *     {@code filter}, {@code metadata} (an object of at most 4096 bytes) and {@code active}
+         *     {@code filter}, {@code metadata} (an object of at most 4096 bytes), {@code active} and {@code format}
+         *     ({@code ojs}, {@code cloudevents} or {@code cloudevents-binary})
          */
         public Map<String, Object> createWebhook(Map<String, ?> subscription) {
             return run(Operation.member("POST", "/webhooks/subscriptions", subscription, "subscription"));
@@ -339,7 +340,7 @@ final class Operations {
          *
          * @param id the id of the subscription
          * @param changes the members that change: {@code url}, {@code events}, {@code active}, {@code filter},
-         *     {@code metadata}
+         *     {@code metadata}, {@code format}
          */
         public Map<String, Object> updateWebhook(String id, Map<String, ?> changes) {
             return run(Operation.member("PATCH", Operation.place("/webhooks/subscriptions/{id}", id), changes, "subscription"));
