@@ -312,4 +312,12 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 	func(ctx context.Context, c *ojs.Client) error {
 		return c.DeleteCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetHistory(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 0, "")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetLineage(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
 }

@@ -586,3 +586,20 @@ func (c *Client) GetCheckpoint(ctx context.Context, id string) (Obj, error) {
 func (c *Client) DeleteCheckpoint(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("jobs", id, "checkpoint"), nil, nil)
 }
+
+// GetHistory: What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and
+// error. It is read from the job and from the event log, so it is there for as long as the job. "fingerprint" of a
+// failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job has at
+// most the newest 50 failures.
+//   - limit: The most events in the answer, 1 to 1,000; 50 without it.
+//   - cursor: The "next_cursor" of the page before.
+func (c *Client) GetHistory(ctx context.Context, id string, limit int, cursor string) (Obj, error) {
+	return c.object(ctx, "GET", query(at("jobs", id, "history"), "limit", positiveText(limit), "cursor", cursor), nil)
+}
+
+// GetLineage: The workflow that a job is part of, with all its steps as a "tree"; a job without a workflow is a tree
+// of its own. "root_id" is the outermost workflow. "parent_id" and "root_id" of a job without a workflow are what its
+// client has sent under these names. A tree has at most 1,000 nodes; "truncated" says that there are more.
+func (c *Client) GetLineage(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("jobs", id, "lineage"), nil)
+}

@@ -508,6 +508,14 @@ export class OJSClient {
   getCheckpoint(id: string, options?: CallOptions): Promise<any>;
   /** Deletes the checkpoint of a job, if it has one: its next attempt begins from the start. */
   deleteCheckpoint(id: string, options?: CallOptions): Promise<void>;
+  /** What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error. It is read from the
+   * job and from the event log, so it is there for as long as the job. `fingerprint` of a failed attempt is the same for errors that
+   * differ only in numbers, ids and quoted text. The history of a job has at most the newest 50 failures. */
+  getHistory(id: string, options?: { limit?: number; cursor?: string } & CallOptions): Promise<any>;
+  /** The workflow that a job is part of, with all its steps as a `tree`; a job without a workflow is a tree of its own. `root_id` is
+   * the outermost workflow. `parent_id` and `root_id` of a job without a workflow are what its client has sent under these names. A
+   * tree has at most 1,000 nodes; `truncated` says that there are more. */
+  getLineage(id: string, options?: CallOptions): Promise<any>;
   // gen:end
   /** Any call of the protocol; resolves to the decoded body of a 2xx answer. */
   request(method: string, path: string, body?: unknown, options?: CallOptions & {

@@ -144,6 +144,9 @@ pub struct ServerArgs {
     /// Where dashboards have encrypted arguments decrypted (`ojs codec-server`): the manifest names it.
     #[arg(long, value_name = "URL", env = "OJS_CODEC_SERVER_URL")]
     pub codec_server_url: Option<String>,
+    /// The URI of this deployment: `source` of its events as CloudEvents. [default: ojs://ojs/engine/local]
+    #[arg(long, value_name = "URI", env = "OJS_EVENT_SOURCE", value_parser = uri)]
+    pub event_source: Option<String>,
     /// Save checkpoints of active jobs only, and delete them when their jobs end.
     #[arg(long)]
     pub strict_checkpoints: bool,
@@ -254,6 +257,15 @@ pub enum LogFormat {
     Text,
     /// One JSON object per line, for collectors.
     Json,
+}
+
+/// A URI: a scheme, and characters that a URI may have.
+fn uri(text: &str) -> Result<String, String> {
+    let has_scheme = text.split_once(':').is_some_and(|(scheme, rest)| !scheme.is_empty() && !rest.is_empty());
+    if has_scheme && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(text.to_owned());
+    }
+    Err("a URI is needed, for example https://jobs.example.com/ojs".to_owned())
 }
 
 #[cfg(test)]

@@ -26,6 +26,9 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     options.test_mode = args.test_mode;
     options.codec_server_url.clone_from(&args.codec_server_url);
     options.strict_checkpoints = args.strict_checkpoints;
+    if let Some(source) = &args.event_source {
+        options.event_source = source.as_str().into();
+    }
     options.outgoing = (&args.outgoing).into();
     options.missing_tenant = match args.missing_tenant {
         MissingTenantArg::Default => MissingTenant::Default,

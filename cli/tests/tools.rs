@@ -364,6 +364,24 @@ async fn trains_are_shown_held_and_advanced() {
 }
 
 #[tokio::test]
+async fn the_history_of_a_job_is_shown() {
+    let server = ServerProcess::memory().await;
+    let job = json_of(&server, &["jobs", "enqueue", "mail.send", r#"["a@example.com"]"#]).await;
+    let id = job["job"]["id"].as_str().unwrap();
+    let mut wire = server.connect().await;
+    wire.post("/workers/fetch", &serde_json::json!({"queues": ["default"], "worker_id": "w1"})).await.expect(200);
+    let error = serde_json::json!({"code": "timeout", "message": "no answer from 10.0.0.7"});
+    wire.post("/workers/nack", &serde_json::json!({"job_id": id, "worker_id": "w1", "error": error})).await.expect(200);
+    let shown = says(&server, &["jobs", "history", id]).await;
+    for part in ["mail.send on queue default", "available to active", "worker w1", "attempt 1: no answer", "active to retryable"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(json_of(&server, &["jobs", "history", id]).await["attempts"][0]["worker_id"], "w1");
+    fails(&server.url(), &["jobs", "history", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"], 1).await;
+}
+
+#[tokio::test]
 async fn limits_are_shown_and_overridden() {
     let server = ServerProcess::memory().await;
     let options = r#"{"rate_limit":{"key":"api","concurrency":5}}"#;

@@ -248,6 +248,17 @@ class Operations {
     await this.request('DELETE', at('jobs', id, 'checkpoint'), undefined, options);
   }
 
+  /** What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error. */
+  async getHistory(id, chosen = {}) {
+    const { limit, cursor, ...options } = known('option', chosen, ['limit', 'cursor', 'signal']);
+    return this.request('GET', query(at('jobs', id, 'history'), { limit, cursor }), undefined, options);
+  }
+
+  /** The workflow that a job is part of, with all its steps as a `tree`; a job without a workflow is a tree of its own. */
+  async getLineage(id, options) {
+    return this.request('GET', at('jobs', id, 'lineage'), undefined, options);
+  }
+
 }
 
 class Queues extends Part {

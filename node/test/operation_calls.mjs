@@ -79,4 +79,6 @@ export const OPERATION_CALLS = [
   (client) => client.saveCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', { cursor: 'abc-750', rows: 750 }),
   (client) => client.getCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
   (client) => client.deleteCheckpoint('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.getHistory('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
+  (client) => client.getLineage('019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f'),
 ];

@@ -1201,7 +1201,8 @@ class Operations(ABC):
 
         * ``subscription``: Its members: ``url`` and ``events`` (such as ``job.completed``, ``job.*`` or ``*``); if
           wanted ``secret`` (8 to 255 characters; without it the server makes one), ``filter``, ``metadata`` (an
-          object of at most 4096 bytes) and ``active``.
+          object of at most 4096 bytes), ``active`` and ``format`` (``ojs``, ``cloudevents`` or
+          ``cloudevents-binary``).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
@@ -1242,7 +1243,8 @@ class Operations(ABC):
         A subscription that is not active gets no new deliveries, and those that wait are not sent until it is
         active again.
 
-        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``.
+        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``,
+          ``format``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
@@ -1440,6 +1442,52 @@ class Operations(ABC):
             ops.at("jobs", job_id, "checkpoint"),
             None,
             ops.nothing,
+        ))
+
+    def get_history(
+        self,
+        job_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> dict[str, Any]:
+        """What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and
+        error.
+
+        It is read from the job and from the event log, so it is there for as long as the job. ``fingerprint`` of a
+        failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job
+        has at most the newest 50 failures.
+
+        * ``limit``: The most events in the answer, 1 to 1,000; 50 without it.
+        * ``cursor``: The ``next_cursor`` of the page before.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("jobs", job_id, "history"), {"limit": limit, "cursor": cursor}),
+            None,
+            ops.whole,
+        ))
+
+    def get_lineage(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """The workflow that a job is part of, with all its steps as a ``tree``; a job without a workflow is a tree of
+        its own.
+
+        ``root_id`` is the outermost workflow. ``parent_id`` and ``root_id`` of a job without a workflow are what
+        its client has sent under these names. A tree has at most 1,000 nodes; ``truncated`` says that there are
+        more.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "lineage"),
+            None,
+            ops.whole,
         ))
 
 
@@ -2628,7 +2676,8 @@ class AsyncOperations(ABC):
 
         * ``subscription``: Its members: ``url`` and ``events`` (such as ``job.completed``, ``job.*`` or ``*``); if
           wanted ``secret`` (8 to 255 characters; without it the server makes one), ``filter``, ``metadata`` (an
-          object of at most 4096 bytes) and ``active``.
+          object of at most 4096 bytes), ``active`` and ``format`` (``ojs``, ``cloudevents`` or
+          ``cloudevents-binary``).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
@@ -2669,7 +2718,8 @@ class AsyncOperations(ABC):
         A subscription that is not active gets no new deliveries, and those that wait are not sent until it is
         active again.
 
-        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``.
+        * ``changes``: The members that change: ``url``, ``events``, ``active``, ``filter``, ``metadata``,
+          ``format``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises JobNotFoundError, InvalidRequestError.
@@ -2867,5 +2917,51 @@ class AsyncOperations(ABC):
             ops.at("jobs", job_id, "checkpoint"),
             None,
             ops.nothing,
+        ))
+
+    async def get_history(
+        self,
+        job_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> dict[str, Any]:
+        """What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and
+        error.
+
+        It is read from the job and from the event log, so it is there for as long as the job. ``fingerprint`` of a
+        failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job
+        has at most the newest 50 failures.
+
+        * ``limit``: The most events in the answer, 1 to 1,000; 50 without it.
+        * ``cursor``: The ``next_cursor`` of the page before.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("jobs", job_id, "history"), {"limit": limit, "cursor": cursor}),
+            None,
+            ops.whole,
+        ))
+
+    async def get_lineage(
+        self,
+        job_id: str,
+    ) -> dict[str, Any]:
+        """The workflow that a job is part of, with all its steps as a ``tree``; a job without a workflow is a tree of
+        its own.
+
+        ``root_id`` is the outermost workflow. ``parent_id`` and ``root_id`` of a job without a workflow are what
+        its client has sent under these names. A tree has at most 1,000 nodes; ``truncated`` says that there are
+        more.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("jobs", job_id, "lineage"),
+            None,
+            ops.whole,
         ))
 

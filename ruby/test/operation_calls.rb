@@ -81,4 +81,6 @@ OPERATION_CALLS = [
   ->(client) { client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", { cursor: "abc-750", rows: 750 }) },
   ->(client) { client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.get_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
 ].freeze

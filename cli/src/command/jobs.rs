@@ -3,6 +3,7 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use super::bulk::{self, Many};
+use super::history;
 use super::queues::remark_unknown;
 use crate::failure::Failure;
 use crate::list::{Cut, Entry, FEW, Paging, Source};
@@ -46,6 +47,14 @@ pub enum Action {
     Why {
         /// The job's id.
         id: String,
+    },
+    /// Show what happened to a job: its events and its attempts, the oldest first.
+    History {
+        /// The job's id.
+        id: String,
+        /// The most events.
+        #[arg(long, default_value_t = 200, value_name = "N")]
+        limit: u32,
     },
     /// Cancel a job that is not finished.
     Cancel {
@@ -140,6 +149,10 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
         Action::Why { id } => {
             let answer = remote.get(format!("/jobs/{}/explain", segment(&id))).await?;
             return remote.output.show(&answer, reasons);
+        }
+        Action::History { id, limit } => {
+            let answer = remote.get(format!("/jobs/{}/history?limit={limit}", segment(&id))).await?;
+            return remote.output.show(&answer, history::describe);
         }
         Action::Cancel { id } => remote.delete(format!("/jobs/{}", segment(&id))).await?,
         Action::Retry { id } => remote.post(format!("/dead-letter/{}/retry", segment(&id)), &json!({})).await?,

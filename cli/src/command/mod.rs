@@ -6,6 +6,7 @@ pub mod crons;
 pub mod dead_letter;
 pub mod doctor;
 pub mod events;
+pub mod history;
 pub mod jobs;
 pub mod keys;
 pub mod maintenance;

@@ -107,7 +107,8 @@ impl Engine {
             let (wakeups, metrics, outgoing) = (Arc::clone(&wakeups), Arc::clone(&metrics), Arc::clone(&outgoing));
             let (store, backlog) = (Arc::downgrade(&store), Arc::clone(&backlog));
             let closing = closing.clone();
-            tokio::spawn(sender::run(sender::Parts { store, wakeups, metrics, outgoing, backlog, closing }))
+            let event_source = Arc::clone(&options.event_source);
+            tokio::spawn(sender::run(sender::Parts { store, wakeups, metrics, outgoing, backlog, closing, event_source }))
         });
         let sender = Mutex::new(sender);
         let inner = Inner {

@@ -110,6 +110,9 @@ pub enum MissingTenant {
     Reject,
 }
 
+/// `source` of events where none was chosen.
+pub const EVENT_SOURCE: &str = "ojs://ojs/engine/local";
+
 /// Wraps a store in another one.
 pub type Between = fn(Arc<dyn Store>) -> Arc<dyn Store>;
 
@@ -128,6 +131,8 @@ pub struct EngineOptions {
     pub strict_checkpoints: bool,
     /// Where dashboards have encrypted arguments decrypted; the manifest names it (extensions section 9).
     pub codec_server_url: Option<String>,
+    /// `source` of events as CloudEvents: the URI of this deployment (extensions section 24).
+    pub event_source: Arc<str>,
     /// Requests that the engine sends to addresses of its clients: webhooks.
     pub outgoing: OutgoingOptions,
     /// What becomes of a job that names no tenant and comes from a caller without one.
@@ -150,6 +155,7 @@ impl EngineOptions {
             retention: Retention::default(),
             strict_checkpoints: false,
             codec_server_url: None,
+            event_source: EVENT_SOURCE.into(),
             outgoing: OutgoingOptions::default(),
             missing_tenant: MissingTenant::default(),
             clock: Arc::new(SystemClock),

@@ -567,7 +567,8 @@ module OJS
     #
     # * +subscription+: Its members: <tt>url</tt> and <tt>events</tt> (such as <tt>job.completed</tt>, <tt>job.*</tt>
     #   or <tt>*</tt>); if wanted <tt>secret</tt> (8 to 255 characters; without it the server makes one),
-    #   <tt>filter</tt>, <tt>metadata</tt> (an object of at most 4096 bytes) and <tt>active</tt>.
+    #   <tt>filter</tt>, <tt>metadata</tt> (an object of at most 4096 bytes), <tt>active</tt> and <tt>format</tt>
+    #   (<tt>ojs</tt>, <tt>cloudevents</tt> or <tt>cloudevents-binary</tt>).
     #
     # Raises ConflictError, InvalidRequestError.
     def create_webhook(**subscription)
@@ -586,7 +587,7 @@ module OJS
     # not active gets no new deliveries, and those that wait are not sent until it is active again.
     #
     # * +changes+: The members that change: <tt>url</tt>, <tt>events</tt>, <tt>active</tt>, <tt>filter</tt>,
-    #   <tt>metadata</tt>.
+    #   <tt>metadata</tt>, <tt>format</tt>.
     #
     # Raises NotFoundError, InvalidRequestError.
     def update_webhook(id, **changes)
@@ -686,6 +687,29 @@ module OJS
     def delete_checkpoint(id)
       call("DELETE", path("jobs", id, "checkpoint"))
       nil
+    end
+
+    # What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error. It
+    # is read from the job and from the event log, so it is there for as long as the job. <tt>fingerprint</tt> of a
+    # failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job has
+    # at most the newest 50 failures.
+    #
+    # * +limit+: The most events in the answer, 1 to 1,000; 50 without it.
+    # * +cursor+: The <tt>next_cursor</tt> of the page before.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def get_history(id, limit: nil, cursor: nil)
+      call("GET", query(path("jobs", id, "history"), limit: limit, cursor: cursor))
+    end
+
+    # The workflow that a job is part of, with all its steps as a <tt>tree</tt>; a job without a workflow is a tree of
+    # its own. <tt>root_id</tt> is the outermost workflow. <tt>parent_id</tt> and <tt>root_id</tt> of a job without a
+    # workflow are what its client has sent under these names. A tree has at most 1,000 nodes; <tt>truncated</tt> says
+    # that there are more.
+    #
+    # Raises NotFoundError.
+    def get_lineage(id)
+      call("GET", path("jobs", id, "lineage"))
     end
 
     private

@@ -2,9 +2,11 @@
 pub mod admin;
 pub mod bulk;
 pub mod checkpoints;
+pub mod cloudevents;
 pub mod crons;
 pub mod dead_letters;
 pub mod explain;
+pub mod history;
 pub mod idempotency;
 pub mod job_types;
 pub mod limits;

@@ -7,6 +7,7 @@ use ojs_model::{ErrorCode, OjsError};
 use serde_json::json;
 
 use crate::engine::{Engine, MAX_WAIT};
+use crate::features::cloudevents::answer::{BATCH, MAX_BATCH_EVENTS, batch, wanted};
 use crate::http::client_limit::Guest;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
@@ -17,8 +18,12 @@ use crate::kernel::render;
 
 /// `GET /events?after&types&queues&job_types&limit&wait_ms`: with `wait_ms` the answer is held back until there is something to tell.
 /// `after=latest` begins behind the newest event. `newest=true` answers with the newest `limit` events instead of the first ones.
+///
+/// With `format=cloudevents` it is a batch of CloudEvents, with cursor and more in headers.
 pub async fn poll(State(engine): State<Engine>, guest: Guest, RawQuery(query): RawQuery) -> Result<Json, Failure> {
     let params = Params::parse(query.as_deref())?;
+    let as_cloud_events = wanted(&params)?;
+    let most = if as_cloud_events { MAX_BATCH_EVENTS } else { 1000 };
     let after = match params.get("after") {
         None => Place::default(),
         Some("latest") => engine.log_span(None).await?.end,
@@ -35,19 +40,31 @@ pub async fn poll(State(engine): State<Engine>, guest: Guest, RawQuery(query): R
         types: params.list("types"),
         queues: params.list("queues"),
         job_types: params.list("job_types"),
-        limit: params.number("limit", 100, 1000)?.max(1),
+        limit: params.number("limit", 100, most)?.max(1),
         ..EventFilter::default()
     };
     if params.get("newest") == Some("true") {
         let (events, cursor, _) = engine.query(NewestEvents(filter)).await?;
-        return Ok(Json::ok(written(&events, &cursor, false)));
+        return Ok(answer(&engine, as_cloud_events, &(events, cursor, false)));
     }
     let most = usize::try_from(MAX_WAIT.as_millis()).unwrap_or(usize::MAX);
     let patience = Duration::from_millis(params.number("wait_ms", 0, most)? as u64);
     let _seat = engine.slot(&guest, patience)?;
-    let (events, cursor, has_more) =
-        if patience.is_zero() { engine.query(ReadEvents(filter)).await? } else { wait(&engine, filter, patience).await? };
-    Ok(Json::ok(written(&events, &cursor, has_more)))
+    let page = if patience.is_zero() { engine.query(ReadEvents(filter)).await? } else { wait(&engine, filter, patience).await? };
+    Ok(answer(&engine, as_cloud_events, &page))
+}
+
+fn answer(engine: &Engine, as_cloud_events: bool, page: &Page) -> Json {
+    let (events, cursor, has_more) = page;
+    if !as_cloud_events {
+        return Json::ok(written(events, cursor, *has_more));
+    }
+    let (text, count) = batch(events, &engine.options().event_source);
+    // Behind the last one that has found room.
+    let last = events.get(..count).and_then(<[Event]>::last).filter(|_| count < events.len());
+    let (cursor, more) = last.map_or_else(|| (cursor.clone(), *has_more), |last| (last.place.cursor(), true));
+    let answer = Json::ok(text).with_header("content-type", BATCH);
+    answer.with_header("x-ojs-cursor", cursor).with_header("x-ojs-has-more", more)
 }
 
 /// The answer.

@@ -1,24 +1,40 @@
-//! Server-sent events: how the log's events are put into frames (extensions section 3).
+//! How the log's events are put into frames: of server-sent events, and of a WebSocket (extensions section 3).
 use std::fmt::Write;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use ojs_model::json::{push_bare, push_member, push_text, push_time};
 use ojs_model::{JobState, Timestamp};
 use serde_json::{Value, json};
 
-use crate::kernel::event::{Event, EventFilter, Place};
+use crate::features::cloudevents::answer::CloudEvent;
+use crate::kernel::event::{Event, EventFilter, Place, time_of};
 use crate::stream::Dropped;
 
 /// The event that reports every transition.
 const STATE_CHANGED: &str = "job.state_changed";
+/// The event that says that the server stops.
+pub const SHUTDOWN: &str = "server.shutdown";
 
 /// What a frame carries.
 #[derive(Debug, Clone)]
 pub enum Shape {
     /// As the log has it: the whole envelope.
     Envelope,
+    /// As CloudEvents of a deployment with this URI.
+    CloudEvents(Arc<str>),
     /// As channels have it: a `job.state_changed` for every transition, and each event's own data. The filter knows which types.
     Channel(EventFilter),
+}
+
+impl Shape {
+    /// The types of events that a channel sends; none is all.
+    pub fn types(&self) -> &[String] {
+        match self {
+            Self::Envelope | Self::CloudEvents(_) => &[],
+            Self::Channel(filter) => &filter.types,
+        }
+    }
 }
 
 /// A transition, as frames tell of it.
@@ -58,6 +74,8 @@ impl Transition<'_> {
 #[derive(Debug)]
 pub struct Frames {
     text: String,
+    /// The channel that messages of a WebSocket name, one message a line; `None` for server-sent events.
+    channel: Option<String>,
     /// What a client that has read all of this comes back with.
     last_id: String,
 }
@@ -67,7 +85,12 @@ impl Frames {
     /// was cut off before its first event comes back to where it was.
     pub fn open(retry_ms: u64, place: Place, now: Timestamp) -> Self {
         let last_id = place.event_id(now);
-        Self { text: format!("retry: {retry_ms}\nid: {last_id}\n\n"), last_id }
+        Self { text: format!("retry: {retry_ms}\nid: {last_id}\n\n"), channel: None, last_id }
+    }
+
+    /// Messages of a channel of a WebSocket, behind a place of the log.
+    pub fn of_channel(channel: &str, place: Place, now: Timestamp) -> Self {
+        Self { text: String::new(), channel: Some(channel.to_owned()), last_id: place.event_id(now) }
     }
 
     /// How many bytes wait.
@@ -80,8 +103,11 @@ impl Frames {
         Bytes::from(std::mem::take(&mut self.text))
     }
 
-    /// A sign of life.
+    /// A sign of life. A WebSocket has pings of its own.
     pub fn heartbeat(&mut self) {
+        if self.channel.is_some() {
+            return;
+        }
         self.text.push_str(":heartbeat\n\n");
     }
 
@@ -89,7 +115,10 @@ impl Frames {
     pub fn event(&mut self, shape: &Shape, event: &Event) {
         match shape {
             Shape::Envelope if !event.name.is_empty() => self.frame(&event.id, &event.name, &event.render()),
-            Shape::Envelope => {}
+            Shape::CloudEvents(source) if !event.name.is_empty() => {
+                self.frame(&event.id, &event.name, &CloudEvent::of(event, source).structured());
+            }
+            Shape::Envelope | Shape::CloudEvents(_) => {}
             Shape::Channel(filter) => self.on_channel(filter, event),
         }
     }
@@ -130,7 +159,14 @@ impl Frames {
             "newest_dropped_id": dropped.newest, "timestamp": now.to_string(),
         });
         self.last_id.clone_from(&dropped.newest);
-        self.system("system.events_dropped", &data);
+        if self.channel.is_none() {
+            return self.system("system.events_dropped", &data);
+        }
+        let warning = json!({
+            "type": "warning", "code": "events_dropped", "channel": channel, "count": dropped.count,
+            "oldest_dropped_id": dropped.oldest, "newest_dropped_id": dropped.newest,
+        });
+        let _ = writeln!(self.text, "{warning}");
     }
 
     /// Events between these ids may be missing, and cannot be had any more.
@@ -138,9 +174,11 @@ impl Frames {
         self.system("system.gap", &json!({"channel": channel, "gap_start": from, "gap_end": to}));
     }
 
-    /// The server stops.
+    /// The server stops. A WebSocket sends it once, not for each channel.
     pub fn shutdown(&mut self, grace_ms: u64) {
-        self.system("server.shutdown", &json!({"reason": "shutdown", "grace_period_ms": grace_ms}));
+        if self.channel.is_none() {
+            self.system(SHUTDOWN, &shutdown(grace_ms));
+        }
     }
 
     fn system(&mut self, event: &str, data: &Value) {
@@ -154,8 +192,27 @@ impl Frames {
             id.clone_into(&mut self.last_id);
         }
         // Writing to a String cannot fail. Data is JSON on one line: no event of the log holds a raw line break.
-        let _ = write!(self.text, "id: {id}\nevent: {event}\ndata: {data}\n\n");
+        let Some(channel) = &self.channel else {
+            let _ = write!(self.text, "id: {id}\nevent: {event}\ndata: {data}\n\n");
+            return;
+        };
+        let out = &mut self.text;
+        out.push('{');
+        push_text(out, "type", "event");
+        push_text(out, "channel", channel);
+        push_text(out, "event", event);
+        push_member(out, "data", data);
+        push_text(out, "id", id);
+        if let Some(at) = time_of(id) {
+            push_time(out, "timestamp", at);
+        }
+        out.push_str("}\n");
     }
+}
+
+/// What `server.shutdown` says.
+pub fn shutdown(grace_ms: u64) -> Value {
+    json!({"reason": "shutdown", "grace_period_ms": grace_ms})
 }
 
 /// The event's own data, and the time; progress under its short names as well.

@@ -9,7 +9,7 @@
 //! the local network.
 use std::net::IpAddr;
 
-use http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
+use http::header::{HOST, HeaderMap, HeaderName, ORIGIN, UPGRADE};
 use http::{Method, Uri};
 use ojs_model::{ErrorCode, OjsError};
 use serde_json::json;
@@ -68,7 +68,8 @@ impl Hosts {
             let hint = "If it is a name of this server, start it with --allow-host NAME (OJS_ALLOW_HOSTS); or send a key.";
             return Err(refused(message, hint, "Host"));
         }
-        if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
+        // A page cannot read the answer to a request of another origin, but it can read a WebSocket.
+        if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) && !headers.contains_key(UPGRADE) {
             return Ok(());
         }
         let header = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
@@ -162,6 +163,8 @@ mod tests {
             assert_eq!(checks(&hosts, Method::POST, &headers), fine, "{headers:?}");
             let reads = fine || headers.first() == Some(&host);
             assert_eq!(checks(&hosts, Method::GET, &headers), reads, "a page cannot read the answer: {headers:?}");
+            let upgrade = [&headers[..], &[("upgrade", "websocket")]].concat();
+            assert_eq!(checks(&hosts, Method::GET, &upgrade), fine, "a page can read a WebSocket: {headers:?}");
         }
         let authority = hosts.check(&Method::GET, &Uri::from_static("http://evil.example/metrics"), &HeaderMap::new());
         assert!(authority.is_err(), "HTTP/2 and proxies name the host in the target");

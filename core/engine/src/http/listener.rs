@@ -4,15 +4,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use http::header::UPGRADE;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::http::activity::{Activity, Patience, Verdict, Watched};
-use crate::http::client_limit::{ClientLimit, Guest, MAX_WAITING, MAX_WAITING_PER_CLIENT, Peer};
+use crate::http::client_limit::{ClientLimit, Guest, MAX_WAITING, MAX_WAITING_PER_CLIENT, Peer, Slot};
 use crate::http::unread::Unread;
 
 /// Request line and headers of one request.
@@ -128,11 +130,8 @@ impl Listener {
                 }
                 continue;
             };
-            let serving = serve(stream, peer, router.clone(), stop.clone(), Arc::clone(&limits));
-            tasks.spawn(async move {
-                serving.await;
-                drop((permit, slot));
-            });
+            let held = Held(Arc::new((permit.ok(), slot, tasks.token())));
+            tasks.spawn(serve(stream, peer, router.clone(), stop.clone(), Arc::clone(&limits), held));
         }
         // Requests under way end soon, and further ones are refused, before new connections are.
         stopping();
@@ -145,7 +144,12 @@ impl Listener {
     }
 }
 
-async fn serve(stream: TcpStream, peer: Peer, router: axum::Router, stop: CancellationToken, limits: Arc<Limits>) {
+/// What a connection holds until it ends: its place in the server, that of its client, and what a stopping server waits
+/// for. A request that becomes a WebSocket keeps it.
+#[derive(Debug, Clone)]
+pub struct Held(#[allow(dead_code, reason = "it is dropped")] Arc<(Option<OwnedSemaphorePermit>, Slot, TaskTrackerToken)>);
+
+async fn serve(stream: TcpStream, peer: Peer, router: axum::Router, stop: CancellationToken, limits: Arc<Limits>, held: Held) {
     // Answers are small, and a client waits for each.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "set_nodelay");
@@ -169,10 +173,13 @@ async fn serve(stream: TcpStream, peer: Peer, router: axum::Router, stop: Cancel
     let watched = Watched::new(router, Arc::clone(&activity));
     let service = tower::util::MapRequest::new(watched, move |mut request: http::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(peer);
+        if request.headers().contains_key(UPGRADE) {
+            request.extensions_mut().insert(held.clone());
+        }
         request
     });
     let stream = TokioIo::new(Unread::new(stream, limits.write_timeout));
-    let connection = builder.serve_connection(stream, TowerToHyperService::new(service));
+    let connection = builder.serve_connection_with_upgrades(stream, TowerToHyperService::new(service));
     let (mut stopped, watching) = (false, activity.watch());
     tokio::pin!(connection, watching);
     loop {

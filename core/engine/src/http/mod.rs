@@ -33,4 +33,5 @@ pub(crate) mod streams;
 pub(crate) mod tenancy;
 pub(crate) mod terms;
 pub(crate) mod unread;
+pub(crate) mod websocket;
 pub(crate) mod workers;

@@ -102,6 +102,7 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/events/stream", Inspect),
     at("GET", "/jobs/{id}/events", Read),
     at("GET", "/queues/{name}/events", Inspect),
+    at("GET", "/ws", Read),
     at("GET", "/health", Open),
     at("GET", "/admin/stats", Inspect),
     at("GET", "/admin/stats/history", Inspect),
@@ -165,4 +166,6 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/admin/routing/{type}", Inspect),
     at("PUT", "/admin/routing/{type}", Operate),
     at("DELETE", "/admin/routing/{type}", Operate),
+    at("GET", "/jobs/{id}/history", Read),
+    at("GET", "/jobs/{id}/lineage", Read),
 ];

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use ojs_model::{ErrorCode, MEDIA_TYPE, OjsError, SPEC_VERSION};
 
 use crate::error::{Refusal, StoreError};
+use crate::features::cloudevents::answer::BATCH;
 use crate::features::tenants::quota::LIMIT_EXCEEDED;
 use crate::http::header::{OJS_VERSION, REQUEST_ID};
 
@@ -63,6 +64,13 @@ impl IntoResponse for Json {
 /// A refusal on its way out. The body is written in [`finish`], where the request id is known.
 #[derive(Debug, Clone)]
 pub struct Failure(Box<OjsError>);
+
+impl Failure {
+    /// What is wrong.
+    pub fn error(&self) -> &OjsError {
+        &self.0
+    }
+}
 
 impl From<OjsError> for Failure {
     fn from(error: OjsError) -> Self {
@@ -175,7 +183,7 @@ pub fn finish(mut response: Response, request_id: &HeaderValue) -> Response {
     // Streams of events and figures have media types of their own; everything else, whatever it thought of itself, is ours.
     let own = |media: &HeaderValue| {
         let media = media.to_str().unwrap_or_default();
-        matches!(media, "text/event-stream" | "text/plain") || media.starts_with("application/openmetrics-text")
+        matches!(media, "text/event-stream" | "text/plain" | BATCH) || media.starts_with("application/openmetrics-text")
     };
     if !headers.get(CONTENT_TYPE).is_some_and(own) {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));

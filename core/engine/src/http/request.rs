@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::http::header::{OJS_VERSION, REQUEST_ID, REQUIRES_EXTENSION};
+use crate::features::cloudevents::answer::STRUCTURED;
 use crate::http::manifest::has_extension;
 use crate::http::reply::EXTENSION_NOT_SUPPORTED;
 
@@ -35,7 +36,7 @@ impl Incoming {
             let _ = write!(id, "req_{}", JobId::now_v7());
             HeaderValue::try_from(id).unwrap_or_else(|_| HeaderValue::from_static("req_unknown"))
         });
-        Self { request_id, fault: fault(request.method(), headers) }
+        Self { request_id, fault: fault(request.method(), request.uri().path(), headers) }
     }
 
     /// Refuses versions, codecs and media types that this server does not speak.
@@ -56,7 +57,7 @@ pub fn client_request_id(headers: &HeaderMap) -> Option<&str> {
     given_id(headers)?.to_str().ok()
 }
 
-fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
+fn fault(method: &Method, path: &str, headers: &HeaderMap) -> Option<OjsError> {
     let text = |name| headers.get(name).map(|v: &HeaderValue| v.to_str().unwrap_or("?"));
     if let Some(version) = headers.get(&OJS_VERSION).map(|v| v.to_str().unwrap_or("?"))
         && version.split('.').next() != Some("1")
@@ -74,7 +75,10 @@ fn fault(method: &Method, headers: &HeaderMap) -> Option<OjsError> {
     }
     let media = text(CONTENT_TYPE)?;
     let essence = media.split(';').next().unwrap_or_default().trim();
-    let known = essence.eq_ignore_ascii_case(MEDIA_TYPE) || essence.eq_ignore_ascii_case("application/json");
+    // An event enqueues a job, and is no other request.
+    let known = essence.eq_ignore_ascii_case(MEDIA_TYPE)
+        || essence.eq_ignore_ascii_case("application/json")
+        || (essence.eq_ignore_ascii_case(STRUCTURED) && path == "/ojs/v1/jobs");
     let empty = text(CONTENT_LENGTH).is_some_and(|n| n == "0");
     (!known && !empty && matches!(*method, Method::POST | Method::PUT | Method::PATCH)).then(|| {
         OjsError::new(ErrorCode::InvalidRequest, format!("Content-Type must be {MEDIA_TYPE} or application/json, got {essence}."))

@@ -7,9 +7,11 @@ use crate::engine::Engine;
 use crate::features::admin::{job_routes as jobs_operator, system_routes as system_operator, worker_routes as workers_operator};
 use crate::features::bulk::{operator_routes as bulk_operator, routes as bulk};
 use crate::features::checkpoints::routes as checkpoints;
+use crate::features::cloudevents::routes as cloudevents;
 use crate::features::crons::routes as crons;
 use crate::features::dead_letters::{operator_routes as dead_letters_operator, routes as dead_letters};
 use crate::features::explain::routes as explain;
+use crate::features::history::routes as history;
 use crate::features::limits::routes as rate_limits;
 use crate::features::pools::routes as pools;
 use crate::features::progress::{routes as progress, stream as progress_stream};
@@ -24,7 +26,7 @@ use crate::features::webhooks::routes as webhooks;
 use crate::features::workflows::{operator_routes as workflows_operator, routes as workflows};
 use crate::http::access::Permission;
 use crate::http::operations::OPERATIONS;
-use crate::http::{aliases, events, health, jobs, openapi, queues, streams, workers};
+use crate::http::{aliases, events, health, jobs, openapi, queues, streams, websocket, workers};
 
 /// One method of one path.
 #[derive(Debug)]
@@ -56,7 +58,7 @@ const DELETE: Method = Method::DELETE;
 pub fn table() -> Vec<Route> {
     vec![
         at(GET, "/health", get(health::health)),
-        at(POST, "/jobs", post(jobs::enqueue)),
+        at(POST, "/jobs", post(cloudevents::enqueue)),
         at(POST, "/jobs/batch", post(jobs::enqueue_batch)),
         at(POST, "/jobs/bulk", post(bulk::enqueue)),
         at(POST, "/jobs/bulk/cancel", post(bulk::cancel)),
@@ -67,6 +69,8 @@ pub fn table() -> Vec<Route> {
         at(DELETE, "/jobs/{id}", delete(jobs::cancel)),
         at(GET, "/jobs/{id}/events", get(streams::job)),
         at(GET, "/jobs/{id}/explain", get(explain::explain)),
+        at(GET, "/jobs/{id}/history", get(history::get)),
+        at(GET, "/jobs/{id}/lineage", get(history::lineage)),
         at(POST, "/jobs/{id}/activate", post(jobs::activate)),
         at(GET, "/jobs/{id}/result", get(results::get)),
         at(GET, "/jobs/{id}/result/stream", get(result_stream::open)),
@@ -143,6 +147,7 @@ pub fn table() -> Vec<Route> {
         at(POST, "/queues/{name}/resume", post(queues::resume)),
         at(GET, "/events", get(events::poll)),
         at(GET, "/events/stream", get(streams::all)),
+        at(GET, "/ws", get(websocket::open)),
         at(GET, "/dead-letter", get(dead_letters::list)),
         at(DELETE, "/dead-letter", delete(dead_letters::delete_many)),
         at(GET, "/dead-letter/stats", get(dead_letters::stats)),

@@ -1,6 +1,6 @@
-//! Server-sent events: the life of one connection.
+//! A stream of events, from its beginning to its end: a connection of server-sent events, or a channel of a WebSocket.
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use crate::stream::Dropped;
 /// Silence after which a comment is sent. The rule is 15 s at most (extensions section 3); slow links get some of it.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Within this time after `server.shutdown` the connection is closed.
-const GRACE_MS: u64 = 5000;
+pub const GRACE_MS: u64 = 5000;
 /// Events read at a time when a client catches up.
 const PAGE: usize = 200;
 /// Commits looked at in one reading.
@@ -32,8 +32,8 @@ pub struct Session {
     pub subscription: Subscription,
     /// Which events.
     pub filter: EventFilter,
-    /// How they look.
-    pub shape: Shape,
+    /// How they look. A client of a WebSocket may change which types it gets.
+    pub shape: Arc<Mutex<Shape>>,
     /// `job:…`, `queue:…` or `all`.
     pub channel: String,
     /// Where in the log to begin; `None` is now.
@@ -86,9 +86,9 @@ impl Session {
         if let Some(dropped) = dropped {
             frames.dropped(&self.channel, &dropped, self.engine.now());
         }
-        let mut ended = false;
+        let (mut ended, shape) = (false, self.shape());
         for event in events {
-            frames.event(&self.shape, event);
+            frames.event(&shape, event);
             ended |= self.ends_with(event);
             if frames.len() > CHUNK {
                 self.send(frames).await?;
@@ -103,6 +103,11 @@ impl Session {
         Ok(())
     }
 
+    fn shape(&self) -> Shape {
+        // It is valid after every statement.
+        self.shape.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn ends_with(&self, event: &Event) -> bool {
         self.ends_with_job && event.change.is_some_and(|change| change.to.is_terminal())
     }
@@ -111,6 +116,7 @@ impl Session {
     async fn read(&self, after: Place, until: Option<Place>, frames: &mut Frames) -> Result<bool, Ended> {
         let (mut place, mut ended) = (after, false);
         loop {
+            let shape = self.shape();
             let filter = EventFilter { after: place, limit: PAGE, scan: SCAN, ..self.filter.clone() };
             let (events, next, more) = self.engine.read_log(filter).await.map_err(|refusal| {
                 tracing::warn!(?refusal, "a stream ends: the event log could not be read");
@@ -118,7 +124,7 @@ impl Session {
             })?;
             // What comes later is in the buffer already.
             for event in events.iter().filter(|event| until.is_none_or(|until| event.place <= until)) {
-                frames.event(&self.shape, event);
+                frames.event(&shape, event);
                 ended |= self.ends_with(event);
             }
             self.send(frames).await?;

@@ -1,4 +1,5 @@
 //! `/jobs/{id}/events`, `/queues/{name}/events`, `/events/stream`: events as they happen (extensions section 3).
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -12,6 +13,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::engine::Engine;
+use crate::features::cloudevents::answer::wanted;
 use crate::features::queue_config::commands::GetQueue;
 use crate::http::caller::Asker;
 use crate::http::client_limit::{Full, Guest, Slot};
@@ -42,6 +44,8 @@ pub struct Wish {
     job: Option<JobId>,
     resume: Resume,
     guest: Guest,
+    /// CloudEvents instead of events in the form of the log.
+    as_cloud_events: bool,
 }
 
 /// Where a client wants to begin.
@@ -79,6 +83,9 @@ pub async fn all(State(engine): State<Engine>, mut wish: Wish) -> Result<Respons
     if let Some(name) = wish.named.take() {
         wish.narrow(&name)?;
     }
+    if wish.as_cloud_events {
+        wish.shape = Shape::CloudEvents(Arc::clone(&engine.options().event_source));
+    }
     open(engine, wish).await
 }
 
@@ -105,11 +112,35 @@ impl Wish {
         };
         let guest = guest(extensions);
         let named = params.get("channel").map(str::to_owned);
-        Ok(Self { channel: "all".to_owned(), named, filter, shape: Shape::Envelope, job: None, resume, guest })
+        let as_cloud_events = wanted(params)?;
+        Ok(Self { channel: "all".to_owned(), named, filter, shape: Shape::Envelope, job: None, resume, guest, as_cloud_events })
+    }
+
+    /// What a client of a WebSocket wants of one channel.
+    ///
+    /// # Errors
+    /// 400 for a channel of another form, 404 for a job id that names nothing.
+    pub fn of_channel(channel: &str, types: Vec<String>, behind: Option<String>, guest: Guest) -> Result<Self, OjsError> {
+        let filter = EventFilter { types, ..EventFilter::default() };
+        let resume = behind.map_or(Resume::Now, Resume::Behind);
+        let (channel_name, shape) = (String::new(), Shape::Envelope);
+        let mut wish =
+            Self { channel: channel_name, named: None, filter, shape, job: None, resume, guest, as_cloud_events: false };
+        wish.narrow(channel)?;
+        Ok(wish)
+    }
+
+    /// Whether the channel is about one job.
+    pub fn job(&self) -> Option<JobId> {
+        self.job
     }
 
     /// Narrows the wish to a channel, in the channel's form.
     fn narrow(&mut self, channel: &str) -> Result<(), OjsError> {
+        if self.as_cloud_events {
+            let message = "Channels have a form of their own: format=cloudevents is for /events/stream without a channel.";
+            return Err(OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "format"})));
+        }
         match channel.split_once(':') {
             Some(("job", id)) => {
                 let id = job_id("job", id)?;
@@ -130,8 +161,13 @@ impl Wish {
         // One event of the log makes up to two frames, so types are judged frame by frame.
         let types = std::mem::take(&mut self.filter.types);
         self.filter.transitions = true;
-        self.shape = Shape::Channel(EventFilter { types, ..EventFilter::default() });
+        self.shape = Self::shape_of(types);
         Ok(())
+    }
+
+    /// The form of a channel that sends these types of events; none is all.
+    pub fn shape_of(types: Vec<String>) -> Shape {
+        Shape::Channel(EventFilter { types, ..EventFilter::default() })
     }
 }
 
@@ -147,22 +183,40 @@ impl Resume {
     }
 }
 
-async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
+/// A wish that can be fulfilled: the first frames, and what follows them.
+struct Begun {
+    slot: Slot,
+    subscription: Subscription,
+    frames: Frames,
+    since: Option<Place>,
+    /// The job of the channel, when it has ended.
+    ended: Option<JobView>,
+}
+
+/// Takes a place among the streams, subscribes, and checks that what the channel is about exists.
+async fn prepare(engine: &Engine, wish: &Wish, over_socket: bool) -> Result<Begun, Failure> {
     let slot = engine.streams().client_limit().take(&wish.guest).map_err(refuse)?;
     // From here on nothing is missed, whatever is read next.
     let subscription = engine.subscribe(wish.filter.clone()).await?;
     let ended = match (wish.job, wish.filter.queues.as_slice()) {
-        (Some(id), _) => terminal(&engine, id).await?,
+        (Some(id), _) => terminal(engine, id).await?,
         (None, [name]) if wish.channel != "all" => {
-            require_queue(&engine, name).await?;
+            require_queue(engine, name).await?;
             None
         }
         _ => None,
     };
-    let (mut frames, since) = begin(&engine, &wish, &subscription).await?;
-    if let Some(view) = &ended {
+    let (mut frames, since) = begin(engine, wish, &subscription, over_socket).await?;
+    if let (Some(view), None) = (&ended, since) {
+        last_transition(&mut frames, view, &subscription, engine.now());
+    }
+    Ok(Begun { slot, subscription, frames, since, ended })
+}
+
+async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
+    let Begun { slot, subscription, mut frames, since, ended } = prepare(&engine, &wish, false).await?;
+    if ended.is_some() {
         let Some(since) = since else {
-            last_transition(&mut frames, view, &subscription, engine.now());
             return Ok(answer(Body::from(frames.take())));
         };
         if !anything_behind(&engine, &wish.filter, since).await? {
@@ -177,7 +231,7 @@ async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
         engine,
         subscription,
         filter: wish.filter,
-        shape: wish.shape,
+        shape: Arc::new(Mutex::new(wish.shape)),
         channel: wish.channel,
         since,
         ends_with_job: wish.job.is_some(),
@@ -187,6 +241,38 @@ async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
     };
     tokio::spawn(session.run(frames));
     Ok(answer(streamed(body)))
+}
+
+/// Messages of a channel, and what decides which of its events are sent.
+pub struct Followed {
+    /// One message a line. The channel ends when this is dropped.
+    pub messages: Receiver<bytes::Bytes>,
+    /// To be replaced by [`Wish::shape_of`].
+    pub shape: Arc<Mutex<Shape>>,
+}
+
+/// Follows a channel for a WebSocket. It does not end with its job: a dead letter may run again.
+///
+/// # Errors
+/// 404 when what it is about does not exist, 429 and 503 when too many streams are open.
+pub async fn follow(engine: Engine, wish: Wish) -> Result<Followed, Failure> {
+    let Begun { slot, subscription, frames, since, .. } = prepare(&engine, &wish, true).await?;
+    let (out, messages) = channel(1);
+    let shape = Arc::new(Mutex::new(wish.shape));
+    let session = Session {
+        engine,
+        subscription,
+        filter: wish.filter,
+        shape: Arc::clone(&shape),
+        channel: wish.channel,
+        since,
+        ends_with_job: false,
+        no_more: false,
+        out,
+        _seat: slot,
+    };
+    tokio::spawn(session.run(frames));
+    Ok(Followed { messages, shape })
 }
 
 /// Says why no further listener is accepted now.
@@ -231,31 +317,40 @@ async fn require_queue(engine: &Engine, name: &str) -> Result<(), Failure> {
 }
 
 /// The first frames, and where in the log to begin.
-async fn begin(engine: &Engine, wish: &Wish, subscription: &Subscription) -> Result<(Frames, Option<Place>), Failure> {
+async fn begin(
+    engine: &Engine,
+    wish: &Wish,
+    subscription: &Subscription,
+    over_socket: bool,
+) -> Result<(Frames, Option<Place>), Failure> {
     let now = engine.now();
+    let open = |place: Place| match over_socket {
+        true => Frames::of_channel(&wish.channel, place, now),
+        false => Frames::open(RETRY_MS, place, now),
+    };
     let (text, place) = match &wish.resume {
-        Resume::Now => return Ok((Frames::open(RETRY_MS, subscription.from, now), None)),
+        Resume::Now => return Ok((open(subscription.from), None)),
         Resume::At(at) => {
             let place = engine.log_span(Some(*at)).await?.at;
-            return Ok((Frames::open(RETRY_MS, place, now), Some(place)));
+            return Ok((open(place), Some(place)));
         }
         Resume::Behind(text) => (text, Place::parse(text)),
     };
     let span = engine.log_span(None).await?;
     let Some(place) = place.filter(|place| *place <= span.end) else {
         // An id of another server, or of another life of this one.
-        let mut frames = Frames::open(RETRY_MS, subscription.from, now);
+        let mut frames = open(subscription.from);
         frames.gap(&wish.channel, text, &subscription.from.event_id(now));
         return Ok((frames, None));
     };
     let oldest = Place::before(span.oldest);
     // A cursor may stand before everything that was ever written: nothing is missing then.
     if place >= oldest || span.oldest <= 1 {
-        return Ok((Frames::open(RETRY_MS, place, now), Some(place)));
+        return Ok((open(place), Some(place)));
     }
     let first = engine.read_log(EventFilter { limit: 1, transitions: true, ..EventFilter::default() }).await?;
     let first = first.0.first().map_or_else(|| oldest.event_id(now), |event| event.id.clone());
-    let mut frames = Frames::open(RETRY_MS, oldest, now);
+    let mut frames = open(oldest);
     frames.gap(&wish.channel, text, &first);
     Ok((frames, Some(oldest)))
 }

@@ -12,6 +12,8 @@ use ojs_model::envelope::DEFAULT_TENANT;
 use ojs_model::json::{self};
 use ojs_model::{JobId, JobState, Timestamp};
 
+use crate::options::EVENT_SOURCE;
+
 /// A transition of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
@@ -61,7 +63,7 @@ impl Event {
         json::push_text(&mut out, "specversion", ojs_model::SPEC_VERSION);
         json::push_text(&mut out, "id", &self.id);
         json::push_text(&mut out, "type", &self.name);
-        json::push_text(&mut out, "source", "ojs://ojs/engine/local");
+        json::push_text(&mut out, "source", EVENT_SOURCE);
         json::push_time(&mut out, "time", self.at);
         json::push_text(&mut out, "subject", &self.subject);
         json::push_text(&mut out, "datacontenttype", "application/json");
@@ -204,6 +206,14 @@ impl Place {
     }
 }
 
+/// The time in the id of an event.
+#[must_use]
+pub fn time_of(id: &str) -> Option<Timestamp> {
+    let id: JobId = id.strip_prefix("evt_")?.parse().ok()?;
+    let bits = u128::from_be_bytes(*id.as_bytes());
+    i64::try_from(bits >> 80).ok().map(Timestamp::from_millis)
+}
+
 /// Bit of the free part of an id that says: not all of the event.
 const HALF: u128 = 1;
 const RAND_B: u64 = (1 << 62) - 1;
@@ -225,5 +235,7 @@ mod tests {
         let half = place.half_id(Timestamp::from_millis(1_770_000_000_000));
         assert_ne!(half, id);
         assert_eq!(Place::parse(&half), Some(Place { index: 788, ..place }));
+        assert_eq!(time_of(&half), Some(Timestamp::from_millis(1_770_000_000_000)));
+        assert_eq!(time_of("nonsense"), None);
     }
 }

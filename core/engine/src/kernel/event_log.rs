@@ -114,6 +114,23 @@ pub fn span(tables: &mut dyn Tables, at: Option<Timestamp>) -> Result<Span> {
     Ok(Span { oldest, end, at })
 }
 
+/// The newest event of a commit at this time that a filter wants, if the log still has it. It looks at a bounded number
+/// of commits.
+///
+/// # Errors
+/// A store that cannot be read.
+pub fn at(tables: &mut dyn Tables, filter: &EventFilter, at: i64) -> Result<Option<Event>> {
+    let (oldest, newest) = tables.log_span()?;
+    let first = first_since(tables, at, oldest, newest + 1)?;
+    let mut found = None;
+    for batch in tables.events_from(first, BATCHES)?.iter().take_while(|batch| batch.at == at) {
+        for (index, line) in batch.lines.lines().enumerate() {
+            found = decode(tables, filter, Place::of(batch.seq, index + 1), line)?.or(found);
+        }
+    }
+    Ok(found)
+}
+
 /// The newest events that a filter wants, the oldest of them first; the cursor is behind the end of the log, so nothing follows.
 ///
 /// # Errors

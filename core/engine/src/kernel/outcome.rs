@@ -219,8 +219,9 @@ impl Transaction<'_> {
     pub(crate) fn remember(&mut self, row: &mut JobRow, error: &JobError) -> Result<(), StoreError> {
         let mut history = if row.has(flag::ERRORS | flag::RESULT) { self.tables.history(row.seq)? } else { Default::default() };
         let mut entries = error_entries(row, &history.errors)?;
-        let entry = error.to_entry(row.attempt, self.now).to_string();
-        if let Ok(raw) = RawValue::from_string(entry) {
+        let mut entry = error.to_entry(row.attempt, self.now);
+        self.note_attempt(&mut entry, row)?;
+        if let Ok(raw) = RawValue::from_string(entry.to_string()) {
             entries.push(raw);
         }
         let surplus = entries.len().saturating_sub(MAX_ERROR_HISTORY);
@@ -228,6 +229,20 @@ impl Transaction<'_> {
         history.errors = serde_json::to_string(&entries).map_err(|error| unreadable(row, "errors", &error))?;
         row.flags |= flag::ERRORS | flag::ERROR;
         self.tables.set_history(row.seq, &history)
+    }
+
+    /// Notes with an error when its attempt was available, when it began, and which worker ran it: the row has these of
+    /// the latest attempt only. An error of a job that waits is none of an attempt.
+    fn note_attempt(&mut self, entry: &mut Value, row: &JobRow) -> Result<(), StoreError> {
+        let Some(entry) = entry.as_object_mut().filter(|_| row.state == JobState::Active) else { return Ok(()) };
+        entry.insert("started_at".into(), Timestamp::from_millis(row.started_at).to_string().into());
+        entry.insert("wait_ms".into(), row.started_at.saturating_sub(row.enqueued_at).into());
+        if row.worker != 0
+            && let Some(worker) = self.tables.worker_name(row.worker)?
+        {
+            entry.insert("worker_id".into(), worker.as_ref().into());
+        }
+        Ok(())
     }
 
     pub(crate) fn policy(&mut self, row: &JobRow) -> Result<RetryPolicy, StoreError> {

@@ -114,6 +114,15 @@ pub struct ListWebhookDeliveries {
     pub limit: Option<u32>,
 }
 
+/// What can be left out of [`Client::get_history`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GetHistory {
+    /// The most events in the answer, 1 to 1,000; 50 without it.
+    pub limit: Option<u32>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
 #[rustfmt::skip]
 impl Client {
 
@@ -806,5 +815,32 @@ impl Client {
     /// Any error of [`call`](Self::call), in particular `not_found`.
     pub async fn delete_checkpoint(&self, id: &str) -> Result<(), Error> {
         self.call(Method::DELETE, &format!("/jobs/{}/checkpoint", segment(id)), None).await.map(drop)
+    }
+
+    /// What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error.
+    /// It is read from the job and from the event log, so it is there for as long as the job. `fingerprint` of a
+    /// failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job
+    /// has at most the newest 50 failures.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_request`.
+    pub async fn get_history(&self, id: &str, options: &GetHistory) -> Result<Value, Error> {
+        let query = query(&[
+            ("limit", options.limit.map(|value| value.to_string()).as_deref()),
+            ("cursor", options.cursor.as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/jobs/{}/history{query}", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// The workflow that a job is part of, with all its steps as a `tree`; a job without a workflow is a tree of its
+    /// own. `root_id` is the outermost workflow. `parent_id` and `root_id` of a job without a workflow are what its
+    /// client has sent under these names. A tree has at most 1,000 nodes; `truncated` says that there are more.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_lineage(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/jobs/{}/lineage", segment(id)), None).await?;
+        answer::object(&answer)
     }
 }

@@ -102,6 +102,47 @@ impl DeliveryState {
 
 numbered_field! { DeliveryState }
 
+/// How events are sent to a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Format {
+    /// As the log has them.
+    #[default]
+    Ojs = 0,
+    /// As CloudEvents in structured mode.
+    CloudEvents = 1,
+    /// As CloudEvents in binary mode.
+    CloudEventsBinary = 2,
+}
+
+impl Format {
+    const ALL: [Self; 3] = [Self::Ojs, Self::CloudEvents, Self::CloudEventsBinary];
+
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ojs => "ojs",
+            Self::CloudEvents => "cloudevents",
+            Self::CloudEventsBinary => "cloudevents-binary",
+        }
+    }
+
+    /// Reads a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.as_str() == word)
+    }
+
+    /// The format of a stored number.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
+numbered_field! { Format }
+
 record! {
     /// A subscription. Times are milliseconds since the epoch; 0 is "never". Lists have an entry a line.
     #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,6 +175,8 @@ record! {
         pub updated_at: i64,
         /// When it was deleted: then only its deliveries are left to be removed.
         pub deleted_at: i64,
+        /// How events are sent.
+        pub format: Format = 0,
     }
 }
 

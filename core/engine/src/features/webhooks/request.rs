@@ -1,10 +1,12 @@
 //! The request of an attempt: the event, stamped and signed for this attempt.
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
 use ojs_model::webhook::{signature, standard_signature};
 use ojs_model::{JobId, Timestamp};
 
-use super::records::SubscriptionRow;
+use super::records::{Format, SubscriptionRow};
+use crate::features::cloudevents::answer::CloudEvent;
 use crate::outgoing::Post;
 
 /// How ids of subscriptions begin on the wire.
@@ -24,13 +26,13 @@ pub(crate) struct Sent<'a> {
 }
 
 /// The request of an attempt that begins now.
-pub(crate) fn post(subscription: &SubscriptionRow, sent: Sent<'_>, now: Timestamp) -> Post {
+pub(crate) fn post(subscription: &SubscriptionRow, sent: Sent<'_>, source: &str, now: Timestamp) -> Post {
     let delivery = format!("{DELIVERY}{}", sent.delivery);
     let time = now.as_millis().div_euclid(1000).to_string();
-    let (body, secrets) = (sent.payload.as_bytes(), subscription.secrets(now.as_millis()));
+    let (mut headers, body) = written(subscription.format, sent.payload, source);
+    let (body, secrets) = (body.as_bytes(), subscription.secrets(now.as_millis()));
     let own: Vec<String> = secrets.iter().map(|secret| signature(secret, &time, body)).collect();
     let standard: Vec<String> = secrets.iter().map(|secret| standard_signature(secret, &delivery, &time, body)).collect();
-    let mut headers = HeaderMap::new();
     let mut add = |name, value: &str| {
         // A type of an event has characters of headers only; an id, a number and a signature as well.
         if let Ok(value) = HeaderValue::from_str(value) {
@@ -46,4 +48,20 @@ pub(crate) fn post(subscription: &SubscriptionRow, sent: Sent<'_>, now: Timestam
     add("webhook-timestamp", &time);
     add("webhook-signature", &standard.join(" "));
     Post { url: subscription.url.clone(), headers, body: Bytes::copy_from_slice(body) }
+}
+
+/// The event in a subscription's format: its headers and its body.
+fn written(format: Format, payload: &str, source: &str) -> (HeaderMap, String) {
+    let event = if format == Format::Ojs { None } else { CloudEvent::of_text(payload, source) };
+    match event {
+        None => (HeaderMap::new(), payload.to_owned()),
+        Some(event) if format == Format::CloudEventsBinary => {
+            let (headers, body) = event.binary();
+            (headers, body.to_owned())
+        }
+        Some(event) => {
+            let media = HeaderValue::from_static("application/cloudevents+json; charset=utf-8");
+            (HeaderMap::from_iter([(CONTENT_TYPE, media)]), event.structured())
+        }
+    }
 }

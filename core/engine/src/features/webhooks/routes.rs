@@ -114,7 +114,7 @@ pub async fn test(State(engine): State<Engine>, Path(text): Path<String>) -> Res
     let (_, payload) = test_event(&text, now);
     let sent = Sent { delivery: JobId::now_v7(), event_type: "webhook.test", payload: &payload };
     let began = Instant::now();
-    let outcome = engine.outgoing().post(&post(&row, sent, now)).await;
+    let outcome = engine.outgoing().post(&post(&row, sent, &engine.options().event_source, now)).await;
     let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let body = match outcome {
         Ok(answer) => json!({
@@ -207,6 +207,7 @@ fn described(row: &SubscriptionRow, dropped: Dropped, with_secret: bool) -> Stri
         "queues": SubscriptionRow::entries(&row.queues), "job_types": SubscriptionRow::entries(&row.job_types),
     });
     push_member(&mut out, "filter", &filter.to_string());
+    push_text(&mut out, "format", row.format.as_str());
     push_member(&mut out, "metadata", &row.metadata);
     if with_secret {
         push_text(&mut out, "secret", row.secret.expose());

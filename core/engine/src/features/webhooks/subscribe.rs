@@ -7,7 +7,7 @@ use rand::TryRngCore;
 use serde_json::{Map, Value, json};
 
 use super::event::is_deliverable;
-use super::records::{Secret, SubscriptionRow};
+use super::records::{Format, Secret, SubscriptionRow};
 use crate::outgoing::guard::Guard;
 
 /// Longest URL, bytes.
@@ -46,6 +46,11 @@ pub(crate) fn apply(row: &mut SubscriptionRow, body: &Members, guard: &Guard) ->
     if let Some(active) = body.get("active") {
         let wrong = || OjsError::invalid_field("active", "active must be true or false.");
         row.active = active.as_bool().ok_or_else(wrong)?;
+    }
+    if let Some(format) = body.get("format") {
+        let wrong = || OjsError::invalid_field("format", "format must be ojs, cloudevents or cloudevents-binary.");
+        let known = if format.is_null() { Some(Format::Ojs) } else { format.as_str().and_then(Format::parse) };
+        row.format = known.ok_or_else(wrong)?;
     }
     if let Some(metadata) = body.get("metadata") {
         row.metadata = checked_metadata(metadata)?;
@@ -183,6 +188,7 @@ pub(crate) fn blank(secret: Secret, now: Timestamp) -> SubscriptionRow {
         created_at: now.as_millis(),
         updated_at: now.as_millis(),
         deleted_at: 0,
+        format: Format::Ojs,
     }
 }
 

@@ -330,7 +330,8 @@ final class Operations {
          *
          * @param subscription its members: {@code url} and {@code events} (such as {@code job.completed}, {@code
          *     job.*} or {@code *}); if wanted {@code secret} (8 to 255 characters; without it the server makes one),
-         *     {@code filter}, {@code metadata} (an object of at most 4096 bytes) and {@code active}
+         *     {@code filter}, {@code metadata} (an object of at most 4096 bytes), {@code active} and {@code format}
+         *     ({@code ojs}, {@code cloudevents} or {@code cloudevents-binary})
          */
         public Map<String, Object> createWebhook(Map<String, ?> subscription) {
             return run(Operation.member("POST", "/webhooks/subscriptions", subscription, "subscription"));
@@ -352,7 +353,7 @@ final class Operations {
          *
          * @param id the id of the subscription
          * @param changes the members that change: {@code url}, {@code events}, {@code active}, {@code filter},
-         *     {@code metadata}
+         *     {@code metadata}, {@code format}
          */
         public Map<String, Object> updateWebhook(String id, Map<String, ?> changes) {
             return run(Operation.member("PATCH", Operation.place("/webhooks/subscriptions/{id}", id), changes, "subscription"));
@@ -474,6 +475,37 @@ final class Operations {
          */
         public void deleteCheckpoint(String id) {
             run(Operation.nothing("DELETE", Operation.place("/jobs/{id}/checkpoint", id)));
+        }
+
+        /**
+         * What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and
+         * error. It is read from the job and from the event log, so it is there for as long as the job. {@code
+         * fingerprint} of a failed attempt is the same for errors that differ only in numbers, ids and quoted
+         * text. The history of a job has at most the newest 50 failures.
+         *
+         * @param id the job's id
+         * @param limit the most events in the answer, 1 to 1,000; 50 without it; null: not said
+         * @param cursor the {@code next_cursor} of the page before; null: not said
+         */
+        public Map<String, Object> getHistory(String id, Integer limit, String cursor) {
+            return run(Operation.whole("GET", Operation.query(Operation.place("/jobs/{id}/history", id), Operation.members("limit", limit, "cursor", cursor)), null));
+        }
+
+        /** The same without what may be left out. */
+        public Map<String, Object> getHistory(String id) {
+            return getHistory(id, null, null);
+        }
+
+        /**
+         * The workflow that a job is part of, with all its steps as a {@code tree}; a job without a workflow is a
+         * tree of its own. {@code root_id} is the outermost workflow. {@code parent_id} and {@code root_id} of a
+         * job without a workflow are what its client has sent under these names. A tree has at most 1,000 nodes;
+         * {@code truncated} says that there are more.
+         *
+         * @param id the job's id
+         */
+        public Map<String, Object> getLineage(String id) {
+            return run(Operation.whole("GET", Operation.place("/jobs/{id}/lineage", id), null));
         }
     }
 

@@ -89,5 +89,7 @@ final class OperationCalls {
             client -> client.getWorkflowProgress("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.saveCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("cursor", "abc-750", "rows", 750)),
             client -> client.getCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
-            client -> client.deleteCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"));
+            client -> client.deleteCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.getHistory("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", null, null),
+            client -> client.getLineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"));
 }

@@ -1,0 +1,264 @@
+//! Execution history (extensions section 23): read from what the store has anyway.
+use std::time::Duration;
+
+use ojs_engine::command::Cancel;
+use ojs_model::{JobId, JobState};
+use serde_json::{Value, json};
+
+use crate::admin_http::get;
+use crate::support::{Bench, seconds};
+
+crate::on_every_store!(
+    a_history_names_every_event_that_the_document_asks_for,
+    an_attempt_has_its_wait_its_worker_its_duration_and_its_error,
+    a_lost_lease_is_an_attempt_that_failed,
+    a_job_that_was_given_back_says_so,
+    a_cancelled_job_says_in_which_state_it_was,
+    a_scheduled_job_becomes_available_in_its_history,
+    a_replayed_job_has_both_of_its_lives,
+    a_job_that_expired_had_no_attempt,
+    a_history_outlives_the_event_log,
+    pages_follow_each_other_without_a_gap,
+    the_history_of_a_job_with_very_many_failures_is_bounded,
+    errors_that_differ_in_numbers_have_one_fingerprint,
+    the_lineage_of_a_step_is_its_whole_workflow,
+    what_is_not_there_has_no_history,
+);
+
+const RETRIED: &str = r#"{"type":"t","args":[{"n":1}],"options":{"queue":"q","retry":{"max_attempts":3,"initial_interval":"PT2S","jitter":false}}}"#;
+
+impl Bench {
+    async fn history(&self, id: JobId) -> Value {
+        get(self, &format!("/jobs/{id}/history?limit=1000")).await
+    }
+}
+
+/// Types of events with what they say, as short texts: `created`, `>active` for a change of state.
+fn told(history: &Value) -> Vec<String> {
+    let short = |event: &Value| match event["event_type"].as_str().unwrap() {
+        "job.state_changed" => format!(">{}", event["data"]["to"].as_str().unwrap()),
+        name => name.strip_prefix("job.").unwrap().to_owned(),
+    };
+    history["events"].as_array().unwrap().iter().map(short).collect()
+}
+
+async fn a_history_names_every_event_that_the_document_asks_for(b: Bench) {
+    let id = b.enqueue(RETRIED).await;
+    b.advance(seconds(5)).await;
+    let job = b.claim(1).await.remove(0);
+    b.advance(Duration::from_millis(1500)).await;
+    b.nack(&job, r#"{"code":"timeout","type":"Timeout","message":"no answer"}"#).await.unwrap();
+    b.advance(seconds(2)).await;
+    b.advance(seconds(1)).await;
+    let job = b.claim_for(Some("v"), &["q"], 1).await.remove(0);
+    b.advance(seconds(3)).await;
+    b.ack(&job).await.unwrap();
+    let history = b.history(id).await;
+    let first = [">available", ">active", "attempt_started", "attempt_failed", ">retryable"];
+    let second = [">available", ">active", "attempt_started", "attempt_completed", ">completed"];
+    assert_eq!(told(&history), [&["created"][..], &first, &second].concat(), "{history}");
+    let events = history["events"].as_array().unwrap();
+    assert_eq!(events[0]["data"], json!({"queue": "q", "type": "t", "args_size_bytes": 9}));
+    assert_eq!(events[0]["actor"], json!({"type": "client", "id": null}));
+    assert_eq!((&events[0]["job_id"], &events[0]["metadata"]), (&json!(id.to_string()), &json!({})));
+    assert_eq!(events[1]["data"], json!({"from": null, "to": "available"}));
+    assert_eq!(events[3]["data"], json!({"worker_id": "w", "attempt": 1}));
+    assert_eq!(events[3]["actor"], json!({"type": "worker", "id": "w"}));
+    let failed = &events[4]["data"];
+    assert_eq!((&failed["attempt"], &failed["will_retry"], &failed["duration_ms"]), (&json!(1), &json!(true), &json!(1500)));
+    assert_eq!((&failed["error"]["code"], &failed["error"]["message"]), (&json!("timeout"), &json!("no answer")));
+    assert_eq!(events[8]["data"], json!({"worker_id": "v", "attempt": 2}), "the log names the worker of an ended job");
+    assert_eq!(events[9]["data"], json!({"attempt": 2, "duration_ms": 3000}));
+    assert_eq!((&history["total"], &history["next_cursor"]), (&json!(11), &Value::Null));
+    let times: Vec<&str> = events.iter().map(|event| event["timestamp"].as_str().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    let mut ids: Vec<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), events.len());
+}
+
+async fn an_attempt_has_its_wait_its_worker_its_duration_and_its_error(b: Bench) {
+    let id = b.enqueue(RETRIED).await;
+    b.advance(seconds(5)).await;
+    let job = b.claim(1).await.remove(0);
+    b.advance(Duration::from_millis(1500)).await;
+    b.nack(&job, r#"{"code":"timeout","message":"no answer"}"#).await.unwrap();
+    b.advance(seconds(2)).await;
+    b.advance(seconds(4)).await;
+    b.claim(1).await;
+    let history = b.history(id).await;
+    let attempts = history["attempts"].as_array().unwrap();
+    assert_eq!(attempts.len(), 2);
+    let brief = |n: usize| ["attempt", "state", "worker_id", "wait_ms", "duration_ms"].map(|name| attempts[n][name].clone());
+    assert_eq!(brief(0), [json!(1), json!("failed"), json!("w"), json!(5000), json!(1500)]);
+    assert_eq!(brief(1), [json!(2), json!("running"), json!("w"), json!(4000), Value::Null]);
+    assert_eq!(attempts[0]["error"]["message"], "no answer");
+    assert_eq!(attempts[0]["fingerprint"].as_str().unwrap().len(), 16);
+    assert_eq!((&attempts[1]["error"], &attempts[1]["ended_at"]), (&Value::Null, &Value::Null));
+    let entry = &get(&b, &format!("/jobs/{id}")).await["job"]["errors"][0];
+    assert_eq!((&entry["worker_id"], &entry["wait_ms"]), (&json!("w"), &json!(5000)));
+    assert_eq!(entry["started_at"], attempts[0]["started_at"]);
+}
+
+async fn a_lost_lease_is_an_attempt_that_failed(b: Bench) {
+    let id = b.job().await;
+    b.claim(1).await;
+    b.advance(seconds(31)).await;
+    let history = b.history(id).await;
+    let expected = ["created", ">available", ">active", "attempt_started", "attempt_failed", ">available"];
+    assert_eq!(told(&history), expected, "the job went back to its line at once");
+    assert_eq!(history["events"][4]["data"]["will_retry"], true);
+    assert_eq!(history["attempts"][0]["worker_id"], "w");
+}
+
+async fn a_job_that_was_given_back_says_so(b: Bench) {
+    let id = b.job().await;
+    let job = b.claim(1).await.remove(0);
+    b.advance(seconds(1)).await;
+    b.settle(id, Some(job.row.lease), ojs_engine::command::Outcome::Release(0)).await.unwrap();
+    let history = b.history(id).await;
+    assert_eq!(told(&history), ["created", ">available", ">active", "attempt_started", ">available"]);
+    assert_eq!((&history["attempts"][0]["state"], &history["releases"]), (&json!("released"), &json!(1)));
+}
+
+async fn a_cancelled_job_says_in_which_state_it_was(b: Bench) {
+    let waiting = b.job().await;
+    b.advance(seconds(1)).await;
+    b.change(Cancel(waiting)).await.unwrap();
+    let history = b.history(waiting).await;
+    assert_eq!(told(&history), ["created", ">available", ">cancelled", "cancelled"]);
+    assert_eq!(history["events"][2]["data"]["from"], "available");
+    let running = b.job().await;
+    b.claim(1).await;
+    b.advance(seconds(1)).await;
+    b.change(Cancel(running)).await.unwrap();
+    let history = b.history(running).await;
+    assert_eq!(told(&history), ["created", ">available", ">active", "attempt_started", ">cancelled", "cancelled"]);
+    assert_eq!((&history["attempts"][0]["state"], &history["attempts"][0]["worker_id"]), (&json!("cancelled"), &json!("w")));
+}
+
+async fn a_scheduled_job_becomes_available_in_its_history(b: Bench) {
+    let id = b.job_in(JobState::Scheduled).await;
+    assert_eq!(told(&b.history(id).await), ["created", ">scheduled"]);
+    b.advance(seconds(3600)).await;
+    let history = b.history(id).await;
+    assert_eq!(told(&history), ["created", ">scheduled", ">available"]);
+    assert_eq!(history["events"][2]["timestamp"], "2026-01-01T01:00:00.000Z");
+    let staged = b.job_in(JobState::Pending).await;
+    assert_eq!(told(&b.history(staged).await), ["created", ">pending"]);
+}
+
+async fn a_replayed_job_has_both_of_its_lives(b: Bench) {
+    let id = b.job_in(JobState::Discarded).await;
+    let first = ["created", ">available", ">active", "attempt_started", "attempt_failed", ">discarded", "discarded"];
+    let history = b.history(id).await;
+    assert_eq!(told(&history), first);
+    assert_eq!(history["events"][6]["data"]["total_attempts"], 1);
+    assert_eq!(history["events"][6]["data"]["last_error"]["code"], "x");
+    assert_eq!(history["events"][4]["data"]["will_retry"], false);
+    b.advance(seconds(60)).await;
+    assert_eq!(crate::admin_http::post(&b, &format!("/admin/jobs/{id}/retry"), json!({})).await.0, 200);
+    assert_eq!(told(&b.history(id).await), [&first[..], &[">available"]].concat());
+    b.advance(seconds(1)).await;
+    let job = b.claim(1).await.remove(0);
+    b.advance(seconds(1)).await;
+    b.ack(&job).await.unwrap();
+    let second = [">available", ">active", "attempt_started", "attempt_completed", ">completed"];
+    let history = b.history(id).await;
+    assert_eq!(told(&history), [&first[..], &second].concat());
+    assert_eq!(history["attempts"][1]["wait_ms"], 1000);
+}
+
+async fn a_job_that_expired_had_no_attempt(b: Bench) {
+    let id = b.enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","expires_at":"2026-01-01T00:00:10Z"}}"#).await;
+    b.advance(seconds(11)).await;
+    let history = b.history(id).await;
+    assert_eq!(history["attempts"], json!([]), "{history}");
+    assert_eq!(told(&history), ["created", ">available", ">discarded", "discarded"]);
+}
+
+async fn a_history_outlives_the_event_log(b: Bench) {
+    // Events are kept for 7 days, discarded jobs for 30.
+    let id = b.job_in(JobState::Discarded).await;
+    let before = b.history(id).await;
+    b.advance(seconds(8 * 86_400)).await;
+    b.advance(seconds(1)).await;
+    assert!(b.story(id).await.is_empty(), "the log must be empty for this test to show anything");
+    assert_eq!(b.history(id).await, before);
+}
+
+async fn pages_follow_each_other_without_a_gap(b: Bench) {
+    // All in one millisecond: the cursor tells them apart.
+    let id = b.job_in(JobState::Discarded).await;
+    let whole = b.history(id).await;
+    let mut events = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = get(&b, &format!("/jobs/{id}/history?limit=2{cursor}")).await;
+        assert_eq!(page["total"], whole["total"]);
+        events.extend(page["events"].as_array().unwrap().clone());
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(json!(events), whole["events"]);
+    let (status, body) = b.http("GET", &format!("/jobs/{id}/history?cursor=nonsense"), "").await;
+    assert_eq!((status, &body["error"]["details"]["field"]), (400, &json!("cursor")));
+}
+
+async fn the_history_of_a_job_with_very_many_failures_is_bounded(b: Bench) {
+    let id = b
+        .enqueue(r#"{"type":"t","args":[],"options":{"queue":"q","retry":{"max_attempts":90,"initial_interval":"PT1S","backoff_coefficient":1.0,"jitter":false}}}"#)
+        .await;
+    for _ in 0..60 {
+        let job = b.claim(1).await.remove(0);
+        b.nack(&job, r#"{"code":"x","message":"m"}"#).await.unwrap();
+        b.advance(seconds(1)).await;
+    }
+    let history = b.history(id).await;
+    let attempts = history["attempts"].as_array().unwrap();
+    assert_eq!((attempts.len(), &attempts[0]["attempt"], &attempts[49]["attempt"]), (50, &json!(11), &json!(60)));
+    assert!(history["total"].as_u64().unwrap() <= 1000, "OJS_HISTORY_MAX_EVENTS_PER_JOB of the document");
+}
+
+async fn errors_that_differ_in_numbers_have_one_fingerprint(b: Bench) {
+    let id = b.enqueue(RETRIED).await;
+    for message in ["order 17 is gone", "order 4711 is gone", "the disk is full"] {
+        let job = b.claim(1).await.remove(0);
+        b.nack(&job, &json!({"code": "x", "message": message}).to_string()).await.unwrap();
+        b.advance(seconds(60)).await;
+    }
+    let history = b.history(id).await;
+    let prints: Vec<&Value> = history["attempts"].as_array().unwrap().iter().map(|attempt| &attempt["fingerprint"]).collect();
+    assert_eq!(prints[0], prints[1]);
+    assert_ne!(prints[1], prints[2]);
+}
+
+async fn the_lineage_of_a_step_is_its_whole_workflow(b: Bench) {
+    let step = |name: &str| json!({"name": name, "type": "t", "args": [], "options": {"queue": "q"}});
+    let flow = json!({"type": "chain", "name": "nightly", "steps": [step("one"), step("two")]});
+    let flow = crate::admin_http::post(&b, "/workflows", flow).await.1["workflow"]["id"].clone();
+    let job = b.claim(1).await.remove(0);
+    let lineage = get(&b, &format!("/jobs/{}/lineage", job.row.id)).await;
+    assert_eq!((&lineage["workflow_id"], &lineage["root_id"], &lineage["truncated"]), (&flow, &flow, &json!(false)), "{lineage}");
+    let tree = &lineage["tree"];
+    assert_eq!((&tree["kind"], &tree["name"], &tree["state"]), (&json!("workflow"), &json!("nightly"), &json!("running")));
+    let children = tree["children"].as_array().unwrap();
+    assert_eq!((&children[0]["id"], &children[0]["step_name"]), (&json!(job.row.id.to_string()), &json!("one")));
+    assert_eq!((&children[1]["id"], &children[1]["type"]), (&Value::Null, &json!("t")), "it has no job yet");
+    let alone = b.enqueue(r#"{"type":"t","args":[],"parent_id":"p","root_id":"r"}"#).await;
+    let lineage = get(&b, &format!("/jobs/{alone}/lineage")).await;
+    assert_eq!((&lineage["parent_id"], &lineage["root_id"], &lineage["workflow_id"]), (&json!("p"), &json!("r"), &Value::Null));
+    assert_eq!(lineage["tree"]["id"], json!(alone.to_string()));
+}
+
+async fn what_is_not_there_has_no_history(b: Bench) {
+    for path in [
+        format!("/jobs/{}/history", JobId::now_v7()),
+        "/jobs/nonsense/history".into(),
+        format!("/jobs/{}/lineage", JobId::now_v7()),
+    ] {
+        let (status, body) = b.http("GET", &path, "").await;
+        assert_eq!((status, &body["error"]["code"]), (404, &json!("not_found")), "{path}");
+    }
+}
