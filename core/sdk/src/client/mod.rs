@@ -64,7 +64,7 @@ impl Client {
     /// # Errors
     /// [`Error::Transport`] for what is no id of a tenant.
     pub fn of_tenant(&self, id: &str) -> Result<Self, Error> {
-        let transport = OfTenant::new(Arc::clone(&self.inner.transport), id)?;
+        let transport = OfTenant::over(Arc::clone(&self.inner.transport), id)?;
         Ok(Self { inner: Arc::new(Inner { transport, middleware: Arc::clone(&self.inner.middleware) }) })
     }
 

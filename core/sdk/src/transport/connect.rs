@@ -105,7 +105,7 @@ pub async fn connect(url: &str, mut options: ConnectOptions) -> Result<Arc<dyn T
         None => transport,
     };
     match tenant {
-        Some(tenant) => OfTenant::new(transport, &tenant),
+        Some(tenant) => OfTenant::over(transport, &tenant),
         None => Ok(transport),
     }
 }

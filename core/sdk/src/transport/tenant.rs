@@ -15,7 +15,7 @@ pub(crate) struct OfTenant {
 impl OfTenant {
     /// # Errors
     /// [`TransportErrorKind::Config`] for what is no id of a tenant.
-    pub fn new(inner: Arc<dyn Transport>, tenant: &str) -> Result<Arc<dyn Transport>, TransportError> {
+    pub fn over(inner: Arc<dyn Transport>, tenant: &str) -> Result<Arc<dyn Transport>, TransportError> {
         let wrong = |error: ojs_model::OjsError| TransportError::new(TransportErrorKind::Config, error.message);
         check_tenant("tenant", tenant).map_err(wrong)?;
         Ok(Arc::new(Self { inner, tenant: tenant.into() }))

@@ -46,6 +46,11 @@ final class Connection {
         return answer.body();
     }
 
+    /** Whether requests go to a transport of the user's own. */
+    boolean isCustom() {
+        return transport != null;
+    }
+
     /** Where it leads; empty with a transport of the user's own. */
     String url() {
         return transport == null ? engine.url() : "";

@@ -81,6 +81,10 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
 
     /** A request with the tenant of this client, unless it names one. */
     private JobRequest tenanted(JobRequest request) {
+        if (connection.isCustom() && request.options().containsKey("tenant")) {
+            // The core moves the option, and it does not see this request.
+            request.meta().put("tenant_id", request.options().remove("tenant"));
+        }
         if (tenant != null && !request.options().containsKey("tenant")) request.meta().putIfAbsent("tenant_id", tenant);
         return request;
     }
