@@ -19,7 +19,8 @@ import (
 type Client struct {
 	native *nativeClient
 	url    string
-	chain  MiddlewareChain[EnqueueMiddlewareFunc]
+	chain  *MiddlewareChain[EnqueueMiddlewareFunc]
+	tenant string                 // Of all its requests.
 	outbox atomic.Pointer[Outbox] // The first one made for it.
 
 	compose sync.Once
@@ -48,14 +49,14 @@ func connect(url string, settings connection) (*Client, error) {
 	settings.orElse(said)
 	if settings.transport != nil {
 		native, err := newNativeClientFor(settings.transport)
-		return newClient(native, ""), err
+		return newClient(native, "", settings.tenant), err
 	}
 	url = cmp.Or(url, said.URL)
 	native, err := newNativeClient(url, settings)
 	if err != nil {
 		return nil, err
 	}
-	return newClient(native, url), nil
+	return newClient(native, url, settings.tenant), nil
 }
 
 // readEnvironment gives the core the variables to read.
@@ -81,9 +82,9 @@ func environmentJSON() ([]byte, error) {
 	return nativeEnvironment(given)
 }
 
-func newClient(native *nativeClient, url string) *Client {
-	client := &Client{native: native, url: url}
-	client.chain.order = enqueueOrder
+func newClient(native *nativeClient, url, tenant string) *Client {
+	client := &Client{native: native, url: url, chain: &MiddlewareChain[EnqueueMiddlewareFunc]{}}
+	client.chain.order, client.tenant = enqueueOrder, tenant
 	return client
 }
 
@@ -91,7 +92,7 @@ func newClient(native *nativeClient, url string) *Client {
 func (c *Client) Close() error { return c.native.close() }
 
 // Middleware is the chain around every enqueue.
-func (c *Client) Middleware() *MiddlewareChain[EnqueueMiddlewareFunc] { return &c.chain }
+func (c *Client) Middleware() *MiddlewareChain[EnqueueMiddlewareFunc] { return c.chain }
 
 // Use adds enqueue middleware, see [MiddlewareChain.Use].
 func (c *Client) Use(run EnqueueMiddlewareFunc) error { return c.chain.Use(run) }
@@ -147,6 +148,7 @@ func (c *Client) through(ctx context.Context, request *JobRequest, send EnqueueF
 	}
 	request.fill()
 	requestOf(ctx).info.complete(request)
+	c.tenanted(request)
 	return enqueueOnion(c.layers, send)(ctx, request)
 }
 

@@ -15,6 +15,7 @@ type JobContext struct {
 	inner    context.Context
 	deadline time.Time
 	native   *nativeWorker // Nil in Drain.
+	client   *Client       // The worker's.
 	token    uint64
 	state    *jobState
 }

@@ -59,7 +59,7 @@ func (i RequestInfo) complete(request *JobRequest) {
 	}
 	meta := Obj{}
 	for name, value := range i.fields() {
-		if *value != "" {
+		if *value != "" && (name != "tenant_id" || request.Tenant == "") {
 			meta[name] = *value
 		}
 	}

@@ -134,6 +134,30 @@ func nativeJobDefaults(jobType string, options []byte) error {
 	return err
 }
 
+// nativeVersionChanges are the numbers of the changes that bring the arguments of a job to the version of its handler, as JSON.
+func nativeVersionChanges(jobType string, said, job []byte) ([]byte, error) {
+	var buf *C.ojs_buf
+	err := takeError(C.ojs_version_changes(text(jobType), bytesOf(said), bytesOf(job), &buf))
+	runtime.KeepAlive(said)
+	runtime.KeepAlive(job)
+	return takeBuf(buf), err
+}
+
+// ofTenant is a connection with the requests of a tenant over this one.
+func (c *nativeClient) ofTenant(tenant string) (*nativeClient, error) {
+	view := &nativeClient{}
+	err := c.with(func(p *C.ojs_client) error {
+		err := takeError(C.ojs_client_of_tenant(p, text(tenant), &view.ptr))
+		runtime.KeepAlive(tenant)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	runtime.SetFinalizer(view, (*nativeClient).free)
+	return view, nil
+}
+
 // nativeEnvironment reads variables, a JSON object, into settings.
 func nativeEnvironment(variables []byte) ([]byte, error) {
 	var buf *C.ojs_buf
@@ -213,13 +237,14 @@ type nativeWorker struct {
 	ptr *C.ojs_worker
 }
 
-func newNativeWorker(c *nativeClient, s workerSettings, types []string) (*nativeWorker, error) {
+func newNativeWorker(c *nativeClient, s workerSettings, types []string, versions []byte) (*nativeWorker, error) {
 	var lend lender
 	defer lend.Unpin()
 	var options C.ojs_worker_options
 	C.ojs_worker_options_init(&options)
 	s.write(&lend, &options)
 	options.types, options.type_count = lend.texts(types)
+	options.versions = lend.text(string(versions))
 	w := &nativeWorker{}
 	return w, c.with(func(p *C.ojs_client) error { return takeError(C.ojs_worker_new(p, &options, &w.ptr)) })
 }

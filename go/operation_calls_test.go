@@ -255,6 +255,42 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListTenants(ctx, 2, 50)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetTenant(ctx, "acme")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.PutTenant(ctx, "acme", ojs.Obj{"limits": ojs.Obj{"max_concurrency": 10}, "name": "Acme Ltd.", "status": "active"})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.DeleteTenant(ctx, "acme")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.SetTenantLimits(ctx, "acme", ojs.Obj{"max_concurrency": 10, "max_enqueue_rate": ojs.Obj{"limit": 100, "period": "PT1S"}, "max_queue_depth": 10000, "max_scheduled": 500})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.SuspendTenant(ctx, "acme")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ResumeTenant(ctx, "acme")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.TenantStats(ctx, "acme")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.TenantJobs(ctx, "acme", "mail", "available", 1, 10)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.ListWebhooks(ctx)
 		return err
 	},

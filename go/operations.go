@@ -476,6 +476,75 @@ func (c *Client) HoldTrain(ctx context.Context, id string) (Obj, error) {
 	return c.object(ctx, "POST", at("trains", id, "hold"), empty)
 }
 
+// ListTenants: The tenants of the server by id, with the number of their jobs and their limits.
+//   - page: The page, from 1.
+//   - perPage: The most tenants on the page, 1 to 100; 20 without it.
+func (c *Client) ListTenants(ctx context.Context, page int, perPage int) ([]Obj, error) {
+	var answer struct{ Items []Obj }
+	err := c.ask(ctx, "GET", query(at("admin", "tenants"), "page", positiveText(page), "per_page", positiveText(perPage)), nil, &answer)
+	return answer.Items, err
+}
+
+// GetTenant: A tenant with its status, its limits and the number of its jobs by state.
+func (c *Client) GetTenant(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("admin", "tenants", id), nil)
+}
+
+// PutTenant: Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+//   - changes: Its members: "name" (for people), "limits" (as in "PUT /admin/tenants/{id}/limits") and "status"
+//     ("active" or "suspended").
+func (c *Client) PutTenant(ctx context.Context, id string, changes Obj) (Obj, error) {
+	return c.object(ctx, "PUT", at("admin", "tenants", id), orEmpty(changes))
+}
+
+// DeleteTenant: Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+func (c *Client) DeleteTenant(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "DELETE", at("admin", "tenants", id), nil)
+}
+
+// SetTenantLimits: Sets what a tenant may use: "max_concurrency", "max_enqueue_rate", "max_queue_depth" and
+// "max_scheduled". What the body leaves out is not limited any more. Jobs that have more than the new limits allow
+// stay.
+//   - limits: Its members: "max_concurrency" (jobs that are active at a time), "max_enqueue_rate" ("limit" jobs in
+//     each "period", an ISO 8601 duration), "max_queue_depth" (jobs that wait, in all queues together) and
+//     "max_scheduled".
+func (c *Client) SetTenantLimits(ctx context.Context, id string, limits Obj) (Obj, error) {
+	return c.object(ctx, "PUT", at("admin", "tenants", id, "limits"), orEmpty(limits))
+}
+
+// SuspendTenant: Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go
+// on.
+func (c *Client) SuspendTenant(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "POST", at("admin", "tenants", id, "suspend"), empty)
+}
+
+// ResumeTenant: Ends the suspension of a tenant: its jobs are taken and handed out again.
+func (c *Client) ResumeTenant(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "POST", at("admin", "tenants", id, "resume"), empty)
+}
+
+// TenantStats: What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+func (c *Client) TenantStats(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "GET", at("admin", "tenants", id, "stats"), nil)
+}
+
+// TenantJobs: The jobs of a tenant, newest first; with the filters of "GET /admin/jobs".
+//   - queue: Only this queue.
+//   - state: Only this state.
+//   - page: The page, from 1.
+//   - perPage: The most jobs on the page, 1 to 100; 20 without it.
+func (c *Client) TenantJobs(ctx context.Context, id string, queue string, state string, page int, perPage int) (*JobPage, error) {
+	answer, err := askFor[struct {
+		Items      []Job
+		Pagination JobPage
+	}](c, ctx, "GET", query(at("admin", "tenants", id, "jobs"), "queue", queue, "state", state, "page", positiveText(page), "per_page", positiveText(perPage)), nil)
+	if err != nil {
+		return nil, err
+	}
+	answer.Pagination.Jobs = answer.Items
+	return &answer.Pagination, nil
+}
+
 // ListWebhooks: The subscriptions, the oldest first, without their secrets. "dropped" says how many events became no
 // delivery because too many deliveries waited for the subscription; "dropped_since" when the first of them happened,
 // or null.

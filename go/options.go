@@ -170,6 +170,11 @@ func WithVersion(version string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Version = version })
 }
 
+// WithTenant: the tenant that it belongs to: `meta.tenant_id`.
+func WithTenant(tenant string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.Tenant = tenant })
+}
+
 // WithID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
 func WithID(id string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.ID = id })

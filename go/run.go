@@ -21,6 +21,7 @@ const farewell = 5 * time.Second
 // Two of them wait in C, whatever the concurrency is.
 type run struct {
 	native   *nativeWorker
+	client   *Client
 	id       string
 	plan     map[string]HandlerFunc
 	settings workerSettings
@@ -42,8 +43,8 @@ type run struct {
 	over     chan struct{} // Closed when all is done.
 }
 
-func newRun(base context.Context, native *nativeWorker, id string, plan map[string]HandlerFunc, settings workerSettings) *run {
-	return &run{native: native, id: id, plan: plan, settings: settings, base: base, last: func() error { return nil },
+func newRun(base context.Context, client *Client, native *nativeWorker, id string, plan map[string]HandlerFunc, settings workerSettings) *run {
+	return &run{native: native, client: client, id: id, plan: plan, settings: settings, base: base, last: func() error { return nil },
 		listener: &logListener{worker: id, logger: settings.logger, level: slog.LevelWarn},
 		waiting:  make(chan attempt), running: map[uint64]*jobState{}, early: map[uint64]error{},
 		freed: make(chan struct{}, 1), done: make(chan struct{}, 1), closed: make(chan struct{}), over: make(chan struct{})}
@@ -145,7 +146,7 @@ func (r *run) free() int {
 
 func (r *run) launch(job delivered) {
 	inner, cancel := context.WithCancelCause(r.base)
-	ctx := JobContext{inner: inner, native: r.native, token: job.token, state: &jobState{cancel: cancel}}
+	ctx := JobContext{inner: inner, native: r.native, client: r.client, token: job.token, state: &jobState{cancel: cancel}}
 	if job.left >= 0 {
 		ctx.deadline = time.Now().Add(job.left)
 	}

@@ -30,6 +30,7 @@ const (
 type clientSettings struct {
 	authToken         string
 	headers           []string
+	tenant            string
 	timeout           time.Duration
 	connectTimeout    time.Duration
 	maxSends          int
@@ -98,6 +99,7 @@ func (s *workerOptions) orElse(said environment) {
 func (s *clientSettings) write(lend *lender, options *C.ojs_client_options) {
 	options.auth_token = lend.text(s.authToken)
 	options.headers, options.header_slices = lend.texts(s.headers)
+	options.tenant = lend.text(s.tenant)
 	options.timeout_ms = millis(s.timeout)
 	options.connect_timeout_ms = millis(s.connectTimeout)
 	options.max_sends = C.uint32_t(s.maxSends)
@@ -132,6 +134,12 @@ func WithAuthToken(authToken string) ConnectionOption {
 // WithHeader: further headers of every request.
 func WithHeader(name, value string) ConnectionOption {
 	return func(c *connection) { c.headers = append(c.headers, name, value) }
+}
+
+// WithClientTenant: the tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the
+// tenant's.
+func WithClientTenant(tenant string) ConnectionOption {
+	return func(c *connection) { c.tenant = tenant }
 }
 
 // WithRequestTimeout: for a whole call; a long poll's wait is added. A context may limit a single call more tightly.

@@ -21,6 +21,7 @@ func setDefaults(jobType string, options []EnqueueOption) error {
 	var own []string
 	for name, there := range map[string]bool{
 		"WithID": defaults.ID != "", "WithMeta": defaults.Meta != nil, "WithExpiresAt": !defaults.ExpiresAt.IsZero(),
+		"WithTenant":                    defaults.Tenant != "",
 		"WithDelay and WithScheduledAt": !defaults.ScheduledAt.IsZero(),
 	} {
 		if there {
@@ -99,6 +100,7 @@ func (r *JobRequest) fill() {
 		r.Tags = slices.Clone(defaults.Tags)
 	}
 	orElse(&r.Version, defaults.Version)
+	orElse(&r.Tenant, defaults.Tenant)
 	orElse(&r.Schema, defaults.Schema)
 	//gen:end
 	if len(defaults.Extra) > 0 {

@@ -55,6 +55,7 @@ type Worker struct {
 
 	mu       sync.Mutex
 	handlers map[string]HandlerFunc
+	versions map[string]*versions
 	wrong    error // The first registration that went wrong.
 	run      *run  // Nil before the start.
 }
@@ -102,13 +103,17 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 	if len(settings.queues) == 0 || slices.Contains(settings.queues, "") {
 		return nil, invalid("a worker needs queues, each with a name: %q", settings.queues)
 	}
-	return &Worker{client: client, settings: settings, handlers: map[string]HandlerFunc{}}, nil
+	return &Worker{client: client, settings: settings, handlers: map[string]HandlerFunc{}, versions: map[string]*versions{}}, nil
 }
 
 // Register sets the handler of a job type; "*" stands for every other type. The options are defaults for all jobs of the type that this
 // process enqueues, where a job does not say otherwise:
 //
 //	worker.Register("email.send", sendEmail, ojs.WithQueue("mail"), ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 5}))
+//
+// [WithVersion] among them says for which version of the arguments the handler is written as well: with WithVersion("2.1") a server that
+// has job versioning gives this worker jobs of version 2, those without a version, and those whose arguments a [Worker.Transform] brings
+// to version 2. [Worker.Versions] names other ranges.
 //
 // A mistake (no function, a type twice, an option that belongs to one job) is returned by Start.
 func (w *Worker) Register(jobType string, handler HandlerFunc, defaults ...EnqueueOption) {
@@ -127,6 +132,9 @@ func (w *Worker) Register(jobType string, handler HandlerFunc, defaults ...Enque
 	default:
 		if wrong = setDefaults(jobType, defaults); wrong == nil {
 			w.handlers[jobType] = handler
+			if version := NewJob(jobType, nil, defaults...).Version; version != "" {
+				w.versionsOf(jobType).version = version
+			}
 		}
 	}
 	w.wrong = cmp.Or(w.wrong, wrong)
@@ -231,7 +239,11 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 			types = append(types, name)
 		}
 	}
-	native, err := newNativeWorker(w.client.native, w.settings, types)
+	said, err := w.saidVersions()
+	if err != nil {
+		return nil, err
+	}
+	native, err := newNativeWorker(w.client.native, w.settings, types, said)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +252,7 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 		native.free()
 		return nil, err
 	}
-	w.run = newRun(context.WithoutCancel(ctx), native, id, plan, w.settings)
+	w.run = newRun(context.WithoutCancel(ctx), w.client, native, id, plan, w.settings)
 	if w.owned {
 		w.run.last = w.client.Close
 	}
@@ -259,7 +271,9 @@ func (w *Worker) plan() (map[string]HandlerFunc, error) {
 	}
 	plan := make(map[string]HandlerFunc, len(w.handlers))
 	for name, handler := range w.handlers {
-		plan[name] = onion(layers, handler)
+		if plan[name], err = w.versions[name].around(onion(layers, handler)); err != nil {
+			return nil, err
+		}
 	}
 	return plan, nil
 }
@@ -386,7 +400,7 @@ func (w *Worker) drainOne(ctx context.Context, plan map[string]HandlerFunc, enve
 	if err := errors.Join(decode(envelope, job), decode(envelope, &lease)); err != nil {
 		return err
 	}
-	outcome, failure := perform(plan, JobContext{Job: job, inner: ctx, state: &jobState{}})
+	outcome, failure := perform(plan, JobContext{Job: job, inner: ctx, client: w.client, state: &jobState{}})
 	about := map[string]any{"job_id": job.ID, "worker_id": "drain"}
 	if lease.Token != nil {
 		about["lease_token"] = lease.Token

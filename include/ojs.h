@@ -205,6 +205,8 @@ typedef struct {
     // `environment` (requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names) or `none`;
     // `environment`. Requests to a loopback address go through none.
     ojs_slice proxy;
+    // The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's.
+    ojs_slice tenant;
 } ojs_client_options;
 
 // What an asynchronous call ends in: an error, or a body; the one who is called owns it.
@@ -248,6 +250,11 @@ typedef struct {
     // Ask only for jobs of `types`, of a server whose manifest names `fetch_types`; jobs of other types are given
     // back.
     bool only_registered_types;
+    // The versions of arguments that the worker runs, a JSON object by job type: `version`, for which the handler is
+    // written (it runs all with the same first number), or `versions`, a list of ranges such as `>=2.0 <3.0`; and
+    // `transforms`, a list of pairs of versions: the arguments of the first can be changed into those of the second,
+    // see ojs_version_changes(). Types that are not there run in every version.
+    ojs_slice versions;
 } ojs_worker_options;
 
 // A running job that should stop.
@@ -399,6 +406,13 @@ ojs_error *ojs_client_new(ojs_slice url,
                           const ojs_client_options *options,
                           ojs_client **out);
 
+// A client on the same connection, with the requests of one tenant: they see and change what belongs to it, and the jobs
+// are the tenant's. Closing it leaves the connection open.
+OJS_MUST_USE
+ojs_error *ojs_client_of_tenant(const ojs_client *client,
+                                ojs_slice tenant,
+                                ojs_client **out);
+
 // Any call of the protocol: `path` is relative to /ojs/v1 (or is /ojs/manifest), `body` is JSON or empty; `out` is the body of a
 // 2xx answer. Waits for it.
 OJS_MUST_USE
@@ -457,6 +471,12 @@ void ojs_worker_options_init(ojs_worker_options *options);
 
 // A worker on a client's connection. `options` may be NULL. It does nothing before ojs_worker_start().
 OJS_MUST_USE ojs_error *ojs_worker_new(const ojs_client *client, const ojs_worker_options *options, ojs_worker **out);
+
+// The changes that bring the arguments of a job to the version of its handler: a JSON array of their numbers among the
+// `transforms` of the type, such as `[0,1]`; empty when the arguments stay as they are. `versions` is the member of the
+// type in the option `versions` of its worker, `job` the job as JSON. A worker is given only jobs that changes lead to
+// its handler, others fail or go back; call this before the handler of a type with transforms runs.
+OJS_MUST_USE ojs_error *ojs_version_changes(ojs_slice job_type, ojs_slice versions, ojs_slice job, ojs_buf **out);
 
 // Connects and begins to fetch.
 OJS_MUST_USE ojs_error *ojs_worker_start(const ojs_worker *worker);

@@ -108,6 +108,8 @@ export interface JobOptions {
   tags?: readonly string[];
   /** The version of the arguments: `2`, `2.1` or `2.1.0`. */
   version?: string;
+  /** The tenant that it belongs to: `meta.tenant_id`. */
+  tenant?: string;
   /** More options, by their names on the wire. */
   extra?: { [name: string]: Json };
 }
@@ -351,6 +353,8 @@ export interface ConnectionOptions {
    * error.
    */
   maxResponseBytes?: number;
+  /** The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's. */
+  tenant?: string;
   /**
    * `environment`: requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names; `none`: those
    * variables are not read. Without it `OJS_PROXY`, else `environment`. Requests to a loopback address go through
@@ -369,6 +373,7 @@ export class OJSClient {
   readonly queues: Queues;
   readonly rateLimits: RateLimits;
   readonly trains: Trains;
+  readonly tenants: Tenants;
   readonly deadLetters: DeadLetters;
   readonly cron: Cron;
   readonly workers: Workers;
@@ -377,6 +382,11 @@ export class OJSClient {
   useEnqueue(layer: EnqueueMiddleware): this;
   /** Sends a job; resolves to it as the server stored it. `args` is an array; a single value is wrapped in one. */
   enqueue<Args extends unknown[] = any[], Given = Args>(type: string, args?: Given & JsonOf<Given>, options?: EnqueueOptions): Promise<Job<Args>>;
+  /**
+   * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the
+   * tenant's. It shares connection and middleware; closing it leaves them open.
+   */
+  ofTenant(tenant: string): OJSClient;
   /** Sends many jobs in one request: all are stored or none. */
   enqueueBatch(jobs: Iterable<JobLike>, options?: CallOptions): Promise<Job[]>;
   /** Sends many jobs, each with an outcome of its own: a wrong one does not keep the others out, unless `atomic`. */
@@ -652,6 +662,29 @@ export interface Trains {
   /** Holds a train: a job of it that runs may end, and no further one starts until `trains.advance()`. */
   hold(id: string, options?: CallOptions): Promise<any>;
 }
+
+/** Tenants: `client.tenants`. */
+export interface Tenants {
+  /** The tenants of the server by id, with the number of their jobs and their limits. */
+  list(options?: { page?: number; perPage?: number } & CallOptions): Promise<any[]>;
+  /** A tenant with its status, its limits and the number of its jobs by state. */
+  get(id: string, options?: CallOptions): Promise<any>;
+  /** Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well. */
+  put(id: string, changes: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended. */
+  delete(id: string, options?: CallOptions): Promise<any>;
+  /** Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`. What the body leaves out
+   * is not limited any more. Jobs that have more than the new limits allow stay. */
+  setLimits(id: string, limits: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on. */
+  suspend(id: string, options?: CallOptions): Promise<any>;
+  /** Ends the suspension of a tenant: its jobs are taken and handed out again. */
+  resume(id: string, options?: CallOptions): Promise<any>;
+  /** What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far. */
+  stats(id: string, options?: CallOptions): Promise<any>;
+  /** The jobs of a tenant, newest first; with the filters of `GET /admin/jobs`. */
+  jobs(id: string, options?: { queue?: string; state?: JobState; page?: number; perPage?: number } & CallOptions): Promise<JobPage>;
+}
 // gen:end
 
 /** Which jobs a bulk call means: ids, or a filter. */
@@ -833,6 +866,11 @@ export class OJSWorker extends EventEmitter {
    * `const sendEmail = worker.register<[string]>('email.send', …)`, `await sendEmail.enqueue('ada@example.com')`.
    */
   register<Args extends unknown[] = any[]>(type: string, handler: Handler<Args>, defaults?: JobDefaults): OJSWorker & Task<Args>;
+  /**
+   * Registers how arguments of version `from` become those of version `to`, before the middleware and the handler see
+   * the job. One that throws ends the job with the code `version_transform`.
+   */
+  transform(type: string, from: string, to: string, change: (args: any[]) => unknown[] | Promise<unknown[]>): this;
   /** What tasks enqueue with: the client that the worker was given, else one on the worker's own connection. */
   readonly client: OJSClient;
   /** Adds a layer around every handler. */
@@ -865,7 +903,10 @@ export class OJSWorker extends EventEmitter {
 }
 
 /** Options for all jobs of a type. */
-export type JobDefaults = Omit<JobOptions, 'delayUntil' | 'expiresAt'>;
+export type JobDefaults = Omit<JobOptions, 'delayUntil' | 'expiresAt' | 'tenant'> & {
+  /** Ranges of versions that the handler runs, such as `>=2.0 <4.0`, in place of those that follow from `version`. */
+  versions?: string | readonly string[];
+};
 
 /** A job type that has a handler, as those who enqueue its jobs see it. */
 export class Task<Args extends unknown[] = any[]> {
@@ -898,6 +939,10 @@ export class JobContext<Args extends unknown[] = any[]> {
   readonly workflowId: string | undefined;
   /** The job's place in its train; undefined when it runs in none. */
   readonly train: JobTrain | undefined;
+  /** The tenant that the job belongs to; undefined when it names none. */
+  readonly tenant: string | undefined;
+  /** The worker's client. What it enqueues belongs to the tenant of this job, and so does all that it sees. */
+  readonly client: OJSClient;
   /** A place for middleware to leave things for the layers inside; gone after this run. */
   readonly metadata: Record<string, any>;
   /** Aborts when the handler should stop; its reason is a JobCancelledError. */

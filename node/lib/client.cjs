@@ -9,7 +9,7 @@ const { JobRequest } = require('./job.cjs');
 const { Job } = require('./records.cjs');
 const { ENQUEUE_ORDER, MiddlewareChain, compose } = require('./middleware.cjs');
 const { Cron: CronOperations, DeadLetters, Operations, Queues } = require('./operations.cjs');
-const { RateLimits, Trains, Workers } = require('./operations.cjs');
+const { RateLimits, Tenants, Trains, Workers } = require('./operations.cjs');
 const { Transport } = require('./transport.cjs');
 const { Workflow } = require('./workflow.cjs');
 const { OJSNotEnqueuedError, OJSValidationError } = require('./errors.cjs');
@@ -26,6 +26,7 @@ class OJSClient extends Operations {
     this.queues = new Queues(this);
     this.rateLimits = new RateLimits(this);
     this.trains = new Trains(this);
+    this.tenants = new Tenants(this);
     this.deadLetters = new DeadLetters(this);
     this.cron = new Cron(this);
     this.workers = new Workers(this);
@@ -62,6 +63,16 @@ class OJSClient extends Operations {
     // The key is made here when the caller has none: the transport may send the request twice.
     const body = { jobs: kept, atomicity: atomic ? 'atomic' : 'partial', idempotency_key: idempotencyKey ?? randomUUID() };
     return bulk.items(await this.request('POST', '/jobs/bulk', body, options));
+  }
+
+  /**
+   * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's. It shares
+   * connection and middleware; closing it leaves them open.
+   */
+  ofTenant(tenant) {
+    const view = new OJSClient(this.#transport.ofTenant(tenant));
+    view.middleware = this.middleware;
+    return view;
   }
 
   /** Waits for the end of the job, for ever without a `timeout`. */
@@ -120,6 +131,10 @@ class OJSClient extends Operations {
   }
 
   #through(request, send) {
+    const { tenant } = this.#transport;
+    if (tenant !== undefined && request.options.tenant === undefined && request.meta?.tenant_id === undefined) {
+      request.options = { ...request.options, tenant };
+    }
     const layers = (this.#composed ??= this.middleware.freeze());
     const checked = (changed) => {
       if (changed instanceof JobRequest || (changed && typeof changed === 'object')) return send(JobRequest.of(changed));

@@ -453,4 +453,54 @@ class Trains extends Part {
 
 }
 
-module.exports = { Operations, Queues, RateLimits, DeadLetters, Cron, Workers, Trains };
+class Tenants extends Part {
+  /** The tenants of the server by id, with the number of their jobs and their limits. */
+  async list(chosen = {}) {
+    const { page, perPage, ...options } = known('option', chosen, ['page', 'perPage', 'signal']);
+    return list(await this.call('GET', query(at('admin', 'tenants'), { page, per_page: perPage }), undefined, options), 'items');
+  }
+
+  /** A tenant with its status, its limits and the number of its jobs by state. */
+  async get(id, options) {
+    return this.call('GET', at('admin', 'tenants', id), undefined, options);
+  }
+
+  /** Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well. */
+  async put(id, changes = {}, options) {
+    return this.call('PUT', at('admin', 'tenants', id), changes, options);
+  }
+
+  /** Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended. */
+  async delete(id, options) {
+    return this.call('DELETE', at('admin', 'tenants', id), undefined, options);
+  }
+
+  /** Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`. */
+  async setLimits(id, limits = {}, options) {
+    return this.call('PUT', at('admin', 'tenants', id, 'limits'), limits, options);
+  }
+
+  /** Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on. */
+  async suspend(id, options) {
+    return this.call('POST', at('admin', 'tenants', id, 'suspend'), {}, options);
+  }
+
+  /** Ends the suspension of a tenant: its jobs are taken and handed out again. */
+  async resume(id, options) {
+    return this.call('POST', at('admin', 'tenants', id, 'resume'), {}, options);
+  }
+
+  /** What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far. */
+  async stats(id, options) {
+    return this.call('GET', at('admin', 'tenants', id, 'stats'), undefined, options);
+  }
+
+  /** The jobs of a tenant, newest first; with the filters of `GET /admin/jobs`. */
+  async jobs(id, chosen = {}) {
+    const { queue, state, page, perPage, ...options } = known('option', chosen, ['queue', 'state', 'page', 'perPage', 'signal']);
+    return jobPage(await this.call('GET', query(at('admin', 'tenants', id, 'jobs'), { queue, state, page, per_page: perPage }), undefined, options));
+  }
+
+}
+
+module.exports = { Operations, Queues, RateLimits, DeadLetters, Cron, Workers, Trains, Tenants };

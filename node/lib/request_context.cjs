@@ -35,7 +35,8 @@ function ofRequest(header, { userId, tenantId } = {}) {
 
 /** Adds the present request's metadata; what the job says itself stays. */
 function completed(request) {
-  const meta = current();
+  const { tenant_id: tenant, ...meta } = current();
+  if (tenant !== undefined && request.options?.tenant === undefined) meta.tenant_id = tenant;
   if (Object.keys(meta).length > 0) request.meta = { ...meta, ...request.meta };
   return request;
 }

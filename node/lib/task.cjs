@@ -60,7 +60,7 @@ function checkHandler(type, handler) {
 }
 
 /** Options that belong to one job, and not to all of a type. */
-const OF_ONE_JOB = ['id', 'meta', 'schema', 'delayUntil', 'delay_until', 'expiresAt', 'expires_at', 'signal'];
+const OF_ONE_JOB = ['id', 'meta', 'schema', 'delayUntil', 'delay_until', 'expiresAt', 'expires_at', 'tenant', 'signal'];
 
 /** Options for all jobs of a type that this process enqueues, but where a job says otherwise. */
 function setDefaults(type, options) {

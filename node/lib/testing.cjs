@@ -13,9 +13,10 @@ let engines = 0;
 const engine = () => new Transport({ url: `memory:ojs-testing-${process.pid}-${(engines += 1)}` });
 
 /** A job's link when no worker stands behind it. What a run saves is kept for that run. */
-const unattended = () => {
+const unattended = (client) => {
   const kept = new Map();
   return {
+    client,
     heartbeat: async () => undefined,
     progress: () => undefined,
     save: async (low, high, step, text) => String(kept.set(step, text).size),
@@ -116,13 +117,14 @@ class Fake {
     for (let ran = 0; ; ran += 1) {
       const { jobs } = await this.#call('POST', '/workers/fetch', { queues: worker.queues, count: 1, worker_id: 'drain' });
       if (jobs.length === 0) return ran;
-      await this.#perform(worker.calls(), jobs[0], throwErrors);
+      await this.#perform(worker, jobs[0], throwErrors);
     }
   }
 
-  async #perform(calls, job, throwErrors) {
+  async #perform(worker, job, throwErrors) {
+    const calls = worker.calls();
     const head = { low: 0, high: 0, id: job.id, type: job.type, queue: job.queue, attempt: job.attempt };
-    const ctx = new JobContext(unattended(), head, json.stringify(job));
+    const ctx = new JobContext(unattended(worker.client), head, json.stringify(job));
     let outcome;
     let thrown;
     try {

@@ -11,7 +11,7 @@ const { loop } = require('./loop.cjs');
 /** What takes the place of every connection while a test wants that; see testing.cjs. */
 const sinks = [];
 
-const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig',
+const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'tenant', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig',
   'caFile', 'clientCert', 'encryptionKeys', 'maxResponseBytes', 'proxy'];
 
 /** Refuses settings that do not exist; `more` are those of the client or worker that connects. */
@@ -43,12 +43,13 @@ function keyText(keys) {
 }
 
 /** A connection of the core; nothing is opened before its first call. */
-function connect({ url, auth, authToken = auth, headers = {}, timeout, connectTimeout, retryConfig,
+function connect({ url, auth, authToken = auth, headers = {}, tenant, timeout, connectTimeout, retryConfig,
   maxSends = retryConfig?.maxAttempts, caFile, clientCert, encryptionKeys, maxResponseBytes, proxy } = {}) {
   const said = environment();
   return native(() => new binding.Connection(String(url || said.url), JSON.stringify({
     auth_token: authToken ?? said.auth_token,
     headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    tenant,
     timeout: seconds('timeout', timeout),
     connect_timeout: seconds('connectTimeout', connectTimeout),
     max_sends: maxSends,
@@ -80,7 +81,15 @@ class Transport {
     checkSettings(settings);
     const { transport: custom, ...options } = settings;
     this.custom = custom;
+    this.tenant = settings.tenant;
     this.connection = custom ? undefined : connect(options);
+  }
+
+  /** The same with requests of one tenant. */
+  ofTenant(tenant) {
+    const view = Object.create(Transport.prototype);
+    const connection = this.connection && native(() => this.connection.ofTenant(tenant));
+    return Object.assign(view, { custom: this.custom, tenant, connection });
   }
 
   /** One request; the promise is the decoded body of a 2xx answer. The server may hold it back for `wait` ms; it is then sent once. */

@@ -15,6 +15,7 @@ const outcomes = require('./outcome.cjs');
 const { onSignals } = require('./signals.cjs');
 const { Task, asTask, checkHandler, setDefaults } = require('./task.cjs');
 const { Transport, TransportServer, checkSettings, environment, seconds } = require('./transport.cjs');
+const { Versions } = require('./versions.cjs');
 
 /** Settings beside those of a connection. */
 const SETTINGS = ['client', 'queues', 'concurrency', 'pollInterval', 'heartbeatInterval', 'shutdownTimeout', 'gracePeriod', 'visibilityTimeout', 'labels',
@@ -43,6 +44,7 @@ class OJSWorker extends EventEmitter {
   #ownTransport;
   #settings;
   #handlers = new Map();
+  #versions = new Map();
   // Queues that jobs go to by default, by type.
   #elsewhere = new Map();
   #calls;
@@ -93,16 +95,34 @@ class OJSWorker extends EventEmitter {
   /**
    * Registers the handler of a job type; `*` stands for every other type. `defaults` are options for all jobs of the type that this process
    * enqueues: `{ queue: 'mail', retry: 5, timeout: '30s' }`. Returns the worker, which enqueues jobs of this type, too: see Task.
+   *
+   * `version: '2.1'` is one of them, and says for which version of the arguments the handler is written as well: where the server has job
+   * versioning, it gives this worker jobs of version 2, those without a version, and those whose arguments a transform brings to
+   * version 2. `versions: ['>=2.0 <4.0']` names other ranges.
    */
   register(type, handler, defaults) {
     this.#checkNew('register handlers');
     if (typeof type !== 'string' || type === '') throw new OJSValidationError('register(type, handler) needs a job type');
     checkHandler(type, handler);
     if (this.#handlers.has(type)) throw new OJSValidationError(`a handler for '${type}' is registered already`);
-    if (defaults !== undefined) setDefaults(type, defaults);
+    const { versions, ...options } = defaults ?? {};
+    if (defaults !== undefined) setDefaults(type, options);
+    if (versions !== undefined || options.version !== undefined) this.#versionsOf(type).take(options.version, versions);
     this.#handlers.set(type, handler);
     if (defaults?.queue !== undefined) this.#elsewhere.set(type, defaults.queue);
     return asTask(this, new Task(this, type));
+  }
+
+  /**
+   * Registers how arguments of version `from` become those of version `to`: `change` gets the array of arguments, and returns one or a
+   * promise of one. Changes are made one after the other, before the middleware and the handler see the job, as long as there is one for
+   * the version that the arguments have then. One that throws ends the job with the code `version_transform`. A job that no change brings
+   * to a version of its handler fails with the code `unsupported_version`, or goes back to its queue (`unknownTypes: 'release'`).
+   */
+  transform(type, from, to, change) {
+    this.#checkNew('register transforms');
+    this.#versionsOf(type).add(type, from, to, change);
+    return this;
   }
 
   /** What tasks enqueue with: the client that the worker was given, else one on the worker's own connection. */
@@ -140,7 +160,7 @@ class OJSWorker extends EventEmitter {
     const calls = this.calls();
     const types = [...calls.keys()].filter((type) => type !== '*');
     const weak = new WeakRef(this);
-    const settings = JSON.stringify({ types, fallback: calls.has('*'), ...this.#settings });
+    const settings = JSON.stringify({ types, fallback: calls.has('*'), versions: this.#said(), ...this.#settings });
     const core = native(() => new binding.Worker(this.#connection(), settings, () => weak.deref()?.#drain()));
     this.#native = core;
     this.#warnOfQueues();
@@ -225,7 +245,7 @@ class OJSWorker extends EventEmitter {
   calls() {
     if (this.#calls === undefined) {
       const layers = this.middleware.freeze();
-      this.#calls = new Map([...this.#handlers].map(([type, handler]) => [type, wrap(layers, handler)]));
+      this.#calls = new Map([...this.#handlers].map(([type, handler]) => [type, this.#versions.get(type)?.around(wrap(layers, handler)) ?? wrap(layers, handler)]));
     }
     return this.#calls;
   }
@@ -252,6 +272,16 @@ class OJSWorker extends EventEmitter {
   }
 
   // --- inside ---
+
+  #versionsOf(type) {
+    if (!this.#versions.has(type)) this.#versions.set(type, new Versions());
+    return this.#versions.get(type);
+  }
+
+  /** What the versions of the handlers are, as the core reads it. */
+  #said() {
+    return Object.fromEntries([...this.#versions].map(([type, versions]) => [type, versions.said()]));
+  }
 
   #warnOfQueues() {
     for (const [type, queue] of this.#elsewhere) {

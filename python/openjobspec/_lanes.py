@@ -12,7 +12,7 @@ from typing import Any, Coroutine, Mapping
 from . import _native
 from ._outcome import Outcome, failure, stopped, success
 from ._plan import Plan
-from .context import JobContext
+from .context import JobContext, Producer
 
 #: The core sends fewer when handlers are slow.
 BATCH = 256
@@ -21,8 +21,9 @@ BATCH = 256
 class Plans(dict[str, Plan]):
     """Plans by job type, with one for all others perhaps."""
 
-    def __init__(self, plans: Mapping[str, Plan]) -> None:
+    def __init__(self, plans: Mapping[str, Plan], producer: Producer) -> None:
         super().__init__(plans)
+        self.producer = producer
         self.fallback = self.pop("*", None)
 
     def __missing__(self, job_type: str) -> Plan:
@@ -38,6 +39,7 @@ def run_thread(native: _native.Worker, lane: int, plans: Plans) -> None:
     given to another one. Each job runs in an empty context: context variables do not leak from job to job.
     """
     step = native.step
+    producer = plans.producer
     done: Outcome | None = None
     jobs = busy = 0
     while True:
@@ -52,7 +54,7 @@ def run_thread(native: _native.Worker, lane: int, plans: Plans) -> None:
                 done = None
                 continue
             jobs += 1
-            ctx = JobContext(native, *job)
+            ctx = JobContext(native, *job, producer)
             try:
                 done = success(ctx, Context().run(plans[ctx.type].call, ctx))
             except BaseException as error:
@@ -106,7 +108,7 @@ class EventLane:
             self._close()
             return
         for job in batch:
-            self._begin(JobContext(self._native, *job))
+            self._begin(JobContext(self._native, *job, self._plans.producer))
         self._full = free <= BATCH and len(batch) == wanted
         if len(batch) == BATCH:
             # More may wait, but others use this loop too.

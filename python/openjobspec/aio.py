@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
 import time
 from types import TracebackType
@@ -16,7 +17,7 @@ from ._reactor import Reactor
 from ._secrets import redacted
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
 from .events import PAGE, WAIT, Reader
-from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest, RequestLike
+from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest, RequestLike, completed
 from .middleware import ENQUEUE_ORDER, Chain, through_asyncio
 from .operations import AsyncOperations
 from .options import RetryPolicy, Train, UniquePolicy
@@ -48,7 +49,7 @@ class AsyncTransport:
                 lambda replies, ticket: connection.submit(replies, ticket, method, path, data, wait)
             )
             return loads(raw) if raw else None
-        answer = send(self.custom, method, path, body)
+        answer = send(self.custom, method, path, completed(body))
         if inspect.isawaitable(answer):
             answer = await answer
         return Answer.of(answer).decoded()
@@ -64,6 +65,11 @@ class AsyncTransport:
     async def delete(self, path: str) -> Any:
         """DELETE."""
         return await self.request("DELETE", path)
+
+    def of_tenant(self, tenant: str) -> AsyncTransport:
+        """The same with requests of one tenant."""
+        connection = None if self.connection is None else self.connection.of_tenant(tenant)
+        return AsyncTransport(connection, self.custom, self.place)
 
     async def close(self) -> None:
         """Releases the connection."""
@@ -96,6 +102,7 @@ class AsyncClient(AsyncOperations):
         transport: Any = None,
         auth_token: str | None = None,
         headers: Mapping[str, str] | None = None,
+        tenant: str | None = None,
         timeout: float | None = None,
         connect_timeout: float | None = None,
         max_sends: int | None = None,
@@ -111,6 +118,7 @@ class AsyncClient(AsyncOperations):
         options = {
             "auth_token": auth_token,
             "headers": headers,
+            "tenant": tenant,
             "timeout": timeout,
             "connect_timeout": connect_timeout,
             "max_sends": max_sends,
@@ -124,6 +132,7 @@ class AsyncClient(AsyncOperations):
         #: Runs around every enqueue. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.enqueue_middleware = Chain(ENQUEUE_ORDER)
         self._frozen: list[Callable[..., Any]] | None = None
+        self._tenant = tenant
 
     # --- enqueue ---
 
@@ -147,6 +156,7 @@ class AsyncClient(AsyncOperations):
         train: Train | Mapping[str, Any] | str | bool | None = None,
         tags: Sequence[str] | None = None,
         version: str | None = None,
+        tenant: str | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
         schema: str | None = None,
@@ -168,8 +178,8 @@ class AsyncClient(AsyncOperations):
             job_type, args,
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
-            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, id=id, meta=meta,
-            schema=schema,
+            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, tenant=tenant, id=id,
+            meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return await self.enqueue_request(request)
@@ -249,6 +259,18 @@ class AsyncClient(AsyncOperations):
             if pause:
                 await asyncio.sleep(pause)
 
+    # --- tenants ---
+
+    def of_tenant(self, tenant: str) -> AsyncClient:
+        """The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's.
+
+        It shares connection and middleware; closing it leaves them open. Raises OJSValidationError for what is no id of a tenant.
+        """
+        view = copy.copy(self)
+        view._transport = self._transport.of_tenant(tenant)
+        view._tenant = tenant
+        return view
+
     # --- workflows ---
 
     async def workflow(self, definition: Workflow | Mapping[str, Any]) -> WorkflowStatus:
@@ -297,6 +319,7 @@ class AsyncClient(AsyncOperations):
         client._transport = transport
         client.enqueue_middleware = Chain(ENQUEUE_ORDER)
         client._frozen = None
+        client._tenant = None
         return client
 
     @property
@@ -321,4 +344,6 @@ class AsyncClient(AsyncOperations):
     async def _through(self, request: JobRequest, send: Callable[[JobRequest], Awaitable[Any]]) -> Any:
         if self._frozen is None:
             self._frozen = self.enqueue_middleware.freeze()
+        if self._tenant is not None and request.tenant is None and "tenant_id" not in (request.meta or {}):
+            request.tenant = self._tenant
         return await through_asyncio(self._frozen, request, send)

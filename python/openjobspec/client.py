@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import time
 from types import TracebackType
@@ -14,7 +15,7 @@ from ._json import dumps, loads
 from ._secrets import redacted
 from .errors import NotEnqueuedError, OJSError, OJSTimeoutError
 from .events import PAGE, WAIT, Reader
-from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest
+from .job import UNSAID_PRIORITY, UNSAID_QUEUE, JobRequest, completed
 from .job import RequestLike as RequestLike
 from .middleware import ENQUEUE_ORDER, Chain, through
 from .operations import Operations
@@ -45,7 +46,7 @@ class SyncTransport:
             data = None if body is None else dumps(body)
             raw = connection.call(method, path, data, wait)
             return loads(raw) if raw else None
-        answer = send(self.custom, method, path, body)
+        answer = send(self.custom, method, path, completed(body))
         if inspect.isawaitable(answer):
             answer = _portal.portal().run(awaited(answer))
         return Answer.of(answer).decoded()
@@ -66,6 +67,11 @@ class SyncTransport:
         """DELETE."""
         return self.request("DELETE", path)
 
+    def of_tenant(self, tenant: str) -> SyncTransport:
+        """The same with requests of one tenant."""
+        connection = None if self.connection is None else self.connection.of_tenant(tenant)
+        return SyncTransport(connection, self.custom, self.place)
+
     def close(self) -> None:
         """Releases the connection."""
         if self.connection is not None:
@@ -81,6 +87,7 @@ class Client(Operations):
 
     * ``auth_token``: The bearer token.
     * ``headers``: Further headers of every request.
+    * ``tenant``: The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's.
     * ``timeout``: For a whole call; a long poll's wait is added.
     * ``connect_timeout``: For connecting.
     * ``max_sends``: How often a request that did not arrive is sent, the first time included.
@@ -114,6 +121,7 @@ class Client(Operations):
         transport: Any = None,
         auth_token: str | None = None,
         headers: Mapping[str, str] | None = None,
+        tenant: str | None = None,
         timeout: float | None = None,
         connect_timeout: float | None = None,
         max_sends: int | None = None,
@@ -129,6 +137,7 @@ class Client(Operations):
         options = {
             "auth_token": auth_token,
             "headers": headers,
+            "tenant": tenant,
             "timeout": timeout,
             "connect_timeout": connect_timeout,
             "max_sends": max_sends,
@@ -142,6 +151,7 @@ class Client(Operations):
         #: Runs around every enqueue. A decorator, and a :class:`~openjobspec.middleware.Chain` to arrange.
         self.enqueue_middleware = Chain(ENQUEUE_ORDER)
         self._frozen: list[Callable[..., Any]] | None = None
+        self._tenant = tenant
 
     # --- enqueue ---
 
@@ -165,6 +175,7 @@ class Client(Operations):
         train: Train | Mapping[str, Any] | str | bool | None = None,
         tags: Sequence[str] | None = None,
         version: str | None = None,
+        tenant: str | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
         schema: str | None = None,
@@ -186,8 +197,8 @@ class Client(Operations):
             job_type, args,
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
-            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, id=id, meta=meta,
-            schema=schema,
+            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, tenant=tenant, id=id,
+            meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return self.enqueue_request(request)
@@ -285,6 +296,23 @@ class Client(Operations):
             if pause:
                 time.sleep(pause)
 
+    # --- tenants ---
+
+    def of_tenant(self, tenant: str) -> Client:
+        """The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's.
+
+        It shares connection and middleware; closing it leaves them open. Raises OJSValidationError for what is no id of a tenant.
+
+        >>> with Client("memory:") as client:
+        ...     job = client.of_tenant("acme").enqueue("email.send")
+        ...     job.meta["tenant_id"], client.of_tenant("globex").list_jobs().total
+        ('acme', 0)
+        """
+        view = copy.copy(self)
+        view._transport = self._transport.of_tenant(tenant)
+        view._tenant = tenant
+        return view
+
     # --- workflows ---
 
     def workflow(self, definition: Workflow | Mapping[str, Any]) -> WorkflowStatus:
@@ -333,6 +361,7 @@ class Client(Operations):
         client._transport = transport
         client.enqueue_middleware = Chain(ENQUEUE_ORDER)
         client._frozen = None
+        client._tenant = None
         return client
 
     @property
@@ -357,4 +386,6 @@ class Client(Operations):
     def _through(self, request: JobRequest, send: Callable[[JobRequest], Any]) -> Any:
         if self._frozen is None:
             self._frozen = self.enqueue_middleware.freeze()
+        if self._tenant is not None and request.tenant is None and "tenant_id" not in (request.meta or {}):
+            request.tenant = self._tenant
         return through(self._frozen, request, send)

@@ -6,12 +6,16 @@ import asyncio
 import enum
 import inspect
 import logging
-from typing import Any, Callable, Generator, Protocol
+from typing import TYPE_CHECKING, Any, Callable, Generator, Protocol
 
 from ._json import dumps, loads
 from ._reactor import Reactor
-from .errors import JobCancelledError
+from .errors import JobCancelledError, OJSValidationError
 from .records import Job, JobTrain
+
+if TYPE_CHECKING:
+    from .aio import AsyncClient
+    from .client import Client
 
 logger = logging.getLogger("openjobspec.job")
 
@@ -47,6 +51,15 @@ class Link(Protocol):
     def saved(self, token: int, step: str | None) -> bytes | None: ...
 
 
+class Producer(Protocol):
+    """The part of a worker that gives contexts their clients."""
+
+    @property
+    def client(self) -> Client: ...
+    @property
+    def async_client(self) -> AsyncClient: ...
+
+
 class Beat:
     """The answer to a heartbeat: true while the handler may go on. In coroutines, await it."""
 
@@ -75,10 +88,13 @@ class Beat:
 class JobContext:
     """One run of one job. ``args``, ``meta`` and the rest of the envelope are read when they are asked for."""
 
-    __slots__ = ("_envelope", "_handler_result", "_job", "_link", "_logger", "_metadata", "_token", "attempt", "id", "queue", "type")
+    __slots__ = ("_envelope", "_handler_result", "_job", "_link", "_logger", "_metadata", "_producer", "_token", "attempt", "id", "queue", "type")
 
-    def __init__(self, link: Link, token: int, type: str, id: str, attempt: int, queue: str, envelope: bytes) -> None:
+    def __init__(
+        self, link: Link, token: int, type: str, id: str, attempt: int, queue: str, envelope: bytes, producer: Producer | None = None
+    ) -> None:
         self._link = link
+        self._producer = producer
         self._token = token
         # gen:python/context_frame.j2 (make gen; do not edit)
         #: The job type.
@@ -129,6 +145,29 @@ class JobContext:
         """The job's place in its train; None when it runs in none."""
         return self.job.train
     # gen:end
+
+    @property
+    def tenant(self) -> str | None:
+        """The tenant that the job belongs to; None when it names none."""
+        return self.meta.get("tenant_id")
+
+    @property
+    def client(self) -> Client:
+        """The worker's client. What it enqueues belongs to the tenant of this job, and so does all that it sees."""
+        client = self._enqueuer.client
+        return client if self.tenant is None else client.of_tenant(self.tenant)
+
+    @property
+    def async_client(self) -> AsyncClient:
+        """The same for coroutines."""
+        client = self._enqueuer.async_client
+        return client if self.tenant is None else client.of_tenant(self.tenant)
+
+    @property
+    def _enqueuer(self) -> Producer:
+        if self._producer is None:
+            raise OJSValidationError("this context belongs to no worker, and has no client")
+        return self._producer
 
     @property
     def metadata(self) -> dict[str, Any]:

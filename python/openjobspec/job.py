@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, Mapping, Sequence, Union, overload
 
+from . import _native
+from ._json import dumps, loads
 from ._values import check
 from .errors import OJSValidationError, UnknownOptionError
 from .options import JobOptions, RetryPolicy, Train, UniquePolicy
@@ -72,6 +74,26 @@ def _no_option(name: str) -> UnknownOptionError:
 
 
 _NAMES = tuple(option.name for option in fields(JobOptions))
+
+
+def completed(body: Any) -> Any:
+    """What a transport of the program's own gets: jobs as the core's connections send them, with the options of their types."""
+    if isinstance(body, JobRequest):
+        body = body.to_dict()
+    if not isinstance(body, Mapping):
+        return body
+    whole = dict(body)
+    for name in ("jobs", "steps"):
+        if isinstance(whole.get(name), (list, tuple)):
+            whole[name] = [completed(job) for job in whole[name]]
+    if isinstance(whole.get("callbacks"), Mapping):
+        whole["callbacks"] = {name: completed(job) for name, job in whole["callbacks"].items()}
+    if "job_template" in whole:
+        whole["job_template"] = completed(whole["job_template"])
+    options = whole.get("options")
+    if whole.get("type") in WITH_DEFAULTS or (isinstance(options, Mapping) and "tenant" in options):
+        whole = loads(_native.completed_job(dumps(whole).decode()).encode())
+    return whole
 
 
 @dataclass(kw_only=True, repr=False)

@@ -1175,6 +1175,172 @@ class Operations(ABC):
             ops.whole,
         ))
 
+    def list_tenants(
+        self,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """The tenants of the server by id, with the number of their jobs and their limits.
+
+        * ``page``: The page, from 1.
+        * ``per_page``: The most tenants on the page, 1 to 100; 20 without it.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "tenants"), {"page": page, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    def get_tenant(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """A tenant with its status, its limits and the number of its jobs by state.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("admin", "tenants", tenant_id),
+            None,
+            ops.whole,
+        ))
+
+    def put_tenant(
+        self,
+        tenant_id: str,
+        changes: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+
+        * ``changes``: Its members: ``name`` (for people), ``limits`` (as in ``PUT /admin/tenants/{id}/limits``) and
+          ``status`` (``active`` or ``suspended``).
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "PUT",
+            ops.at("admin", "tenants", tenant_id),
+            {**(changes or {}), **settings},
+            ops.whole,
+        ))
+
+    def delete_tenant(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("admin", "tenants", tenant_id),
+            None,
+            ops.whole,
+        ))
+
+    def set_tenant_limits(
+        self,
+        tenant_id: str,
+        limits: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Sets what a tenant may use: ``max_concurrency``, ``max_enqueue_rate``, ``max_queue_depth`` and
+        ``max_scheduled``.
+
+        What the body leaves out is not limited any more. Jobs that have more than the new limits allow stay.
+
+        * ``limits``: Its members: ``max_concurrency`` (jobs that are active at a time), ``max_enqueue_rate``
+          (``limit`` jobs in each ``period``, an ISO 8601 duration), ``max_queue_depth`` (jobs that wait, in all
+          queues together) and ``max_scheduled``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises InvalidRequestError.
+        """
+        return self._run(Call(
+            "PUT",
+            ops.at("admin", "tenants", tenant_id, "limits"),
+            {**(limits or {}), **settings},
+            ops.whole,
+        ))
+
+    def suspend_tenant(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "tenants", tenant_id, "suspend"),
+            {},
+            ops.whole,
+        ))
+
+    def resume_tenant(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """Ends the suspension of a tenant: its jobs are taken and handed out again.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("admin", "tenants", tenant_id, "resume"),
+            {},
+            ops.whole,
+        ))
+
+    def tenant_stats(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("admin", "tenants", tenant_id, "stats"),
+            None,
+            ops.whole,
+        ))
+
+    def tenant_jobs(
+        self,
+        tenant_id: str,
+        *,
+        queue: str | None = None,
+        state: str | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> JobPage:
+        """The jobs of a tenant, newest first; with the filters of ``GET /admin/jobs``.
+
+        * ``queue``: Only this queue.
+        * ``state``: Only this state.
+        * ``page``: The page, from 1.
+        * ``per_page``: The most jobs on the page, 1 to 100; 20 without it.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "tenants", tenant_id, "jobs"), {"queue": queue, "state": state, "page": page, "per_page": per_page}),
+            None,
+            ops.job_page,
+        ))
+
     def list_webhooks(self) -> list[dict[str, Any]]:
         """The subscriptions, the oldest first, without their secrets.
 
@@ -2648,6 +2814,172 @@ class AsyncOperations(ABC):
             ops.at("trains", train_id, "hold"),
             {},
             ops.whole,
+        ))
+
+    async def list_tenants(
+        self,
+        *,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """The tenants of the server by id, with the number of their jobs and their limits.
+
+        * ``page``: The page, from 1.
+        * ``per_page``: The most tenants on the page, 1 to 100; 20 without it.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "tenants"), {"page": page, "per_page": per_page}),
+            None,
+            ops.member("items"),
+        ))
+
+    async def get_tenant(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """A tenant with its status, its limits and the number of its jobs by state.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("admin", "tenants", tenant_id),
+            None,
+            ops.whole,
+        ))
+
+    async def put_tenant(
+        self,
+        tenant_id: str,
+        changes: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+
+        * ``changes``: Its members: ``name`` (for people), ``limits`` (as in ``PUT /admin/tenants/{id}/limits``) and
+          ``status`` (``active`` or ``suspended``).
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PUT",
+            ops.at("admin", "tenants", tenant_id),
+            {**(changes or {}), **settings},
+            ops.whole,
+        ))
+
+    async def delete_tenant(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+
+        Raises ConflictError, JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("admin", "tenants", tenant_id),
+            None,
+            ops.whole,
+        ))
+
+    async def set_tenant_limits(
+        self,
+        tenant_id: str,
+        limits: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Sets what a tenant may use: ``max_concurrency``, ``max_enqueue_rate``, ``max_queue_depth`` and
+        ``max_scheduled``.
+
+        What the body leaves out is not limited any more. Jobs that have more than the new limits allow stay.
+
+        * ``limits``: Its members: ``max_concurrency`` (jobs that are active at a time), ``max_enqueue_rate``
+          (``limit`` jobs in each ``period``, an ISO 8601 duration), ``max_queue_depth`` (jobs that wait, in all
+          queues together) and ``max_scheduled``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PUT",
+            ops.at("admin", "tenants", tenant_id, "limits"),
+            {**(limits or {}), **settings},
+            ops.whole,
+        ))
+
+    async def suspend_tenant(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "tenants", tenant_id, "suspend"),
+            {},
+            ops.whole,
+        ))
+
+    async def resume_tenant(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """Ends the suspension of a tenant: its jobs are taken and handed out again.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("admin", "tenants", tenant_id, "resume"),
+            {},
+            ops.whole,
+        ))
+
+    async def tenant_stats(
+        self,
+        tenant_id: str,
+    ) -> dict[str, Any]:
+        """What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("admin", "tenants", tenant_id, "stats"),
+            None,
+            ops.whole,
+        ))
+
+    async def tenant_jobs(
+        self,
+        tenant_id: str,
+        *,
+        queue: str | None = None,
+        state: str | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> JobPage:
+        """The jobs of a tenant, newest first; with the filters of ``GET /admin/jobs``.
+
+        * ``queue``: Only this queue.
+        * ``state``: Only this state.
+        * ``page``: The page, from 1.
+        * ``per_page``: The most jobs on the page, 1 to 100; 20 without it.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        ops.from_one(page=page, per_page=per_page)
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("admin", "tenants", tenant_id, "jobs"), {"queue": queue, "state": state, "page": page, "per_page": per_page}),
+            None,
+            ops.job_page,
         ))
 
     async def list_webhooks(self) -> list[dict[str, Any]]:

@@ -243,6 +243,8 @@ class JobOptions:
     tags: Sequence[str] | None = None
     #: The version of the arguments: `2`, `2.1` or `2.1.0`.
     version: str | None = None
+    #: The tenant that it belongs to: `meta.tenant_id`.
+    tenant: str | None = None
     #: An id of your own (UUIDv7, lower case), so that sending it twice makes one job.
     id: str | None = None
     #: Any JSON object that travels with the job.
@@ -279,6 +281,8 @@ class JobOptions:
             options["tags"] = list(self.tags)
         if self.version is not None:
             options["version"] = self.version
+        if self.tenant is not None:
+            options["tenant"] = self.tenant
         options.update(self.extra)
         return options
 

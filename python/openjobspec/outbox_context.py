@@ -65,7 +65,8 @@ def completed(request: JobRequest) -> JobRequest:
     """Adds the present request's metadata; what the job says itself stays."""
     context = _current.get()
     if context:
-        request.meta = {**context, **(request.meta or {})}
+        own = {name: value for name, value in context.items() if name != "tenant_id" or request.tenant is None}
+        request.meta = {**own, **(request.meta or {})}
     return request
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 #: Options that belong to one job, and not to all of a type.
-_OF_ONE_JOB = ("id", "delay_until", "expires_at", "meta", "schema", "extra")
+_OF_ONE_JOB = ("id", "delay_until", "expires_at", "tenant", "meta", "schema", "extra")
 
 
 class Task(Generic[P, R]):

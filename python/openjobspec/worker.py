@@ -18,6 +18,7 @@ from ._plan import Bridges, plan
 from ._portal import LoopThread, Threads, run_on
 from ._signals import Signals, on_loop
 from ._signature import Signature
+from ._versions import Change, Versions
 from ._producers import Producers
 from .aio import AsyncClient
 from .client import Client
@@ -29,6 +30,7 @@ from .transport import CONNECTION_OPTIONS, TransportThreads, environment, native
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C", bound=Change)
 
 logger = logging.getLogger("openjobspec.worker")
 
@@ -142,6 +144,7 @@ class Worker:
         self.middleware = Chain()
         self._handlers: dict[str, Callable[[JobContext], Any]] = {}
         self._tasks: dict[str, Task[..., Any]] = {}
+        self._versions: dict[str, Versions] = {}
         self._producers = Producers()
         self._native: _native.Worker | None = None
         self._stop_at_start = False
@@ -173,12 +176,39 @@ class Worker:
 
         ``defaults`` are options of :meth:`openjobspec.Client.enqueue` for all jobs of the type that this process enqueues: ``queue="mail"``,
         ``retry=5``, ``timeout="30s"``. What a call says itself wins.
+
+        ``version="2.1"`` is one of them, and says for which version of the arguments the handler is written as well: where the server
+        has job versioning, it gives this worker jobs of version 2, those without a version, and those whose arguments a
+        :meth:`transform` brings to version 2. ``versions=[">=2.0 <4.0"]`` names other ranges.
         """
         if callable(job_type) and handler is None:
             return self._registered(None, job_type, defaults)
         if handler is not None:
             return self._registered(job_type, handler, defaults)
         return lambda function: self._registered(job_type, function, defaults)
+
+    @overload
+    def transform(self, job_type: str, since: str, to: str, function: None = None) -> Callable[[C], C]: ...
+    @overload
+    def transform(self, job_type: str, since: str, to: str, function: C) -> C: ...
+    def transform(self, job_type: str, since: str, to: str, function: Any = None) -> Any:
+        """Registers how arguments of version ``since`` become those of version ``to``, as a decorator or directly::
+
+            @worker.transform("user.welcome", "1", "2")
+            def named(args):
+                return [{"name": args[0]}]
+
+        The function gets the list of arguments and returns one. Changes are made one after the other, before the middleware and
+        the handler see the job, as long as there is one for the version that the arguments have then. One that raises ends the
+        job with the code ``version_transform``. A job that no change brings to a version of its handler fails with the code
+        ``unsupported_version``, or goes back to its queue (``unknown_types="release"``).
+        """
+        if self._native is not None:
+            raise OJSValidationError("register transforms before the worker starts")
+        if function is None:
+            return lambda decorated: self.transform(job_type, since, to, decorated)
+        self._versions.setdefault(job_type, Versions()).add(job_type, since, to, function)
+        return function
 
     def handler(self, job_type: str, handler: Callable[..., Any]) -> None:
         """Registers the handler of a job type. Raises OJSValidationError for one that cannot be called as a handler."""
@@ -194,7 +224,11 @@ class Worker:
         if named in self._handlers:
             raise OJSValidationError(f"a handler for '{named}' is registered already")
         signature = Signature(named, function)
-        options = defaults_of(named, defaults)
+        said = dict(defaults)
+        ranges = said.pop("versions", None)
+        options = defaults_of(named, said)
+        if ranges is not None or options.get("version") is not None:
+            self._versions.setdefault(named, Versions()).take(options.get("version"), ranges)
         self._handlers[named] = signature.caller()
         task: Task[..., Any] = Task(self, named, function, signature, options)
         self._tasks[named] = task
@@ -348,7 +382,9 @@ class Worker:
 
     def _plans(self) -> Plans:
         layers = self.middleware.freeze()
-        return Plans({job_type: plan(handler, layers, self._bridges) for job_type, handler in self._handlers.items()})
+        plans = {job_type: plan(handler, layers, self._bridges) for job_type, handler in self._handlers.items()}
+        plans.update({name: versions.around(plans[name]) for name, versions in self._versions.items() if name in plans})
+        return Plans(plans, self)
 
     def _needs_loop(self) -> bool:
         layers = list(self.middleware)
@@ -375,11 +411,15 @@ class Worker:
             {job_type: lane_of[which.on_loop] for job_type, which in plans.items()},
             colours,
             fallback=None if plans.fallback is None else lane_of[plans.fallback.on_loop],
-            settings=dumps({"queues": self.queues, "concurrency": self.concurrency, **self._options}).decode(),
+            settings=dumps({"queues": self.queues, "concurrency": self.concurrency, "versions": self._said(), **self._options}).decode(),
         )
         self._all_plans = plans
         self._lane_of = lane_of
         return native
+
+    def _said(self) -> dict[str, Any]:
+        """What the handlers' versions are, as the core reads it."""
+        return {name: said for name, versions in self._versions.items() if (said := versions.said())}
 
     def _warn_of_queues(self) -> None:
         for job_type, task in self._tasks.items():

@@ -110,6 +110,7 @@ def test_both_clients_have_the_same_methods_with_parameters_types_and_docstrings
 
     plain, asyncio_ = public(ojs.Client), public(ojs.AsyncClient)
     assert plain.keys() == asyncio_.keys() and len(plain) > 50
+    del plain["of_tenant"]  # Makes a client of the same kind, and asks no server.
     for name, method in plain.items():
         ours, theirs = inspect.signature(method), inspect.signature(asyncio_[name])
         assert list(ours.parameters.values()) == list(theirs.parameters.values()), name

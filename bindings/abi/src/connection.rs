@@ -8,6 +8,7 @@ use bytes::Bytes;
 use ojs::Client;
 use ojs::encryption::Codec;
 use ojs::transport::{ConnectOptions, Method, Transport, check_url, connect};
+use ojs_model::envelope::check_tenant;
 use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
 
@@ -20,6 +21,8 @@ use crate::runtime;
 enum Target {
     Url(String, Box<ConnectOptions>),
     Transport(Arc<dyn Transport>),
+    /// Requests of a tenant over another connection.
+    Tenant(Arc<Connection>, String),
 }
 
 /// The connection as one process has it.
@@ -60,6 +63,15 @@ impl Connection {
         Self::new(Target::Transport(transport))
     }
 
+    /// Requests of one tenant over this connection. Closing it leaves this one open.
+    ///
+    /// # Errors
+    /// What is no id of a tenant.
+    pub fn of_tenant(self: &Arc<Self>, tenant: &str) -> Result<Arc<Self>, AbiError> {
+        check_tenant("tenant", tenant).map_err(|error| AbiError::invalid(error.message))?;
+        Ok(Self::new(Target::Tenant(Arc::clone(self), tenant.to_owned())))
+    }
+
     fn new(target: Target) -> Arc<Self> {
         Arc::new(Self { target, slot: ArcSwapOption::empty(), closed: AtomicBool::new(false) })
     }
@@ -83,6 +95,7 @@ impl Connection {
         match &self.target {
             Target::Url(_, options) => options.encryption.as_ref(),
             Target::Transport(transport) => transport.codec(),
+            Target::Tenant(connection, _) => connection.codec(),
         }
     }
 
@@ -117,6 +130,7 @@ impl Connection {
         match &self.target {
             Target::Url(url, options) => Ok(Client::new(connect(url, (**options).clone()).await.map_err(ojs::Error::from)?)),
             Target::Transport(transport) => Ok(Client::new(Arc::clone(transport))),
+            Target::Tenant(connection, tenant) => Ok(Box::pin(connection.client()).await?.of_tenant(tenant)?),
         }
     }
 
@@ -141,13 +155,18 @@ impl Connection {
     }
 
     fn follows_fork(&self) -> bool {
-        matches!(&self.target, Target::Url(url, _) if url.starts_with("http://") || url.starts_with("https://"))
+        match &self.target {
+            Target::Url(url, _) => url.starts_with("http://") || url.starts_with("https://"),
+            Target::Transport(_) => false,
+            Target::Tenant(connection, _) => connection.follows_fork(),
+        }
     }
 
     /// Releases the connection; calls from now on fail. In a forked child only the mark is set.
     pub async fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        let slot = self.slot.load_full();
+        // The connection below belongs to its own client.
+        let slot = self.slot.load_full().filter(|_| !matches!(self.target, Target::Tenant(..)));
         if let Some(slot) = slot.filter(|slot| slot.owner.is_current())
             && let Some(client) = slot.client.get()
         {

@@ -443,7 +443,7 @@ impl Dispatch for HostDispatch {
 }
 
 fn entry(delivery: Delivery, lane: usize) -> Entry {
-    let Delivery { key, id, job_type, queue, attempt, deadline, envelope, completion } = delivery;
+    let Delivery { key, id, job_type, queue, attempt, deadline, envelope, completion, .. } = delivery;
     let job = Arc::new(Job { id, job_type, queue, attempt, deadline, envelope });
     Entry { key, lane, stage: Stage::Queued, cancelled: None, job, completion }
 }

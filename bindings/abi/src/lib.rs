@@ -51,5 +51,6 @@ pub mod server;
 pub mod settings;
 mod sync;
 pub mod token;
+pub mod versions;
 pub mod webhook;
 pub mod worker;

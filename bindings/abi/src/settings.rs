@@ -6,7 +6,8 @@ use std::time::Duration;
 use ojs::encryption::{Codec, Keys};
 use ojs::environment::Environment;
 use ojs::transport::{ConnectOptions, Proxy, ResendPolicy};
-use ojs::worker::{UnknownTypes, WorkerOptions};
+use ojs::worker::{UnknownTypes, Versions, WorkerOptions};
+use ojs_model::envelope::check_tenant;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -31,6 +32,8 @@ pub struct ClientSettings {
     pub auth_token: Option<String>,
     /// Names and values.
     pub headers: Vec<(String, String)>,
+    /// The tenant whose requests these are.
+    pub tenant: Option<String>,
     /// For a whole call.
     pub timeout: Option<Duration>,
     /// For connecting.
@@ -59,6 +62,7 @@ impl ClientSettings {
         let settings = Self {
             auth_token: given.text("auth_token")?,
             headers: given.value("headers", "pairs of a name and a value")?.unwrap_or_default(),
+            tenant: given.text("tenant")?,
             timeout: given.length("timeout")?,
             connect_timeout: given.length("connect_timeout")?,
             max_sends: given.value("max_sends", "a whole number of at least 1")?,
@@ -86,6 +90,10 @@ impl ClientSettings {
         }
         options.auth_token = self.auth_token.filter(|token| !token.is_empty());
         options.headers = self.headers;
+        options.tenant = self.tenant.filter(|tenant| !tenant.is_empty());
+        if let Some(tenant) = &options.tenant {
+            check_tenant("tenant", tenant).map_err(|error| AbiError::invalid(error.message.clone()))?;
+        }
         options.timeout = self.timeout.unwrap_or(options.timeout);
         options.connect_timeout = self.connect_timeout.unwrap_or(options.connect_timeout);
         options.resend = ResendPolicy { max_sends: self.max_sends.unwrap_or(options.resend.max_sends), ..options.resend };
@@ -132,6 +140,8 @@ pub struct WorkerSettings {
     pub types: Vec<String>,
     /// There is a handler for every other type.
     pub fallback: bool,
+    /// The versions that the handlers are written for, and the changes that lead to them.
+    pub versions: Versions,
 }
 
 impl WorkerSettings {
@@ -156,6 +166,7 @@ impl WorkerSettings {
             only_registered_types: given.value("only_registered_types", "true or false")?.unwrap_or_default(),
             types: given.value("types", "a list of job types")?.unwrap_or_default(),
             fallback: given.value("fallback", "true or false")?.unwrap_or_default(),
+            versions: given.value("versions", "an object by job type").and_then(|given| versions(written(given).as_deref()))?,
         };
         given.end()?;
         Ok(settings)
@@ -180,6 +191,7 @@ impl WorkerSettings {
             .visibility_timeout(self.visibility_timeout)
             .flush_timeout(self.flush_timeout);
         options.worker_id = self.worker_id;
+        options.versions = self.versions;
         options.unknown_types = self.unknown_types.map_or(Ok(options.unknown_types), |word| word.parse::<UnknownTypes>())?;
         options.heartbeat_interval = self.heartbeat_interval.unwrap_or(options.heartbeat_interval);
         options.grace_period = self.grace_period.unwrap_or(options.grace_period);
@@ -198,6 +210,18 @@ impl WorkerSettings {
         let types = self.types.iter().map(|name| (name.clone(), lane)).collect();
         Routes { types, fallback: self.fallback.then_some(lane) }
     }
+}
+
+/// The versions that a worker runs, from JSON.
+///
+/// # Errors
+/// What [`Versions::from_json`] refuses.
+pub fn versions(text: Option<&str>) -> Result<Versions, AbiError> {
+    Ok(text.map_or_else(|| Ok(Versions::default()), Versions::from_json)?)
+}
+
+fn written(object: Option<Map<String, Value>>) -> Option<String> {
+    object.map(|object| Value::Object(object).to_string())
 }
 
 /// A length of time in seconds.
@@ -264,11 +288,13 @@ mod tests {
     #[test]
     fn settings_of_workers() {
         let given = r#"{"queues":["a"],"concurrency":3,"unknown_types":"release","only_registered_types":true,"flush_timeout":4,
-                       "release_on_shutdown":false,"poll_interval":0.01,"types":["t"]}"#;
+                       "release_on_shutdown":false,"poll_interval":0.01,"types":["t"],
+                       "versions":{"t":{"version":"2.0","transforms":[["1","2"]]}}}"#;
         let settings = WorkerSettings::read(given).unwrap();
         assert_eq!(settings.routes(2).types.get("t"), Some(&2));
         let options = settings.options().unwrap();
         assert_eq!((options.unknown_types, options.only_registered_types), (UnknownTypes::Release, true));
+        assert_eq!(options.versions.path("t", Some(&1.into())).unwrap(), [0]);
         assert_eq!((options.flush_timeout, options.release_on_shutdown), (Some(Duration::from_secs(4)), false));
         assert_eq!((options.poll_interval_min, options.visibility_timeout), (Duration::from_millis(10), None));
     }
@@ -285,6 +311,7 @@ mod tests {
             (r#"{"max_response_bytes":1.5}"#, "max_response_bytes must be a number of bytes"),
             (r#"{"proxy":"http://proxy"}"#, "must be 'environment' or 'none'"),
             (r#"{"auth_token":7}"#, "auth_token must be text"),
+            (r#"{"tenant":"a b"}"#, "tenant"),
         ] {
             let error = ClientSettings::read(settings).and_then(ClientSettings::options).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
@@ -293,6 +320,8 @@ mod tests {
             (r#"{"concurrency":1}"#, "a worker needs at least one queue"),
             (r#"{"queues":["a"]}"#, "concurrency must be at least 1"),
             (r#"{"queues":["a"],"concurrency":1,"unknown_types":"ignore"}"#, "must be 'fail' or 'release', got 'ignore'"),
+            (r#"{"versions":[]}"#, "versions must be an object by job type"),
+            (r#"{"versions":{"t":{"version":"x"}}}"#, "must be a version such as 2 or 2.1, got 'x'"),
             (r#"{"only_registered_types":1}"#, "only_registered_types must be true or false, got 1"),
         ] {
             let error = WorkerSettings::read(settings).and_then(WorkerSettings::options).unwrap_err().to_string();

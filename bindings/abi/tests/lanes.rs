@@ -30,6 +30,7 @@ impl Driver {
         self.next += 1;
         let key = DeliveryKey(self.next);
         Delivery {
+            transforms: Vec::new(),
             key,
             id: format!("job-{}", self.next),
             job_type: job_type.to_owned(),

@@ -52,6 +52,8 @@ pub struct ojs_client_options {
     /// `environment` (requests go through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names) or `none`;
     /// `environment`. Requests to a loopback address go through none.
     pub proxy: ojs_slice,
+    /// The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's.
+    pub tenant: ojs_slice,
 }
 
 // SAFETY: the members are numbers, slices and a pointer; there is no bool.
@@ -75,6 +77,7 @@ impl Default for ojs_client_options {
             encryption_keys: ojs_slice::EMPTY,
             max_response_bytes: 0,
             proxy: ojs_slice::EMPTY,
+            tenant: ojs_slice::EMPTY,
         }
     }
 }
@@ -104,6 +107,7 @@ fn connect_options(given: *const ojs_client_options) -> Result<ConnectOptions, A
         encryption_keys: given.encryption_keys.string("encryption_keys")?,
         max_response_bytes: (given.max_response_bytes > 0).then_some(given.max_response_bytes),
         proxy: given.proxy.string("proxy")?,
+        tenant: given.tenant.string("tenant")?,
     };
     settings.options()
 }
@@ -135,6 +139,21 @@ pub unsafe extern "C" fn ojs_client_new(
             return Err(AbiError::invalid("url is empty: give http://host:8080, sqlite:jobs.db or memory:"));
         }
         let link = Connection::to_url(url, connect_options(options)?)?;
+        Ok(ojs_client { link })
+    })
+}
+
+/// A client on the same connection, with the requests of one tenant: they see and change what belongs to it, and the jobs
+/// are the tenant's. Closing it leaves the connection open.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_client_of_tenant(
+    client: Option<&ojs_client>,
+    tenant: ojs_slice,
+    out: *mut *mut ojs_client,
+) -> Option<Box<ojs_error>> {
+    enter_new("ojs_client_of_tenant", out, || {
+        let link = given(client, "client")?.link.of_tenant(tenant.text("tenant")?)?;
         Ok(ojs_client { link })
     })
 }

@@ -13,7 +13,7 @@ use ojs_abi::frame;
 use ojs_abi::lane::{LaneKind, Wait};
 use ojs_abi::process::Owner;
 use ojs_abi::runtime;
-use ojs_abi::settings::WorkerSettings;
+use ojs_abi::settings::{WorkerSettings, versions};
 use ojs_abi::token::JobToken;
 use ojs_abi::worker::heartbeat;
 
@@ -75,6 +75,11 @@ pub struct ojs_worker_options {
     /// Ask only for jobs of `types`, of a server whose manifest names `fetch_types`; jobs of other types are given
     /// back.
     pub only_registered_types: bool,
+    /// The versions of arguments that the worker runs, a JSON object by job type: `version`, for which the handler is
+    /// written (it runs all with the same first number), or `versions`, a list of ranges such as `>=2.0 <3.0`; and
+    /// `transforms`, a list of pairs of versions: the arguments of the first can be changed into those of the second,
+    /// see ojs_version_changes(). Types that are not there run in every version.
+    pub versions: ojs_slice,
 }
 
 // SAFETY: the other members are numbers, slices and pointers.
@@ -105,6 +110,7 @@ impl Default for ojs_worker_options {
             flush_ms: 0,
             unknown_types: ojs_slice::EMPTY,
             only_registered_types: false,
+            versions: ojs_slice::EMPTY,
         }
     }
 }
@@ -221,8 +227,27 @@ fn worker_settings(given: &ojs_worker_options) -> Result<WorkerSettings, AbiErro
         keep_on_shutdown: given.keep_on_shutdown,
         unknown_types: given.unknown_types.string("unknown_types")?,
         only_registered_types: given.only_registered_types,
+        versions: versions(given.versions.string("versions")?.as_deref())?,
         fallback: types.is_empty(),
         types,
+    })
+}
+
+/// The changes that bring the arguments of a job to the version of its handler: a JSON array of their numbers among the
+/// `transforms` of the type, such as `[0,1]`; empty when the arguments stay as they are. `versions` is the member of the
+/// type in the option `versions` of its worker, `job` the job as JSON. A worker is given only jobs that changes lead to
+/// its handler, others fail or go back; call this before the handler of a type with transforms runs.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_version_changes(
+    job_type: ojs_slice,
+    versions: ojs_slice,
+    job: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    enter_new("ojs_version_changes", out, || {
+        let numbers = ojs_abi::versions::changes(job_type.text("job_type")?, versions.text("versions")?, job.bytes("job")?)?;
+        Ok(ojs_buf::new(numbers.into_bytes()))
     })
 }
 

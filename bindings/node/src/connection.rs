@@ -33,6 +33,12 @@ impl Connection {
         Self { core: Core::over(transport.core.clone()) }
     }
 
+    /// Requests of a tenant over this connection.
+    #[napi]
+    pub fn of_tenant(&self, tenant: String) -> Result<Connection> {
+        Ok(Self { core: gate::enter("Connection.ofTenant", || self.core.of_tenant(&tenant))? })
+    }
+
     /// One call; the answer goes to `replies` under `ticket`. With `wait` the server may hold its answer back for so many
     /// milliseconds, and the call is sent once.
     #[napi]

@@ -39,6 +39,12 @@ pub fn completed_job(job: String) -> napi::Result<String> {
     gate::enter("completedJob", || ojs_abi::defaults::completed(&job))
 }
 
+/// The numbers of the changes that bring the arguments of a job to the version of its handler, as JSON.
+#[napi]
+pub fn version_changes(job_type: String, said: String, job: &[u8]) -> napi::Result<String> {
+    gate::enter("versionChanges", || ojs_abi::versions::changes(&job_type, &said, job))
+}
+
 /// RFC 3339 text of the time `delay` milliseconds from now. A negative one is refused.
 #[napi]
 pub fn time_after(delay: f64) -> napi::Result<String> {

@@ -37,6 +37,11 @@ impl Connection {
         Self { core: Core::over(transport.core.clone()) }
     }
 
+    /// Requests of a tenant over this connection.
+    fn of_tenant(&self, py: Python<'_>, tenant: &str) -> PyResult<Self> {
+        Ok(Self { core: gate::attached(py, "Connection.of_tenant", || self.core.of_tenant(tenant))? })
+    }
+
     /// An enqueue request as a row of an outbox shall hold it: encrypted where this connection does so.
     fn encrypted<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let text = gate::attached(py, "Connection.encrypted", || outbox::encrypted(&self.core, request))?;

@@ -37,7 +37,8 @@ mod native {
     use super::server::Server;
     #[pymodule_export]
     use super::text::{
-        duration_seconds, duration_text, error_of, item_error, set_job_defaults, time_after, unknown_name, verify_webhook,
+        completed_job, duration_seconds, duration_text, error_of, item_error, set_job_defaults, time_after, unknown_name,
+        verify_webhook, version_changes,
     };
     #[pymodule_export]
     use super::transport::HostTransport;

@@ -40,6 +40,18 @@ pub fn set_job_defaults(py: Python<'_>, job_type: &str, options: &str) -> PyResu
     gate::attached(py, "set_job_defaults", || ojs_abi::defaults::set(job_type, options))
 }
 
+/// A job, as JSON, with the options of its type.
+#[pyfunction]
+pub fn completed_job(py: Python<'_>, job: &str) -> PyResult<String> {
+    gate::attached(py, "completed_job", || ojs_abi::defaults::completed(job))
+}
+
+/// The numbers of the changes that bring the arguments of a job to the version of its handler, as JSON.
+#[pyfunction]
+pub fn version_changes(py: Python<'_>, job_type: &str, said: &str, job: &[u8]) -> PyResult<String> {
+    gate::attached(py, "version_changes", || ojs_abi::versions::changes(job_type, said, job))
+}
+
 /// RFC 3339 text of the time `delay` seconds from now. A negative one is refused.
 #[pyfunction]
 pub fn time_after(py: Python<'_>, delay: f64) -> PyResult<String> {

@@ -28,6 +28,11 @@ impl Connection {
         Self { core: Core::over(transport.core.clone()) }
     }
 
+    /// Requests of a tenant over this connection.
+    pub fn of_tenant(ruby: &Ruby, this: &Self, tenant: String) -> Result<Self, Error> {
+        Ok(Self { core: gate::held(ruby, "Connection.of_tenant", || this.core.of_tenant(&tenant))? })
+    }
+
     /// An enqueue request as a row of an outbox shall hold it: encrypted where this connection does so.
     pub fn encrypted(ruby: &Ruby, this: &Self, request: RString) -> Result<RString, Error> {
         let request = text::bytes(request);

@@ -32,6 +32,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_singleton_method("new", function!(Connection::new, 2))?;
     class.define_singleton_method("over", function!(Connection::over, 1))?;
     class.define_method("call", method!(Connection::call, 4))?;
+    class.define_method("of_tenant", method!(Connection::of_tenant, 1))?;
     class.define_method("encrypted", method!(Connection::encrypted, 1))?;
     class.define_method("close", method!(Connection::close, 0))?;
     class.define_method("closed?", method!(Connection::closed, 0))?;
@@ -86,6 +87,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     native.define_singleton_method("set_job_defaults", function!(text::set_job_defaults, 2))?;
     native.define_singleton_method("verify_webhook", function!(text::verify_webhook, 2))?;
     native.define_singleton_method("completed_job", function!(text::completed_job, 1))?;
+    native.define_singleton_method("version_changes", function!(text::version_changes, 3))?;
     native.define_singleton_method("duration_text", function!(text::duration_text, 1))?;
     native.define_singleton_method("duration_seconds", function!(text::duration_seconds, 1))?;
     native.define_singleton_method("unknown_name", function!(text::unknown_name, 4))?;

@@ -39,6 +39,11 @@ pub fn completed_job(ruby: &Ruby, job: String) -> Result<String, Error> {
     gate::held(ruby, "completed_job", || ojs_abi::defaults::completed(&job))
 }
 
+/// The numbers of the changes that bring the arguments of a job to the version of its handler, as JSON.
+pub fn version_changes(ruby: &Ruby, job_type: String, said: String, job: String) -> Result<String, Error> {
+    gate::held(ruby, "version_changes", || ojs_abi::versions::changes(&job_type, &said, job.as_bytes()))
+}
+
 /// Checks a request of a webhook; `request` is the JSON that `ojs_abi::webhook` reads.
 pub fn verify_webhook(ruby: &Ruby, body: RString, request: String) -> Result<(), Error> {
     let body = bytes(body);

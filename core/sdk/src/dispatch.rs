@@ -50,6 +50,9 @@ pub struct Delivery {
     pub deadline: Option<Instant>,
     /// The whole job envelope as JSON text, untouched.
     pub envelope: Bytes,
+    /// The changes that the arguments go through before the handler sees them, as
+    /// [`Versions::path`](crate::worker::Versions::path) numbers them.
+    pub transforms: Vec<usize>,
     /// Where the outcome goes.
     pub completion: Completion,
 }
@@ -111,6 +114,11 @@ impl HandlerFailure {
             retryable: false,
             ..Self::error("NoHandler", format!("No handler is registered for job type '{job_type}'."))
         }
+    }
+
+    /// A change from one version of the arguments to another has failed. The same arguments would fail again.
+    pub fn transform(message: impl Into<String>) -> Self {
+        Self { code: "version_transform".to_owned(), retryable: false, ..Self::error("VersionTransform", message) }
     }
 
     /// The handler panicked, or died in the manner of its language.

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::error::Error;
 use crate::json::Json;
+use crate::members::find;
 
 /// A job.
 #[derive(Debug, Clone, PartialEq)]
@@ -324,6 +325,13 @@ impl Job {
             .get(index)
             .ok_or_else(|| Error::validation("args", format!("there is no argument {index}, only {}", args.len())))?;
         serde_json::from_str(raw.get()).map_err(|e| Error::json("args", e))
+    }
+
+    /// The tenant that the job belongs to, `meta.tenant_id`; `None` when it names none.
+    #[must_use]
+    pub fn tenant(&self) -> Option<String> {
+        let meta = ojs_model::json::members(self.meta.as_str()).ok()?;
+        find(&meta, "tenant_id").and_then(ojs_model::json::string).map(std::borrow::Cow::into_owned)
     }
 
     /// Any attribute by name, those unknown to this version included.

@@ -387,6 +387,11 @@ macro_rules! option_setters {
             self
         }
 
+        /// The tenant that the job belongs to: `meta.tenant_id`.
+        pub fn tenant(self, id: impl Into<String>) -> Self {
+            self.meta("tenant_id", id.into())
+        }
+
         /// URI of the schema of the arguments.
         pub fn schema(mut self, uri: impl Into<String>) -> Self {
             self.$($part)+.schema = Some(uri.into());

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// A worker whose handler for `mail` says which arguments it has seen.
 fn worker(client: &Client, versions: &str) -> (Worker, UnboundedReceiver<Value>) {
-    let worker = Worker::new(client.transport().clone(), WorkerOptions::default().versions("mail", [versions]));
+    let worker = Worker::new(client.transport().clone(), WorkerOptions::default().versions("mail", [versions]).unwrap());
     let (seen, receiver) = unbounded_channel();
     worker
         .register("mail", move |ctx: JobContext| {

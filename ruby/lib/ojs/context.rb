@@ -53,6 +53,11 @@ module OJS
     # What the core knows this run by.
     attr_reader :token # :nodoc:
 
+    # The worker, whose client handlers enqueue with.
+    attr_writer :producer # :nodoc:
+    # The job as JSON.
+    attr_reader :envelope # :nodoc:
+
     # +link+ answers to cancelled(token) and heartbeat(token).
     def initialize(link, token, type, id, attempt, queue, envelope) # :nodoc:
       @link = link
@@ -67,6 +72,23 @@ module OJS
     # The whole job; its JSON is read when it is asked for.
     def job
       @job ||= Job.from_json(@envelope)
+    end
+
+    # The tenant that the job belongs to; nil when it names none.
+    def tenant
+      meta["tenant_id"]
+    end
+
+    # The worker's client. What it enqueues belongs to the tenant of this job, and so does all that it sees.
+    def client
+      raise ValidationError, "this context belongs to no worker, and has no client" if @producer.nil?
+
+      tenant.nil? ? @producer.client : @producer.client.of_tenant(tenant)
+    end
+
+    # Arguments of another version in the place of its own.
+    def changed(args, version) # :nodoc:
+      @job = Job.new(Wire.load(Wire.dump(job.to_h.merge("args" => args, "version" => version))))
     end
 
     # A place for middleware to leave things for the layers inside; gone after this run.

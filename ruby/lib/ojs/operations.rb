@@ -553,6 +553,84 @@ module OJS
       call("POST", path("trains", id, "hold"), {})
     end
 
+    # The tenants of the server by id, with the number of their jobs and their limits.
+    #
+    # * +page+: The page, from 1.
+    # * +per_page+: The most tenants on the page, 1 to 100; 20 without it.
+    def list_tenants(page: nil, per_page: nil)
+      list(call("GET", query(path("admin", "tenants"), page: page, per_page: per_page)), "items")
+    end
+
+    # A tenant with its status, its limits and the number of its jobs by state.
+    #
+    # Raises NotFoundError.
+    def get_tenant(id)
+      call("GET", path("admin", "tenants", id))
+    end
+
+    # Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+    #
+    # * +changes+: Its members: <tt>name</tt> (for people), <tt>limits</tt> (as in <tt>PUT
+    #   /admin/tenants/{id}/limits</tt>) and <tt>status</tt> (<tt>active</tt> or <tt>suspended</tt>).
+    #
+    # Raises InvalidRequestError.
+    def put_tenant(id, **changes)
+      call("PUT", path("admin", "tenants", id), changes)
+    end
+
+    # Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+    #
+    # Raises ConflictError, NotFoundError.
+    def delete_tenant(id)
+      call("DELETE", path("admin", "tenants", id))
+    end
+
+    # Sets what a tenant may use: <tt>max_concurrency</tt>, <tt>max_enqueue_rate</tt>, <tt>max_queue_depth</tt> and
+    # <tt>max_scheduled</tt>. What the body leaves out is not limited any more. Jobs that have more than the new
+    # limits allow stay.
+    #
+    # * +limits+: Its members: <tt>max_concurrency</tt> (jobs that are active at a time), <tt>max_enqueue_rate</tt>
+    #   (<tt>limit</tt> jobs in each <tt>period</tt>, an ISO 8601 duration), <tt>max_queue_depth</tt> (jobs that wait,
+    #   in all queues together) and <tt>max_scheduled</tt>.
+    #
+    # Raises InvalidRequestError.
+    def set_tenant_limits(id, **limits)
+      call("PUT", path("admin", "tenants", id, "limits"), limits)
+    end
+
+    # Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
+    #
+    # Raises NotFoundError.
+    def suspend_tenant(id)
+      call("POST", path("admin", "tenants", id, "suspend"), {})
+    end
+
+    # Ends the suspension of a tenant: its jobs are taken and handed out again.
+    #
+    # Raises NotFoundError.
+    def resume_tenant(id)
+      call("POST", path("admin", "tenants", id, "resume"), {})
+    end
+
+    # What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+    #
+    # Raises NotFoundError.
+    def tenant_stats(id)
+      call("GET", path("admin", "tenants", id, "stats"))
+    end
+
+    # The jobs of a tenant, newest first; with the filters of <tt>GET /admin/jobs</tt>.
+    #
+    # * +queue+: Only this queue.
+    # * +state+: Only this state.
+    # * +page+: The page, from 1.
+    # * +per_page+: The most jobs on the page, 1 to 100; 20 without it.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def tenant_jobs(id, queue: nil, state: nil, page: nil, per_page: nil)
+      JobPage.new(call("GET", query(path("admin", "tenants", id, "jobs"), queue: queue, state: state, page: page, per_page: per_page)))
+    end
+
     # The subscriptions, the oldest first, without their secrets. <tt>dropped</tt> says how many events became no
     # delivery because too many deliveries waited for the subscription; <tt>dropped_since</tt> when the first of them
     # happened, or null.

@@ -61,7 +61,8 @@ module OJS
       rate_limit: [:rate_limit, PLAIN],
       train: [:train, ->(name, value) { Options.policy(name, TRAIN, value) }],
       tags: [:tags, LIST],
-      version: [:version, PLAIN]
+      version: [:version, PLAIN],
+      tenant: [:tenant, PLAIN]
     }.freeze
     # These belong to the job itself.
     ENVELOPE = %i[id meta schema].freeze
@@ -81,6 +82,7 @@ module OJS
       visibility_timeout_ms: LENGTH,
       result_ttl: COUNTED,
       version: TEXTUAL,
+      tenant: TEXTUAL,
       max_attempts: COUNTED
     }.freeze
     # What may stand in place of a policy.
@@ -95,7 +97,7 @@ module OJS
     # Of these +false+ says none, also where the type has a default.
     NONE = %i[unique train].freeze
     # These belong to one job, and not to all of a type.
-    OF_ONE_JOB = [*ENVELOPE, :delay_until, :expires_at].freeze
+    OF_ONE_JOB = [*ENVELOPE, :delay_until, :expires_at, :tenant].freeze
 
     # How many jobs of one kind may start or run at a time. How each member of +rate_limit+ is written.
     RATE_LIMIT = {
@@ -144,7 +146,8 @@ module OJS
         else [name, value]
         end
       end
-      defaults?(body["type"]) ? Wire.load(Native.completed_job(Wire.dump(whole))) : whole
+      said = defaults?(body["type"]) || (body["options"].is_a?(Hash) && body["options"].key?("tenant"))
+      said ? Wire.load(Native.completed_job(Wire.dump(whole))) : whole
     end
 
     # Options for all jobs of a type that this process makes. The core keeps them, for all of its clients.

@@ -55,6 +55,7 @@ module OJS
     # The request with the present metadata added; itself where there is none.
     def completed(request)
       found = current
+      found = found.except("tenant_id") if request.options.key?(:tenant)
       return request if found.empty?
 
       request.dup.tap { |changed| changed.meta = found.merge(request.meta.to_h.transform_keys(&:to_s)) }

@@ -13,7 +13,7 @@ module OJS
   #   end
   #   client = OJS::Client.new(transport: Mock.new)
   class Transport
-    OPTIONS = %i[auth_token headers timeout connect_timeout max_sends ca_file client_cert encryption_keys
+    OPTIONS = %i[auth_token headers tenant timeout connect_timeout max_sends ca_file client_cert encryption_keys
                  max_response_bytes proxy].freeze
 
     class << self
@@ -61,8 +61,11 @@ module OJS
     attr_reader :connection
     # The user's own transport, or nil.
     attr_reader :custom
+    # The tenant whose requests these are, or nil.
+    attr_reader :tenant
 
     def initialize(url, custom, options)
+      @tenant = options[:tenant]
       if custom.nil?
         @connection = self.class.connection(url, options)
       else
@@ -70,6 +73,11 @@ module OJS
 
         @custom = custom
       end
+    end
+
+    # The same with requests of one tenant.
+    def of_tenant(tenant)
+      dup.tap { |view| view.narrow(tenant) }
     end
 
     # One request; returns the decoded body of a 2xx, raises the error of any other answer. +wait+: so many seconds the server may
@@ -100,6 +108,13 @@ module OJS
 
     def close
       @connection&.close
+    end
+
+    protected
+
+    def narrow(tenant)
+      @tenant = tenant
+      @connection = @connection&.of_tenant(tenant)
     end
 
     private

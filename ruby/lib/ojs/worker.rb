@@ -55,6 +55,7 @@ module OJS
       @transport = @client ? nil : Transport.new(url, transport, connection)
       @middleware = MiddlewareChain.new
       @handlers = {}
+      @versions = {}
       # Queues that jobs go to by default, by type.
       @elsewhere = {}
       said = Transport.environment
@@ -75,7 +76,11 @@ module OJS
     # options for all jobs of the type that this process enqueues; what a job says itself wins:
     #
     #   worker.register("email.send", queue: "mail", retry: 5, timeout: 30) { |ctx| … }
-    def register(type, handler = nil, **defaults, &block)
+    #
+    # <tt>version: "2.1"</tt> is one of them, and says for which version of the arguments the handler is written as well: where the
+    # server has job versioning, it gives this worker jobs of version 2, those without a version, and those whose arguments a
+    # transform brings to version 2. <tt>versions: [">=2.0 <4.0"]</tt> names other ranges.
+    def register(type, handler = nil, versions: nil, **defaults, &block)
       check_new("register handlers")
       handler ||= block
       type = type.to_s
@@ -86,8 +91,26 @@ module OJS
 
       Options.defaults(type, defaults) unless defaults.empty?
       @elsewhere[type] = defaults[:queue].to_s if defaults[:queue]
+      versions_of(type).take(defaults[:version], versions) if versions || defaults[:version]
       @handlers[type] = handler
       self
+    end
+
+    # Registers how arguments of version +from+ become those of version +to+: the block gets the Array of arguments and returns one.
+    # Changes are made one after the other, before the middleware and the handler see the job, as long as there is one for the version
+    # that the arguments have then. One that raises ends the job with the code +version_transform+. A job that no change brings to a
+    # version of its handler fails with the code +unsupported_version+, or goes back to its queue (<tt>unknown_types: :release</tt>).
+    #
+    #   worker.transform("user.welcome", "1", "2") { |args| [{ name: args[0] }] }
+    def transform(type, from, to, change = nil, &block)
+      check_new("register transforms")
+      versions_of(type.to_s).add(type.to_s, from, to, change || block)
+      self
+    end
+
+    # What handlers enqueue with: the client that the worker was given, else one on the worker's own connection.
+    def client
+      @client ||= Client.over(@transport)
     end
 
     # The types that have a handler.
@@ -219,6 +242,9 @@ module OJS
       handler = @handlers[ctx.type] || @handlers["*"]
       raise NoHandler, ctx.type if handler.nil?
 
+      ctx.producer = self
+      @versions[ctx.type]&.apply(ctx)
+
       middleware.run(ctx) do |changed|
         returned = handler.call(changed)
         changed.result = returned if !returned.nil? && Wire.data?(returned)
@@ -253,6 +279,10 @@ module OJS
 
     private
 
+    def versions_of(type)
+      @versions[type] ||= Versions.new
+    end
+
     def warn_of_queues
       @elsewhere.each do |type, queue|
         next if queues.include?(queue)
@@ -275,7 +305,8 @@ module OJS
 
     def settings
       types = @handlers.keys
-      { **@settings, queues: queues, concurrency: concurrency, types: types - ["*"], fallback: types.include?("*") }
+      { **@settings, queues: queues, concurrency: concurrency, types: types - ["*"], fallback: types.include?("*"),
+        versions: @versions.transform_values(&:said) }
     end
 
     def connection

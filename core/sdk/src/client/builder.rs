@@ -15,7 +15,7 @@ use crate::transport::{ConnectOptions, Proxy, ResendPolicy, Transport, connect};
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), ojs::Error> {
-/// let client = ojs::Client::builder().url("https://jobs.example.com").auth_token("secret").header("X-OJS-Tenant", "acme").connect().await?;
+/// let client = ojs::Client::builder().url("https://jobs.example.com").auth_token("secret").tenant("acme").connect().await?;
 /// # Ok(()) }
 /// ```
 #[derive(Default)]
@@ -25,6 +25,7 @@ pub struct ClientBuilder {
     transport: Option<Arc<dyn Transport>>,
     auth_token: Option<String>,
     headers: Vec<(String, String)>,
+    tenant: Option<String>,
     timeout: Option<Duration>,
     connect_timeout: Option<Duration>,
     resend: Option<ResendPolicy>,
@@ -57,6 +58,13 @@ impl ClientBuilder {
     /// Sent with every request. May be called several times.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Makes all requests those of a tenant: they see and change what belongs to it, and the jobs are the tenant's. A
+    /// transport of your own reads the tenant from [`Request::tenant`](crate::transport::Request::tenant).
+    pub fn tenant(mut self, id: impl Into<String>) -> Self {
+        self.tenant = Some(id.into());
         self
     }
 
@@ -121,16 +129,21 @@ impl ClientBuilder {
     /// [`Error::Transport`] when the URL or a setting cannot be used, or the store cannot be opened.
     pub async fn connect(self) -> Result<Client, Error> {
         if let Some(transport) = self.transport {
-            return Ok(match self.encryption {
-                Some(codec) => Client::new(Arc::new(Encrypted::new(transport, codec))),
-                None => Client::new(transport),
+            let client = Client::new(match self.encryption {
+                Some(codec) => Arc::new(Encrypted::new(transport, codec)),
+                None => transport,
             });
+            return match self.tenant {
+                Some(tenant) => client.of_tenant(&tenant),
+                None => Ok(client),
+            };
         }
         let env = Environment::of_process()?;
         let base = env.connection()?;
         let options = ConnectOptions {
             auth_token: self.auth_token.or(base.auth_token),
             headers: self.headers,
+            tenant: self.tenant,
             connect_timeout: self.connect_timeout.unwrap_or(base.connect_timeout),
             timeout: self.timeout.unwrap_or(base.timeout),
             resend: self.resend.unwrap_or(base.resend),

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::error::Error;
 use crate::middleware::{Chain, ENQUEUE_ORDER, EnqueueMiddleware};
-use crate::transport::{ConnectOptions, MANIFEST_PATH, Method, Request, Response, Transport, connect};
+use crate::transport::{ConnectOptions, MANIFEST_PATH, Method, OfTenant, Request, Response, Transport, connect};
 
 mod admin;
 mod answer;
@@ -38,13 +38,34 @@ pub struct Client {
 
 struct Inner {
     transport: Arc<dyn Transport>,
-    middleware: Chain<dyn EnqueueMiddleware>,
+    middleware: Arc<Chain<dyn EnqueueMiddleware>>,
 }
 
 impl Client {
     /// A client over a transport of your own.
     pub fn new(transport: Arc<dyn Transport>) -> Self {
-        Self { inner: Arc::new(Inner { transport, middleware: Chain::ordered(ENQUEUE_ORDER) }) }
+        Self { inner: Arc::new(Inner { transport, middleware: Arc::new(Chain::ordered(ENQUEUE_ORDER)) }) }
+    }
+
+    /// The same client, with the requests of one tenant: they see and change what belongs to it, and the jobs are the
+    /// tenant's. It shares connection and middleware.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// let client = ojs::Client::connect("memory:").await?;
+    /// let job = client.of_tenant("acme")?.enqueue("email.send", ()).await?;
+    /// assert_eq!(job.tenant().as_deref(), Some("acme"));
+    /// assert!(client.of_tenant("globex")?.get_job(&job.id).await.is_err(), "not found");
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Transport`] for what is no id of a tenant.
+    pub fn of_tenant(&self, id: &str) -> Result<Self, Error> {
+        let transport = OfTenant::over(Arc::clone(&self.inner.transport), id)?;
+        Ok(Self { inner: Arc::new(Inner { transport, middleware: Arc::clone(&self.inner.middleware) }) })
     }
 
     /// Connects by URL: `http://host:8080`, `https://…`, and with the feature `embedded` `sqlite:jobs.db` or `memory:`.

@@ -103,6 +103,28 @@ pub struct AdvanceTrain {
     pub job_id: Option<String>,
 }
 
+/// What can be left out of [`Client::list_tenants`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListTenants {
+    /// The page, from 1.
+    pub page: Option<u32>,
+    /// The most tenants on the page, 1 to 100; 20 without it.
+    pub per_page: Option<u32>,
+}
+
+/// What can be left out of [`Client::tenant_jobs`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TenantJobs {
+    /// Only this queue.
+    pub queue: Option<String>,
+    /// Only this state.
+    pub state: Option<JobState>,
+    /// The page, from 1.
+    pub page: Option<u32>,
+    /// The most jobs on the page, 1 to 100; 20 without it.
+    pub per_page: Option<u32>,
+}
+
 /// What can be left out of [`Client::list_webhook_deliveries`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListWebhookDeliveries {
@@ -653,6 +675,100 @@ impl Client {
     pub async fn hold_train(&self, id: &str) -> Result<Value, Error> {
         let answer = self.call(Method::POST, &format!("/trains/{}/hold", segment(id)), Some("{}".into())).await?;
         answer::object(&answer)
+    }
+
+    /// The tenants of the server by id, with the number of their jobs and their limits.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn list_tenants(&self, options: &ListTenants) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("page", options.page.map(|value| value.to_string()).as_deref()),
+            ("per_page", options.per_page.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/tenants{query}"), None).await?;
+        answer::list(&answer, &["items"])
+    }
+
+    /// A tenant with its status, its limits and the number of its jobs by state.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_tenant(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/admin/tenants/{}", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_payload`.
+    pub async fn put_tenant(&self, id: &str, changes: &impl Serialize) -> Result<Value, Error> {
+        let body = answer::value("changes", changes)?;
+        let answer = self.call(Method::PUT, &format!("/admin/tenants/{}", segment(id)), Some(body.to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `conflict`.
+    pub async fn delete_tenant(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::DELETE, &format!("/admin/tenants/{}", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`. What
+    /// the body leaves out is not limited any more. Jobs that have more than the new limits allow stay.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_payload`.
+    pub async fn set_tenant_limits(&self, id: &str, limits: &impl Serialize) -> Result<Value, Error> {
+        let body = answer::value("limits", limits)?;
+        let answer = self.call(Method::PUT, &format!("/admin/tenants/{}/limits", segment(id)), Some(body.to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn suspend_tenant(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/admin/tenants/{}/suspend", segment(id)), Some("{}".into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Ends the suspension of a tenant: its jobs are taken and handed out again.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn resume_tenant(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/admin/tenants/{}/resume", segment(id)), Some("{}".into())).await?;
+        answer::object(&answer)
+    }
+
+    /// What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn tenant_stats(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/admin/tenants/{}/stats", segment(id)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// The jobs of a tenant, newest first; with the filters of `GET /admin/jobs`.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_request`, `not_found`.
+    pub async fn tenant_jobs(&self, id: &str, options: &TenantJobs) -> Result<JobPage, Error> {
+        let query = query(&[
+            ("queue", options.queue.as_deref()),
+            ("state", options.state.as_ref().map(|state| state.as_str().to_owned()).as_deref()),
+            ("page", options.page.map(|value| value.to_string()).as_deref()),
+            ("per_page", options.per_page.map(|value| value.to_string()).as_deref()),
+        ]);
+        let answer = self.call(Method::GET, &format!("/admin/tenants/{}/jobs{query}", segment(id)), None).await?;
+        JobPage::read(&answer)
     }
 
     /// The subscriptions, the oldest first, without their secrets. `dropped` says how many events became no delivery

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`names`] | the names that exist, and the nearest to a wrong one |
 //! | [`values`] | shorthands, lengths of time, and values that mean nothing |
+//! | [`tenant`] | the tenant of a job
 //! | [`train`] | the train of a job, from its options, its metadata and its type |
 //! | [`defaults`] | what is set for a type of jobs once |
 use std::borrow::Cow;
@@ -16,6 +17,7 @@ use crate::error::Error;
 
 pub mod defaults;
 mod names;
+pub(crate) mod tenant;
 mod train;
 mod values;
 
@@ -47,12 +49,14 @@ pub(crate) fn complete(job: &[u8], job_type: &str, options: Option<&RawValue>) -
         return Ok(None);
     }
     let train = train::of(job, &given, defaults.as_deref().unwrap_or_default())?;
+    let tenant = tenant::of(&given, defaults.as_deref().unwrap_or_default())?;
+    let own = |name: &str| matches!(name, "train" | tenant::OPTION);
     let mut wanted = Vec::with_capacity(given.len());
-    for (name, value) in given.iter().filter(|(name, _)| name != "train") {
+    for (name, value) in given.iter().filter(|(name, _)| !own(name)) {
         wanted.extend(written(name, value)?);
     }
     wanted.extend(train.as_ref().map(|train| ("train".into(), train.option.as_str().into())));
-    for (name, value) in defaults.iter().flat_map(|defaults| defaults.iter()).filter(|(name, _)| name != "train") {
+    for (name, value) in defaults.iter().flat_map(|defaults| defaults.iter()).filter(|(name, _)| !own(name)) {
         let same = |other: &str| names::subject(other) == names::subject(name);
         if !given.iter().any(|(other, value)| *value != "null" && same(other)) {
             wanted.retain(|(other, _)| !same(other));
@@ -64,6 +68,7 @@ pub(crate) fn complete(job: &[u8], job_type: &str, options: Option<&RawValue>) -
     if wanted.iter().zip(&given).all(|((name, value), (given_name, given_value))| name == given_name && value == given_value)
         && wanted.len() == given.len()
         && train.as_ref().is_none_or(|train| train.meta.is_none())
+        && tenant.is_none()
     {
         return Ok(None);
     }
@@ -72,11 +77,14 @@ pub(crate) fn complete(job: &[u8], job_type: &str, options: Option<&RawValue>) -
         push_member(&mut text, name, value);
     }
     text.push('}');
-    let job = put(job, options, &text)?;
-    Ok(Some(match train.as_ref().and_then(|train| train.meta.as_deref()) {
-        Some(meta) => with_meta(&job, meta)?,
-        None => job,
-    }))
+    let mut job = put(job, options, &text)?;
+    if let Some(meta) = train.as_ref().and_then(|train| train.meta.as_deref()) {
+        job = with_meta(&job, meta)?;
+    }
+    if let Some(meta) = tenant.map(|tenant| tenant::noted(&job, &tenant)).transpose()?.flatten() {
+        job = with_meta(&job, &meta)?;
+    }
+    Ok(Some(job))
 }
 
 /// Name and JSON text of an option.
@@ -174,6 +182,31 @@ mod tests {
     fn what_is_complete_is_left_alone() {
         for options in ["{}", "null", r#"{"retry":null}"#, r#"{"queue":"q","retry":{"max_attempts":3}}"#] {
             assert_eq!(completed(&format!(r#"{{"options":{options}}}"#)).unwrap(), None, "{options}");
+        }
+    }
+
+    #[test]
+    fn a_tenant_goes_into_the_metadata() {
+        for (given, sent) in [
+            (r#"{"args":[],"options":{"tenant":"acme"}}"#, r#"{"args":[],"meta":{"tenant_id":"acme"},"options":{}}"#),
+            (
+                r#"{"args":[],"meta":{"a":1e2},"options":{"queue":"q","tenant":"acme","train":"x"}}"#,
+                concat!(
+                    r#"{"args":[],"meta":{"a":1e2,"train_id":"x","tenant_id":"acme"},"#,
+                    r#""options":{"queue":"q","train":{"id":"x"}}}"#
+                ),
+            ),
+            (r#"{"meta":{"tenant_id":"a"},"options":{"tenant":"a"}}"#, r#"{"meta":{"tenant_id":"a"},"options":{}}"#),
+        ] {
+            assert_eq!(completed(given).unwrap().as_deref(), Some(sent));
+        }
+        for (given, part) in [
+            (r#"{"options":{"tenant":"_acme"}}"#, "tenant"),
+            (r#"{"options":{"tenant":7}}"#, "must be the id of a tenant"),
+            (r#"{"meta":{"tenant_id":"b"},"options":{"tenant":"a"}}"#, "is 'a', but meta.tenant_id is \"b\""),
+        ] {
+            let error = completed(given).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
         }
     }
 

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Transport, TransportError, TransportErrorKind};
+use super::{OfTenant, Transport, TransportError, TransportErrorKind};
 use crate::encryption::{Codec, Encrypted};
 
 /// Settings of a connection. What a transport has no use for (headers for an embedded engine) it ignores.
@@ -13,6 +13,8 @@ pub struct ConnectOptions {
     pub auth_token: Option<String>,
     /// Sent with every request.
     pub headers: Vec<(String, String)>,
+    /// The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's.
+    pub tenant: Option<String>,
     /// Longest time to connect.
     pub connect_timeout: Duration,
     /// Longest time from sending a request to its answer; a long poll's wait is added.
@@ -36,6 +38,7 @@ impl Default for ConnectOptions {
         Self {
             auth_token: None,
             headers: Vec::new(),
+            tenant: None,
             connect_timeout: Duration::from_secs(5),
             timeout: Duration::from_secs(30),
             resend: super::ResendPolicy::default(),
@@ -95,9 +98,15 @@ const SCHEMES: &str = if cfg!(feature = "embedded") {
 /// # Errors
 /// [`TransportErrorKind::Config`] for a URL or setting that cannot be used, [`TransportErrorKind::Open`] when the store cannot be opened.
 pub async fn connect(url: &str, mut options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
-    match options.encryption.take() {
-        Some(codec) => Ok(Arc::new(Encrypted::new(open(url, options).await?, codec))),
-        None => open(url, options).await,
+    let (codec, tenant) = (options.encryption.take(), options.tenant.take());
+    let transport = open(url, options).await?;
+    let transport = match codec {
+        Some(codec) => Arc::new(Encrypted::new(transport, codec)),
+        None => transport,
+    };
+    match tenant {
+        Some(tenant) => OfTenant::over(transport, &tenant),
+        None => Ok(transport),
     }
 }
 

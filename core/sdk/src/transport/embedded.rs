@@ -107,6 +107,9 @@ impl Transport for Embedded {
             if let Some(extension) = request.required_extension() {
                 call = call.header(REQUIRES_EXTENSION, extension);
             }
+            if let Some(tenant) = request.tenant.as_deref() {
+                call = call.header(super::TENANT, tenant);
+            }
             let call = call
                 .body(request.body.map_or_else(Body::empty, Body::from))
                 .map_err(|e| TransportError::new(TransportErrorKind::Config, "cannot build a request").with_source(e))?;

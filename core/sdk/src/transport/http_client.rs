@@ -53,7 +53,12 @@ impl Http {
 
     async fn send_once(&self, client: &reqwest::Client, request: &Request) -> Result<Response, TransportError> {
         let url = format!("{}{}", self.base, request.absolute_path());
-        let mut call = client.request(request.method.clone(), url).headers(self.headers.clone());
+        let mut headers = self.headers.clone();
+        if let Some(tenant) = &request.tenant {
+            let wrong = |_| TransportError::new(TransportErrorKind::Config, format!("'{tenant}' is no id of a tenant"));
+            headers.insert(super::TENANT, HeaderValue::from_str(tenant).map_err(wrong)?);
+        }
+        let mut call = client.request(request.method.clone(), url).headers(headers);
         call = call.timeout(self.options.timeout.saturating_add(request.wait));
         if let Some(extension) = request.required_extension() {
             call = call.header(REQUIRES_EXTENSION, extension);

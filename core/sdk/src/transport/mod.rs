@@ -36,6 +36,7 @@ mod http_client;
 mod proxy;
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP transport sends again"))]
 mod resend;
+mod tenant;
 #[cfg(feature = "http")]
 mod tls;
 
@@ -48,9 +49,14 @@ pub use extension::JOB_TRAINS;
 pub use http_client::Http;
 pub use proxy::Proxy;
 pub use resend::ResendPolicy;
+pub(crate) use tenant::OfTenant;
 
 /// A boxed future, as object-safe async methods return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The header that names the tenant of a request.
+#[cfg(any(feature = "http", feature = "embedded"))]
+const TENANT: http::HeaderName = http::HeaderName::from_static("x-ojs-tenant");
 
 /// The path of the manifest. The only one outside `/ojs/v1`, hence written in full (see [`Request::path`]).
 pub const MANIFEST_PATH: &str = "/ojs/manifest";
@@ -119,6 +125,8 @@ pub struct Request {
     /// Whether sending this request twice does no harm. Only then is it sent again after a failure that leaves open
     /// whether the server saw the first one.
     pub resend: bool,
+    /// The tenant whose request it is: the header `X-OJS-Tenant`. `None` for that of the connection, if it has one.
+    pub tenant: Option<Arc<str>>,
 }
 
 impl Request {
@@ -126,7 +134,7 @@ impl Request {
     #[must_use]
     pub fn new(method: Method, path: impl Into<Cow<'static, str>>) -> Self {
         let resend = matches!(method, Method::GET | Method::DELETE | Method::PUT | Method::HEAD);
-        Self { method, path: path.into(), body: None, wait: Duration::ZERO, resend }
+        Self { method, path: path.into(), body: None, wait: Duration::ZERO, resend, tenant: None }
     }
 
     /// A `POST` with a JSON body.

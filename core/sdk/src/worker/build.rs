@@ -147,6 +147,25 @@ impl Worker {
         Ok(())
     }
 
+    /// Says for which version of its arguments the handler of a job type is written. It runs every version with the same
+    /// first number. A server with job versioning gives the worker these versions only, and those from which
+    /// [transforms](Self::register_transform) lead to them.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main] async fn main() -> Result<(), ojs::Error> {
+    /// # let worker = ojs::Worker::for_client(&ojs::Client::connect("memory:").await?);
+    /// worker.register_version("email.send", "2.1")?;
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))] fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Validation`] for what is no version.
+    pub fn register_version(&self, job_type: &str, version: &str) -> Result<(), Error> {
+        self.transforms.lock().unwrap_or_else(PoisonError::into_inner).versions.handler(job_type, version)
+    }
+
     /// Registers how arguments of one version of a job type become those of another, before the middleware and the
     /// handler see the job. Changes are made one after the other as long as there is one for the version that the
     /// arguments have then. A job without a version, or with one that no change begins at, stays as it is.
@@ -200,9 +219,10 @@ impl Worker {
     }
 
     /// Starts on the current tokio runtime and returns at once.
-    pub fn start(self) -> WorkerHandle {
+    pub fn start(mut self) -> WorkerHandle {
         let table = self.handlers.into_inner().unwrap_or_else(PoisonError::into_inner);
         let transforms = self.transforms.into_inner().unwrap_or_else(PoisonError::into_inner);
+        transforms.declare(&mut self.options.versions);
         let handlers = Handlers::new(
             table,
             transforms,

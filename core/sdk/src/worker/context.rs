@@ -13,6 +13,7 @@ use super::handle::Beat;
 use super::reports::Progress;
 use super::result::HandlerError;
 use super::shared::Shared;
+use crate::client::Client;
 use crate::dispatch::{CancelReason, Delivery, DeliveryKey};
 use crate::error::Error;
 use crate::job::{self, Job, JobTrain};
@@ -97,6 +98,23 @@ impl JobContext {
     #[must_use]
     pub fn job(&self) -> &Job {
         self.inner.job.get_or_init(|| Job::parse(self.inner.envelope.clone()).unwrap_or_default())
+    }
+
+    /// The tenant that the job belongs to; `None` when it names none.
+    #[must_use]
+    pub fn tenant(&self) -> Option<String> {
+        self.job().tenant()
+    }
+
+    /// A client on the connection of the worker, for jobs that the handler enqueues: they belong to the tenant of this
+    /// job, and so does all that the client sees. It has no middleware.
+    ///
+    /// # Errors
+    /// [`Error::NotHeld`] once the worker is over.
+    pub fn client(&self) -> Result<Client, Error> {
+        let worker = self.inner.worker.upgrade().ok_or(Error::NotHeld)?;
+        let client = Client::new(Arc::clone(&worker.transport));
+        self.tenant().map_or_else(|| Ok(client.clone()), |tenant| client.of_tenant(&tenant))
     }
 
     /// Reads all arguments: a tuple or `Vec` by position, a struct from a single object.

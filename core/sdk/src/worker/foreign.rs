@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::options::{UnknownTypes, WorkerOptions};
+use super::versions::NoPath;
 use super::wire::Manifest;
 
 /// How long the first jobs of a type wait that were given back.
@@ -82,25 +83,48 @@ impl Foreign {
         if !self.release || self.own.as_ref().is_none_or(|own| own.contains(job_type)) {
             return None;
         }
-        if let Some(wait) = self.waits.get_mut(job_type) {
+        Some(self.wait(job_type, now, || {
+            tracing::warn!(
+                worker = worker_id,
+                "type" = job_type,
+                "no handler is registered for this job type; its jobs are given back to their queue (unknown_types = release)"
+            );
+        }))
+    }
+
+    /// The same for a job whose version no handler runs; `None` when the job fails.
+    pub fn unsupported(&mut self, job_type: &str, missing: &NoPath, worker_id: &str, now: Instant) -> Option<Duration> {
+        if !self.release {
+            return None;
+        }
+        let version = &missing.version;
+        Some(self.wait(&format!("{job_type}@{version}"), now, || {
+            tracing::warn!(
+                worker = worker_id,
+                "type" = job_type,
+                version,
+                "{missing} Its jobs are given back (unknown_types = release)"
+            );
+        }))
+    }
+
+    /// How long a kind of jobs waits now; `warn` is called for the first one.
+    fn wait(&mut self, kind: &str, now: Instant, warn: impl FnOnce()) -> Duration {
+        if let Some(wait) = self.waits.get_mut(kind) {
             if now >= wait.until {
                 // Seen again soon after the last wait: longer. After a long silence the waits begin anew.
                 let again = now < wait.until + wait.length;
                 wait.length = if again { (wait.length * 2).min(LONGEST) } else { FIRST };
                 wait.until = now + wait.length;
             }
-            return Some(wait.length);
+            return wait.length;
         }
-        tracing::warn!(
-            worker = worker_id,
-            "type" = job_type,
-            "no handler is registered for this job type; its jobs are given back to their queue (unknown_types = release)"
-        );
+        warn();
         if self.waits.len() >= MOST_TYPES {
             self.waits.clear();
         }
-        self.waits.insert(job_type.to_owned(), Wait { length: FIRST, until: now + FIRST });
-        Some(FIRST)
+        self.waits.insert(kind.to_owned(), Wait { length: FIRST, until: now + FIRST });
+        FIRST
     }
 }
 

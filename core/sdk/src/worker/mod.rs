@@ -34,3 +34,4 @@ pub use handle::{Beat, WorkerHandle};
 pub use options::{UnknownTypes, WorkerOptions};
 pub use reports::Progress;
 pub use result::{HandlerError, HandlerResult};
+pub use versions::{NoPath, Versions};

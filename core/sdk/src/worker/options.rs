@@ -1,6 +1,7 @@
 //! Settings of a worker. Defaults are the tuned values: they need no change for speed.
 use std::time::Duration;
 
+use super::versions::Versions;
 use crate::error::Error;
 
 /// The default of [`WorkerOptions::flush_timeout`] is not longer than this, and is this without a lease of the worker's own.
@@ -51,10 +52,9 @@ pub struct WorkerOptions {
     /// `fetch_types`, as ours does, and at most 256 types; otherwise the worker warns once and gives jobs of other types back, as
     /// [`UnknownTypes::Release`] does.
     pub only_registered_types: bool,
-    /// The versions that the worker runs of a job type, as ranges: `*`, `2.0` or `>=2.0 <3.0`. A type that is not
-    /// named here runs in every version. A worker that names none declares nothing, and is given every version of every
-    /// type.
-    pub versions: Vec<(String, Vec<String>)>,
+    /// The versions that the worker runs of its job types. A worker that names none declares nothing, and is given every
+    /// version of every type.
+    pub versions: Versions,
     /// How long the outcomes of jobs may take to reach the server after the grace period. `None` is as long as the lease
     /// ([`visibility_timeout`](Self::visibility_timeout)), at most 30 seconds. An outcome whose lease is over is given up before.
     pub flush_timeout: Option<Duration>,
@@ -171,15 +171,16 @@ impl WorkerOptions {
     ///
     /// ```
     /// use ojs::worker::WorkerOptions;
-    /// let options = WorkerOptions::new(["mail"]).versions("email.send", [">=2.0 <3.0"]);
-    /// assert_eq!(options.versions[0].1, [">=2.0 <3.0"]);
+    /// let options = WorkerOptions::new(["mail"]).versions("email.send", [">=2.0 <3.0"])?;
+    /// assert!(options.versions.path("email.send", Some(&"2.4".into())).is_ok());
+    /// # Ok::<(), ojs::Error>(())
     /// ```
-    #[must_use]
-    pub fn versions<R: Into<String>>(mut self, job_type: impl Into<String>, ranges: impl IntoIterator<Item = R>) -> Self {
-        let job_type = job_type.into();
-        self.versions.retain(|(known, _)| *known != job_type);
-        self.versions.push((job_type, ranges.into_iter().map(Into::into).collect()));
-        self
+    ///
+    /// # Errors
+    /// [`Error::Validation`] for what is no range: `*`, `2.0` and `>=2.0 <3.0` are ranges.
+    pub fn versions<R: Into<String>>(mut self, job_type: &str, ranges: impl IntoIterator<Item = R>) -> Result<Self, Error> {
+        self.versions.ranges(job_type, ranges)?;
+        Ok(self)
     }
 
     /// Sets [`flush_timeout`](Self::flush_timeout).
@@ -225,7 +226,7 @@ impl Default for WorkerOptions {
             labels: Vec::new(),
             unknown_types: UnknownTypes::Fail,
             only_registered_types: false,
-            versions: Vec::new(),
+            versions: Versions::default(),
             flush_timeout: None,
         }
     }

@@ -57,10 +57,18 @@ impl Worker {
             attempt: job.head.attempt.unwrap_or(1),
             deadline: None,
             envelope: job.text,
+            transforms: Vec::new(),
             completion: Completion::new(KEY, outcomes),
         };
         let transforms = self.transforms.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let handler = match transforms.apply(&mut delivery) {
+        let mut versions = self.options.versions.clone();
+        transforms.declare(&mut versions);
+        let changed = versions.path(&delivery.job_type, job.head.version.as_ref()).map_err(|missing| missing.failure());
+        let changed = changed.and_then(|path| {
+            delivery.transforms = path;
+            transforms.apply(&mut delivery)
+        });
+        let handler = match changed {
             Ok(()) => self.handler(&delivery.job_type),
             Err(failure) => failing(failure),
         };

@@ -267,7 +267,7 @@ impl Turns {
         let now = Instant::now();
         let running = self.shared.phase() == Phase::Running;
         let mut batch = Vec::with_capacity(jobs.len());
-        let mut away = Vec::new();
+        let (mut away, mut refused) = (Vec::new(), Vec::new());
         {
             let mut held = self.shared.held();
             for Envelope { head, text } in jobs {
@@ -290,6 +290,16 @@ impl Turns {
                     away.push((key, wait));
                     continue;
                 }
+                let transforms = match self.shared.options.versions.path(&head.job_type, head.version.as_ref()) {
+                    Ok(transforms) => transforms,
+                    Err(missing) => {
+                        match self.foreign.unsupported(&head.job_type, &missing, &self.shared.worker_id, now) {
+                            Some(wait) => away.push((key, wait)),
+                            None => refused.push((Completion::new(key, self.sender.clone()), missing.failure())),
+                        }
+                        continue;
+                    }
+                };
                 if let Some(deadline) = deadline {
                     self.deadlines.push(Reverse((deadline, key)));
                 }
@@ -301,6 +311,7 @@ impl Turns {
                     attempt: head.attempt.unwrap_or(1),
                     deadline: deadline.map(Instant::into_std),
                     envelope: text,
+                    transforms,
                     completion: Completion::new(key, self.sender.clone()),
                 });
             }
@@ -314,8 +325,10 @@ impl Turns {
             for delivery in batch {
                 delivery.completion.finish(Outcome::Released);
             }
+            refused.into_iter().for_each(|(completion, _)| completion.finish(Outcome::Released));
             return 0;
         }
+        refused.into_iter().for_each(|(completion, failure)| completion.finish(Outcome::Failed(failure)));
         if count > 0 {
             self.shared.hand_over(batch);
         }

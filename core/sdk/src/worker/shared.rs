@@ -13,7 +13,6 @@ use super::handle::Beat;
 use super::heartbeat;
 use super::held::{About, Entry, Held, Stage};
 use super::options::WorkerOptions;
-use super::versions;
 use crate::dispatch::{CancelReason, Delivery, DeliveryKey, Dispatch, Outcome, Phase};
 use crate::encryption::Codec;
 use crate::error::Error;
@@ -54,7 +53,7 @@ pub(super) struct Shared {
 impl Shared {
     pub fn new(transport: Arc<dyn Transport>, options: WorkerOptions, dispatch: Arc<dyn Dispatch>) -> Self {
         let worker_id = options.worker_id.clone().unwrap_or_else(|| format!("worker_{}", ojs_model::JobId::now_v7()));
-        let declared = versions::declared(&options, dispatch.job_types().as_deref());
+        let declared = options.versions.declared(dispatch.job_types().as_deref());
         Self {
             worker_id,
             options,

@@ -52,6 +52,9 @@ pub(super) struct Head {
     timeout: Option<f64>,
     #[serde(default)]
     pub visibility_timeout_ms: Option<u64>,
+    /// The version of the arguments.
+    #[serde(default)]
+    pub version: Option<Value>,
     /// What earlier attempts have saved.
     #[serde(default)]
     pub checkpoint: Option<Box<RawValue>>,

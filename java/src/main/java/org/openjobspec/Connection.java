@@ -20,6 +20,11 @@ final class Connection {
         this.transport = transport;
     }
 
+    /** The same connection with the requests of one tenant. A transport of the user's own learns of it from the metadata of jobs. */
+    Connection ofTenant(String tenant) {
+        return transport == null ? new Connection(engine.ofTenant(tenant)) : new Connection(transport);
+    }
+
     byte[] call(String method, String path, byte[] body, Duration wait) {
         checkOpen();
         Fake fake = OJSTesting.active();
@@ -39,6 +44,11 @@ final class Connection {
         Transport.Answer answer = transport.request(method, path, body);
         if (answer.status() < 200 || answer.status() > 299) throw Native.refusal(answer.status(), answer.body());
         return answer.body();
+    }
+
+    /** Whether requests go to a transport of the user's own. */
+    boolean isCustom() {
+        return transport != null;
     }
 
     /** Where it leads; empty with a transport of the user's own. */

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 /** What jobs of a type are sent with in this process, where they do not say otherwise: by the names on the wire. */
 final class Defaults {
     /** Options that belong to one job, and not to all of a type. */
-    private static final List<String> OF_ONE_JOB = List.of("delay_until", "expires_at");
+    private static final List<String> OF_ONE_JOB = List.of("delay_until", "expires_at", "tenant");
     private static final ConcurrentHashMap<String, Map<String, Object>> BY_TYPE = new ConcurrentHashMap<>();
 
     private static final MethodHandle SET =

@@ -123,7 +123,7 @@ public final class Fake implements AutoCloseable {
 
     private void perform(OJSWorker worker, Job job) {
         Frames.Entry entry = new Frames.Entry(0, job.id(), job.type(), job.queue(), job.attempt(), Json.bytes(job));
-        JobContext ctx = new JobContext(_ -> null, entry);
+        JobContext ctx = new JobContext(unattended(worker), entry);
         Outcome outcome;
         Throwable thrown = null;
         try {
@@ -138,6 +138,21 @@ public final class Fake implements AutoCloseable {
         report(job, outcome);
         if (thrown instanceof UnknownType unknown) throw unknown.explained();
         if (thrown != null && outcome.kind() == Outcome.FAILED) Fake.<RuntimeException>rethrow(thrown);
+    }
+
+    /** A job's link when the worker does not run. */
+    private static JobContext.Link unattended(OJSWorker worker) {
+        return new JobContext.Link() {
+            @Override
+            public CancelReason heartbeat(long token) {
+                return null;
+            }
+
+            @Override
+            public OJSClient client() {
+                return worker.client();
+            }
+        };
     }
 
     /** A job that none of the handlers is for: most often its type is misspelt. */

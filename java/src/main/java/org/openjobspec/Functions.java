@@ -28,7 +28,8 @@ final class Functions {
             Native.SLICE.withName("key_file"),
             Native.SLICE.withName("encryption_keys"),
             JAVA_LONG.withName("max_response_bytes"),
-            Native.SLICE.withName("proxy"));
+            Native.SLICE.withName("proxy"),
+            Native.SLICE.withName("tenant"));
 
     static final StructLayout WORKER_OPTIONS = MemoryLayout.structLayout(
             JAVA_INT.withName("size"),
@@ -47,7 +48,8 @@ final class Functions {
             JAVA_LONG.withName("label_count"),
             JAVA_LONG.withName("flush_ms"),
             Native.SLICE.withName("unknown_types"),
-            JAVA_BOOLEAN.withName("only_registered_types"), MemoryLayout.paddingLayout(7));
+            JAVA_BOOLEAN.withName("only_registered_types"), MemoryLayout.paddingLayout(7),
+            Native.SLICE.withName("versions"));
 
     static final StructLayout CANCELLATION = MemoryLayout.structLayout(
             JAVA_LONG.withName("token"),
@@ -69,6 +71,8 @@ final class Functions {
                 "ojs_client_options_init", null, ADDRESS);
         static final MethodHandle NEW = Native.function(
                 "ojs_client_new", ADDRESS, Native.SLICE, ADDRESS, ADDRESS);
+        static final MethodHandle OF_TENANT = Native.function(
+                "ojs_client_of_tenant", ADDRESS, ADDRESS, Native.SLICE, ADDRESS);
         static final MethodHandle OVER = Native.function(
                 "ojs_client_over", ADDRESS, ADDRESS, ADDRESS);
         static final MethodHandle CALL = Native.function(

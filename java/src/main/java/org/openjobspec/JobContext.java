@@ -13,6 +13,11 @@ public final class JobContext {
         /** Extends the lease of a token; why the handler should stop, or null. */
         CancelReason heartbeat(long token);
 
+        /** The worker's client; null where there is none. */
+        default OJSClient client() {
+            return null;
+        }
+
         /** Reports how far a job has come. */
         default void progress(long token, byte[] report) {}
 
@@ -101,6 +106,30 @@ public final class JobContext {
     /** Its place in its train; null when it runs in none. */
     public JobTrain train() {
         return job().train();
+    }
+
+    /** The tenant that the job belongs to; null when it names none. */
+    public String tenant() {
+        return meta().get("tenant_id") instanceof String tenant ? tenant : null;
+    }
+
+    /** The worker's client. What it enqueues belongs to the tenant of this job, and so does all that it sees. */
+    public OJSClient client() {
+        OJSClient client = link.client();
+        if (client == null) throw new OJSException.Validation("this context belongs to no worker, and has no client");
+        return tenant() == null ? client : client.ofTenant(tenant());
+    }
+
+    byte[] envelope() {
+        return entry.envelope();
+    }
+
+    /** Arguments of another version in the place of its own. */
+    synchronized void changed(List<?> args, String version) {
+        Map<String, Object> changed = new LinkedHashMap<>(job().members());
+        changed.put("args", args);
+        changed.put("version", version);
+        job = Job.of(Json.parse(Json.bytes(changed)));
     }
 
     /** A place for middleware to leave things for the layers inside; gone after this run. */

@@ -170,6 +170,11 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
         return option("version", version);
     }
 
+    /** The tenant that it belongs to: `meta.tenant_id`. */
+    public S tenant(String tenant) {
+        return option("tenant", tenant);
+    }
+
     // gen:end
 
     /** So many runs in all, the first included; the rest as the server decides. */

@@ -33,6 +33,7 @@ final class NativeClient {
     record Options(
             String authToken,
             List<String> headers,
+            String tenant,
             Duration timeout,
             Duration connectTimeout,
             int maxSends,
@@ -42,13 +43,14 @@ final class NativeClient {
             long maxResponseBytes,
             String proxy) {
         /** The defaults. */
-        static final Options DEFAULT = new Options(null, List.of(), null, null, 0, null, null, null, null, 0, null);
+        static final Options DEFAULT = new Options(null, List.of(), null, null, null, 0, null, null, null, null, 0, null);
 
         /** Writes them into the structure of the core. */
         void write(Arena memory, MemorySegment options) {
             Native.set(options, LAYOUT, "auth_token", memory, authToken);
             member("headers").set(options, 0L, Native.slices(memory, headers));
             member("header_slices").set(options, 0L, (long) headers.size());
+            Native.set(options, LAYOUT, "tenant", memory, tenant);
             member("timeout_ms").set(options, 0L, Durations.millis("timeout", timeout));
             member("connect_timeout_ms").set(options, 0L, Durations.millis("connectTimeout", connectTimeout));
             member("max_sends").set(options, 0L, maxSends);
@@ -86,6 +88,21 @@ final class NativeClient {
             MemorySegment box = mailbox.handle();
             Native.raise(() -> (MemorySegment) OVER.invokeExact(box, out));
             handle = Native.owned(out.get(ADDRESS, 0), FREE);
+        }
+    }
+
+    private NativeClient(MemorySegment handle, String url) {
+        this.handle = handle;
+        this.url = url;
+    }
+
+    /** A client on this connection, with the requests of one tenant. */
+    NativeClient ofTenant(String tenant) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment out = memory.allocate(ADDRESS);
+            MemorySegment name = Native.slice(memory, tenant);
+            Native.raise(() -> (MemorySegment) OF_TENANT.invokeExact(handle, name, out));
+            return new NativeClient(Native.owned(out.get(ADDRESS, 0), FREE), url);
         }
     }
 

@@ -14,6 +14,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** {@code ojs_worker}: jobs come out, outcomes go in. Threads may share one. */
 final class NativeWorker {
@@ -68,12 +69,13 @@ final class NativeWorker {
     private final MemorySegment handle;
 
     /** Without types it gets the jobs of all types. */
-    NativeWorker(NativeClient client, Options given, List<String> types) {
+    NativeWorker(NativeClient client, Options given, List<String> types, Map<String, ?> versions) {
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment options = Native.options(memory, LAYOUT, OPTIONS_INIT);
             given.write(memory, options);
             member("types").set(options, 0L, Native.slices(memory, types));
             member("type_count").set(options, 0L, (long) types.size());
+            if (!versions.isEmpty()) Native.set(options, LAYOUT, "versions", memory, Json.write(versions));
             MemorySegment out = memory.allocate(ADDRESS);
             MemorySegment connection = client.handle();
             Native.raise(() -> (MemorySegment) NEW.invokeExact(connection, options, out));

@@ -24,11 +24,15 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
     private static final Duration HELD_BACK = Duration.ofSeconds(20);
 
     private final Connection connection;
-    private final MiddlewareChain<EnqueueMiddleware> middleware = new MiddlewareChain<>(MiddlewareChain.ENQUEUE_ORDER);
+    private final MiddlewareChain<EnqueueMiddleware> middleware;
+    /** The tenant of all its requests; null for none. */
+    private final String tenant;
     private volatile List<EnqueueMiddleware> layers;
 
-    private OJSClient(Connection connection) {
+    private OJSClient(Connection connection, String tenant, MiddlewareChain<EnqueueMiddleware> middleware) {
         this.connection = connection;
+        this.tenant = tenant;
+        this.middleware = middleware;
     }
 
     /** A client for {@code OJS_URL}, else {@code http://localhost:8080}. */
@@ -65,6 +69,26 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
         return frozen;
     }
 
+    // --- tenants ---
+
+    /**
+     * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's. It shares
+     * connection and middleware; closing it leaves them open.
+     */
+    public OJSClient ofTenant(String tenant) {
+        return new OJSClient(connection.ofTenant(tenant), tenant, middleware);
+    }
+
+    /** A request with the tenant of this client, unless it names one. */
+    private JobRequest tenanted(JobRequest request) {
+        if (connection.isCustom() && request.options().containsKey("tenant")) {
+            // The core moves the option, and it does not see this request.
+            request.meta().put("tenant_id", request.options().remove("tenant"));
+        }
+        if (tenant != null && !request.options().containsKey("tenant")) request.meta().putIfAbsent("tenant_id", tenant);
+        return request;
+    }
+
     // --- enqueue ---
 
     /** Sends a job; the job as the server stored it. Throws {@link OJSException.NotEnqueued} when a middleware dropped it. */
@@ -84,7 +108,7 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
 
     /** Runs the middleware around whatever is done with the job. */
     Job through(JobRequest request, EnqueueMiddleware.Next inside) {
-        return sent(EnqueueMiddleware.compose(layers(), inside).enqueue(request));
+        return sent(EnqueueMiddleware.compose(layers(), inside).enqueue(tenanted(request)));
     }
 
     private static Job sent(Job job) {
@@ -110,6 +134,7 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
 
     /** The jobs that middleware lets through. */
     List<JobRequest> kept(List<JobRequest> requests) {
+        requests.forEach(this::tenanted);
         if (layers().isEmpty()) return requests;
         List<JobRequest> kept = new ArrayList<>();
         for (JobRequest request : requests) {
@@ -158,6 +183,11 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
     /** Job trains: which there are, what is in one, holding one and letting it go on. */
     public Trains trains() {
         return new Trains(this);
+    }
+
+    /** Tenants of the server: their limits, their jobs, suspending one. For operators. */
+    public Tenants tenants() {
+        return new Tenants(this);
     }
 
     /** Limits of keys. */
@@ -227,12 +257,13 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
 
     /** As {@link #enqueue(JobRequest)}. Middleware may wait for what is inside it: with middleware a virtual thread does so. */
     public CompletableFuture<Job> enqueueAsync(JobRequest request) {
-        if (layers().isEmpty()) return runAsync(Operation.enqueue(request));
+        if (layers().isEmpty()) return runAsync(Operation.enqueue(tenanted(request)));
         return Async.supply(() -> enqueue(request));
     }
 
     /** As {@link #enqueueBatch}. */
     public CompletableFuture<List<Job>> enqueueBatchAsync(List<JobRequest> requests) {
+        requests.forEach(this::tenanted);
         if (!layers().isEmpty() || requests.isEmpty()) return Async.supply(() -> enqueueBatch(requests));
         return runAsync(Operation.enqueueBatch(requests));
     }
@@ -333,6 +364,7 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
         // gen:java/settings.j2:client (make gen; do not edit)
         private String authToken;
         private final List<String> headers = new ArrayList<>();
+        private String tenant;
         private Duration timeout;
         private Duration connectTimeout;
         private int maxSends;
@@ -363,6 +395,12 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
         /** Further headers of every request. */
         public Builder headers(Map<String, String> more) {
             more.forEach(this::header);
+            return this;
+        }
+
+        /** The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's. */
+        public Builder tenant(String tenant) {
+            this.tenant = tenant;
             return this;
         }
 
@@ -426,6 +464,7 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
             return new NativeClient.Options(
                     authToken,
                     List.copyOf(headers),
+                    tenant,
                     timeout,
                     connectTimeout,
                     maxSends,
@@ -455,8 +494,8 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
 
         /** The client. */
         public OJSClient build() {
-            if (transport != null) return new OJSClient(new Connection(transport));
-            return new OJSClient(new Connection(new NativeClient(url, options())));
+            Connection connection = transport != null ? new Connection(transport) : new Connection(new NativeClient(url, options()));
+            return new OJSClient(connection, tenant, new MiddlewareChain<>(MiddlewareChain.ENQUEUE_ORDER));
         }
     }
 }

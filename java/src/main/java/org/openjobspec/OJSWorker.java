@@ -40,6 +40,7 @@ public final class OJSWorker implements AutoCloseable {
     private final WorkerSettings settings;
     private final MiddlewareChain<ExecutionMiddleware> middleware = new MiddlewareChain<>(List.of());
     private final Map<String, JobHandler> handlers = new HashMap<>();
+    private final Map<String, Versions> versions = new HashMap<>();
     private final Listeners listeners = new Listeners();
     private Map<String, JobHandler> calls;
     private OJSClient ownClient;
@@ -81,11 +82,51 @@ public final class OJSWorker implements AutoCloseable {
         register(type, handler);
         try {
             Defaults.set(type, defaults);
+            if (Defaults.of(type).get("version") instanceof Object version) versionsOf(type).version(version);
         } catch (RuntimeException e) {
             handlers.remove(type);
             throw e;
         }
         return this;
+    }
+
+    /**
+     * Names the ranges of versions that the handler of a job type runs, such as {@code >=2.0 <4.0}, in place of those that follow from the
+     * {@code version} among its defaults.
+     */
+    public synchronized OJSWorker versions(String type, String... ranges) {
+        checkNew("name versions");
+        versionsOf(type).ranges(List.of(ranges));
+        return this;
+    }
+
+    /**
+     * Registers how arguments of version {@code from} become those of version {@code to}. Changes are made one after the other, before the
+     * middleware and the handler see the job, as long as there is one for the version that the arguments have then. One that throws ends
+     * the job with the code {@code version_transform}. A job that no change brings to a version of its handler fails with the code {@code
+     * unsupported_version}, or goes back to its queue ({@link Builder#unknownTypes}).
+     *
+     * <pre>{@code
+     * worker.register("user.welcome", handler, defaults -> defaults.version("2.0"));
+     * worker.transform("user.welcome", "1.0", "2.0", args -> List.of(Map.of("name", args.get(0))));
+     * }</pre>
+     */
+    public synchronized OJSWorker transform(String type, String from, String to, ArgsTransform change) {
+        checkNew("register transforms");
+        if (change == null) throw new OJSException.Validation("the transform of '" + type + "' is null");
+        versionsOf(type).add(from, to, change);
+        return this;
+    }
+
+    private Versions versionsOf(String type) {
+        return versions.computeIfAbsent(type, _ -> new Versions());
+    }
+
+    /** What is said about the versions of all types, as the core reads it. */
+    private Map<String, Object> saidVersions() {
+        Map<String, Object> said = new HashMap<>();
+        versions.forEach((type, of) -> said.put(type, of.said()));
+        return said;
     }
 
     /** Adds a layer around every handler; the first one added is the outermost. */
@@ -128,7 +169,11 @@ public final class OJSWorker implements AutoCloseable {
         if (calls == null) {
             List<ExecutionMiddleware> layers = middleware.freeze();
             calls = new HashMap<>();
-            handlers.forEach((type, handler) -> calls.put(type, ExecutionMiddleware.compose(layers, handler)));
+            handlers.forEach((type, handler) -> {
+                JobHandler call = ExecutionMiddleware.compose(layers, handler);
+                Versions of = versions.get(type);
+                calls.put(type, of == null ? call : of.around(type, call));
+            });
         }
         return calls;
     }
@@ -143,10 +188,8 @@ public final class OJSWorker implements AutoCloseable {
     private synchronized OJSWorker start(boolean signals) {
         if (loop != null) throw new OJSException.Validation("a worker can be started once; make another one");
         if (handlers.isEmpty()) throw new OJSException.Validation("the worker has no handlers: register some before it starts");
-        OJSClient client = settings.client();
-        if (client == null) client = ownClient = settings.connection().build();
         handlers.keySet().forEach(this::warnOfQueue);
-        WorkerLoop started = new WorkerLoop(client.connection().engine(), settings, calls(), listeners);
+        WorkerLoop started = new WorkerLoop(client(), settings, calls(), saidVersions(), listeners);
         try {
             // A signal that comes as soon as the first job runs is ours already.
             started.start(() -> {
@@ -159,6 +202,13 @@ public final class OJSWorker implements AutoCloseable {
         }
         started.over().thenRunAsync(this::closeOwn, Async.EXECUTOR);
         return this;
+    }
+
+    /** The client that the worker was given, else one of its own. */
+    synchronized OJSClient client() {
+        if (settings.client() != null) return settings.client();
+        if (ownClient == null) ownClient = settings.connection().build();
+        return ownClient;
     }
 
     private void closeOwn() {

@@ -947,4 +947,117 @@ final class Operations {
             return client.run(Operation.whole("POST", Operation.place("/trains/{id}/hold", id), Map.of()));
         }
     }
+
+    /** The methods of {@link Tenants}. */
+    abstract static class OfTenants {
+        final OJSClient client;
+
+        OfTenants(OJSClient client) {
+            this.client = client;
+        }
+
+        /**
+         * The tenants of the server by id, with the number of their jobs and their limits.
+         *
+         * @param page the page, from 1; null: not said
+         * @param perPage the most tenants on the page, 1 to 100; 20 without it; null: not said
+         */
+        public List<Map<String, Object>> list(Integer page, Integer perPage) {
+            return client.run(Operation.list("GET", Operation.query("/admin/tenants", Operation.members("page", page, "per_page", perPage)), null, "items", Members::of));
+        }
+
+        /** The same without what may be left out. */
+        public List<Map<String, Object>> list() {
+            return list(null, null);
+        }
+
+        /**
+         * A tenant with its status, its limits and the number of its jobs by state.
+         *
+         * @param id the id of the tenant
+         */
+        public Map<String, Object> get(String id) {
+            return client.run(Operation.whole("GET", Operation.place("/admin/tenants/{id}", id), null));
+        }
+
+        /**
+         * Makes a tenant, or changes what the body names of one. A job that names a new tenant makes it as well.
+         *
+         * @param id the id of the tenant
+         * @param changes its members: {@code name} (for people), {@code limits} (as in {@code PUT
+         *     /admin/tenants/{id}/limits}) and {@code status} ({@code active} or {@code suspended})
+         */
+        public Map<String, Object> put(String id, Map<String, ?> changes) {
+            return client.run(Operation.whole("PUT", Operation.place("/admin/tenants/{id}", id), changes));
+        }
+
+        /**
+         * Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended.
+         *
+         * @param id the id of the tenant
+         */
+        public Map<String, Object> delete(String id) {
+            return client.run(Operation.whole("DELETE", Operation.place("/admin/tenants/{id}", id), null));
+        }
+
+        /**
+         * Sets what a tenant may use: {@code max_concurrency}, {@code max_enqueue_rate}, {@code max_queue_depth}
+         * and {@code max_scheduled}. What the body leaves out is not limited any more. Jobs that have more than
+         * the new limits allow stay.
+         *
+         * @param id the id of the tenant
+         * @param limits its members: {@code max_concurrency} (jobs that are active at a time), {@code
+         *     max_enqueue_rate} ({@code limit} jobs in each {@code period}, an ISO 8601 duration), {@code
+         *     max_queue_depth} (jobs that wait, in all queues together) and {@code max_scheduled}
+         */
+        public Map<String, Object> setLimits(String id, Map<String, ?> limits) {
+            return client.run(Operation.whole("PUT", Operation.place("/admin/tenants/{id}/limits", id), limits));
+        }
+
+        /**
+         * Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go
+         * on.
+         *
+         * @param id the id of the tenant
+         */
+        public Map<String, Object> suspend(String id) {
+            return client.run(Operation.whole("POST", Operation.place("/admin/tenants/{id}/suspend", id), Map.of()));
+        }
+
+        /**
+         * Ends the suspension of a tenant: its jobs are taken and handed out again.
+         *
+         * @param id the id of the tenant
+         */
+        public Map<String, Object> resume(String id) {
+            return client.run(Operation.whole("POST", Operation.place("/admin/tenants/{id}/resume", id), Map.of()));
+        }
+
+        /**
+         * What a tenant has: jobs by state and queue, how much of its limits is used, and what was done so far.
+         *
+         * @param id the id of the tenant, or {@code _default}
+         */
+        public Map<String, Object> stats(String id) {
+            return client.run(Operation.whole("GET", Operation.place("/admin/tenants/{id}/stats", id), null));
+        }
+
+        /**
+         * The jobs of a tenant, newest first; with the filters of {@code GET /admin/jobs}.
+         *
+         * @param id the id of the tenant, or {@code _default}
+         * @param queue only this queue; null: not said
+         * @param state only this state; null: not said
+         * @param page the page, from 1; null: not said
+         * @param perPage the most jobs on the page, 1 to 100; 20 without it; null: not said
+         */
+        public JobPage jobs(String id, String queue, String state, Integer page, Integer perPage) {
+            return client.run(Operation.page("GET", Operation.query(Operation.place("/admin/tenants/{id}/jobs", id), Operation.members("queue", queue, "state", state, "page", page, "per_page", perPage)), null));
+        }
+
+        /** The same without what may be left out. */
+        public JobPage jobs(String id) {
+            return jobs(id, null, null, null, null);
+        }
+    }
 }

@@ -24,6 +24,7 @@ final class WorkerLoop {
     private final NativeWorker core;
     private final Map<String, JobHandler> calls;
     private final Listeners listeners;
+    private final OJSClient client;
     private final Executor executor;
     private final Semaphore slots;
     private final Completions completions;
@@ -33,11 +34,12 @@ final class WorkerLoop {
     private final CompletableFuture<Void> over = new CompletableFuture<>();
     private final Thread exitHook = Thread.ofPlatform().name("ojs-worker-exit").unstarted(this::giveBackAtExit);
 
-    WorkerLoop(NativeClient client, WorkerSettings settings, Map<String, JobHandler> calls, Listeners listeners) {
+    WorkerLoop(OJSClient client, WorkerSettings settings, Map<String, JobHandler> calls, Map<String, ?> versions, Listeners listeners) {
+        this.client = client;
         this.calls = calls;
         this.listeners = listeners;
         List<String> types = calls.containsKey("*") ? List.of() : List.copyOf(calls.keySet());
-        core = new NativeWorker(client, settings.options(), types);
+        core = new NativeWorker(client.connection().engine(), settings.options(), types, versions);
         completions = new Completions(core);
         slots = new Semaphore(settings.options().concurrency());
         Thread.Builder.OfVirtual threads = Thread.ofVirtual().name("ojs-job-", 0);
@@ -154,6 +156,11 @@ final class WorkerLoop {
         @Override
         public CancelReason heartbeat(long token) {
             return request(() -> CancelReason.of(core.heartbeat(token)));
+        }
+
+        @Override
+        public OJSClient client() {
+            return client;
         }
 
         @Override

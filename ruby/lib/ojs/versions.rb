@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+module OJS
+  # Versions of the arguments of a job type: what a worker says about them, and the blocks that change old arguments. Which jobs the
+  # worker takes and which changes are made is decided by the core; here the blocks are called.
+  class Versions
+    Change = Struct.new(:from, :to, :call)
+
+    def initialize
+      @changes = []
+    end
+
+    # What a registration says: the version that the handler is written for, and ranges in place of those that follow from it.
+    def take(version, ranges)
+      @version = version.to_s unless version.nil?
+      @ranges = Array(ranges).map(&:to_s) unless ranges.nil?
+    end
+
+    # A further change. The core refuses it when the worker starts, should it contradict the others.
+    def add(type, from, to, change)
+      raise ValidationError, "transform(#{type.inspect}, from, to) { |args| … } needs a block" unless change.respond_to?(:call)
+
+      @changes << Change.new(from.to_s, to.to_s, change)
+    end
+
+    # As the core reads it.
+    def said
+      { version: @version, versions: @ranges, transforms: @changes.map { |change| [change.from, change.to] } }.compact
+    end
+
+    # Changes the arguments of a job up to the version of its handler.
+    def apply(ctx)
+      return if @changes.empty?
+
+      @said ||= Wire.dump(said)
+      Wire.load(Native.version_changes(ctx.type, @said, ctx.envelope)).each { |number| change(ctx, @changes.fetch(number)) }
+    end
+
+    private
+
+    def change(ctx, change)
+      begin
+        args = change.call.call(ctx.args)
+      rescue StandardError => e
+        raise NonRetryableError.new("The arguments cannot become those of version #{change.to}: #{e.message}", code: "version_transform")
+      end
+      unless args.is_a?(Array)
+        raise NonRetryableError.new("The transform to version #{change.to} must return an Array of arguments.", code: "version_transform")
+      end
+
+      ctx.changed(args, change.to)
+    end
+  end
+  private_constant :Versions
+end
