@@ -346,9 +346,10 @@ class Worker:
 
     # --- inside ---
 
-    def _plans(self) -> Plans:
+    def _plans(self, bridges: Bridges | None = None) -> Plans:
         layers = self.middleware.freeze()
-        return Plans({job_type: plan(handler, layers, self._bridges) for job_type, handler in self._handlers.items()})
+        across = self._bridges if bridges is None else bridges
+        return Plans({job_type: plan(handler, layers, across) for job_type, handler in self._handlers.items()})
 
     def _needs_loop(self) -> bool:
         layers = list(self.middleware)
