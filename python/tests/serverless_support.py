@@ -95,7 +95,8 @@ class LambdaFunction:
 
             def _reply(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
                 self.send_response(status)
-                for name, value in {**(headers or {}), "content-length": str(len(body))}.items():
+                # The runtime client waits for ever when there is no Content-Type.
+                for name, value in {**(headers or {}), "Content-Type": "application/json", "Content-Length": str(len(body))}.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
@@ -136,7 +137,7 @@ class LambdaFunction:
         self._count += 1
         wanted = f"request-{self._count}"
         self._events.put((wanted, json.dumps(event).encode()))
-        what, request, body = self._answers.get(timeout=PATIENCE)
+        what, request, body = self._answer()
         assert (what, request) == ("response", wanted), body.decode()
         return json.loads(body)
 
@@ -144,10 +145,17 @@ class LambdaFunction:
         """The error of an invocation that raises."""
         self._count += 1
         self._events.put((f"request-{self._count}", json.dumps(event).encode()))
-        what, _, body = self._answers.get(timeout=PATIENCE)
+        what, _, body = self._answer()
         assert what == "error", body.decode()
         error: dict[str, Any] = json.loads(body)
         return error
+
+    def _answer(self) -> tuple[str, str, bytes]:
+        try:
+            return self._answers.get(timeout=PATIENCE)
+        except queue.Empty:
+            self._process.kill()
+            raise AssertionError(f"the function has not answered; it printed: {self._process.communicate()[0]}") from None
 
     def close(self) -> None:
         self._process.kill()

@@ -65,7 +65,7 @@ def test_a_batch_acks_and_nacks_at_the_server(server: Server) -> None:
     answer = handler.handle_sqs(sqs_event(*jobs, "not a job"))
     assert failures(answer) == ["m5"], "the server has taken note of the others, and what cannot be read goes to the dead letter queue"
     assert server.states(jobs) == ["completed", "retryable", "discarded", "completed"]
-    assert server.client.get_result(jobs[0]["id"]).result == "sent"
+    assert server.client.wait_for_result(jobs[0]["id"]).result == "sent"
     assert len(ran) == 4
 
 
@@ -272,5 +272,5 @@ def test_from_the_server_through_sqs_and_lambda_and_back(
     else:
         assert again == []
     assert states() == ["completed", "retryable", "completed"]
-    assert ojs_client.get_result(jobs[0]["id"]).result == {"sent": "ada", "layers": 1}
+    assert ojs_client.wait_for_result(jobs[0]["id"]).result == {"sent": "ada", "layers": 1}
     assert source.poll() == [], "the queue is empty"
