@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Writes node/serverless/core: modules of the Node.js package as ES modules, for runtimes without the native half and without Node.js.
+"""Writes node/serverless/core: modules of the Node.js package as ES modules, for runtimes without the native half and
+without Node.js.
 
     edge.py          writes them (`make gen`)
     edge.py check    fails where one differs
 
-The source is node/lib. What a runtime has instead of Node.js is written by hand: platform.mjs and durations.mjs. Python 3.10, standard
-library only.
+The source is node/lib. What a runtime has instead of Node.js is written by hand: platform.mjs and durations.mjs. Python
+3.10, standard library only.
 """
+
 import re
 import sys
 from pathlib import Path
@@ -36,7 +38,9 @@ def converted(name: str) -> str:
 
     body = LATE.sub(late, REQUIRED.sub(required, text.removeprefix("'use strict';\n")))
     body, exports = re.subn(r"^module\.exports = ", "const exported = ", body, flags=re.MULTILINE)
-    body = body.replace("Object.assign(module.exports, module.exports.public);", "Object.assign(exported, exported.public);")
+    body = body.replace(
+        "Object.assign(module.exports, module.exports.public);", "Object.assign(exported, exported.public);"
+    )
     if exports != 1 or re.search(r"\brequire\(|module\.exports|\bprocess\.|\bBuffer\.(?!from)", body):
         raise SystemExit(f"edge.py: node/lib/{name}.cjs has something that this script cannot turn into an ES module")
     head = f"// Made from node/lib/{name}.cjs by scripts/edge.py (make gen); do not edit.\n"

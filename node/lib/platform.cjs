@@ -1,5 +1,6 @@
 'use strict';
-// What differs between Node.js and edge runtimes, here for Node.js; ../serverless/core/platform.mjs has the same of Web APIs.
+// What differs between Node.js and edge runtimes, here for Node.js; ../serverless/core/platform.mjs has the same of Web
+// APIs.
 const { randomUUID, webcrypto } = require('node:crypto');
 const { types } = require('node:util');
 

@@ -19,7 +19,10 @@ export class LambdaHandler extends PushHandler {
 
   #handle(event, context) {
     if (event === null || typeof event !== 'object' || Array.isArray(event)) {
-      throw new errors.OJSValidationError('the event must be an object: of SQS, a function URL, API Gateway, EventBridge, or a job', { code: 'invalid_request' });
+      throw new errors.OJSValidationError(
+        'the event must be an object: of SQS, a function URL, API Gateway, EventBridge, or a job',
+        { code: 'invalid_request' },
+      );
     }
     if ('Records' in event) return this.#handleBatch(event, context);
     if ('httpMethod' in event || event.requestContext?.http !== undefined) return this.#handleURL(event, context);
@@ -32,11 +35,21 @@ export class LambdaHandler extends PushHandler {
     const records = event.Records ?? [];
     const groups = Map.groupBy ? Map.groupBy(records, groupOf) : grouped(records);
     // Messages of a FIFO group run one after the other, all others beside each other.
-    const failed = await Promise.all([...groups].map(([group, messages]) => (group === undefined
-      ? Promise.all(messages.map(async (message) => ((await this.#settled(message, deadline, false)) ? [] : [message]))).then((all) => all.flat())
-      : this.#runGroup(messages, deadline))));
+    const failed = await Promise.all(
+      [...groups].map(([group, messages]) =>
+        group === undefined
+          ? Promise.all(
+              messages.map(async (message) => ((await this.#settled(message, deadline, false)) ? [] : [message])),
+            ).then((all) => all.flat())
+          : this.#runGroup(messages, deadline),
+      ),
+    );
     const again = new Set(failed.flat());
-    return { batchItemFailures: records.filter((message) => again.has(message)).map(({ messageId }) => ({ itemIdentifier: messageId })) };
+    return {
+      batchItemFailures: records
+        .filter((message) => again.has(message))
+        .map(({ messageId }) => ({ itemIdentifier: messageId })),
+    };
   }
 
   /** The messages of a group that come again: the first that failed, and those behind it. */
@@ -65,9 +78,11 @@ export class LambdaHandler extends PushHandler {
   }
 
   async #handleURL(event, context) {
-    const body = event.isBase64Encoded ? fromBase64(event.body ?? '') : event.body ?? '';
+    const body = event.isBase64Encoded ? fromBase64(event.body ?? '') : (event.body ?? '');
     const method = event.httpMethod ?? event.requestContext?.http?.method ?? '';
-    const answer = await this.answer(method, event.headers, body, { deadline: Deadline.ofLambda(context, this.margin) });
+    const answer = await this.answer(method, event.headers, body, {
+      deadline: Deadline.ofLambda(context, this.margin),
+    });
     return { statusCode: answer.status, headers: answer.headers, body: answer.body, isBase64Encoded: false };
   }
 
@@ -87,7 +102,8 @@ export class LambdaHandler extends PushHandler {
 }
 
 /** The message group of a FIFO queue; undefined in a standard queue. */
-const groupOf = ({ eventSourceARN, attributes }) => (String(eventSourceARN ?? '').endsWith('.fifo') ? String(attributes?.MessageGroupId ?? '') : undefined);
+const groupOf = ({ eventSourceARN, attributes }) =>
+  String(eventSourceARN ?? '').endsWith('.fifo') ? String(attributes?.MessageGroupId ?? '') : undefined;
 
 function grouped(records) {
   const groups = new Map();

@@ -6,8 +6,12 @@ import { MAX_BODY, PushHandler } from './push.mjs';
 
 /** See index.d.mts. */
 export class AzureHandler extends PushHandler {
-  /** For `app.http('push', { handler: handler.handleRequest })`: answers an HttpRequest with what the platform makes a response of. */
-  handleRequest = async (request) => this.answer(request.method, request.headers, await collected(request.body ?? [], MAX_BODY));
+  /**
+   * For `app.http('push', { handler: handler.handleRequest })`: answers an HttpRequest with what the platform makes a
+   * response of.
+   */
+  handleRequest = async (request) =>
+    this.answer(request.method, request.headers, await collected(request.body ?? [], MAX_BODY));
 
   /** For `app.serviceBusQueue('job', { handler: handler.handleQueue })` and `app.storageQueue`. */
   handleQueue = async (message, context) => {

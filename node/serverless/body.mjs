@@ -1,6 +1,9 @@
 // Bytes of streams, read up to a limit.
 
-/** The bytes of a stream or another iterable of chunks; undefined, and reading has ended, when there are more than `most`. */
+/**
+ * The bytes of a stream or another iterable of chunks; undefined, and reading has ended, when there are more than
+ * `most`.
+ */
 export async function collected(chunks, most) {
   const parts = [];
   let size = 0;

@@ -1,5 +1,5 @@
-// What a run keeps for later attempts: the document of core/sdk/src/worker/durable.rs. Without steps it is what the handler has saved; with
-// steps it is { "$ojs.state": …, "$ojs.steps": { name: result } }.
+// What a run keeps for later attempts: the document of core/sdk/src/worker/durable.rs. Without steps it is what the
+// handler has saved; with steps it is { "$ojs.state": …, "$ojs.steps": { name: result } }.
 import errors from '#core/errors';
 import json from '#core/json';
 
@@ -44,9 +44,11 @@ export class Checkpoint {
   }
 
   async #save(step, value, put) {
-    if (step === undefined && value === null) throw new errors.OJSValidationError('a checkpoint must not be null: delete it instead');
+    if (step === undefined && value === null)
+      throw new errors.OJSValidationError('a checkpoint must not be null: delete it instead');
     const length = step === undefined ? 1 : new TextEncoder().encode(step).length;
-    if (length < 1 || length > MAX_NAME) throw new errors.OJSValidationError(`the name of a step has 1 to ${MAX_NAME} bytes`);
+    if (length < 1 || length > MAX_NAME)
+      throw new errors.OJSValidationError(`the name of a step has 1 to ${MAX_NAME} bytes`);
     const state = step === undefined ? value : this.#state;
     const steps = step === undefined ? this.#steps : { ...this.#steps, [step]: value };
     const sequence = await put(documentOf(state, steps));

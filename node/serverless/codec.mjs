@@ -1,4 +1,5 @@
-// Decrypts the arguments of jobs, by Web Crypto: the forms of core/sdk/src/encryption/codec.rs. Compression beside gzip is not in edge runtimes.
+// Decrypts the arguments of jobs, by Web Crypto: the forms of core/sdk/src/encryption/codec.rs. Compression beside gzip
+// is not in edge runtimes.
 import json from '#core/json';
 import outcomes from '#core/outcome';
 import platform from '#core/platform';
@@ -31,10 +32,15 @@ function bytesOf(text) {
 
 function keyBytes(key) {
   if (typeof key !== 'string') return key;
-  return /^[0-9a-f]{64}$/i.test(key) ? Uint8Array.from(key.match(/../g), (byte) => Number.parseInt(byte, 16)) : bytesOf(key);
+  return /^[0-9a-f]{64}$/i.test(key)
+    ? Uint8Array.from(key.match(/../g), (byte) => Number.parseInt(byte, 16))
+    : bytesOf(key);
 }
 
-/** Keys as other packages take them: `name:key,name:key`, or an object; a key is 64 hexadecimal characters, base64, or 32 bytes. */
+/**
+ * Keys as other packages take them: `name:key,name:key`, or an object; a key is 64 hexadecimal characters, base64, or
+ * 32 bytes.
+ */
 export function keysOf(given) {
   if (!given) return new Map();
   const pairs = typeof given === 'string' ? given.split(',').map((part) => split(part.trim())) : Object.entries(given);
@@ -54,7 +60,8 @@ function checked(key) {
   } catch {
     bytes = undefined;
   }
-  if (bytes?.length !== 32) throw new errors.OJSValidationError('encryptionKeys: a key is 32 bytes: 64 hexadecimal characters, or base64');
+  if (bytes?.length !== 32)
+    throw new errors.OJSValidationError('encryptionKeys: a key is 32 bytes: 64 hexadecimal characters, or base64');
   return bytes;
 }
 
@@ -86,7 +93,10 @@ async function opened(key, nonce, sealed) {
   }
 }
 
-/** The three forms: the nonce in the metadata, behind a version byte, or before the ciphertext. The tag says which one it is. */
+/**
+ * The three forms: the nonce in the metadata, behind a version byte, or before the ciphertext. The tag says which one
+ * it is.
+ */
 async function unsealed(key, nonce, data) {
   if (nonce !== undefined) return opened(key, nonce, data);
   const versioned = data[0] === 1 ? await opened(key, data.slice(1, NONCE + 1), data.slice(NONCE + 1)) : undefined;
@@ -107,9 +117,17 @@ async function undo(keys, { encodings, keyId, nonce }, data) {
     if (name === AES || name === 'aes-256-gcm') {
       if (typeof keyId !== 'string') throw malformed('no key is named');
       const key = keys.get(keyId);
-      if (key === undefined) throw new Unreadable('x_codec_unknown_key', `the arguments are encrypted with the key '${keyId}', which is not known here`);
+      if (key === undefined)
+        throw new Unreadable(
+          'x_codec_unknown_key',
+          `the arguments are encrypted with the key '${keyId}', which is not known here`,
+        );
       bytes = await unsealed(key, nonce === undefined ? undefined : decoded(nonce, 'their nonce is no base64'), bytes);
-      if (bytes === undefined) throw new Unreadable('x_codec_auth_failed', `the arguments do not belong to the key '${keyId}', or were changed`);
+      if (bytes === undefined)
+        throw new Unreadable(
+          'x_codec_auth_failed',
+          `the arguments do not belong to the key '${keyId}', or were changed`,
+        );
     } else if (name === 'gzip/plain' || name === 'gzip') bytes = await gunzipped(bytes);
     else throw malformed(`their encoding '${name}' is not known here`);
   }

@@ -1,8 +1,8 @@
 // The point in time at which a function has to have answered.
 
 /**
- * A platform's limit less a margin for the answer, both in milliseconds, on a clock that only grows. Of a short limit half is kept as a margin at
- * most: a function with three seconds works one and a half.
+ * A platform's limit less a margin for the answer, both in milliseconds, on a clock that only grows. Of a short limit
+ * half is kept as a margin at most: a function with three seconds works one and a half.
  */
 export class Deadline {
   #clock;

@@ -24,15 +24,16 @@ function whole(name, value, otherwise) {
 }
 
 /**
- * Reads the body of a push delivery, `{ job, worker_id, delivery_id }`, or a job alone. Throws OJSValidationError (`invalid_request`), which
- * names the wrong member.
+ * Reads the body of a push delivery, `{ job, worker_id, delivery_id }`, or a job alone. Throws OJSValidationError
+ * (`invalid_request`), which names the wrong member.
  */
 export function deliveryOf(data) {
   if (!isObject(data)) throw invalid('the body must be a JSON object with a job');
   const { job = data } = data;
   if (!isObject(job)) throw invalid("'job' must be an object");
   for (const name of ['id', 'type']) {
-    if (typeof job[name] !== 'string' || job[name] === '') throw invalid(`'${name}' of the job must be a text that is not empty`);
+    if (typeof job[name] !== 'string' || job[name] === '')
+      throw invalid(`'${name}' of the job must be a text that is not empty`);
   }
   if (!Array.isArray(job.args ?? [])) throw invalid("'args' of the job must be an array");
   const timeout = whole('timeout_ms', job.timeout_ms, 0);
@@ -51,5 +52,8 @@ export function deliveryOf(data) {
 
 /** The members by which a call to the server names a delivery, beside the job's id. */
 export function leaseOf({ workerId, leaseToken }) {
-  return { ...(workerId === undefined ? {} : { worker_id: workerId }), ...(leaseToken === undefined ? {} : { lease_token: leaseToken }) };
+  return {
+    ...(workerId === undefined ? {} : { worker_id: workerId }),
+    ...(leaseToken === undefined ? {} : { lease_token: leaseToken }),
+  };
 }

@@ -3,8 +3,8 @@ import errors from '#core/errors';
 import outcomes from '#core/outcome';
 
 /**
- * The job has failed, and no OJS server has taken note of it: the platform shall deliver the event again. Thrown to platforms that learn of a failure
- * by an error. `code` and `retryable` are those of the failure.
+ * The job has failed, and no OJS server has taken note of it: the platform shall deliver the event again. Thrown to
+ * platforms that learn of a failure by an error. `code` and `retryable` are those of the failure.
  */
 export class DeliveryFailedError extends errors.OJSError {}
 

@@ -14,7 +14,10 @@ export class GoogleHandler extends PushHandler {
     else super({ ...limit, ...worker });
   }
 
-  /** Runs the job in the data of a Pub/Sub message, or the job that is the event's data itself, and reports its outcome. */
+  /**
+   * Runs the job in the data of a Pub/Sub message, or the job that is the event's data itself, and reports its
+   * outcome.
+   */
   async handleCloudEvent(event) {
     const delivery = deliveryOf(dataOf(event));
     const outcome = await this.run(delivery, { deadline: this.within() });

@@ -1,10 +1,33 @@
 /** Handlers of a worker in functions, without the native half: for Node.js and for edge runtimes, by Web APIs alone. */
-import type { CancelReason, ExecutionMiddleware, Handler, Job, JobContext, MiddlewareChain, OJSWorker } from '../index.cjs';
+import type {
+  CancelReason,
+  ExecutionMiddleware,
+  Handler,
+  Job,
+  JobContext,
+  MiddlewareChain,
+  OJSWorker,
+} from '../index.cjs';
 
 export {
-  JobCancelledError, JobContext, MiddlewareChain, NonRetryableError, OJSAPIError, OJSAuthenticationError, OJSConflictError, OJSConnectionError,
-  OJSError, OJSInvalidRequestError, OJSMiddlewareError, OJSNotFoundError, OJSPayloadTooLargeError, OJSRateLimitError, OJSTimeoutError,
-  OJSUntrustedWebhookError, OJSValidationError, Snooze,
+  JobCancelledError,
+  JobContext,
+  MiddlewareChain,
+  NonRetryableError,
+  OJSAPIError,
+  OJSAuthenticationError,
+  OJSConflictError,
+  OJSConnectionError,
+  OJSError,
+  OJSInvalidRequestError,
+  OJSMiddlewareError,
+  OJSNotFoundError,
+  OJSPayloadTooLargeError,
+  OJSRateLimitError,
+  OJSTimeoutError,
+  OJSUntrustedWebhookError,
+  OJSValidationError,
+  Snooze,
 } from '../index.cjs';
 export type { CancelReason, ExecutionMiddleware, Handler, Job };
 import { OJSError } from '../index.cjs';
@@ -21,13 +44,18 @@ export interface FunctionSettings {
   headers?: Record<string, string>;
   /** What calls the server, for tests. */
   fetch?: typeof globalThis.fetch;
-  /** Keys that arguments are decrypted with: `name:key,name:key`, or 32 bytes by name; `OJS_ENCRYPTION_KEYS` in the environment. */
+  /**
+   * Keys that arguments are decrypted with: `name:key,name:key`, or 32 bytes by name; `OJS_ENCRYPTION_KEYS` in the
+   * environment.
+   */
   encryptionKeys?: string | Record<string, Uint8Array | string>;
-  /** What becomes of a job whose type has no handler: `fail` for good (the default), or `release` for another attempt. */
+  /**
+   * What becomes of a job whose type has no handler: `fail` for good (the default), or `release` for another attempt.
+   */
   unknownTypes?: 'fail' | 'release';
   /**
-   * A run ends so many milliseconds before the platform's limit, with a failure that is tried again (5,000). It is half of the time that is left, if
-   * that is less.
+   * A run ends so many milliseconds before the platform's limit, with a failure that is tried again (5,000). It is half
+   * of the time that is left, if that is less.
    */
   safetyMargin?: number;
   /** Where warnings go (`console`). */
@@ -35,7 +63,10 @@ export interface FunctionSettings {
 }
 
 export interface PushSettings extends FunctionSettings {
-  /** The endpoint's secret, or several while it is being replaced; `OJS_SIGNING_SECRET` in the environment, separated by commas. */
+  /**
+   * The endpoint's secret, or several while it is being replaced; `OJS_SIGNING_SECRET` in the environment, separated
+   * by commas.
+   */
   signingSecret?: string | Iterable<string>;
   /** How old a signature may be, in seconds (300). */
   tolerance?: number;
@@ -54,7 +85,10 @@ export interface Answer {
   body: string;
 }
 
-/** Runs the handlers of a worker where a platform calls them: with the registry, the middleware, the context and the errors of a worker. */
+/**
+ * Runs the handlers of a worker where a platform calls them: with the registry, the middleware, the context and the
+ * errors of a worker.
+ */
 export class FunctionHandler {
   /** With handlers of its own, or with those of a worker, which is never started. */
   constructor(settings?: FunctionSettings);
@@ -69,14 +103,21 @@ export class FunctionHandler {
 }
 
 /**
- * Answers push deliveries. A request without a valid signature, or one that was signed too long ago, is answered 401 and runs nothing. A delivery
- * that arrives twice gets its first answer, and runs once.
+ * Answers push deliveries. A request without a valid signature, or one that was signed too long ago, is answered 401
+ * and runs nothing. A delivery that arrives twice gets its first answer, and runs once.
  */
 export class PushHandler extends FunctionHandler {
   constructor(settings?: PushSettings);
   constructor(worker: OJSWorker, settings?: PushSettings);
-  /** The answer to one request: 200 with the outcome of its job; 401, 400, 405 or 413. `body` is that of the request byte for byte. */
-  answer(method: string, headers: Headers | Record<string, string | readonly string[] | undefined>, body: Uint8Array | string): Promise<Answer>;
+  /**
+   * The answer to one request: 200 with the outcome of its job; 401, 400, 405 or 413. `body` is that of the request
+   * byte for byte.
+   */
+  answer(
+    method: string,
+    headers: Headers | Record<string, string | readonly string[] | undefined>,
+    body: Uint8Array | string,
+  ): Promise<Answer>;
   /** Answers a request of fetch: Cloudflare, Vercel, Deno, Bun, Next.js, Hono. */
   fetch(request: Request, env?: Environment): Promise<Response>;
   /** Answers a request of Node.js: Express, Google's functions framework, a server of `node:http`. */
@@ -124,8 +165,8 @@ export class LambdaHandler extends PushHandler {
   /** Takes an event of any kind, which it tells by its members. */
   readonly handle: (event: any, context?: LambdaContext) => Promise<BatchAnswer | DirectAnswer | URLAnswer>;
   /**
-   * Runs the jobs of a batch. The event source mapping needs `ReportBatchItemFailures`. In a FIFO queue the first failure that will be tried again ends
-   * the work on its message group; other messages run beside each other.
+   * Runs the jobs of a batch. The event source mapping needs `ReportBatchItemFailures`. In a FIFO queue the first
+   * failure that will be tried again ends the work on its message group; other messages run beside each other.
    */
   readonly handleSQS: (event: any, context?: LambdaContext) => Promise<BatchAnswer>;
   /** Answers a push delivery that came by a function URL or API Gateway (payload formats 1.0 and 2.0). */
@@ -138,7 +179,10 @@ export class LambdaHandler extends PushHandler {
 
 /** Google Cloud Functions: `handleHTTP`, and CloudEvents of Pub/Sub. */
 export class GoogleHandler extends PushHandler {
-  /** Runs the job in a Pub/Sub message, and reports its outcome; rejects with DeliveryFailedError when it has failed and no server knows. */
+  /**
+   * Runs the job in a Pub/Sub message, and reports its outcome; rejects with DeliveryFailedError when it has failed
+   * and no server knows.
+   */
   handleCloudEvent(event: { data?: any }): Promise<void>;
 }
 
@@ -146,11 +190,17 @@ export class GoogleHandler extends PushHandler {
 export class AzureHandler extends PushHandler {
   /** Answers an `HttpRequest` with an `HttpResponseInit`. */
   readonly handleRequest: (request: { method: string; headers: any; body: any }) => Promise<Answer>;
-  /** Runs the job in a message of Service Bus or of a storage queue; rejects with DeliveryFailedError when it has failed and no server knows. */
+  /**
+   * Runs the job in a message of Service Bus or of a storage queue; rejects with DeliveryFailedError when it has
+   * failed and no server knows.
+   */
   readonly handleQueue: (message: unknown, context?: { triggerMetadata?: Record<string, any> }) => Promise<void>;
 }
 
-/** Cloudflare Workers: `export default { fetch: handler.fetch, queue: handler.queue }`. Settings come from bindings too (`env.OJS_URL` and so on). */
+/**
+ * Cloudflare Workers: `export default { fetch: handler.fetch, queue: handler.queue }`. Settings come from bindings too
+ * (`env.OJS_URL` and so on).
+ */
 export class CloudflareHandler extends PushHandler {
   /** Runs the jobs of a batch, and acknowledges or retries each. */
   readonly queue: (batch: { readonly messages: readonly QueueMessage[] }, env?: Environment) => Promise<void>;

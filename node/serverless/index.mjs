@@ -6,9 +6,22 @@ import middleware from '#core/middleware';
 export const { JobContext } = contexts;
 export const { MiddlewareChain } = middleware;
 export const {
-  OJSError, OJSAPIError, OJSConflictError, OJSNotFoundError, OJSRateLimitError, OJSPayloadTooLargeError, OJSInvalidRequestError,
-  OJSAuthenticationError, OJSConnectionError, OJSTimeoutError, OJSValidationError, OJSMiddlewareError, OJSUntrustedWebhookError,
-  NonRetryableError, Snooze, JobCancelledError,
+  OJSError,
+  OJSAPIError,
+  OJSConflictError,
+  OJSNotFoundError,
+  OJSRateLimitError,
+  OJSPayloadTooLargeError,
+  OJSInvalidRequestError,
+  OJSAuthenticationError,
+  OJSConnectionError,
+  OJSTimeoutError,
+  OJSValidationError,
+  OJSMiddlewareError,
+  OJSUntrustedWebhookError,
+  NonRetryableError,
+  Snooze,
+  JobCancelledError,
 } = errors;
 export { LambdaHandler } from './aws.mjs';
 export { AzureHandler } from './azure.mjs';

@@ -1,4 +1,5 @@
-// What a job's context asks of the server, where a function runs the job instead of a worker. Calls are plain requests under the delivery's lease.
+// What a job's context asks of the server, where a function runs the job instead of a worker. Calls are plain requests
+// under the delivery's lease.
 import contexts from '#core/context';
 import errors from '#core/errors';
 import json from '#core/json';
@@ -48,7 +49,9 @@ export class FunctionLink {
 
   async save(_low, _high, step, text) {
     if (this.#server === undefined) {
-      throw new errors.OJSValidationError('checkpoints are kept by the server: give the function its URL, ojsUrl or OJS_URL');
+      throw new errors.OJSValidationError(
+        'checkpoints are kept by the server: give the function its URL, ojsUrl or OJS_URL',
+      );
     }
     try {
       const put = async (state) => (await this.#put('checkpoint', { state })).sequence;
@@ -69,7 +72,10 @@ export class FunctionLink {
   }
 
   #put(what, members) {
-    return this.#server.request('PUT', `/jobs/${encodeURIComponent(this.#delivery.id)}/${what}`, { ...members, ...leaseOf(this.#delivery) });
+    return this.#server.request('PUT', `/jobs/${encodeURIComponent(this.#delivery.id)}/${what}`, {
+      ...members,
+      ...leaseOf(this.#delivery),
+    });
   }
 
   async #sendProgress() {

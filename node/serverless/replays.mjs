@@ -20,7 +20,9 @@ export class Replays {
     this.#most = size;
   }
 
-  /** The answer of a delivery: that of its first arrival, else what `run` resolves to. One that rejects is forgotten. */
+  /**
+   * The answer of a delivery: that of its first arrival, else what `run` resolves to. One that rejects is forgotten.
+   */
   once(delivery, run) {
     const old = this.#clock() - this.#age;
     this.#forget(({ since }) => since <= old || this.#size > this.#most);
@@ -29,7 +31,10 @@ export class Replays {
     this.#forget(() => this.#known.size >= this.#entries);
     const entry = { since: this.#clock(), size: 0, answer: run() };
     this.#known.set(delivery, entry);
-    entry.answer.then((answer) => this.#settled(delivery, entry, answer.body.length), () => this.#known.delete(delivery));
+    entry.answer.then(
+      (answer) => this.#settled(delivery, entry, answer.body.length),
+      () => this.#known.delete(delivery),
+    );
     return entry.answer;
   }
 

@@ -48,12 +48,22 @@ export class Server {
     let text;
     try {
       const signal = AbortSignal.timeout(TIMEOUT);
-      const answer = await this.#fetch(this.#base + path, { method, headers: this.#headers, signal, redirect: 'manual', ...sent });
+      const answer = await this.#fetch(this.#base + path, {
+        method,
+        headers: this.#headers,
+        signal,
+        redirect: 'manual',
+        ...sent,
+      });
       status = answer.status;
       text = await answer.text();
     } catch (cause) {
       const Class = cause?.name === 'TimeoutError' ? errors.OJSTimeoutError : errors.OJSConnectionError;
-      throw new Class(`no answer to ${method} ${path}: ${cause?.message ?? cause}`, { code: 'connection_error', retryable: true, cause });
+      throw new Class(`no answer to ${method} ${path}: ${cause?.message ?? cause}`, {
+        code: 'connection_error',
+        retryable: true,
+        cause,
+      });
     }
     if (status >= 200 && status < 300) return text === '' ? undefined : json.parseAnswer(text);
     throw refusal(status, text);
@@ -68,7 +78,11 @@ function refusal(status, text) {
     about = undefined;
   }
   if (about === null || typeof about !== 'object') {
-    return new errors.OJSConnectionError(`HTTP ${status} without an OJS error body`, { code: 'connection_error', status, retryable: status >= 500 });
+    return new errors.OJSConnectionError(`HTTP ${status} without an OJS error body`, {
+      code: 'connection_error',
+      status,
+      retryable: status >= 500,
+    });
   }
   const Class = BY_STATUS[status] ?? errors.OJSAPIError;
   return new Class(about.message, { ...about, status, requestId: about.request_id });

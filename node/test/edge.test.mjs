@@ -1,4 +1,5 @@
-// The serverless part in edge runtimes: Cloudflare's workerd, and the runtime of Vercel's edge functions. Neither has Node.js nor the native half.
+// The serverless part in edge runtimes: Cloudflare's workerd, and the runtime of Vercel's edge functions. Neither has
+// Node.js nor the native half.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -42,8 +43,21 @@ function bundled(source, format) {
   const [from, to] = [path.join(place, `${format}.mjs`), path.join(place, `${format}.out.js`)];
   writeFileSync(from, source);
   const { outputFiles, metafile } = edge('esbuild').buildSync({
-    entryPoints: [from], bundle: true, format, outfile: to, write: false, metafile: true, platform: 'browser', conditions: ['workerd', 'worker'], target: 'es2022' });
-  assert.deepEqual(Object.keys(metafile.inputs).filter((name) => /node:|\.cjs$|\.node$/.test(name)), [], 'Web APIs and ES modules alone');
+    entryPoints: [from],
+    bundle: true,
+    format,
+    outfile: to,
+    write: false,
+    metafile: true,
+    platform: 'browser',
+    conditions: ['workerd', 'worker'],
+    target: 'es2022',
+  });
+  assert.deepEqual(
+    Object.keys(metafile.inputs).filter((name) => /node:|\.cjs$|\.node$/.test(name)),
+    [],
+    'Web APIs and ES modules alone',
+  );
   return outputFiles[0].text;
 }
 
@@ -56,13 +70,20 @@ process.on('exit', () => rmSync(place, { recursive: true, force: true }));
 /** A Worker of Cloudflare in workerd. */
 async function cloudflare(t, bindings, options = {}) {
   const { Miniflare } = edge('miniflare');
-  const worker = new Miniflare({ modules: true, script: bundled(WORKER, 'esm'), compatibilityDate: '2025-01-01', bindings, ...options });
+  const worker = new Miniflare({
+    modules: true,
+    script: bundled(WORKER, 'esm'),
+    compatibilityDate: '2025-01-01',
+    bindings,
+    ...options,
+  });
   t.after(() => worker.dispose());
   await worker.ready;
   return worker;
 }
 
-const send = (target, body, headers = signed(body)) => target.dispatchFetch('http://localhost/', { method: 'POST', body, headers });
+const send = (target, body, headers = signed(body)) =>
+  target.dispatchFetch('http://localhost/', { method: 'POST', body, headers });
 
 /** What every edge runtime answers to deliveries. */
 async function deliveries(target) {
@@ -70,7 +91,10 @@ async function deliveries(target) {
   const answer = async (of) => (await send(target, pushed(of, `del_${(count += 1)}`))).json();
   assert.deepEqual(await answer(job('email.send', ['ada'])), { status: 'completed', result: { sent: ['ada'] } });
   for (const [arg, code, retryable] of [
-    ['fail', 'handler_error', true], ['decline', 'card_declined', false], ['later', 'snooze', true], ['map', 'serialization_error', false],
+    ['fail', 'handler_error', true],
+    ['decline', 'card_declined', false],
+    ['later', 'snooze', true],
+    ['map', 'serialization_error', false],
   ]) {
     const { status, error, ...rest } = await answer(job('email.send', [arg]));
     assert.deepEqual([status, error.code, error.retryable], ['failed', code, retryable], error.message);
@@ -79,7 +103,10 @@ async function deliveries(target) {
   assert.equal((await answer(job('other'))).error.code, 'no_handler');
   // An integer that no number of JavaScript holds comes back as it went.
   const body = pushed(job('email.send', [0]), 'del_big').replace('[0]', '[12345678901234567890]');
-  assert.equal(await (await send(target, body)).text(), '{"status":"completed","result":{"sent":[12345678901234567890]}}');
+  assert.equal(
+    await (await send(target, body)).text(),
+    '{"status":"completed","result":{"sent":[12345678901234567890]}}',
+  );
   const plain = pushed(job());
   assert.equal((await send(target, plain, {})).status, 401);
   assert.equal((await send(target, plain, signed(plain, 'whsec_other'))).status, 401);
@@ -107,8 +134,14 @@ test('on Cloudflare Workers, encrypted arguments', async (t) => {
 
 test("a queue of Cloudflare's, whose jobs are acked at the server", async (t) => {
   const { jobs, states, url } = await engine(t);
-  const worker = await cloudflare(t, { OJS_URL: url }, {
-    queueProducers: { QUEUE: 'ojs' }, queueConsumers: { ojs: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 0 } } });
+  const worker = await cloudflare(
+    t,
+    { OJS_URL: url },
+    {
+      queueProducers: { QUEUE: 'ojs' },
+      queueConsumers: { ojs: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 0 } },
+    },
+  );
   const { QUEUE } = await worker.getBindings();
   const all = await jobs('ada', 'fail', 'decline');
   for (const one of all) await QUEUE.send(one);
@@ -119,12 +152,19 @@ test("a queue of Cloudflare's, whose jobs are acked at the server", async (t) =>
 test('a consumer of a queue acknowledges what is done, and what cannot be read', async (t) => {
   const worker = await cloudflare(t, {});
   const consumer = await worker.getWorker();
-  const messages = [job('email.send', ['ada']), job('email.send', ['fail']), 'not a job']
-    .map((body, index) => ({ id: `m${index}`, timestamp: new Date(NOW * 1000), attempts: 1, body }));
+  const messages = [job('email.send', ['ada']), job('email.send', ['fail']), 'not a job'].map((body, index) => ({
+    id: `m${index}`,
+    timestamp: new Date(NOW * 1000),
+    attempts: 1,
+    body,
+  }));
   const { outcome, explicitAcks, retryMessages } = await consumer.queue('ojs', messages);
   assert.equal(outcome, 'ok');
   assert.deepEqual(explicitAcks, ['m0', 'm2']);
-  assert.deepEqual(retryMessages.map(({ msgId }) => msgId), ['m1']);
+  assert.deepEqual(
+    retryMessages.map(({ msgId }) => msgId),
+    ['m1'],
+  );
 });
 
 test("in the runtime of Vercel's edge functions", async () => {
@@ -134,7 +174,10 @@ test("in the runtime of Vercel's edge functions", async () => {
 });
 
 test('it loads where there is neither the native half nor a Node.js module', () => {
-  const program = bundled("import * as all from '@openjobspec/sdk/serverless'; globalThis.names = Object.keys(all);", 'iife');
+  const program = bundled(
+    "import * as all from '@openjobspec/sdk/serverless'; globalThis.names = Object.keys(all);",
+    'iife',
+  );
   const check = `const vm = require('node:vm'); const context = vm.createContext({ crypto, performance, console }); vm.runInContext(${JSON.stringify(program)}, context); console.log(context.names.includes('LambdaHandler'));`;
   assert.equal(execFileSync(process.execPath, ['-e', check], { encoding: 'utf8' }), 'true\n');
 });

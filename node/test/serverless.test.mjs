@@ -3,7 +3,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NonRetryableError, OJSClient, OJSWorker, Snooze } from '@openjobspec/sdk';
 import * as serverless from '@openjobspec/sdk/serverless';
-import { edge, engine, failures, job, lambda, pushed, remaining, signed, silent, sqsEvent, SECRET, clock } from './serverless_support.mjs';
+import {
+  edge,
+  engine,
+  failures,
+  job,
+  lambda,
+  pushed,
+  remaining,
+  signed,
+  silent,
+  sqsEvent,
+  SECRET,
+  clock,
+} from './serverless_support.mjs';
 import { eventually, signal } from './support.mjs';
 
 const { AzureHandler, DeliveryFailedError, GoogleHandler, LambdaHandler } = serverless;
@@ -34,19 +47,43 @@ test('a handler gets what a worker gives it, inside its middleware', async () =>
       return next();
     })
     .register('email.send', (ctx) => {
-      seen = { id: ctx.id, type: ctx.type, queue: ctx.queue, attempt: ctx.attempt, meta: ctx.meta, args: ctx.args, layers: ctx.metadata.layers };
+      seen = {
+        id: ctx.id,
+        type: ctx.type,
+        queue: ctx.queue,
+        attempt: ctx.attempt,
+        meta: ctx.meta,
+        args: ctx.args,
+        layers: ctx.metadata.layers,
+      };
       return 'sent';
     });
-  const given = job('email.send', ['ada', 12345678901234567890n], { queue: 'mail', attempt: 3, meta: { tenant_id: 'acme' } });
+  const given = job('email.send', ['ada', 12345678901234567890n], {
+    queue: 'mail',
+    attempt: 3,
+    meta: { tenant_id: 'acme' },
+  });
   const answer = await handler.handle(given);
   assert.deepEqual(answer, { status: 'completed', job_id: given.id, result: 'sent' });
   assert.deepEqual(order, ['outer', 'inner']);
-  assert.deepEqual(seen, { id: given.id, type: 'email.send', queue: 'mail', attempt: 3, meta: { tenant_id: 'acme' }, args: given.args, layers: 2 });
+  assert.deepEqual(seen, {
+    id: given.id,
+    type: 'email.send',
+    queue: 'mail',
+    attempt: 3,
+    meta: { tenant_id: 'acme' },
+    args: given.args,
+    layers: 2,
+  });
 });
 
 test('errors are those of a worker, and their classes are the same', async () => {
   assert.equal(serverless.NonRetryableError, NonRetryableError);
-  for (const [arg, code, retryable] of [['fail', 'handler_error', true], ['decline', 'card_declined', false], ['later', 'snooze', true]]) {
+  for (const [arg, code, retryable] of [
+    ['fail', 'handler_error', true],
+    ['decline', 'card_declined', false],
+    ['later', 'snooze', true],
+  ]) {
     const { status, error } = await handlerOf().handle(job('email.send', [arg]));
     assert.deepEqual([status, error.code, error.retryable], ['failed', code, retryable]);
   }
@@ -58,7 +95,13 @@ test('errors are those of a worker, and their classes are the same', async () =>
 });
 
 test('wrong settings and handlers are refused by name', () => {
-  for (const settings of [{ urls: 'x' }, { safetyMargin: -1 }, { timeout: 0 }, { unknownTypes: 'x' }, { unsigned: true, signingSecret: 'a' }]) {
+  for (const settings of [
+    { urls: 'x' },
+    { safetyMargin: -1 },
+    { timeout: 0 },
+    { unknownTypes: 'x' },
+    { unsigned: true, signingSecret: 'a' },
+  ]) {
     assert.throws(() => new LambdaHandler(settings), serverless.OJSValidationError, JSON.stringify(settings));
   }
   assert.throws(() => new LambdaHandler().register('a', (ctx, to) => to), /context alone/);
@@ -72,22 +115,43 @@ test('arguments are decrypted, in every form that the core writes', async (t) =>
   await producer.enqueue('email.send', ['secret', { n: 1 }], { meta: { tenant_id: 'acme' } });
   const [delivered] = await claim();
   assert.ok(!JSON.stringify(delivered).includes('secret'));
-  const read = (settings, of = delivered) => new LambdaHandler({ logger: silent, ...settings }).register('email.send', (ctx) => [ctx.args, ctx.meta]).handle(of);
-  assert.deepEqual((await read({ encryptionKeys: { 'k-1': KEY } })).result, [['secret', { n: 1 }], { tenant_id: 'acme' }]);
+  const read = (settings, of = delivered) =>
+    new LambdaHandler({ logger: silent, ...settings }).register('email.send', (ctx) => [ctx.args, ctx.meta]).handle(of);
+  assert.deepEqual((await read({ encryptionKeys: { 'k-1': KEY } })).result, [
+    ['secret', { n: 1 }],
+    { tenant_id: 'acme' },
+  ]);
   const hex = Buffer.from(KEY).toString('hex');
   // The test vectors of extensions section 8.3.
-  const detached = { 'ojs.codec.encodings': ['binary/encrypted'], 'ojs.codec.key_id': 'k-07', 'ojs.codec.nonce': 'AAECAwQFBgcICQoL' };
+  const detached = {
+    'ojs.codec.encodings': ['binary/encrypted'],
+    'ojs.codec.key_id': 'k-07',
+    'ojs.codec.nonce': 'AAECAwQFBgcICQoL',
+  };
   const { 'ojs.codec.nonce': _, ...inline } = detached;
   for (const [args, meta] of [
-    [[{ ojs_encoded: true, encoding: 'binary/encrypted', data: 'AQABAgMEBQYHCAkKCxwgo2igl4J+9SD6+92MVg7su6UYi1kxXgJWmNhXs4U8rLYbcuouHWUukazI' }], inline],
+    [
+      [
+        {
+          ojs_encoded: true,
+          encoding: 'binary/encrypted',
+          data: 'AQABAgMEBQYHCAkKCxwgo2igl4J+9SD6+92MVg7su6UYi1kxXgJWmNhXs4U8rLYbcuouHWUukazI',
+        },
+      ],
+      inline,
+    ],
     [['AAECAwQFBgcICQoLHCCjaKCXgn71IPr73YxWDuy7pRiLWTFeAlaY2FezhTysthty6i4dZS6RrMg='], inline],
     [['HCCjaKCXgn71IPr73YxWDuy7pRiLWTFeAlaY2FezhTysthty6i4dZS6RrMg='], detached],
   ]) {
-    const { result } = await read({ encryptionKeys: `k-08:${hex.replaceAll('0', '1')},k-07:${hex}` }, job('email.send', args, { meta }));
+    const { result } = await read(
+      { encryptionKeys: `k-08:${hex.replaceAll('0', '1')},k-07:${hex}` },
+      job('email.send', args, { meta }),
+    );
     assert.deepEqual(result, [['user@example.com', { n: 1 }], {}]);
   }
   for (const [keys, code, retryable] of [
-    [{ 'k-2': KEY }, 'x_codec_unknown_key', true], [{ 'k-1': new Uint8Array(32) }, 'x_codec_auth_failed', false],
+    [{ 'k-2': KEY }, 'x_codec_unknown_key', true],
+    [{ 'k-1': new Uint8Array(32) }, 'x_codec_auth_failed', false],
   ]) {
     const { error } = await read({ encryptionKeys: keys });
     assert.deepEqual([error.code, error.type, error.retryable], [code, 'DecryptionError', retryable]);
@@ -119,15 +183,19 @@ test('compressed arguments are read where the runtime can, and bounded', async (
 
 test('a run ends before the limit of the platform, and of the job', async () => {
   let aborted = 0;
-  const wait = (ctx) => new Promise((resolve, reject) => {
-    ctx.signal.addEventListener('abort', () => {
-      aborted += ctx.cancelReason === 'timed_out';
-      if (ctx.args[0] === 'completes') resolve('late');
-      else reject(ctx.signal.reason);
+  const wait = (ctx) =>
+    new Promise((resolve, reject) => {
+      ctx.signal.addEventListener('abort', () => {
+        aborted += ctx.cancelReason === 'timed_out';
+        if (ctx.args[0] === 'completes') resolve('late');
+        else reject(ctx.signal.reason);
+      });
     });
-  });
   const handler = new LambdaHandler({ safetyMargin: 20 }).register('email.send', wait);
-  for (const [given, context] of [[job(), remaining(40)], [job('email.send', [], { timeout_ms: 10 }), undefined]]) {
+  for (const [given, context] of [
+    [job(), remaining(40)],
+    [job('email.send', [], { timeout_ms: 10 }), undefined],
+  ]) {
     const { error } = await handler.handle(given, context);
     assert.deepEqual([error.code, error.retryable], ['timeout', true]);
   }
@@ -175,7 +243,10 @@ test('the registry of a worker serves a function too', async (t) => {
   worker.use(async (ctx, next) => ({ ...(await next()), layer: true }));
   worker.register('email.send', () => ({ sent: true }));
   const all = await jobs('a');
-  assert.deepEqual((await new LambdaHandler(worker, { ojsUrl: url }).handle(all[0])).result, { sent: true, layer: true });
+  assert.deepEqual((await new LambdaHandler(worker, { ojsUrl: url }).handle(all[0])).result, {
+    sent: true,
+    layer: true,
+  });
   assert.deepEqual(await states(all), ['completed']);
 });
 
@@ -192,7 +263,9 @@ test('a batch acks and nacks at the server', async (t) => {
 test('without a server SQS learns of every failure, and of an outcome that does not reach it', async () => {
   const messages = ['ok', 'fail', 'decline'].map((arg) => job('email.send', [arg], { id: arg }));
   assert.deepEqual(failures(await handlerOf().handleSQS(sqsEvent([...messages, job('unknown')]))), ['m2', 'm3', 'm4']);
-  assert.deepEqual(failures(await handlerOf([], { ojsUrl: 'http://127.0.0.1:9' }).handleSQS(sqsEvent([messages[0]]))), ['m1']);
+  assert.deepEqual(failures(await handlerOf([], { ojsUrl: 'http://127.0.0.1:9' }).handleSQS(sqsEvent([messages[0]]))), [
+    'm1',
+  ]);
 });
 
 test('FIFO stops a group at its first failure and goes on with others', async (t) => {
@@ -201,7 +274,15 @@ test('FIFO stops a group at its first failure and goes on with others', async (t
   const ran = [];
   const event = sqsEvent(all, { fifo: true, groups: ['a', 'a', 'a', 'b', 'a', 'c', 'c'] });
   assert.deepEqual(failures(await handlerOf(ran, { ojsUrl: url }).handleSQS(event)), ['m2', 'm3', 'm5']);
-  assert.deepEqual(await states(all), ['completed', 'retryable', 'active', 'completed', 'active', 'discarded', 'completed']);
+  assert.deepEqual(await states(all), [
+    'completed',
+    'retryable',
+    'active',
+    'completed',
+    'active',
+    'discarded',
+    'completed',
+  ]);
   assert.deepEqual(ran.toSorted?.() ?? [...ran].sort(), [0, 1, 3, 5, 6].map((place) => all[place].id).sort());
 });
 
@@ -224,7 +305,9 @@ test('a message that comes again runs only while its lease holds; without time n
 test('a result that the server refuses fails the job for good', async (t) => {
   const { jobs, states, url } = await engine(t);
   const all = await jobs('a');
-  const handler = new LambdaHandler({ ojsUrl: url, logger: silent }).register('email.send', () => 'x'.repeat(3_000_000));
+  const handler = new LambdaHandler({ ojsUrl: url, logger: silent }).register('email.send', () =>
+    'x'.repeat(3_000_000),
+  );
   assert.deepEqual(failures(await handler.handleSQS(sqsEvent(all))), []);
   assert.deepEqual(await states(all), ['discarded']);
 });
@@ -233,22 +316,39 @@ test('every event of AWS finds its way', async () => {
   const handler = handlerOf([], { signingSecret: SECRET, clock });
   const body = pushed(job('email.send', ['ok']));
   const url = { version: '2.0', requestContext: { http: { method: 'POST' } }, headers: signed(body), body };
-  const gateway = { httpMethod: 'POST', requestContext: {}, headers: signed(body), isBase64Encoded: true, body: Buffer.from(body).toString('base64') };
+  const gateway = {
+    httpMethod: 'POST',
+    requestContext: {},
+    headers: signed(body),
+    isBase64Encoded: true,
+    body: Buffer.from(body).toString('base64'),
+  };
   for (const event of [url, gateway]) {
     const answer = await handler.handle(event, remaining(30_000));
-    assert.deepEqual([answer.statusCode, JSON.parse(answer.body).status, answer.isBase64Encoded], [200, 'completed', false]);
+    assert.deepEqual(
+      [answer.statusCode, JSON.parse(answer.body).status, answer.isBase64Encoded],
+      [200, 'completed', false],
+    );
   }
   assert.equal((await handler.handle({ ...url, headers: {} })).statusCode, 401);
   assert.equal((await handler.handle({ ...url, requestContext: { http: { method: 'GET' } } })).statusCode, 405);
-  assert.equal((await handler.handle({ source: 'app', 'detail-type': 'job', detail: job('email.send', ['ok']) })).status, 'completed');
+  assert.equal(
+    (await handler.handle({ source: 'app', 'detail-type': 'job', detail: job('email.send', ['ok']) })).status,
+    'completed',
+  );
   assert.deepEqual(await handler.handle({ Records: [] }), { batchItemFailures: [] });
-  await assert.rejects(handler.handleEventBridge({ detail: job('email.send', ['fail']) }), (error) => error instanceof DeliveryFailedError && error.retryable);
+  await assert.rejects(
+    handler.handleEventBridge({ detail: job('email.send', ['fail']) }),
+    (error) => error instanceof DeliveryFailedError && error.retryable,
+  );
   assert.throws(() => handler.handle([]), /object/);
 });
 
 test('in the loop of a runtime of Lambda', async (t) => {
   const { jobs, states, url } = await engine(t);
-  const invoke = await lambda(t, `
+  const invoke = await lambda(
+    t,
+    `
     import { LambdaHandler } from '@openjobspec/sdk/serverless';
     const ojs = new LambdaHandler();
     ojs.register('email.send', async (ctx) => {
@@ -256,7 +356,9 @@ test('in the loop of a runtime of Lambda', async (t) => {
       if (ctx.args[0] === 'fail') throw new Error('boom');
       return { sent: ctx.args[0] };
     });
-    export const handler = ojs.handle;`, { timeout: 3000, env: { OJS_URL: url } });
+    export const handler = ojs.handle;`,
+    { timeout: 3000, env: { OJS_URL: url } },
+  );
   const all = await jobs('ada', 'fail', 'wait');
   assert.deepEqual(failures(await invoke(sqsEvent(all.slice(0, 2)))), []);
   assert.deepEqual(await states(all), ['completed', 'retryable', 'active']);
@@ -275,23 +377,37 @@ test("Google's functions framework passes requests and events on", async (t) => 
   const start = async (name) => {
     const server = getTestServer(name).listen(0, '127.0.0.1');
     t.after(() => server.close());
-    await new Promise((resolve) => { server.on('listening', resolve); });
+    await new Promise((resolve) => {
+      server.on('listening', resolve);
+    });
     return `http://127.0.0.1:${server.address().port}/`;
   };
   const push = await start('push');
   const body = pushed(job('email.send', ['ada']));
   const answer = await fetch(push, { method: 'POST', headers: signed(body), body });
   assert.deepEqual(await answer.json(), { status: 'completed', result: { sent: 'ada' } });
-  assert.equal((await fetch(push, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status, 401);
+  assert.equal(
+    (await fetch(push, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status,
+    401,
+  );
   const event = await start('event');
   const all = await jobs('ada', 'fail');
   for (const one of all) {
     const data = { message: { data: Buffer.from(JSON.stringify(one)).toString('base64') } };
-    const headers = { 'content-type': 'application/json', 'ce-id': '1', 'ce-source': '//pubsub', 'ce-specversion': '1.0', 'ce-type': 'google.cloud.pubsub.topic.v1.messagePublished' };
+    const headers = {
+      'content-type': 'application/json',
+      'ce-id': '1',
+      'ce-source': '//pubsub',
+      'ce-specversion': '1.0',
+      'ce-type': 'google.cloud.pubsub.topic.v1.messagePublished',
+    };
     assert.ok((await fetch(event, { method: 'POST', headers, body: JSON.stringify(data) })).ok);
   }
   assert.deepEqual(await states(all), ['completed', 'retryable']);
-  await assert.rejects(handlerOf([], {}, GoogleHandler).handleCloudEvent({ data: job('email.send', ['fail']) }), DeliveryFailedError);
+  await assert.rejects(
+    handlerOf([], {}, GoogleHandler).handleCloudEvent({ data: job('email.send', ['fail']) }),
+    DeliveryFailedError,
+  );
   assert.ok(client);
 });
 
@@ -300,7 +416,9 @@ test('Azure passes requests and messages on', async (t) => {
   const ran = [];
   const { handleRequest, handleQueue } = handlerOf(ran, { ojsUrl: url, signingSecret: SECRET, clock }, AzureHandler);
   const body = pushed(job('email.send', ['ada']));
-  const answer = await handleRequest(new Request('http://localhost/api/ojs', { method: 'POST', headers: signed(body), body }));
+  const answer = await handleRequest(
+    new Request('http://localhost/api/ojs', { method: 'POST', headers: signed(body), body }),
+  );
   assert.deepEqual([answer.status, JSON.parse(answer.body).status], [200, 'completed']);
   const all = await jobs('ok', 'fail');
   await handleQueue(all[0], { triggerMetadata: { deliveryCount: 1 } });

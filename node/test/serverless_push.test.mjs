@@ -22,9 +22,14 @@ test("the document's request gets the document's answer", async () => {
   const answer = await endpoint().answer('POST', signed(body), body);
   assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'application/json']);
   assert.equal(answer.body, '{"status":"completed","result":{"message_id":"msg_123"}}');
-  const failing = endpoint(() => { throw new Error('SMTP connection refused'); });
+  const failing = endpoint(() => {
+    throw new Error('SMTP connection refused');
+  });
   const { status, error } = JSON.parse((await failing.answer('POST', signed(body), Buffer.from(body))).body);
-  assert.deepEqual([status, error.code, error.message, error.retryable], ['failed', 'handler_error', 'SMTP connection refused', true]);
+  assert.deepEqual(
+    [status, error.code, error.message, error.retryable],
+    ['failed', 'handler_error', 'SMTP connection refused', true],
+  );
 });
 
 const WRONG = [
@@ -38,36 +43,62 @@ const WRONG = [
   [signed(BODY, SECRET, NOW - 301), 'stale_timestamp'],
   [signed(BODY, SECRET, NOW + 301), 'stale_timestamp'],
   [{ 'webhook-signature': 'v1,AAAA', 'webhook-timestamp': String(NOW) }, 'missing_header'],
-  [{ 'webhook-signature': 'v1,AAAA v2,AAAA ?', 'webhook-timestamp': String(NOW), 'webhook-id': 'a' }, 'signature_mismatch'],
+  [
+    { 'webhook-signature': 'v1,AAAA v2,AAAA ?', 'webhook-timestamp': String(NOW), 'webhook-id': 'a' },
+    'signature_mismatch',
+  ],
 ];
 
 test('a wrong or missing signature is 401 and runs nothing, for the reason that the core gives', async () => {
   let ran = 0;
-  const handler = endpoint(() => { ran += 1; });
+  const handler = endpoint(() => {
+    ran += 1;
+  });
   for (const [headers, reason] of WRONG) {
     const answer = await handler.answer('POST', headers, BODY);
     assert.deepEqual([answer.status, JSON.parse(answer.body).error.details.reason, ran], [401, reason, 0]);
-    assert.throws(() => verifyWebhook(BODY, headers, SECRET, { now: NOW }), (error) => error.details.reason === reason, JSON.stringify(headers));
+    assert.throws(
+      () => verifyWebhook(BODY, headers, SECRET, { now: NOW }),
+      (error) => error.details.reason === reason,
+      JSON.stringify(headers),
+    );
   }
 });
 
 test('what the core takes is taken', async () => {
   const plain = '{"type":"job.completed"}';
-  const printed = { 'x-ojs-timestamp': '1708030665', 'X-OJS-SIGNATURE': 'sha256=8546408988b294b4617e3d0fe20e0d3136e60d027dacc02a97a3c59632ee4fa0' };
+  const printed = {
+    'x-ojs-timestamp': '1708030665',
+    'X-OJS-SIGNATURE': 'sha256=8546408988b294b4617e3d0fe20e0d3136e60d027dacc02a97a3c59632ee4fa0',
+  };
   verifyWebhook(plain, printed, SECRET, { now: NOW });
-  assert.equal((await endpoint().answer('POST', printed, plain)).status, 400, 'the check value of the specification: signed, and no job');
+  assert.equal(
+    (await endpoint().answer('POST', printed, plain)).status,
+    400,
+    'the check value of the specification: signed, and no job',
+  );
   const rotating = endpoint(undefined, { signingSecret: ['whsec_new', 'whsec_old'] });
-  for (const [delivery, secret] of [['del_1', 'whsec_new'], ['del_2', 'whsec_old']]) {
+  for (const [delivery, secret] of [
+    ['del_1', 'whsec_new'],
+    ['del_2', 'whsec_old'],
+  ]) {
     const body = pushed(job(), delivery);
     assert.equal((await rotating.answer('POST', new Headers(signed(body, secret)), body)).status, 200);
   }
-  const several = { ...signed(BODY), 'X-OJS-Signature': ['whsec_newer', 'whsec_new'].map((secret) => signed(BODY, secret)['X-OJS-Signature']).join(', ') };
+  const several = {
+    ...signed(BODY),
+    'X-OJS-Signature': ['whsec_newer', 'whsec_new'].map((secret) => signed(BODY, secret)['X-OJS-Signature']).join(', '),
+  };
   assert.equal((await rotating.answer('POST', several, BODY)).status, 200);
 });
 
 test('Standard Webhooks signs what we verify', async () => {
   const { Webhook } = edge('standardwebhooks');
-  const sign = (secret) => ({ 'webhook-id': 'del_1', 'webhook-timestamp': String(NOW), 'webhook-signature': new Webhook(secret).sign('del_1', new Date(NOW * 1000), BODY) });
+  const sign = (secret) => ({
+    'webhook-id': 'del_1',
+    'webhook-timestamp': String(NOW),
+    'webhook-signature': new Webhook(secret).sign('del_1', new Date(NOW * 1000), BODY),
+  });
   const handler = endpoint(undefined, { signingSecret: STANDARD });
   assert.equal((await handler.answer('POST', sign(STANDARD), BODY)).status, 200);
   assert.equal((await handler.answer('POST', { ...sign(STANDARD), 'webhook-id': 'del_2' }, BODY)).status, 401);
@@ -77,10 +108,19 @@ test('Standard Webhooks signs what we verify', async () => {
 test('secrets come from the environment; without one there is no endpoint', async (t) => {
   t.after(() => delete process.env.OJS_SIGNING_SECRET);
   process.env.OJS_SIGNING_SECRET = `whsec_next,${SECRET}`;
-  assert.equal((await endpoint(undefined, { signingSecret: undefined }).answer('POST', signed(BODY), BODY)).status, 200);
+  assert.equal(
+    (await endpoint(undefined, { signingSecret: undefined }).answer('POST', signed(BODY), BODY)).status,
+    200,
+  );
   delete process.env.OJS_SIGNING_SECRET;
-  await assert.rejects(endpoint(undefined, { signingSecret: undefined }).answer('POST', signed(BODY), BODY), /signingSecret/);
-  assert.equal((await endpoint(undefined, { signingSecret: undefined, unsigned: true }).answer('POST', {}, BODY)).status, 200);
+  await assert.rejects(
+    endpoint(undefined, { signingSecret: undefined }).answer('POST', signed(BODY), BODY),
+    /signingSecret/,
+  );
+  assert.equal(
+    (await endpoint(undefined, { signingSecret: undefined, unsigned: true }).answer('POST', {}, BODY)).status,
+    200,
+  );
 });
 
 test('what is no delivery is refused', async () => {
@@ -130,7 +170,14 @@ test('the memory of deliveries is bounded', async () => {
     });
     return isFirst;
   };
-  for (const [delivery, expected] of [['a', true], ['b', true], ['c', true], ['a', false], ['d', true], ['a', true]]) {
+  for (const [delivery, expected] of [
+    ['a', true],
+    ['b', true],
+    ['c', true],
+    ['a', false],
+    ['d', true],
+    ['a', true],
+  ]) {
     assert.equal(await arrive(delivery), expected, 'number');
   }
   now = 601;
@@ -139,7 +186,11 @@ test('the memory of deliveries is bounded', async () => {
   assert.ok(await arrive('f'));
   assert.ok(await arrive('e'), 'size');
   assert.ok(memory.count <= 3);
-  await assert.rejects(memory.once('g', async () => { throw new Error('given up'); }));
+  await assert.rejects(
+    memory.once('g', async () => {
+      throw new Error('given up');
+    }),
+  );
   assert.ok(await arrive('g'), 'it may come again');
 });
 
@@ -147,8 +198,13 @@ test('requests of fetch and of Node.js are passed on, and bounded', async (t) =>
   const handler = endpoint();
   const send = (url, body, headers = signed(body)) => fetch(url, { method: 'POST', body, headers });
   const vercel = new VercelHandler({ signingSecret: SECRET, clock }).register('email.send', () => 'edge');
-  for (const [fetched, result] of [[handler.fetch.bind(handler), { message_id: 'msg_123' }], [vercel.fetch, 'edge']]) {
-    const answer = await fetched(new Request('http://localhost/', { method: 'POST', body: BODY, headers: signed(BODY) }));
+  for (const [fetched, result] of [
+    [handler.fetch.bind(handler), { message_id: 'msg_123' }],
+    [vercel.fetch, 'edge'],
+  ]) {
+    const answer = await fetched(
+      new Request('http://localhost/', { method: 'POST', body: BODY, headers: signed(BODY) }),
+    );
     assert.deepEqual([answer.status, (await answer.json()).result], [200, result]);
     const large = new Request('http://localhost/', { method: 'POST', body: ' '.repeat(7_000_000) });
     assert.equal((await fetched(large)).status, 413);
@@ -164,5 +220,8 @@ test('requests of fetch and of Node.js are passed on, and bounded', async (t) =>
 });
 
 test('a body that a framework has parsed already is an error that says what to do', async () => {
-  await assert.rejects(endpoint().handleHTTP({ method: 'POST', headers: {}, body: {}, readableEnded: true }, {}), /express\.raw/);
+  await assert.rejects(
+    endpoint().handleHTTP({ method: 'POST', headers: {}, body: {}, readableEnded: true }, {}),
+    /express\.raw/,
+  );
 });

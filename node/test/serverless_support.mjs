@@ -19,10 +19,18 @@ export const edge = createRequire(new URL('./edge/package.json', import.meta.url
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export const job = (type = 'email.send', args = [], members = {}) => ({
-  specversion: '1.0', id: '019539a4-0000-7000-8000-000000000001', type, queue: 'default', args, attempt: 1, ...members });
+  specversion: '1.0',
+  id: '019539a4-0000-7000-8000-000000000001',
+  type,
+  queue: 'default',
+  args,
+  attempt: 1,
+  ...members,
+});
 
 /** The body of a push delivery, in the form of the document. */
-export const pushed = (of, delivery = 'del_1') => JSON.stringify({ job: of, worker_id: 'push_worker_01234567', delivery_id: delivery });
+export const pushed = (of, delivery = 'del_1') =>
+  JSON.stringify({ job: of, worker_id: 'push_worker_01234567', delivery_id: delivery });
 
 /** The headers of a push delivery, in the form of the document. */
 export function signed(body, secret = SECRET, now = NOW) {
@@ -32,19 +40,24 @@ export function signed(body, secret = SECRET, now = NOW) {
 
 /** An event of SQS with a message `m1`, `m2` … per body. */
 export function sqsEvent(bodies, { fifo = false, groups = [], received = 1 } = {}) {
-  return { Records: bodies.map((body, index) => ({
-    messageId: `m${index + 1}`,
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    attributes: { ApproximateReceiveCount: String(received), ...(fifo ? { MessageGroupId: groups[index] } : {}) },
-    eventSourceARN: `arn:aws:sqs:eu-west-1:1:ojs${fifo ? '.fifo' : ''}`,
-  })) };
+  return {
+    Records: bodies.map((body, index) => ({
+      messageId: `m${index + 1}`,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      attributes: { ApproximateReceiveCount: String(received), ...(fifo ? { MessageGroupId: groups[index] } : {}) },
+      eventSourceARN: `arn:aws:sqs:eu-west-1:1:ojs${fifo ? '.fifo' : ''}`,
+    })),
+  };
 }
 
 export const failures = ({ batchItemFailures }) => batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 export const remaining = (millis) => ({ getRemainingTimeInMillis: () => millis });
 export const silent = { warn() {}, error() {} };
 
-/** A server with a client, both gone after the test. `jobs(args…)` enqueues and claims jobs as the sender of push deliveries does. */
+/**
+ * A server with a client, both gone after the test. `jobs(args…)` enqueues and claims jobs as the sender of push
+ * deliveries does.
+ */
 export async function engine(t) {
   const server = await OJSServer.start();
   const client = new OJSClient(server.url);
@@ -52,8 +65,14 @@ export async function engine(t) {
     await client.close();
     await server.stop();
   });
-  const call = (path, body) => fetch(`${server.url}/ojs/v1${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-  const claim = async (count = 1) => (await (await call('/workers/fetch', { queues: ['default'], count, worker_id: 'push_worker_1' })).json()).jobs;
+  const call = (path, body) =>
+    fetch(`${server.url}/ojs/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const claim = async (count = 1) =>
+    (await (await call('/workers/fetch', { queues: ['default'], count, worker_id: 'push_worker_1' })).json()).jobs;
   return {
     url: server.url,
     client,
@@ -84,7 +103,9 @@ for (;;) {
   await fetch(\`\${api}/\${id}/\${what}\`, { method: 'POST', body: JSON.stringify(answer) });
 }`;
 
-/** A function of AWS Lambda in a process of its own, behind a Runtime API of the test's. Resolves to `invoke(event)`. */
+/**
+ * A function of AWS Lambda in a process of its own, behind a Runtime API of the test's. Resolves to `invoke(event)`.
+ */
 export async function lambda(t, source, { timeout = 30_000, env = {} } = {}) {
   const place = mkdtempSync(path.join(tmpdir(), 'ojs-lambda-'));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(place, 'node_modules'));
@@ -96,9 +117,14 @@ export async function lambda(t, source, { timeout = 30_000, env = {} } = {}) {
   const pass = () => {
     while (waiting.length > 0 && events.length > 0) {
       const { id, event } = events.shift();
-      waiting.shift().writeHead(200, {
-        'content-type': 'application/json', 'lambda-runtime-aws-request-id': id, 'lambda-runtime-deadline-ms': String(Date.now() + timeout),
-      }).end(JSON.stringify(event));
+      waiting
+        .shift()
+        .writeHead(200, {
+          'content-type': 'application/json',
+          'lambda-runtime-aws-request-id': id,
+          'lambda-runtime-deadline-ms': String(Date.now() + timeout),
+        })
+        .end(JSON.stringify(event));
     }
   };
   const api = createServer(async (request, response) => {
@@ -113,7 +139,10 @@ export async function lambda(t, source, { timeout = 30_000, env = {} } = {}) {
   }).listen(0, '127.0.0.1');
   await once(api, 'listening');
   const child = spawn(process.execPath, ['runtime.mjs'], {
-    cwd: place, stdio: 'inherit', env: { ...process.env, ...env, AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${api.address().port}` } });
+    cwd: place,
+    stdio: 'inherit',
+    env: { ...process.env, ...env, AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${api.address().port}` },
+  });
   t.after(async () => {
     child.kill('SIGKILL');
     api.closeAllConnections();
@@ -121,10 +150,15 @@ export async function lambda(t, source, { timeout = 30_000, env = {} } = {}) {
     rmSync(place, { recursive: true });
   });
   let count = 0;
-  return (event) => new Promise((resolve, reject) => {
-    const id = `request-${(count += 1)}`;
-    pending.set(id, ({ what, answer }) => (what === 'response' ? resolve(answer) : reject(Object.assign(new Error(answer.errorMessage), { type: answer.errorType }))));
-    events.push({ id, event });
-    pass();
-  });
+  return (event) =>
+    new Promise((resolve, reject) => {
+      const id = `request-${(count += 1)}`;
+      pending.set(id, ({ what, answer }) =>
+        what === 'response'
+          ? resolve(answer)
+          : reject(Object.assign(new Error(answer.errorMessage), { type: answer.errorType })),
+      );
+      events.push({ id, event });
+      pass();
+    });
 }

@@ -22,8 +22,18 @@ SECRET = "whsec_test_secret"
 NOW = 1_708_030_665
 
 
-def job(job_type: str = "email.send", *args: Any, id: str = "019539a4-0000-7000-8000-000000000001", **members: Any) -> dict[str, Any]:
-    return {"specversion": "1.0", "id": id, "type": job_type, "queue": "default", "args": list(args), "attempt": 1, **members}
+def job(
+    job_type: str = "email.send", *args: Any, id: str = "019539a4-0000-7000-8000-000000000001", **members: Any
+) -> dict[str, Any]:
+    return {
+        "specversion": "1.0",
+        "id": id,
+        "type": job_type,
+        "queue": "default",
+        "args": list(args),
+        "attempt": 1,
+        **members,
+    }
 
 
 def pushed(of: dict[str, Any], delivery: str = "del_1") -> bytes:
@@ -44,13 +54,23 @@ def fetch(client: ojs.Client, count: int = 1, worker_id: str = "push_worker_0123
     return jobs
 
 
-def sqs_event(*bodies: Any, arn: str = "arn:aws:sqs:eu-west-1:1:ojs", groups: tuple[str, ...] = (), received: int = 1) -> dict[str, Any]:
+def sqs_event(
+    *bodies: Any, arn: str = "arn:aws:sqs:eu-west-1:1:ojs", groups: tuple[str, ...] = (), received: int = 1
+) -> dict[str, Any]:
     """An event of SQS with a message ``m1``, ``m2`` … per body."""
     records = []
     for place, body in enumerate(bodies):
         attributes = {"ApproximateReceiveCount": str(received), **({"MessageGroupId": groups[place]} if groups else {})}
         text = body if isinstance(body, str) else json.dumps(body)
-        records.append({"messageId": f"m{place + 1}", "receiptHandle": "r", "body": text, "attributes": attributes, "eventSourceARN": arn})
+        records.append(
+            {
+                "messageId": f"m{place + 1}",
+                "receiptHandle": "r",
+                "body": text,
+                "attributes": attributes,
+                "eventSourceARN": arn,
+            }
+        )
     return {"Records": records}
 
 
@@ -71,7 +91,8 @@ class Remaining:
 class LambdaFunction:
     """A function in AWS's own runtime client, which gets its events from a Runtime API of the test's.
 
-    The API is that of "Building a custom runtime for AWS Lambda": ``invocation/next``, ``invocation/{id}/response`` and ``…/error``.
+    The API is that of "Building a custom runtime for AWS Lambda": ``invocation/next``, ``invocation/{id}/response`` and
+    ``…/error``.
     """
 
     def __init__(self, folder: Path, source: str, timeout: float = 30.0, **environment: str) -> None:
@@ -96,7 +117,11 @@ class LambdaFunction:
             def _reply(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
                 self.send_response(status)
                 # The runtime client waits for ever when there is no Content-Type.
-                for name, value in {**(headers or {}), "Content-Type": "application/json", "Content-Length": str(len(body))}.items():
+                for name, value in {
+                    **(headers or {}),
+                    "Content-Type": "application/json",
+                    "Content-Length": str(len(body)),
+                }.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
@@ -116,7 +141,8 @@ class LambdaFunction:
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "awslambdaric", "app.lambda_handler"],
-            cwd=folder, env={**os.environ, **about, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            cwd=folder, env={**os.environ, **about, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True,
         )  # fmt: skip
 
     def _next(self, http: Any) -> None:
@@ -155,7 +181,9 @@ class LambdaFunction:
             return self._answers.get(timeout=PATIENCE)
         except queue.Empty:
             self._process.kill()
-            raise AssertionError(f"the function has not answered; it printed: {self._process.communicate()[0]}") from None
+            raise AssertionError(
+                f"the function has not answered; it printed: {self._process.communicate()[0]}"
+            ) from None
 
     def close(self) -> None:
         self._process.kill()
@@ -176,7 +204,9 @@ class EventSource:
 
     def poll(self) -> list[str]:
         """Passes on one batch; the bodies of messages that stay in the queue, which are visible again."""
-        got = self._sqs.receive_message(QueueUrl=self._queue_url, MaxNumberOfMessages=10, AttributeNames=["All"]).get("Messages", [])
+        got = self._sqs.receive_message(QueueUrl=self._queue_url, MaxNumberOfMessages=10, AttributeNames=["All"]).get(
+            "Messages", []
+        )
         records = [
             {"messageId": one["MessageId"], "receiptHandle": one["ReceiptHandle"], "body": one["Body"], "attributes": one["Attributes"],
              "eventSource": "aws:sqs", "eventSourceARN": self._arn, "awsRegion": "eu-west-1"}

@@ -149,8 +149,8 @@ def test_every_event_finds_its_way() -> None:
     handler = handler_of([], signing_secret=SECRET)
     handler.clock = lambda: NOW
     body = pushed(job("email.send", "ok"))
-    url = {"version": "2.0", "requestContext": {"http": {"method": "POST"}}, "headers": signed(body), "body": body.decode()}
-    gateway = {
+    url = {"version": "2.0", "requestContext": {"http": {"method": "POST"}}, "headers": signed(body), "body":
+    body.decode()} gateway = {
         "httpMethod": "POST", "requestContext": {}, "headers": signed(body), "isBase64Encoded": True,
         "body": base64.b64encode(body).decode(),
     }  # fmt: skip

@@ -47,8 +47,8 @@ def framework(folder: Path, target: str) -> Any:
 
 
 def cloud_event(data: Any) -> dict[str, Any]:
-    headers = {"ce-id": "1", "ce-source": "//pubsub", "ce-specversion": "1.0", "ce-type": "google.cloud.pubsub.topic.v1.messagePublished"}
-    return {"headers": headers, "json": data}
+    headers = {"ce-id": "1", "ce-source": "//pubsub", "ce-specversion": "1.0", "ce-type":
+    "google.cloud.pubsub.topic.v1.messagePublished"} return {"headers": headers, "json": data}
 
 
 def message(of: Any) -> dict[str, Any]:

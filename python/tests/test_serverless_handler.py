@@ -28,8 +28,8 @@ def test_a_handler_gets_what_a_worker_gives_it() -> None:
     seen: dict[str, Any] = {}
 
     def send(ctx: ojs.JobContext, to: str, subject: str = "Hello") -> str:
-        seen.update(id=ctx.id, type=ctx.type, queue=ctx.queue, attempt=ctx.attempt, meta=ctx.meta, to=to, subject=subject)
-        return f"{subject}, {to}"
+        seen.update(id=ctx.id, type=ctx.type, queue=ctx.queue, attempt=ctx.attempt, meta=ctx.meta, to=to,
+        subject=subject) return f"{subject}, {to}"
 
     handler = serverless.LambdaHandler()
     task = handler.register("email.send", send)

@@ -103,14 +103,20 @@ def test_the_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_what_is_no_delivery_is_refused(method: str, body: bytes, status: int, code: str) -> None:
     answer = endpoint().answer(method, signed(body), body)
-    assert (answer.status, body_of(answer)["error"]["code"], body_of(answer)["error"]["retryable"]) == (status, code, False)
+    assert (answer.status, body_of(answer)["error"]["code"], body_of(answer)["error"]["retryable"]) == (
+        status,
+        code,
+        False,
+    )
 
 
 def test_a_delivery_that_arrives_twice_runs_once() -> None:
     ran: list[str] = []
     handler = endpoint(lambda ctx: ran.append(ctx.id) or len(ran))
     first = handler.answer("POST", signed(BODY), BODY)
-    assert handler.answer("POST", {**signed(BODY), "X-OJS-Delivery-ID": "del_forged"}, BODY) == first, "the header is not signed"
+    assert handler.answer("POST", {**signed(BODY), "X-OJS-Delivery-ID": "del_forged"}, BODY) == first, (
+        "the header is not signed"
+    )
     assert handler.answer("POST", signed(BODY, now=NOW - 9), BODY) == first, "sent again, and signed anew"
     assert len(ran) == 1
     other = pushed(job(), "del_2")
@@ -128,7 +134,9 @@ def test_a_delivery_that_arrives_again_while_it_runs_waits_for_its_answer() -> N
 
     handler = endpoint(run)
     answers: list[serverless.Answer] = []
-    threads = [threading.Thread(target=lambda: answers.append(handler.answer("POST", signed(BODY), BODY))) for _ in range(3)]
+    threads = [
+        threading.Thread(target=lambda: answers.append(handler.answer("POST", signed(BODY), BODY))) for _ in range(3)
+    ]
     for thread in threads:
         thread.start()
     began.wait()
@@ -245,4 +253,6 @@ def test_a_server_s_job_is_pushed_and_runs(client: ojs.Client) -> None:
     body = pushed(delivered)
     answer = endpoint(lambda ctx: ctx.args[0]).answer("POST", signed(body), body)
     assert body_of(answer) == {"status": "completed", "result": "ada@example.com"}
-    assert client.get_job(delivered["id"]).state == "active", "the server acks a push delivery itself, when it has the answer"
+    assert client.get_job(delivered["id"]).state == "active", (
+        "the server acks a push delivery itself, when it has the answer"
+    )

@@ -1,6 +1,9 @@
 // What differs between Node.js and edge runtimes, here of Web APIs; ../../lib/platform.cjs has the same of Node.js.
 const tag = (value) => Object.prototype.toString.call(value).slice(8, -1);
-const is = (...names) => (value) => typeof value === 'object' && value !== null && names.includes(tag(value));
+const is =
+  (...names) =>
+  (value) =>
+    typeof value === 'object' && value !== null && names.includes(tag(value));
 
 /** The tests of values that Node.js has in `util.types`. */
 const types = {

@@ -1,6 +1,12 @@
 // The types of the serverless part, as an application uses them. Compiled, not run.
 import { OJSWorker } from '@openjobspec/sdk';
-import { CloudflareHandler, LambdaHandler, NonRetryableError, PushHandler, type JobContext } from '@openjobspec/sdk/serverless';
+import {
+  CloudflareHandler,
+  LambdaHandler,
+  NonRetryableError,
+  PushHandler,
+  type JobContext,
+} from '@openjobspec/sdk/serverless';
 
 const lambda = new LambdaHandler({ ojsUrl: 'https://ojs.example.com', encryptionKeys: { 'k-1': new Uint8Array(32) } });
 lambda

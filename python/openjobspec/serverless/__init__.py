@@ -1,7 +1,7 @@
 """Handlers of a worker in functions: AWS Lambda, Google Cloud Functions, Azure Functions, and behind any web framework.
 
-A handler is written once. Whether a worker has fetched its job, a server has pushed it, or a queue of a cloud has brought it, it gets the
-same context, runs inside the same middleware and ends in the same outcomes.
+A handler is written once. Whether a worker has fetched its job, a server has pushed it, or a queue of a cloud has
+brought it, it gets the same context, runs inside the same middleware and ends in the same outcomes.
 
 >>> import json
 >>> from openjobspec import serverless
@@ -23,4 +23,12 @@ from .handler import FunctionHandler
 from .http import Answer
 from .push import PushHandler
 
-__all__ = ["Answer", "AzureHandler", "DeliveryFailedError", "FunctionHandler", "GoogleHandler", "LambdaHandler", "PushHandler"]
+__all__ = [
+    "Answer",
+    "AzureHandler",
+    "DeliveryFailedError",
+    "FunctionHandler",
+    "GoogleHandler",
+    "LambdaHandler",
+    "PushHandler",
+]

@@ -14,17 +14,19 @@ from .._portal import Threads, run_on
 from ..context import CancelReason, JobContext
 from ._link import FunctionLink
 
-#: What a handler that was asked to stop gets to end in order, in seconds. It is a part of the margin before the platform's limit.
+#: What a handler that was asked to stop gets to end in order, in seconds. It is a part of the margin before the
+#: platform's limit.
 WIND_UP = 1.0
 
 
 def run(
-    plan: Plan, ctx: JobContext, link: FunctionLink, seconds: float | None, loop: asyncio.AbstractEventLoop | None, threads: Threads
+    plan: Plan, ctx: JobContext, link: FunctionLink, seconds: float | None, loop: asyncio.AbstractEventLoop | None,
+    threads: Threads
 ) -> Outcome:
     """Runs a handler for ``seconds`` at most; ``loop`` is that of another thread, for coroutine handlers.
 
-    When the time is up the handler is asked to stop (``ctx.cancelled``; coroutines are cancelled), and the outcome is the failure
-    ``timeout``. A plain handler that does not look at ``ctx.cancelled`` runs on in its thread.
+    When the time is up the handler is asked to stop (``ctx.cancelled``; coroutines are cancelled), and the outcome is
+    the failure ``timeout``. A plain handler that does not look at ``ctx.cancelled`` runs on in its thread.
     """
     if plan.on_loop:
         assert loop is not None
@@ -44,7 +46,8 @@ def run(
         return _timed_out()
 
 
-async def run_async(plan: Plan, ctx: JobContext, link: FunctionLink, seconds: float | None, threads: Threads) -> Outcome:
+async def run_async(plan: Plan, ctx: JobContext, link: FunctionLink, seconds: float | None, threads: Threads) ->
+Outcome:
     """The same on the running event loop. Plain handlers run in ``threads``."""
     loop = asyncio.get_running_loop()
     task = _start(loop, _attempt_async(plan, ctx) if plan.on_loop else threads.run(Context().run, _attempt, plan, ctx))

@@ -22,7 +22,8 @@ class Deadline:
 
     @classmethod
     def of_lambda(cls, context: Any, margin: float) -> Deadline:
-        """That of an invocation of AWS Lambda; without one where the context does not say (a test of the application's)."""
+        """That of an invocation of AWS Lambda; without one where the context does not say (a test of the
+        application's)."""
         remaining = getattr(context, "get_remaining_time_in_millis", None)
         return cls(None if remaining is None else remaining() / 1000, margin)
 

@@ -25,4 +25,6 @@ def raise_failure(outcome: Outcome) -> None:
     """Raises DeliveryFailedError unless the job is completed."""
     error = reported(outcome)[1].get("error")
     if error is not None:
-        raise DeliveryFailedError(error["message"], code=error["code"], retryable=error["retryable"], details=error.get("details"))
+        raise DeliveryFailedError(
+            error["message"], code=error["code"], retryable=error["retryable"], details=error.get("details")
+        )

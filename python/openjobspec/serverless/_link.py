@@ -63,16 +63,22 @@ class FunctionLink:
         with self._lock:
             self._progress = {name: value for name, value in said.items() if value is not None}
             if self._sender is None:
-                self._sender = threading.Thread(target=self._send_progress, args=(self._request,), name="openjobspec-progress", daemon=True)
+                self._sender = threading.Thread(
+                    target=self._send_progress, args=(self._request,), name="openjobspec-progress", daemon=True
+                )
                 self._sender.start()
 
     def save(self, token: int, step: str | None, text: bytes) -> tuple[int | None, int | None]:
         request = self._request
         if request is None:
-            raise OJSValidationError("checkpoints are kept by the server: give the function its URL, ojs_url=… or OJS_URL")
+            raise OJSValidationError(
+                "checkpoints are kept by the server: give the function its URL, ojs_url=… or OJS_URL"
+            )
 
         def put(document: Any) -> int:
-            return int(request("PUT", self._path("checkpoint"), {"state": document, **self._delivery.lease()})["sequence"])
+            return int(
+                request("PUT", self._path("checkpoint"), {"state": document, **self._delivery.lease()})["sequence"]
+            )
 
         try:
             return self._checkpoint.save(step, text, put), None

@@ -20,7 +20,9 @@ _BYTES = 8 * 1024 * 1024
 class Replays:
     """Answers by delivery, bounded in number, size and time."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic, entries: int = _ENTRIES, size: int = _BYTES) -> None:
+    def __init__(
+        self, seconds: float, clock: Callable[[], float] = time.monotonic, entries: int = _ENTRIES, size: int = _BYTES
+    ) -> None:
         self._seconds = seconds
         self._clock = clock
         self._entries = entries
@@ -44,7 +46,8 @@ class Replays:
 
     @contextlib.contextmanager
     def settling(self, delivery: str, answer: Future[Answer]) -> Iterator[Callable[[Answer], None]]:
-        """Around a run, which passes its answer to what this yields. One that raises is forgotten: the next arrival runs again."""
+        """Around a run, which passes its answer to what this yields. One that raises is forgotten: the next arrival
+        runs again."""
 
         def settle(made: Answer) -> None:
             with self._lock:

@@ -29,14 +29,17 @@ class LambdaHandler(PushHandler):
 
         lambda_handler = handler.handle_sqs   # or `handler` itself, which looks at the event
 
-    Outcomes of jobs that SQS, EventBridge or a direct call has brought go to the server ``ojs_url``. Without one the queue alone learns
-    of them. A run ends ``safety_margin`` seconds before the function's own time-out.
+    Outcomes of jobs that SQS, EventBridge or a direct call has brought go to the server ``ojs_url``. Without one the
+    queue alone learns of them. A run ends ``safety_margin`` seconds before the function's own time-out.
     """
 
     def __call__(self, event: Any, context: Any = None) -> Any:
         """Takes an event of any kind, which it tells by its members."""
         if not isinstance(event, Mapping):
-            raise OJSValidationError("the event must be an object: of SQS, a function URL, API Gateway, EventBridge, or a job", code="invalid_request")
+            raise OJSValidationError(
+                "the event must be an object: of SQS, a function URL, API Gateway, EventBridge, or a job",
+                code="invalid_request",
+            )
         if "Records" in event:
             return self.handle_sqs(event, context)
         if "httpMethod" in event or "http" in _part(event, "requestContext"):
@@ -48,10 +51,10 @@ class LambdaHandler(PushHandler):
     def handle_sqs(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
         """Runs the jobs of a batch and returns those that SQS shall deliver again, as ``batchItemFailures``.
 
-        The event source mapping needs ``ReportBatchItemFailures``. A message is delivered again when it cannot be read, and when its
-        outcome did not reach the server. With a server that has taken note of a failure, the server decides about the next attempt.
-        In a FIFO queue the first failure that will be tried again ends the work on its message group: the message and those behind it
-        are delivered again, other groups go on.
+        The event source mapping needs ``ReportBatchItemFailures``. A message is delivered again when it cannot be read,
+        and when its outcome did not reach the server. With a server that has taken note of a failure, the server
+        decides about the next attempt. In a FIFO queue the first failure that will be tried again ends the work on its
+        message group: the message and those behind it are delivered again, other groups go on.
         """
         deadline = Deadline.of_lambda(context, self._margin)
         failed: list[str] = []
@@ -71,11 +74,16 @@ class LambdaHandler(PushHandler):
         method = event.get("httpMethod") or _part(_part(event, "requestContext"), "http").get("method", "")
         headers = {**_part(event, "headers")}
         answer = self.answer(str(method), headers, raw, Deadline.of_lambda(context, self._margin))
-        return {"statusCode": answer.status, "headers": dict(answer.headers), "body": answer.body.decode(), "isBase64Encoded": False}
+        return {
+            "statusCode": answer.status,
+            "headers": dict(answer.headers),
+            "body": answer.body.decode(),
+            "isBase64Encoded": False,
+        }
 
     def handle_eventbridge(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
-        """Runs the job in ``detail``. Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server knows:
-        then Lambda calls the function again.
+        """Runs the job in ``detail``. Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed
+        and no server knows: then Lambda calls the function again.
         """
         delivery = Delivery.of(event.get("detail"))
         outcome = self.run(delivery, Deadline.of_lambda(context, self._margin))

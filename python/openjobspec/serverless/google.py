@@ -39,10 +39,11 @@ class GoogleHandler(PushHandler):
         return answer.body, answer.status, dict(answer.headers)
 
     def handle_cloudevent(self, event: Any) -> None:
-        """Runs the job in the data of a Pub/Sub message, or the job that is the event's data itself, and reports its outcome.
+        """Runs the job in the data of a Pub/Sub message, or the job that is the event's data itself, and reports its
+        outcome.
 
-        Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server knows: Pub/Sub delivers it again. Its
-        acknowledgement deadline must be ten seconds longer than ``timeout``.
+        Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server knows: Pub/Sub
+        delivers it again. Its acknowledgement deadline must be ten seconds longer than ``timeout``.
         """
         delivery = Delivery.of(_data(event))
         deadline: Deadline | None = self._within(None)

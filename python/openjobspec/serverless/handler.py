@@ -42,9 +42,10 @@ _THREADS = 64
 class FunctionHandler:
     """Runs the handlers of a worker where a platform calls them. The base of the handlers of each platform.
 
-    It has the registry, the middleware, the keys and the errors of a :class:`~openjobspec.Worker`, because it holds one, which is never
-    started. ``worker`` names one whose handlers shall run; without it the handler makes one of its own for the server ``ojs_url``
-    (``OJS_URL`` in the environment), and takes every option of a worker: ``auth_token``, ``encryption_keys`` and so on::
+    It has the registry, the middleware, the keys and the errors of a :class:`~openjobspec.Worker`, because it holds
+    one, which is never started. ``worker`` names one whose handlers shall run; without it the handler makes one of its
+    own for the server ``ojs_url`` (``OJS_URL`` in the environment), and takes every option of a worker: ``auth_token``,
+    ``encryption_keys`` and so on::
 
         handler = serverless.LambdaHandler(ojs_url="https://ojs.example.com")
 
@@ -54,15 +55,17 @@ class FunctionHandler:
 
         lambda_handler = handler.handle_sqs
 
-    ``safety_margin`` is how many seconds before the platform's limit a run is ended with a failure that is tried again. It is half of the
-    time that is left, if that is less.
+    ``safety_margin`` is how many seconds before the platform's limit a run is ended with a failure that is tried again.
+    It is half of the time that is left, if that is less.
     """
 
     def __init__(
         self, worker: Worker | None = None, *, ojs_url: str | None = None, safety_margin: float = 5.0, **options: Any
     ) -> None:
         if worker is not None and (ojs_url is not None or options):
-            raise OJSValidationError("ojs_url and connection options belong to the worker that was given: set them there")
+            raise OJSValidationError(
+                "ojs_url and connection options belong to the worker that was given: set them there"
+            )
         if not safety_margin >= 0:
             raise OJSValidationError(f"safety_margin must be zero or more seconds, got {safety_margin!r}")
         #: Whose handlers run. It is never started.
@@ -71,7 +74,9 @@ class FunctionHandler:
         self.register = self.worker.register
         self._margin = safety_margin
         # Without a server the platform alone learns what has become of a job.
-        self._has_server = worker is not None or ojs_url is not None or "transport" in options or bool(os.environ.get("OJS_URL"))
+        self._has_server = (
+            worker is not None or ojs_url is not None or "transport" in options or bool(os.environ.get("OJS_URL"))
+        )
         self._lock = threading.Lock()
         self._runner: _Runner | None = None
         self._on_loop: _Runner | None = None
@@ -120,8 +125,8 @@ class FunctionHandler:
     def report(self, delivery: Delivery, outcome: Outcome) -> bool:
         """Tells the server the outcome of a job that a queue has brought. Whether it has taken note.
 
-        A server that says that the job is settled, or another worker's by now, has taken note. A result that it refuses (too large) is
-        reported as a failure that is not tried again.
+        A server that says that the job is settled, or another worker's by now, has taken note. A result that it refuses
+        (too large) is reported as a failure that is not tried again.
         """
         if not self._has_server:
             return False
@@ -142,7 +147,8 @@ class FunctionHandler:
         return True
 
     def is_stale(self, delivery: Delivery) -> bool:
-        """Whether the server has moved on since the message with this job was sent: the job has ended, or is at a later attempt.
+        """Whether the server has moved on since the message with this job was sent: the job has ended, or is at a later
+        attempt.
 
         For messages that a queue delivers again. A server that does not answer has not moved on.
         """
@@ -153,7 +159,9 @@ class FunctionHandler:
         except JobNotFoundError:
             return True
         except OJSError as error:
-            logger.warning("job %s was delivered again, and the server cannot be asked about it: %s", delivery.id, error)
+            logger.warning(
+                "job %s was delivered again, and the server cannot be asked about it: %s", delivery.id, error
+            )
             return False
         runnable = ("active",) if delivery.lease_token is not None else ("active", "available")
         return job.state not in runnable or job.attempt > delivery.attempt

@@ -29,7 +29,9 @@ class Answer:
         return cls(status, dumps(body), {"content-type": "application/json", **headers})
 
     @classmethod
-    def error(cls, status: int, code: str, message: str, *, retryable: bool = False, details: Any = None, **headers: str) -> Answer:
+    def error(
+        cls, status: int, code: str, message: str, *, retryable: bool = False, details: Any = None, **headers: str
+    ) -> Answer:
         """An error in the form of the protocol."""
         about = {"code": code, "message": message, "retryable": retryable}
         return cls.of(status, {"error": about if details is None else {**about, "details": details}}, **headers)

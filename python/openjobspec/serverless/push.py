@@ -24,7 +24,8 @@ VARIABLE = "OJS_SIGNING_SECRET"
 
 
 class PushHandler(FunctionHandler):
-    """Answers push deliveries, in any framework: ``answer(method, headers, body)``, or as an application for WSGI or ASGI.
+    """Answers push deliveries, in any framework: ``answer(method, headers, body)``, or as an application for WSGI or
+    ASGI.
 
     >>> from openjobspec import serverless
     >>> handler = serverless.PushHandler(signing_secret="whsec_test_secret")
@@ -34,11 +35,13 @@ class PushHandler(FunctionHandler):
     >>> handler.answer("POST", {}, b"{}").status
     401
 
-    ``signing_secret`` is the endpoint's secret, or several while it is being replaced (``OJS_SIGNING_SECRET``). A request without a valid
-    signature, or one that was signed more than ``tolerance`` seconds ago, is answered 401 and runs nothing. A delivery that arrives twice
-    gets its first answer, and runs once. ``unsigned=True`` trusts every request: only where the platform has checked its origin already.
+    ``signing_secret`` is the endpoint's secret, or several while it is being replaced (``OJS_SIGNING_SECRET``). A
+    request without a valid signature, or one that was signed more than ``tolerance`` seconds ago, is answered 401 and
+    runs nothing. A delivery that arrives twice gets its first answer, and runs once. ``unsigned=True`` trusts every
+    request: only where the platform has checked its origin already.
 
-    ``timeout`` is what the platform allows for one request, in seconds; the run ends ``safety_margin`` seconds before it.
+    ``timeout`` is what the platform allows for one request, in seconds; the run ends ``safety_margin`` seconds before
+    it.
     """
 
     def __init__(
@@ -67,8 +70,8 @@ class PushHandler(FunctionHandler):
         self._replays = Replays(2 * tolerance)
 
     def answer(self, method: str, headers: Headers, body: bytes | str, deadline: Deadline | None = None) -> Answer:
-        """The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413 for what is no
-        push delivery. ``body`` is that of the request byte for byte.
+        """The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413
+        for what is no push delivery. ``body`` is that of the request byte for byte.
         """
         found = self._received(method, headers, body)
         if isinstance(found, Answer):
@@ -79,7 +82,8 @@ class PushHandler(FunctionHandler):
                 settle(pushed(self.run(delivery, self._within(deadline))))
         return answer.result()
 
-    async def answer_async(self, method: str, headers: Headers, body: bytes | str, deadline: Deadline | None = None) -> Answer:
+    async def answer_async(self, method: str, headers: Headers, body: bytes | str, deadline: Deadline | None = None) ->
+    Answer:
         """The same on the running event loop, where coroutine handlers run too."""
         found = self._received(method, headers, body)
         if isinstance(found, Answer):
