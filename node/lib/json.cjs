@@ -8,8 +8,8 @@ const { DIGITS } = require('./values.cjs');
 const LONG = 16;
 // A string, or a number; strings are matched so that digits in them are left alone.
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-// Bigints pass through the engine's JSON as strings that begin with this. It cannot be guessed, so no other string does. Made when it is
-// needed: some edge runtimes have no randomness before the first request.
+// Bigints pass through the engine's JSON as strings that begin with this. It cannot be guessed, so no other string does.
+// Made when it is needed: some edge runtimes have no randomness before the first request.
 let made;
 const mark = () => (made ??= `~${randomUUID()}:`);
 

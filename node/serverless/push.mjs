@@ -133,7 +133,8 @@ export class PushHandler extends FunctionHandler {
     const { secrets } = this.given(env);
     if (secrets.length === 0) {
       throw new errors.OJSValidationError(
-        'a push endpoint needs its signingSecret, or OJS_SIGNING_SECRET in the environment; `unsigned: true` trusts every request',
+        'a push endpoint needs its signingSecret, or OJS_SIGNING_SECRET in the environment; ' +
+          '`unsigned: true` trusts every request',
       );
     }
     await verify(body, header, secrets, this.#tolerance, this.#clock() / 1000);

@@ -178,6 +178,10 @@ test('it loads where there is neither the native half nor a Node.js module', () 
     "import * as all from '@openjobspec/sdk/serverless'; globalThis.names = Object.keys(all);",
     'iife',
   );
-  const check = `const vm = require('node:vm'); const context = vm.createContext({ crypto, performance, console }); vm.runInContext(${JSON.stringify(program)}, context); console.log(context.names.includes('LambdaHandler'));`;
+  const check = `
+    const vm = require('node:vm');
+    const context = vm.createContext({ crypto, performance, console });
+    vm.runInContext(${JSON.stringify(program)}, context);
+    console.log(context.names.includes('LambdaHandler'));`;
   assert.equal(execFileSync(process.execPath, ['-e', check], { encoding: 'utf8' }), 'true\n');
 });

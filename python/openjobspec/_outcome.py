@@ -65,7 +65,7 @@ def stopped(ctx: JobContext) -> Outcome:
 
 
 def reported(outcome: Outcome) -> tuple[str, dict[str, Any]]:
-    """How the plain protocol reports an outcome: the path of the call, and its members beside those that name the job."""
+    """How the plain protocol reports an outcome: the path, and the members beside those that name the job."""
     _, kind, payload = outcome
     if kind == COMPLETED:
         return "/workers/ack", {"result": loads(payload)} if isinstance(payload, bytes) else {}
@@ -82,9 +82,10 @@ def reported(outcome: Outcome) -> tuple[str, dict[str, Any]]:
     return "/workers/nack", members
 
 
-def refused(error: OJSError, *, code: str | None = None, kind: str | None = None) -> Outcome:
+def refused(error: OJSError, *, kind: str | None = None) -> Outcome:
     """The job fails before a handler of it has run, with the code of the error."""
-    return (0, FAILED, (_clean(code or error.code), kind or type(error).__name__, _clean(error.message), error.retryable, None, []))
+    about = (_clean(error.code), kind or type(error).__name__, _clean(error.message), error.retryable, None, [])
+    return (0, FAILED, about)
 
 
 def _failed(

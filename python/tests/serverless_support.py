@@ -208,7 +208,8 @@ class EventSource:
             "Messages", []
         )
         records = [
-            {"messageId": one["MessageId"], "receiptHandle": one["ReceiptHandle"], "body": one["Body"], "attributes": one["Attributes"],
+            {"messageId": one["MessageId"], "receiptHandle": one["ReceiptHandle"], "body": one["Body"],
+             "attributes": one["Attributes"],
              "eventSource": "aws:sqs", "eventSourceARN": self._arn, "awsRegion": "eu-west-1"}
             for one in got
         ]  # fmt: skip

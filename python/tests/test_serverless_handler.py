@@ -177,7 +177,8 @@ def test_the_margin_is_half_of_what_is_left_at_most() -> None:
 @pytest.mark.parametrize(
     ("body", "named"),
     [
-        (b"{", "JSON"), (b"[]", "object"), (b'{"job":7}', "'job'"), (b'{"type":"a"}', "'id'"), (b'{"id":"1","type":""}', "'type'"),
+        (b"{", "JSON"), (b"[]", "object"), (b'{"job":7}', "'job'"), (b'{"type":"a"}', "'id'"), 
+        (b'{"id":"1","type":""}', "'type'"),
         (b'{"id":"1","type":"a","args":{}}', "'args'"), (b'{"id":"1","type":"a","attempt":"x"}', "'attempt'"),
     ],
 )  # fmt: skip

@@ -68,7 +68,8 @@ function reported({ kind, payload, delay }) {
 
 /** The job fails before a handler of it has run, or because its time is up. */
 function refused(code, type, message, retryable) {
-  return { kind: FAILED, payload: json.stringify({ code, type, message: clean(message), retryable, backtrace: [] }), delay: 0 };
+  const about = { code, type, message: clean(message), retryable, backtrace: [] };
+  return { kind: FAILED, payload: json.stringify(about), delay: 0 };
 }
 
 function outcome(ctx, kind, payload = '', delay = 0) {

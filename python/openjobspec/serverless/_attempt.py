@@ -20,8 +20,12 @@ WIND_UP = 1.0
 
 
 def run(
-    plan: Plan, ctx: JobContext, link: FunctionLink, seconds: float | None, loop: asyncio.AbstractEventLoop | None,
-    threads: Threads
+    plan: Plan,
+    ctx: JobContext,
+    link: FunctionLink,
+    seconds: float | None,
+    loop: asyncio.AbstractEventLoop | None,
+    threads: Threads,
 ) -> Outcome:
     """Runs a handler for ``seconds`` at most; ``loop`` is that of another thread, for coroutine handlers.
 
@@ -35,7 +39,11 @@ def run(
     if seconds is None:
         return Context().run(_attempt, plan, ctx)
     done: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
-    threading.Thread(target=lambda: done.put(Context().run(_attempt, plan, ctx)), name="openjobspec-function", daemon=True).start()
+
+    def attempt() -> None:
+        done.put(Context().run(_attempt, plan, ctx))
+
+    threading.Thread(target=attempt, name="openjobspec-function", daemon=True).start()
     try:
         return done.get(timeout=seconds)
     except queue.Empty:
@@ -46,8 +54,9 @@ def run(
         return _timed_out()
 
 
-async def run_async(plan: Plan, ctx: JobContext, link: FunctionLink, seconds: float | None, threads: Threads) ->
-Outcome:
+async def run_async(
+    plan: Plan, ctx: JobContext, link: FunctionLink, seconds: float | None, threads: Threads
+) -> Outcome:
     """The same on the running event loop. Plain handlers run in ``threads``."""
     loop = asyncio.get_running_loop()
     task = _start(loop, _attempt_async(plan, ctx) if plan.on_loop else threads.run(Context().run, _attempt, plan, ctx))

@@ -15,8 +15,9 @@ MAX_BODY = 6 * 1024 * 1024
 class Answer:
     """Status, headers and body of an answer.
 
-    In Flask ``return answer.body, answer.status, answer.headers``; in Django ``HttpResponse(answer.body, status=answer.status,
-    headers=answer.headers)``; in FastAPI ``Response(answer.body, answer.status, answer.headers)``.
+    In Flask ``return answer.body, answer.status, answer.headers``; in Django
+    ``HttpResponse(answer.body, status=answer.status, headers=answer.headers)``; in FastAPI
+    ``Response(answer.body, answer.status, answer.headers)``.
     """
 
     status: int

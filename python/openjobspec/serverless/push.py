@@ -58,7 +58,7 @@ class PushHandler(FunctionHandler):
         given = os.environ.get(VARIABLE, "").split(",") if signing_secret is None else signing_secret
         self._secrets = [secret.strip() for secret in ([given] if isinstance(given, str) else given) if secret.strip()]
         if unsigned and self._secrets:
-            raise OJSValidationError("unsigned=True checks no signature, and there is a signing_secret: leave one of them out")
+            raise OJSValidationError("unsigned=True checks no signature, and there is a signing_secret: choose one")
         if timeout is not None and not timeout > 0:
             raise OJSValidationError(f"timeout must be more than zero seconds, got {timeout!r}")
         self._unsigned = unsigned
@@ -82,8 +82,9 @@ class PushHandler(FunctionHandler):
                 settle(pushed(self.run(delivery, self._within(deadline))))
         return answer.result()
 
-    async def answer_async(self, method: str, headers: Headers, body: bytes | str, deadline: Deadline | None = None) ->
-    Answer:
+    async def answer_async(
+        self, method: str, headers: Headers, body: bytes | str, deadline: Deadline | None = None
+    ) -> Answer:
         """The same on the running event loop, where coroutine handlers run too."""
         found = self._received(method, headers, body)
         if isinstance(found, Answer):
@@ -128,7 +129,9 @@ class PushHandler(FunctionHandler):
 
     # --- inside ---
 
-    def _received(self, method: str, headers: Headers, body: bytes | str) -> Answer | tuple[Delivery, str, Future[Answer], bool]:
+    def _received(
+        self, method: str, headers: Headers, body: bytes | str
+    ) -> Answer | tuple[Delivery, str, Future[Answer], bool]:
         """Checks a request; an answer means that nothing is to be run."""
         if method.upper() != "POST":
             return Answer.error(405, "method_not_allowed", "a push delivery is a POST request", allow="POST")
