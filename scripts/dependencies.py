@@ -68,8 +68,8 @@ def main() -> int:
         required = re.findall(r"^\s+(\S+) v\S+$", module.read_text(), re.MULTILINE)
         direct |= {re.sub(r"^github\.com/|/v\d+$", "", path) for path in required if "/openjobspec/" not in path}
     node = ROOT / "node"
-    packages = (node, node / "test" / "edge", *(node / "adapters").glob("ojs-adapter-*"))
-    for file in (folder / "package.json" for folder in packages):
+    node_packages = (node, node / "test" / "edge", *(node / "adapters").glob("ojs-adapter-*"))
+    for file in (folder / "package.json" for folder in node_packages):
         package = json.loads(file.read_text())
         direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
     single = exceptions()

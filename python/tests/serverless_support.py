@@ -92,7 +92,7 @@ class LambdaFunction:
     """A function in AWS's own runtime client, which gets its events from a Runtime API of the test's.
 
     The API is that of "Building a custom runtime for AWS Lambda": ``invocation/next``, ``invocation/{id}/response`` and
-    ``…/error``.
+    ``invocation/{id}/error``.
     """
 
     def __init__(self, folder: Path, source: str, timeout: float = 30.0, **environment: str) -> None:
@@ -141,8 +141,8 @@ class LambdaFunction:
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "awslambdaric", "app.lambda_handler"],
-            cwd=folder, env={**os.environ, **about, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True,
+            cwd=folder, env={**os.environ, **about, **environment},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
     def _next(self, http: Any) -> None:

@@ -75,7 +75,9 @@ def test_a_batch_acks_and_nacks_at_the_server(server: Server) -> None:
     handler = handler_of(ran, ojs.Worker(server.client))
     jobs = server.jobs("ok", "fail", "decline", "ok")
     answer = handler.handle_sqs(sqs_event(*jobs, "not a job"))
-    assert failures(answer) == ["m5"], "the server knows of the others"
+    assert failures(answer) == ["m5"], (
+        "the server has taken note of the others, and what cannot be read goes to the dead letter queue"
+    )
     assert server.states(jobs) == ["completed", "retryable", "discarded", "completed"]
     assert server.client.wait_for_result(jobs[0]["id"]).result == "sent"
     assert len(ran) == 4
@@ -161,14 +163,23 @@ def test_every_event_finds_its_way() -> None:
     handler = handler_of([], signing_secret=SECRET)
     handler.clock = lambda: NOW
     body = pushed(job("email.send", "ok"))
-    url = {"version": "2.0", "requestContext": {"http": {"method": "POST"}}, "headers": signed(body), "body":
-    body.decode()} gateway = {
+    url = {
+        "version": "2.0",
+        "requestContext": {"http": {"method": "POST"}},
+        "headers": signed(body),
+        "body": body.decode(),
+    }
+    gateway = {
         "httpMethod": "POST", "requestContext": {}, "headers": signed(body), "isBase64Encoded": True,
         "body": base64.b64encode(body).decode(),
     }  # fmt: skip
     for event in (url, gateway):
         answer = handler(event, Remaining(30_000))
-        assert answer["statusCode"] == 200 and json.loads(answer["body"])["status"] == "completed"
+        assert (answer["statusCode"], json.loads(answer["body"])["status"], answer["isBase64Encoded"]) == (
+            200,
+            "completed",
+            False,
+        )
     assert handler({**url, "headers": {}})["statusCode"] == 401
     assert handler({**url, "requestContext": {"http": {"method": "GET"}}})["statusCode"] == 405
     assert handler({"source": "app", "detail-type": "job", "detail": job("email.send", "ok")})["status"] == "completed"
@@ -278,7 +289,9 @@ def test_from_the_server_through_sqs_and_lambda_and_back(
     states = lambda: [ojs_client.get_job(one["id"]).state for one in jobs]  # noqa: E731
     again = source.poll()
     if fifo:
-        assert [json.loads(body)["args"] for body in again] == [["fail"], ["bob"]], "and what stands behind"
+        assert [json.loads(body)["args"] for body in again] == [["fail"], ["bob"]], (
+            "the failure, and what stands behind it"
+        )
         assert states() == ["completed", "retryable", "active"]
         assert source.poll() == [], "the failed message is stale by now: the server tries the job again itself"
     else:

@@ -47,14 +47,23 @@ def framework(folder: Path, target: str) -> Any:
 
 
 def cloud_event(data: Any) -> dict[str, Any]:
-    headers = {"ce-id": "1", "ce-source": "//pubsub", "ce-specversion": "1.0", "ce-type":
-    "google.cloud.pubsub.topic.v1.messagePublished"} return {"headers": headers, "json": data}
+    headers = {
+        "ce-id": "1",
+        "ce-source": "//pubsub",
+        "ce-specversion": "1.0",
+        "ce-type": "google.cloud.pubsub.topic.v1.messagePublished",
+    }
+    return {"headers": headers, "json": data}
 
 
 def message(of: Any) -> dict[str, Any]:
     """The data of a Pub/Sub event."""
-    data = base64.b64encode(json.dumps(of).encode()).decode()
-    return {"message": {"data": data, "attributes": {"X-OJS-Job-ID": of["id"]}}}
+    return {
+        "message": {
+            "data": base64.b64encode(json.dumps(of).encode()).decode(),
+            "attributes": {"X-OJS-Job-ID": of["id"]},
+        }
+    }
 
 
 def test_google_s_framework_passes_deliveries_on(tmp_path: Path) -> None:
@@ -118,12 +127,18 @@ def azure_handler(**options: Any) -> serverless.AzureHandler:
 def test_azure_passes_deliveries_on() -> None:
     handler = azure_handler(signing_secret=SECRET)
     body = pushed(job("email.send", "ada"))
-    Request = azure.functions.HttpRequest
-    answer = handler.handle_http(Request(method="POST", url="/api/ojs", headers=signed(body), body=body))
-    assert json.loads(answer.get_body()) == {"status": "completed", "result": "sent to ada"}
-    assert answer.status_code == 200
+    answer = handler.handle_http(
+        azure.functions.HttpRequest(method="POST", url="/api/ojs", headers=signed(body), body=body)
+    )
+    assert (answer.status_code, json.loads(answer.get_body())) == (
+        200,
+        {"status": "completed", "result": "sent to ada"},
+    )
     assert answer.headers["content-type"] == "application/json"
-    assert handler.handle_http(Request(method="POST", url="/", headers={}, body=body)).status_code == 401
+    assert (
+        handler.handle_http(azure.functions.HttpRequest(method="POST", url="/", headers={}, body=body)).status_code
+        == 401
+    )
 
 
 class Message:

@@ -28,8 +28,10 @@ def test_a_handler_gets_what_a_worker_gives_it() -> None:
     seen: dict[str, Any] = {}
 
     def send(ctx: ojs.JobContext, to: str, subject: str = "Hello") -> str:
-        seen.update(id=ctx.id, type=ctx.type, queue=ctx.queue, attempt=ctx.attempt, meta=ctx.meta, to=to,
-        subject=subject) return f"{subject}, {to}"
+        seen.update(
+            id=ctx.id, type=ctx.type, queue=ctx.queue, attempt=ctx.attempt, meta=ctx.meta, to=to, subject=subject
+        )
+        return f"{subject}, {to}"
 
     handler = serverless.LambdaHandler()
     task = handler.register("email.send", send)
@@ -177,7 +179,7 @@ def test_the_margin_is_half_of_what_is_left_at_most() -> None:
 @pytest.mark.parametrize(
     ("body", "named"),
     [
-        (b"{", "JSON"), (b"[]", "object"), (b'{"job":7}', "'job'"), (b'{"type":"a"}', "'id'"), 
+        (b"{", "JSON"), (b"[]", "object"), (b'{"job":7}', "'job'"), (b'{"type":"a"}', "'id'"),
         (b'{"id":"1","type":""}', "'type'"),
         (b'{"id":"1","type":"a","args":{}}', "'args'"), (b'{"id":"1","type":"a","attempt":"x"}', "'attempt'"),
     ],
