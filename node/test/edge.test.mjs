@@ -2,13 +2,13 @@
 // Node.js nor the native half.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { OJSClient } from '@openjobspec/sdk';
-import { NOW, SECRET, edge, engine, job, pushed, signed } from './serverless_support.mjs';
+import { NOW, SECRET, edge, engine, job, lambda, pushed, signed } from './serverless_support.mjs';
 import { eventually } from './support.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -184,4 +184,24 @@ test('it loads where there is neither the native half nor a Node.js module', () 
     vm.runInContext(${JSON.stringify(program)}, context);
     console.log(context.names.includes('LambdaHandler'));`;
   assert.equal(execFileSync(process.execPath, ['-e', check], { encoding: 'utf8' }), 'true\n');
+});
+
+test('the example for Cloudflare runs', async (t) => {
+  const source = readFileSync(new URL('../../examples/serverless/cloudflare/worker.mjs', import.meta.url), 'utf8');
+  const worker = await cloudflare(t, { OJS_SIGNING_SECRET: SECRET }, { script: bundled(source, 'esm') });
+  const body = pushed(job('email.send', ['ada@example.com']));
+  // Its clock is the true one.
+  const now = Math.floor(Date.now() / 1000);
+  assert.deepEqual(await (await send(worker, body, signed(body, SECRET, now))).json(), {
+    status: 'completed',
+    result: { sent: true },
+  });
+});
+
+test('the example for Lambda runs', async (t) => {
+  const source = readFileSync(new URL('../../examples/serverless/node/app.mjs', import.meta.url), 'utf8');
+  const invoke = await lambda(t, source);
+  const answer = await invoke(job('email.send', ['nobody']));
+  assert.deepEqual([answer.error.code, answer.error.retryable], ['invalid_address', false]);
+  assert.deepEqual((await invoke(job('email.send', ['ada@example.com']))).result, { sent: true });
 });
