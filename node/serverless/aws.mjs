@@ -33,7 +33,7 @@ export class LambdaHandler extends PushHandler {
   async #handleBatch(event, context) {
     const deadline = Deadline.ofLambda(context, this.margin);
     const records = event.Records ?? [];
-    const groups = Map.groupBy ? Map.groupBy(records, groupOf) : grouped(records);
+    const groups = grouped(records);
     // Messages of a FIFO group run one after the other, all others beside each other.
     const failed = await Promise.all(
       [...groups].map(([group, messages]) =>
@@ -107,6 +107,10 @@ const groupOf = ({ eventSourceARN, attributes }) =>
 
 function grouped(records) {
   const groups = new Map();
-  for (const record of records) groups.set(groupOf(record), [...(groups.get(groupOf(record)) ?? []), record]);
+  for (const record of records) {
+    const group = groupOf(record);
+    if (groups.has(group)) groups.get(group).push(record);
+    else groups.set(group, [record]);
+  }
   return groups;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -93,6 +94,13 @@ def test_without_a_server_sqs_learns_of_every_failure(monkeypatch: pytest.Monkey
 def test_an_outcome_that_does_not_reach_the_server_comes_again() -> None:
     handler = handler_of([], ojs_url="http://127.0.0.1:9", timeout=None, max_sends=1)
     assert failures(handler.handle_sqs(sqs_event(job("email.send", "ok")))) == ["m1"]
+
+
+def test_a_server_that_hangs_does_not_hold_up_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openjobspec.serverless.handler.CALL_SECONDS", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        handler = handler_of([], ojs_url=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        assert failures(handler.handle_sqs(sqs_event(job("email.send", "ok")))) == ["m1"]
 
 
 def test_fifo_stops_a_group_at_its_first_failure_and_goes_on_with_others(server: Server) -> None:

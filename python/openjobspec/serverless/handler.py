@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import threading
-from typing import Any
+from typing import Any, Mapping
 
 from .._lanes import Plans
 from .._outcome import Outcome, refused, reported
@@ -25,6 +25,7 @@ from ..errors import (
     PayloadTooLargeError,
 )
 from ..middleware import Chain
+from ..transport import CONNECTION_OPTIONS
 from ..worker import Worker
 from . import _attempt
 from ._deadline import Deadline
@@ -34,7 +35,9 @@ from ._link import FunctionLink
 logger = logging.getLogger("openjobspec.serverless")
 
 #: How often an outcome is sent while no clear answer comes. The server takes it once.
-_SENDS = 3
+_SENDS = 2
+#: The longest that one call to the server may take, in seconds: all sends fit into the margin before the platform's limit.
+CALL_SECONDS = 2.0
 #: Plain handlers and layers beside coroutines, at a time.
 _THREADS = 64
 
@@ -70,6 +73,7 @@ class FunctionHandler:
             raise OJSValidationError(f"safety_margin must be zero or more seconds, got {safety_margin!r}")
         #: Whose handlers run. It is never started.
         self.worker = Worker(ojs_url, **options) if worker is None else worker
+        self._calls = _own_calls(ojs_url, options) if worker is None else None
         #: Registers the handler of a job type, as :meth:`openjobspec.Worker.register`.
         self.register = self.worker.register
         self._margin = safety_margin
@@ -88,7 +92,7 @@ class FunctionHandler:
 
     @property
     def client(self) -> Client:
-        """What handlers enqueue with, and what outcomes are reported with."""
+        """What handlers enqueue with."""
         return self.worker.client
 
     @property
@@ -155,7 +159,7 @@ class FunctionHandler:
         if not self._has_server:
             return False
         try:
-            job = self.client.get_job(delivery.id)
+            job = self._server.get_job(delivery.id)
         except JobNotFoundError:
             return True
         except OJSError as error:
@@ -168,10 +172,15 @@ class FunctionHandler:
 
     # --- inside ---
 
+    @property
+    def _server(self) -> Client:
+        """What outcomes are reported with."""
+        return self.client if self._calls is None else self._calls
+
     def _send(self, path: str, body: dict[str, Any]) -> None:
         for left in reversed(range(_SENDS)):
             try:
-                self.client._transport.request("POST", path, body)
+                self._server._transport.request("POST", path, body)
                 return
             except OJSConnectionError:
                 if left == 0:
@@ -179,14 +188,14 @@ class FunctionHandler:
 
     def _begin(self, delivery: Delivery, plans: Plans) -> tuple[Plan, JobContext, FunctionLink]:
         """Everything up to the first layer of middleware. Raises what a worker would report."""
-        envelope = self.client._transport.decrypted(delivery.envelope)
+        envelope = self._server._transport.decrypted(delivery.envelope)
         try:
             plan = plans[delivery.type]
         except KeyError:
             released = self.worker._options["unknown_types"] == "release"
             message = f"No handler is registered for job type '{delivery.type}'."
             raise OJSValidationError(message, code="no_handler", retryable=released) from None
-        link = FunctionLink(delivery, self.client._transport.request if self._has_server else None)
+        link = FunctionLink(delivery, self._server._transport.request if self._has_server else None)
         return plan, JobContext(link, 0, delivery.type, delivery.id, delivery.attempt, delivery.queue, envelope), link
 
     def _own_runner(self) -> _Runner:
@@ -221,6 +230,12 @@ class _Runner:
         bridges = Bridges()
         bridges.loop, bridges.threads = loop, self.threads
         self.plans = worker._plans(bridges)
+
+
+def _own_calls(url: str | None, options: Mapping[str, Any]) -> Client:
+    """A client whose calls end in time. It connects when it is first used."""
+    given = {name: options[name] for name in (*CONNECTION_OPTIONS, "transport") if name in options}
+    return Client(url, **{"timeout": CALL_SECONDS, "max_sends": 1, **given})
 
 
 def _limit(delivery: Delivery, deadline: Deadline | None) -> float | None:
