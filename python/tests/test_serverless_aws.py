@@ -92,7 +92,7 @@ def test_without_a_server_sqs_learns_of_every_failure(monkeypatch: pytest.Monkey
 
 
 def test_an_outcome_that_does_not_reach_the_server_comes_again() -> None:
-    handler = handler_of([], ojs_url="http://127.0.0.1:9", timeout=None, max_sends=1)
+    handler = handler_of([], ojs_url="http://127.0.0.1:9", max_sends=1)
     assert failures(handler.handle_sqs(sqs_event(job("email.send", "ok")))) == ["m1"]
 
 

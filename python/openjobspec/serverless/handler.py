@@ -36,7 +36,8 @@ logger = logging.getLogger("openjobspec.serverless")
 
 #: How often an outcome is sent while no clear answer comes. The server takes it once.
 _SENDS = 2
-#: The longest that one call to the server may take, in seconds: all sends fit into the margin before the platform's limit.
+#: The longest that one call to the server may take, in seconds: all sends fit into the margin before the platform's
+#: limit.
 CALL_SECONDS = 2.0
 #: Plain handlers and layers beside coroutines, at a time.
 _THREADS = 64
