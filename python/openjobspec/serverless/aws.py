@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Mapping
 
 from .._outcome import COMPLETED
@@ -53,19 +55,30 @@ class LambdaHandler(PushHandler):
 
         The event source mapping needs ``ReportBatchItemFailures``. A message is delivered again when it cannot be read,
         and when its outcome did not reach the server. With a server that has taken note of a failure, the server
-        decides about the next attempt. In a FIFO queue the first failure that will be tried again ends the work on its
-        message group: the message and those behind it are delivered again, other groups go on.
+        decides about the next attempt.
+
+        As many messages run at a time as a worker would run jobs (``concurrency``). Those of a group of a FIFO queue
+        run one after the other, and the first failure that will be tried again ends the work on the group: the message
+        and those behind it are delivered again, other groups go on.
         """
         deadline = Deadline.of_lambda(context, self._margin)
-        failed: list[str] = []
-        stopped: set[str] = set()
-        for record in event.get("Records", ()):
-            group = _group(record)
-            if group in stopped or deadline.passed or not self._settled(record, deadline, group is not None):
-                failed.append(record.get("messageId", ""))
-                if group is not None:
-                    stopped.add(group)
-        return {"batchItemFailures": [{"itemIdentifier": message} for message in failed]}
+        records: list[Mapping[str, Any]] = list(event.get("Records", ()))
+        lines = _lines(records)
+
+        def again(line: list[int]) -> list[int]:
+            """The messages of a line that come again: the first that has failed, and those behind it."""
+            for place, index in enumerate(line):
+                if deadline.passed or not self._settled(records[index], deadline):
+                    return line[place:]
+            return []
+
+        if len(lines) < 2 or self.worker.concurrency == 1:
+            failed = [again(line) for line in lines]
+        else:
+            with ThreadPoolExecutor(min(self.worker.concurrency, len(lines)), "openjobspec-batch") as threads:
+                failed = list(threads.map(again, lines))
+        messages = [records[index].get("messageId", "") for index in sorted(itertools.chain.from_iterable(failed))]
+        return {"batchItemFailures": [{"itemIdentifier": message} for message in messages]}
 
     def handle_http(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
         """Answers a push delivery that came by a function URL or API Gateway (payload formats 1.0 and 2.0)."""
@@ -98,7 +111,7 @@ class LambdaHandler(PushHandler):
         self.report(delivery, outcome)
         return told(delivery, outcome)
 
-    def _settled(self, record: Mapping[str, Any], deadline: Deadline, is_ordered: bool) -> bool:
+    def _settled(self, record: Mapping[str, Any], deadline: Deadline) -> bool:
         """Runs the job of one message; false when SQS shall deliver it again."""
         try:
             delivery = Delivery.parse(record.get("body") or "")
@@ -112,13 +125,22 @@ class LambdaHandler(PushHandler):
         taken = self.report(delivery, outcome)
         if not self._has_server:
             return outcome[1] == COMPLETED
-        return taken and not (is_ordered and comes_again(outcome))
+        return taken and (_group(record) is None or not comes_again(outcome))
 
 
 def _part(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A member that is an object; an empty one where there is none."""
     found = of.get(name)
     return found if isinstance(found, Mapping) else {}
+
+
+def _lines(records: list[Mapping[str, Any]]) -> list[list[int]]:
+    """The messages of a batch by their places: those of a group in a line, every other one alone."""
+    lines: dict[Any, list[int]] = {}
+    for index, record in enumerate(records):
+        group = _group(record)
+        lines.setdefault(index if group is None else group, []).append(index)
+    return list(lines.values())
 
 
 def _group(record: Mapping[str, Any]) -> str | None:
