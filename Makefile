@@ -63,6 +63,7 @@ lint: setup ## Formatting, clippy, mypy, tsc, layers, sizes, circles: the checks
 
 gen: ## Write what is generated: error classes, enumerations, options, frames (from xtask/schema.toml)
 	@cargo run --quiet --locked -p xtask -- gen
+	@python3 scripts/edge.py
 
 fmt: ## Format all Rust
 	@cargo fmt --all

@@ -126,6 +126,7 @@ def suites() -> list[Suite]:
         Suite("layers", "lint", ["python3", "scripts/layers.py"]),
         Suite("sizes", "lint", ["python3", "scripts/sizes.py"]),
         Suite("imports", "lint", ["python3", "scripts/imports.py"]),
+        Suite("edge", "lint", ["python3", "scripts/edge.py", "check"]),
         Suite("references", "docs", ["python3", "scripts/references.py"]),
         Suite("dependencies", "lint", ["python3", "scripts/dependencies.py"]),
         Suite("python-build", "build", [*built, "scripts/python.sh"], needs=("build",)),

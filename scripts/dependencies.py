@@ -58,7 +58,7 @@ def main() -> int:
     # What the tests of the C library want is a package of the system.
     direct |= set(" ".join(re.findall(r"^\s+c\) .*missing\+=\(([^)]*)\)", (ROOT / "scripts" / "setup.sh").read_text(), re.MULTILINE)).split())
     requirements = (ROOT / "python" / "requirements-dev.txt").read_text()
-    direct |= {match[1] for match in re.finditer(r"^([\w-]+)[=<>]", requirements, re.MULTILINE)}
+    direct |= {match[1] for match in re.finditer(r"^([\w-]+)(?:\[\w+\])?[=<>]", requirements, re.MULTILINE)}
     for file in (ROOT / "java" / "pom.xml", *(ROOT / "java" / "adapters").glob("**/pom.xml")):
         found = re.findall(r"<dependency>\s*<groupId>([^<]*)</groupId>\s*<artifactId>([^<]+)</artifactId>", file.read_text())
         direct |= {name for group, name in found if group != "org.openjobspec"}
@@ -67,7 +67,9 @@ def main() -> int:
     for module in (ROOT / "go").rglob("go.mod"):
         required = re.findall(r"^\s+(\S+) v\S+$", module.read_text(), re.MULTILINE)
         direct |= {re.sub(r"^github\.com/|/v\d+$", "", path) for path in required if "/openjobspec/" not in path}
-    for file in (ROOT / "node" / "package.json", *(ROOT / "node" / "adapters").glob("ojs-adapter-*/package.json")):
+    node = ROOT / "node"
+    node_packages = (node, node / "test" / "edge", *(node / "adapters").glob("ojs-adapter-*"))
+    for file in (folder / "package.json" for folder in node_packages):
         package = json.loads(file.read_text())
         direct |= {name for kind in ("dependencies", "devDependencies") for name in package.get(kind, {})}
     single = exceptions()

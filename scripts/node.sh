@@ -30,6 +30,12 @@ if ! cmp -s node/package-lock.json "$stamp"; then
   (cd node && npm ci --no-audit --no-fund --silent)
   cp node/package-lock.json "$stamp"
 fi
+# The runtimes that the serverless part is tested in.
+stamp=node/test/edge/node_modules/.lock
+if ! cmp -s node/test/edge/package-lock.json "$stamp"; then
+  (cd node/test/edge && npm ci --no-audit --no-fund --silent)
+  cp node/test/edge/package-lock.json "$stamp"
+fi
 # The adapters' frameworks and drivers. better-sqlite3 is compiled: its binaries are not in the registry, but the headers of Node.js are here.
 stamp=node/adapters/node_modules/.lock
 if ! cmp -s node/adapters/package-lock.json "$stamp"; then

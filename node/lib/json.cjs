@@ -1,7 +1,6 @@
 'use strict';
 // JSON in which integers survive: those that a number cannot hold are bigints, in both directions.
-const { randomUUID } = require('node:crypto');
-const { types } = require('node:util');
+const { randomUUID, types } = require('./platform.cjs');
 const { OJSError, OJSValidationError } = require('./errors.cjs');
 const { DIGITS } = require('./values.cjs');
 
@@ -10,8 +9,9 @@ const LONG = 16;
 // A string, or a number; strings are matched so that digits in them are left alone.
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 // Bigints pass through the engine's JSON as strings that begin with this. It cannot be guessed, so no other string does.
-const MARK = `~${randomUUID()}:`;
-const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
+// Made when it is needed: some edge runtimes have no randomness before the first request.
+let made;
+const mark = () => (made ??= `~${randomUUID()}:`);
 
 const digit = (code) => code >= 48 && code <= 57;
 
@@ -42,15 +42,16 @@ function parseAnswer(text, what = 'the answer') {
 function parse(text) {
   if (!long(text)) return JSON.parse(text);
   let found = false;
+  const sign = mark();
   const marked = text.replace(TOKEN, (token) => {
     if (token[0] === '"' || /[.eE]/.test(token) || Number.isSafeInteger(Number(token))) return token;
     if (token.length > DIGITS + 1) throw new RangeError(`an integer has more than ${DIGITS} digits`);
     found = true;
-    return `"${MARK}${token}"`;
+    return `"${sign}${token}"`;
   });
   if (!found) return JSON.parse(text);
   return JSON.parse(marked, (_key, value) =>
-    typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value);
+    typeof value === 'string' && value.startsWith(sign) ? BigInt(value.slice(sign.length)) : value);
 }
 
 /** JSON text of a value; throws OJSValidationError for values that JSON has no form for. */
@@ -64,7 +65,7 @@ function stringify(value) {
       text = JSON.stringify(value, function exact(key, member) {
         if (typeof member === 'bigint') {
           bigints = true;
-          return `${MARK}${member}`;
+          return `${mark()}${member}`;
         }
         const lost = lossy(this, key, member);
         if (lost) throw unserializable(lost);
@@ -75,7 +76,7 @@ function stringify(value) {
     throw error instanceof OJSError ? error : unserializable(error.message, error);
   }
   if (text === undefined) throw unserializable(`a ${typeof value} has no JSON form`);
-  return bigints ? text.replaceAll(MARKED, '$1') : text;
+  return bigints ? text.replaceAll(new RegExp(`"${mark()}(-?\\d+)"`, 'g'), '$1') : text;
 }
 
 /** What would be lost of a member that JavaScript writes as null or {}, or nothing. Properties that are functions are left out, as always. */

@@ -3,6 +3,7 @@
 const { JobCancelledError, NonRetryableError, OJSError, Snooze } = require('./errors.cjs');
 const { inside } = require('./context.cjs');
 const json = require('./json.cjs');
+const { clean } = require('./platform.cjs');
 const { checkResult } = require('./values.cjs');
 
 // gen:node/outcomes.j2 (make gen; do not edit)
@@ -49,6 +50,24 @@ function unreadable(ctx, error) {
   return failed(ctx, error, { code: 'serialization_error', message: `the handler's result was not accepted: ${text(error)}`, retryable: false });
 }
 
+/** How the plain protocol reports an outcome: the path of the call, and its members beside those that name the job. */
+function reported({ kind, payload, delay }) {
+  if (kind === COMPLETED) return ['/workers/ack', payload === '' ? {} : { result: json.parse(payload) }];
+  if (kind === FAILED) return ['/workers/nack', { error: json.parse(payload) }];
+  const code = kind === SNOOZED ? 'snooze' : 'released';
+  const error = { code, type: code, message: 'given back by the handler', retryable: true };
+  if (kind !== SNOOZED) return ['/workers/nack', { requeue: true, error }];
+  const length = Math.round(delay);
+  // Servers without `delay_ms` read the delay from the details.
+  return ['/workers/nack', { requeue: true, delay_ms: length, error: { ...error, details: { snooze_ms: length } } }];
+}
+
+/** The job fails before a handler of it has run, or because its time is up. */
+function refused(code, type, message, retryable) {
+  const about = { code, type, message: clean(message), retryable, backtrace: [] };
+  return { kind: FAILED, payload: json.stringify(about), delay: 0 };
+}
+
 function outcome(ctx, kind, payload = '', delay = 0) {
   return { ctx, kind, payload, delay };
 }
@@ -64,9 +83,6 @@ function failed(ctx, error, { code, message, retryable, details }) {
     return outcome(ctx, FAILED, json.stringify({ ...about, details: ours }));
   }
 }
-
-/** Text that UTF-8 has a form for. */
-const clean = (value) => Buffer.from(value).toString();
 
 function typeName(error) {
   try {
@@ -95,4 +111,4 @@ function stackOf(error) {
 
 const frames = (stack) => stack.split('\n').filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(3)).slice(0, FRAMES);
 
-module.exports = { COMPLETED, FAILED, RELEASED, SNOOZED, success, failure, unreadable };
+module.exports = { COMPLETED, FAILED, RELEASED, SNOOZED, success, failure, refused, reported, unreadable };

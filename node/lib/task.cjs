@@ -1,5 +1,5 @@
 'use strict';
-// A registered handler with its job type, as those who enqueue its jobs see it; and what handlers and defaults may be.
+// A registered handler with its job type, as those who enqueue its jobs see it; and what defaults may be.
 const { OJSValidationError } = require('./errors.cjs');
 const { JobRequest } = require('./job.cjs');
 
@@ -48,17 +48,6 @@ function asTask(worker, task) {
   });
 }
 
-const UNCALLED = new Set(['GeneratorFunction', 'AsyncGeneratorFunction']);
-
-/** Refuses what cannot be called as a handler: with the context of the job, and nothing else. */
-function checkHandler(type, handler) {
-  const wrong = (why) => new OJSValidationError(`the handler of '${type}' ${why}`);
-  if (typeof handler !== 'function') throw wrong('must be a function, such as async (ctx) => { … ctx.args[0] … }');
-  if (UNCALLED.has(handler.constructor?.name)) throw wrong('is a generator function, which would not run: write async (ctx) => { … }');
-  if (/^class\b/.test(Function.prototype.toString.call(handler))) throw wrong('is a class: pass (ctx) => new TheClass().run(ctx)');
-  if (handler.length > 1) throw wrong(`takes ${handler.length} parameters, and is called with the context alone: write async (ctx) => { const [a, b] = ctx.args; … }`);
-}
-
 /** Options that belong to one job, and not to all of a type. */
 const OF_ONE_JOB = ['id', 'meta', 'schema', 'delayUntil', 'delay_until', 'expiresAt', 'expires_at', 'tenant', 'signal'];
 
@@ -70,4 +59,4 @@ function setDefaults(type, options) {
   JobRequest.setDefaults(type, options);
 }
 
-module.exports = { Task, asTask, checkHandler, setDefaults };
+module.exports = { Task, asTask, setDefaults };

@@ -6,7 +6,7 @@ const { Transport, sinks } = require('./transport.cjs');
 const { known } = require('./calls.cjs');
 const { JobContext } = require('./context.cjs');
 const { OJSValidationError, native } = require('./errors.cjs');
-const { COMPLETED, FAILED, SNOOZED, failure, success } = require('./outcome.cjs');
+const { FAILED, failure, reported, success } = require('./outcome.cjs');
 const json = require('./json.cjs');
 
 let engines = 0;
@@ -139,17 +139,9 @@ class Fake {
     if (thrown && throwErrors && outcome.kind === FAILED) throw thrown.error;
   }
 
-  async #report(job, { kind, payload, delay }) {
-    const about = { job_id: job.id, lease_token: job.lease_token, worker_id: 'drain' };
-    if (kind === COMPLETED) {
-      if (payload !== '') about.result = json.parse(payload);
-      await this.#call('POST', '/workers/ack', about);
-      return;
-    }
-    if (kind === FAILED) about.error = json.parse(payload);
-    else Object.assign(about, { requeue: true, error: { code: 'released', message: 'given back by the handler' } });
-    if (kind === SNOOZED) about.delay_ms = Math.round(delay);
-    await this.#call('POST', '/workers/nack', about);
+  async #report(job, outcome) {
+    const [path, members] = reported(outcome);
+    await this.#call('POST', path, { job_id: job.id, lease_token: job.lease_token, worker_id: 'drain', ...members });
   }
 
   #call(method, path, body) {

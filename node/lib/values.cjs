@@ -1,7 +1,7 @@
 'use strict';
 // Which values arguments and metadata may hold: those that a handler gets back as they were passed. Anything else is refused with its place and
 // with what to pass instead, before anything is sent. The table is in the guide, docs/guide/values.md.
-const { types } = require('node:util');
+const { isBuffer, types } = require('./platform.cjs');
 const { OJSValidationError } = require('./errors.cjs');
 
 /** Levels of arrays and objects. No server takes as many: a value that contains itself ends here. */
@@ -126,7 +126,7 @@ function faultOfKind(value, returned) {
   if (types.isPromise(value)) return wrong('a Promise has no JSON form: await it');
   if (types.isRegExp(value)) return lost('RegExp', '.source');
   if (types.isNativeError(value) || value instanceof Error) return lost(value.name || 'Error', '.message, or { name, message, stack }');
-  if (Buffer.isBuffer(value)) return lost('Buffer', ".toString('base64')");
+  if (isBuffer(value)) return lost('Buffer', ".toString('base64')");
   if (ArrayBuffer.isView(value) && !types.isDataView(value)) return lost(value.constructor.name, '[...array]');
   if (types.isDataView(value) || types.isAnyArrayBuffer(value)) return lost(value.constructor.name, "Buffer.from(bytes).toString('base64')");
   if (types.isWeakMap(value) || types.isWeakSet(value)) return wrong(`${named(value.constructor.name)} has no JSON form`);

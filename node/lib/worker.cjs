@@ -8,12 +8,13 @@ const { JobContext, inside } = require('./context.cjs');
 const { OJSValidationError, native } = require('./errors.cjs');
 const { millis } = require('./durations.cjs');
 const { packOutcomes, readJobs } = require('./frame.cjs');
+const { checkHandler, wrap } = require('./handlers.cjs');
 const { loop } = require('./loop.cjs');
 const logs = require('./logs.cjs');
-const { MiddlewareChain, compose } = require('./middleware.cjs');
+const { MiddlewareChain } = require('./middleware.cjs');
 const outcomes = require('./outcome.cjs');
 const { onSignals } = require('./signals.cjs');
-const { Task, asTask, checkHandler, setDefaults } = require('./task.cjs');
+const { Task, asTask, setDefaults } = require('./task.cjs');
 const { Transport, TransportServer, checkSettings, environment, seconds } = require('./transport.cjs');
 const { Versions } = require('./versions.cjs');
 
@@ -403,16 +404,6 @@ class OJSWorker extends EventEmitter {
     this.#signals = undefined;
     this.#server?.close();
   }
-}
-
-/** A layer that forgets to return what next() gave does not lose the result. */
-function wrap(layers, handler) {
-  if (layers.length === 0) return handler;
-  return compose(layers, async (ctx) => {
-    const result = await handler(ctx);
-    if (result !== undefined) ctx.setResult(result);
-    return result;
-  });
 }
 
 function names(queues) {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
-from ._json import dumps
+from ._json import dumps, loads
 from ._values import check
 from .context import JobContext
-from .errors import JobCancelledError, NonRetryableError, OJSValidationError, Snooze
+from .errors import JobCancelledError, NonRetryableError, OJSError, OJSValidationError, Snooze
 
 # gen:python/outcomes.j2 (make gen; do not edit)
 #: Done; the payload is the result as JSON text, or empty.
@@ -62,6 +62,30 @@ def stopped(ctx: JobContext) -> Outcome:
         return (ctx._token, RELEASED, None)
     # Not by us: the handler let a CancelledError of its own through.
     return (ctx._token, FAILED, ("handler_error", "CancelledError", "the handler was cancelled from inside", True, None, []))
+
+
+def reported(outcome: Outcome) -> tuple[str, dict[str, Any]]:
+    """How the plain protocol reports an outcome: the path, and the members beside those that name the job."""
+    _, kind, payload = outcome
+    if kind == COMPLETED:
+        return "/workers/ack", {"result": loads(payload)} if isinstance(payload, bytes) else {}
+    if isinstance(payload, tuple):
+        names = ("code", "type", "message", "retryable", "details", "backtrace")
+        return "/workers/nack", {"error": dict(zip(names, payload), details=loads(payload[4] or b"{}"))}
+    code = "snooze" if kind == SNOOZED else "released"
+    error: dict[str, Any] = {"code": code, "type": code, "message": "given back by the handler", "retryable": True}
+    members: dict[str, Any] = {"requeue": True, "error": error}
+    if isinstance(payload, float):
+        # Servers without `delay_ms` read the delay from the details.
+        members["delay_ms"] = int(payload * 1000)
+        error["details"] = {"snooze_ms": members["delay_ms"]}
+    return "/workers/nack", members
+
+
+def refused(error: OJSError, *, kind: str | None = None) -> Outcome:
+    """The job fails before a handler of it has run, with the code of the error."""
+    about: Any = (_clean(error.code), kind or type(error).__name__, _clean(error.message), error.retryable, None, [])
+    return (0, FAILED, about)
 
 
 def _failed(

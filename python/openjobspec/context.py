@@ -40,7 +40,10 @@ class CancelReason(enum.IntEnum):
 
 
 class Link(Protocol):
-    """The part of the native worker that a job talks to."""
+    """The part of the native worker that a job talks to.
+
+    One with ``waits = False`` has no reactor: coroutines call it in a thread.
+    """
 
     def cancelled(self, token: int) -> int | None: ...
     def heartbeat(self, token: int) -> int | None: ...
@@ -203,9 +206,11 @@ class JobContext:
         In plain handlers ``if not ctx.heartbeat(): return``, in coroutines ``if not await ctx.heartbeat(): return``.
         """
         try:
-            asyncio.get_running_loop()
+            loop = asyncio.get_running_loop()
         except RuntimeError:
             return Beat(self._link.heartbeat(self._token))
+        if not getattr(self._link, "waits", True):
+            return Beat(None, loop.run_in_executor(None, self._link.heartbeat, self._token))
         future = Reactor.of_running_loop().call(
             lambda replies, ticket: self._link.submit_heartbeat(replies, ticket, self._token)
         )
@@ -275,7 +280,8 @@ class JobContext:
 
     async def _save_later(self, step: str | None, text: bytes) -> int | None:
         if not getattr(self._link, "waits", True):
-            return _confirmed(self._link.save(self._token, step, text))
+            loop = asyncio.get_running_loop()
+            return _confirmed(await loop.run_in_executor(None, self._link.save, self._token, step, text))
         return _confirmed(
             await Reactor.of_running_loop().call(
                 lambda replies, ticket: self._link.submit_save(replies, ticket, self._token, step, text)

@@ -380,9 +380,10 @@ class Worker:
 
     # --- inside ---
 
-    def _plans(self) -> Plans:
+    def _plans(self, bridges: Bridges | None = None) -> Plans:
         layers = self.middleware.freeze()
-        plans = {job_type: plan(handler, layers, self._bridges) for job_type, handler in self._handlers.items()}
+        across = self._bridges if bridges is None else bridges
+        plans = {job_type: plan(handler, layers, across) for job_type, handler in self._handlers.items()}
         plans.update({name: versions.around(plans[name]) for name, versions in self._versions.items() if name in plans})
         return Plans(plans, self)
 

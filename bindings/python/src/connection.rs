@@ -48,6 +48,12 @@ impl Connection {
         Ok(PyBytes::new(py, &text))
     }
 
+    /// A delivered job with its arguments in the clear, as a worker's handler gets it.
+    fn decrypted<'py>(&self, py: Python<'py>, job: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let text = gate::attached(py, "Connection.decrypted", || self.core.decrypted(job))?;
+        Ok(PyBytes::new(py, &text))
+    }
+
     /// One call; returns the body of a 2xx answer.
     ///
     /// With `wait` the server may hold its answer back for so many seconds, and the call is sent once.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 from .. import _native, _override
 from .._json import dumps, loads
 from .._lanes import Plans
-from .._outcome import COMPLETED, FAILED, Outcome, failure, success
+from .._outcome import FAILED, Outcome, failure, reported, success
 from .._plan import Plan
 from .._portal import LoopThread, Threads, caught, unwrap
 from ..context import JobContext
@@ -130,22 +130,8 @@ class Fake:
         return found
 
     def _report(self, job: dict[str, Any], outcome: Outcome) -> None:
-        kind, payload = outcome[1], outcome[2]
-        about: dict[str, Any] = {"job_id": job["id"], "lease_token": job.get("lease_token"), "worker_id": "drain"}
-        if kind == COMPLETED:
-            if isinstance(payload, bytes):
-                about["result"] = loads(payload)
-            self._call("/workers/ack", about)
-            return
-        if isinstance(payload, tuple):
-            names = ("code", "type", "message", "retryable", "details", "backtrace")
-            about["error"] = dict(zip(names, payload), details=loads(payload[4] or b"{}"))
-        else:
-            about["requeue"] = True
-            if isinstance(payload, float):
-                about["delay_ms"] = int(payload * 1000)
-            about["error"] = {"code": "released", "message": "given back by the handler"}
-        self._call("/workers/nack", about)
+        path, members = reported(outcome)
+        self._call(path, {"job_id": job["id"], "lease_token": job.get("lease_token"), "worker_id": "drain", **members})
 
     def _call(self, path: str, body: dict[str, Any]) -> Any:
         return loads(self._connection.call("POST", path, dumps(body)))
@@ -161,7 +147,7 @@ class UnknownTypeError(OJSError, NonRetryableError):
 class _Unattended:
     """A job's link when no worker stands behind it. What a run saves is kept for that run."""
 
-    #: Nothing here waits for a server.
+    #: There is no reactor of a worker.
     waits = False
 
     def __init__(self) -> None:

@@ -1,0 +1,116 @@
+// AWS Lambda: SQS, function URLs, API Gateway, EventBridge, and direct invocations.
+import errors from '#core/errors';
+import outcomes from '#core/outcome';
+import { Deadline } from './deadline.mjs';
+import { deliveryOf, read } from './delivery.mjs';
+import { comesAgain, throwFailure, told } from './ended.mjs';
+import { PushHandler } from './push.mjs';
+
+const fromBase64 = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+
+/** See index.d.mts. */
+export class LambdaHandler extends PushHandler {
+  /** For `export const handler = …`: each can be passed on alone. */
+  handle = (event, context) => this.#handle(event, context);
+  handleSQS = (event, context) => this.#handleBatch(event, context);
+  handleURL = (event, context) => this.#handleURL(event, context);
+  handleEventBridge = (event, context) => this.#handleEventBridge(event, context);
+  handleDirect = (event, context) => this.#handleDirect(event, context);
+
+  #handle(event, context) {
+    if (event === null || typeof event !== 'object' || Array.isArray(event)) {
+      throw new errors.OJSValidationError(
+        'the event must be an object: of SQS, a function URL, API Gateway, EventBridge, or a job',
+        { code: 'invalid_request' },
+      );
+    }
+    if ('Records' in event) return this.#handleBatch(event, context);
+    if ('httpMethod' in event || event.requestContext?.http !== undefined) return this.#handleURL(event, context);
+    if ('detail-type' in event || 'source' in event) return this.#handleEventBridge(event, context);
+    return this.#handleDirect(event, context);
+  }
+
+  async #handleBatch(event, context) {
+    const deadline = Deadline.ofLambda(context, this.margin);
+    const records = event.Records ?? [];
+    const groups = grouped(records);
+    // Messages of a FIFO group run one after the other, all others beside each other.
+    const failed = await Promise.all(
+      [...groups].map(([group, messages]) =>
+        group === undefined
+          ? Promise.all(
+              messages.map(async (message) => ((await this.#settled(message, deadline, false)) ? [] : [message])),
+            ).then((all) => all.flat())
+          : this.#runGroup(messages, deadline),
+      ),
+    );
+    const again = new Set(failed.flat());
+    return {
+      batchItemFailures: records
+        .filter((message) => again.has(message))
+        .map(({ messageId }) => ({ itemIdentifier: messageId })),
+    };
+  }
+
+  /** The messages of a group that come again: the first that failed, and those behind it. */
+  async #runGroup(messages, deadline) {
+    for (const [place, message] of messages.entries()) {
+      if (!(await this.#settled(message, deadline, true))) return messages.slice(place);
+    }
+    return [];
+  }
+
+  /** Runs the job of one message; false when SQS shall deliver it again. */
+  async #settled(message, deadline, isOrdered) {
+    if (deadline.passed) return false;
+    let delivery;
+    try {
+      delivery = deliveryOf(read(message.body ?? ''));
+    } catch (error) {
+      this.logger.error(`ojs: message ${message.messageId} of SQS holds no job: ${error.message}`);
+      return false;
+    }
+    if (Number(message.attributes?.ApproximateReceiveCount ?? 1) > 1 && (await this.isStale(delivery))) return true;
+    const outcome = await this.run(delivery, { deadline });
+    const taken = await this.report(delivery, outcome);
+    if (this.given().server === undefined) return outcome.kind === outcomes.COMPLETED;
+    return taken && !(isOrdered && comesAgain(outcome));
+  }
+
+  async #handleURL(event, context) {
+    const body = event.isBase64Encoded ? fromBase64(event.body ?? '') : (event.body ?? '');
+    const method = event.httpMethod ?? event.requestContext?.http?.method ?? '';
+    const answer = await this.answer(method, event.headers, body, {
+      deadline: Deadline.ofLambda(context, this.margin),
+    });
+    return { statusCode: answer.status, headers: answer.headers, body: answer.body, isBase64Encoded: false };
+  }
+
+  async #handleEventBridge(event, context) {
+    const delivery = deliveryOf(event.detail);
+    const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
+    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
+    return told(delivery, outcome);
+  }
+
+  async #handleDirect(event, context) {
+    const delivery = deliveryOf(event);
+    const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
+    await this.report(delivery, outcome);
+    return told(delivery, outcome);
+  }
+}
+
+/** The message group of a FIFO queue; undefined in a standard queue. */
+const groupOf = ({ eventSourceARN, attributes }) =>
+  String(eventSourceARN ?? '').endsWith('.fifo') ? String(attributes?.MessageGroupId ?? '') : undefined;
+
+function grouped(records) {
+  const groups = new Map();
+  for (const record of records) {
+    const group = groupOf(record);
+    if (groups.has(group)) groups.get(group).push(record);
+    else groups.set(group, [record]);
+  }
+  return groups;
+}

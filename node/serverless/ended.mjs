@@ -1,0 +1,24 @@
+// An outcome as platforms are told of it.
+import errors from '#core/errors';
+import outcomes from '#core/outcome';
+
+/**
+ * The job has failed, and no OJS server has taken note of it: the platform shall deliver the event again. Thrown to
+ * platforms that learn of a failure by an error. `code` and `retryable` are those of the failure.
+ */
+export class DeliveryFailedError extends errors.OJSError {}
+
+/** The answer to a direct call. */
+export function told(delivery, outcome) {
+  const [path, members] = outcomes.reported(outcome);
+  return { status: path === '/workers/ack' ? 'completed' : 'failed', job_id: delivery.id, ...members };
+}
+
+/** Whether the job will run again: a failure that may be tried again, or a job that was given back or put off. */
+export const comesAgain = (outcome) => outcomes.reported(outcome)[1].error?.retryable === true;
+
+/** Throws DeliveryFailedError unless the job is completed. */
+export function throwFailure(outcome) {
+  const { error } = outcomes.reported(outcome)[1];
+  if (error !== undefined) throw new DeliveryFailedError(error);
+}

@@ -1,0 +1,38 @@
+// Google Cloud Functions: HTTP, and CloudEvents of Pub/Sub.
+import platform from '#core/platform';
+import { deliveryOf, invalid, read } from './delivery.mjs';
+import { throwFailure } from './ended.mjs';
+import { PushHandler } from './push.mjs';
+
+/** See index.d.mts. */
+export class GoogleHandler extends PushHandler {
+  constructor(worker, settings) {
+    // First-generation functions say their limit in the environment.
+    const said = Number(platform.variables().FUNCTION_TIMEOUT_SEC);
+    const limit = said > 0 ? { timeout: said * 1000 } : {};
+    if (typeof worker?.calls === 'function') super(worker, { ...limit, ...settings });
+    else super({ ...limit, ...worker });
+  }
+
+  /**
+   * Runs the job in the data of a Pub/Sub message, or the job that is the event's data itself, and reports its
+   * outcome.
+   */
+  async handleCloudEvent(event) {
+    const delivery = deliveryOf(dataOf(event));
+    const outcome = await this.run(delivery, { deadline: this.within() });
+    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
+  }
+}
+
+function dataOf({ data }) {
+  const encoded = data?.message?.data;
+  if (encoded === undefined) return data;
+  let text;
+  try {
+    text = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
+  } catch {
+    throw invalid("'data' of the Pub/Sub message is not base64");
+  }
+  return read(text);
+}

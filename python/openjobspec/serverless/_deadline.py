@@ -1,0 +1,40 @@
+"""The point in time at which a function has to have answered."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+Clock = Callable[[], float]
+
+
+class Deadline:
+    """A platform's limit less a margin for the answer, on a clock that only grows.
+
+    Of a short limit half is kept as a margin at most: a function with three seconds works one and a half.
+    """
+
+    __slots__ = ("_clock", "_end")
+
+    def __init__(self, seconds: float | None, margin: float, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._end = None if seconds is None else clock() + seconds - min(margin, seconds / 2)
+
+    @classmethod
+    def of_lambda(cls, context: Any, margin: float) -> Deadline:
+        """That of an invocation of AWS Lambda; without one where the context does not say (a test of the
+        application's)."""
+        remaining = getattr(context, "get_remaining_time_in_millis", None)
+        return cls(None if remaining is None else remaining() / 1000, margin)
+
+    def left(self, most: float | None = None) -> float | None:
+        """Seconds that are left, ``most`` at most; None without a limit."""
+        if self._end is None:
+            return most
+        left = max(self._end - self._clock(), 0.0)
+        return left if most is None else min(left, most)
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is no time left."""
+        return self._end is not None and self._end <= self._clock()

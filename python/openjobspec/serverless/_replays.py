@@ -1,0 +1,77 @@
+"""Which push deliveries have been answered lately: one that arrives twice gets the first answer, and runs once."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import OrderedDict
+from concurrent.futures import Future
+from typing import Callable, Iterator
+
+from ..errors import OJSError
+from .http import Answer
+
+#: Deliveries that are remembered at most, and the bytes of their answers.
+_ENTRIES = 4096
+_BYTES = 8 * 1024 * 1024
+
+
+class Replays:
+    """Answers by delivery, bounded in number, size and time."""
+
+    def __init__(
+        self, seconds: float, clock: Callable[[], float] = time.monotonic, entries: int = _ENTRIES, size: int = _BYTES
+    ) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._entries = entries
+        self._most = size
+        self._size = 0
+        self._known: OrderedDict[str, tuple[float, Future[Answer]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def begin(self, delivery: str) -> tuple[Future[Answer], bool]:
+        """The answer of a delivery, perhaps not there yet, and whether this is the first time that it arrives."""
+        with self._lock:
+            old = self._clock() - self._seconds
+            self._forget(lambda since: since <= old or self._size > self._most)
+            known = self._known.get(delivery)
+            if known is not None:
+                return known[1], False
+            self._forget(lambda since: len(self._known) >= self._entries)
+            answer: Future[Answer] = Future()
+            self._known[delivery] = (self._clock(), answer)
+            return answer, True
+
+    @contextlib.contextmanager
+    def settling(self, delivery: str, answer: Future[Answer]) -> Iterator[Callable[[Answer], None]]:
+        """Around a run, which passes its answer to what this yields. One that raises is forgotten: the next arrival
+        runs again."""
+
+        def settle(made: Answer) -> None:
+            with self._lock:
+                if delivery in self._known:
+                    self._size += len(made.body)
+            answer.set_result(made)
+
+        try:
+            yield settle
+        except BaseException:
+            with self._lock:
+                self._known.pop(delivery, None)
+            answer.set_exception(OJSError("the run of this delivery was given up", code="abandoned", retryable=True))
+            raise
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def _forget(self, is_over: Callable[[float], bool]) -> None:
+        """Drops the oldest, as long as it is too old to carry a valid signature, or there is too much."""
+        while self._known:
+            first, (since, answer) = next(iter(self._known.items()))
+            if not is_over(since):
+                return
+            del self._known[first]
+            if answer.done() and answer.exception() is None:
+                self._size -= len(answer.result().body)

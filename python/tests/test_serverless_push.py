@@ -1,0 +1,258 @@
+"""Push deliveries: signatures, replays, and the frameworks that pass them on."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import io
+import json
+import threading
+from typing import Any, Callable
+
+import flask
+import pytest
+from fastapi import FastAPI, Request, Response
+from fastapi.testclient import TestClient
+from serverless_support import NOW, SECRET, fetch, job, pushed, signed
+from standardwebhooks.webhooks import Webhook
+
+import openjobspec as ojs
+from openjobspec import serverless
+from openjobspec.serverless._replays import Replays
+
+#: A secret in the form of Standard Webhooks.
+STANDARD = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+def endpoint(run: Callable[[ojs.JobContext], Any] | None = None, **options: Any) -> serverless.PushHandler:
+    handler = serverless.PushHandler(signing_secret=options.pop("signing_secret", SECRET), **options)
+    handler.clock = lambda: NOW
+    handler.register("email.send", run or (lambda ctx: {"message_id": "msg_123"}))
+    return handler
+
+
+def body_of(answer: serverless.Answer) -> Any:
+    return json.loads(answer.body)
+
+
+def test_the_document_s_request_gets_the_document_s_answer() -> None:
+    body = pushed(job("email.send", {"to": "user@example.com"}))
+    answer = endpoint().answer("POST", signed(body), body)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    assert body_of(answer) == {"status": "completed", "result": {"message_id": "msg_123"}}
+
+    def fail(ctx: ojs.JobContext) -> None:
+        raise ConnectionError("SMTP connection refused")
+
+    answer = endpoint(fail).answer("POST", signed(body), body)
+    error = body_of(answer)["error"]
+    assert (answer.status, body_of(answer)["status"]) == (200, "failed")
+    assert (error["code"], error["message"], error["retryable"]) == ("handler_error", "SMTP connection refused", True)
+
+
+BODY = pushed(job())
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({}, "missing_header"),
+        ({**signed(BODY), "X-OJS-Signature": ""}, "signature_mismatch"),
+        ({"X-OJS-Signature": signed(BODY)["X-OJS-Signature"]}, "missing_header"),
+        ({**signed(BODY), "X-OJS-Timestamp": "soon"}, "invalid_header"),
+        (signed(BODY, "whsec_of_another_endpoint"), "signature_mismatch"),
+        (signed(BODY + b" "), "signature_mismatch"),
+        (signed(BODY, now=NOW - 301), "stale_timestamp"),
+        (signed(BODY, now=NOW + 301), "stale_timestamp"),
+    ],
+)
+def test_a_wrong_or_missing_signature_is_401_and_runs_nothing(headers: dict[str, str], reason: str) -> None:
+    ran: list[str] = []
+    handler = endpoint(lambda ctx: ran.append(ctx.id))
+    for answer in (handler.answer("POST", headers, BODY), asyncio.run(handler.answer_async("POST", headers, BODY))):
+        assert (answer.status, body_of(answer)["error"]["details"]["reason"], ran) == (401, reason, [])
+
+
+def test_two_secrets_are_valid_during_a_rotation() -> None:
+    handler = endpoint(signing_secret=["whsec_new", "whsec_old"])
+    for delivery, secret in (("del_1", "whsec_new"), ("del_2", "whsec_old")):
+        body = pushed(job(), delivery)
+        assert handler.answer("POST", signed(body, secret), body).status == 200
+    other = ",".join(signed(BODY, secret)["X-OJS-Signature"] for secret in ("whsec_newer", "whsec_new"))
+    assert handler.answer("POST", {**signed(BODY), "X-OJS-Signature": other}, BODY).status == 200
+
+
+def test_the_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OJS_SIGNING_SECRET", f"whsec_next,{SECRET}")
+    handler = endpoint(signing_secret=None)
+    assert handler.answer("POST", signed(BODY), BODY).status == 200
+    monkeypatch.delenv("OJS_SIGNING_SECRET")
+    with pytest.raises(ojs.OJSValidationError, match="signing_secret"):
+        endpoint(signing_secret=None).answer("POST", signed(BODY), BODY)
+    assert endpoint(signing_secret=None, unsigned=True).answer("POST", {}, BODY).status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "status", "code"),
+    [
+        ("GET", BODY, 405, "method_not_allowed"),
+        ("POST", b"{", 400, "invalid_request"),
+        ("POST", b'{"job":{"id":"1"}}', 400, "invalid_request"),
+        ("POST", b" " * (6 * 1024 * 1024 + 1), 413, "payload_too_large"),
+    ],
+)
+def test_what_is_no_delivery_is_refused(method: str, body: bytes, status: int, code: str) -> None:
+    answer = endpoint().answer(method, signed(body), body)
+    assert (answer.status, body_of(answer)["error"]["code"], body_of(answer)["error"]["retryable"]) == (
+        status,
+        code,
+        False,
+    )
+
+
+def test_a_delivery_that_arrives_twice_runs_once() -> None:
+    ran: list[str] = []
+    handler = endpoint(lambda ctx: ran.append(ctx.id) or len(ran))
+    first = handler.answer("POST", signed(BODY), BODY)
+    assert handler.answer("POST", {**signed(BODY), "X-OJS-Delivery-ID": "del_forged"}, BODY) == first, (
+        "the header is not signed"
+    )
+    assert handler.answer("POST", signed(BODY, now=NOW - 9), BODY) == first, "sent again, and signed anew"
+    assert len(ran) == 1
+    other = pushed(job(), "del_2")
+    assert handler.answer("POST", signed(other), other) != first
+
+
+def test_a_delivery_that_arrives_again_while_it_runs_waits_for_its_answer() -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    def run(ctx: ojs.JobContext) -> int:
+        assert not began.is_set()
+        began.set()
+        go_on.wait()
+        return 1
+
+    handler = endpoint(run)
+    answers: list[serverless.Answer] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(handler.answer("POST", signed(BODY), BODY))) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    began.wait()
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert [body_of(answer)["result"] for answer in answers] == [1, 1, 1]
+
+
+def test_the_memory_of_deliveries_is_bounded() -> None:
+    now = [0.0]
+    memory = Replays(600, clock=lambda: now[0], entries=3, size=100)
+
+    def arrive(delivery: str, length: int = 1) -> bool:
+        answer, is_first = memory.begin(delivery)
+        if is_first:
+            with memory.settling(delivery, answer) as settle:
+                settle(serverless.Answer(200, b" " * length))
+        return is_first
+
+    assert [arrive(name) for name in "abca"] == [True, True, True, False]
+    assert arrive("d") and arrive("a"), "number"
+    now[0] = 601
+    assert arrive("d"), "time"
+    assert arrive("e", 200) and arrive("f") and arrive("e"), "size"
+    assert len(memory) <= 3
+    answer, _ = memory.begin("g")
+    with pytest.raises(ValueError), memory.settling("g", answer):
+        raise ValueError
+    assert isinstance(answer.exception(), ojs.OJSError), "what waits for it learns that it was given up"
+    assert arrive("g"), "and it may come again"
+
+
+def test_standard_webhooks_signs_what_we_verify() -> None:
+    when = datetime.datetime.fromtimestamp(NOW, datetime.timezone.utc)
+    headers = {
+        "webhook-id": "del_1",
+        "webhook-timestamp": str(NOW),
+        "webhook-signature": Webhook(STANDARD).sign("del_1", when, BODY.decode()),
+    }
+    assert endpoint(signing_secret=STANDARD).answer("POST", headers, BODY).status == 200
+    assert endpoint(signing_secret=STANDARD).answer("POST", {**headers, "webhook-id": "del_2"}, BODY).status == 401
+
+
+def test_flask_passes_deliveries_on() -> None:
+    handler = endpoint()
+    app = flask.Flask("app")
+
+    @app.post("/ojs")
+    def push() -> Any:
+        answer = handler.answer(flask.request.method, list(flask.request.headers.items()), flask.request.get_data())
+        return answer.body, answer.status, answer.headers
+
+    answer = app.test_client().post("/ojs", data=BODY, headers=signed(BODY))
+    assert (answer.status_code, answer.json["status"]) == (200, "completed")
+
+
+def test_fastapi_runs_coroutines_on_its_own_loop() -> None:
+    loops: list[Any] = []
+
+    async def run(ctx: ojs.JobContext) -> None:
+        loops.append(asyncio.get_running_loop())
+
+    handler = endpoint(run)
+    app = FastAPI()
+
+    @app.post("/push")
+    async def push(request: Request) -> Response:
+        loops.append(asyncio.get_running_loop())
+        answer = await handler.answer_async(request.method, request.headers, await request.body())
+        return Response(answer.body, answer.status, dict(answer.headers))
+
+    app.mount("/mounted", handler.asgi)
+    with TestClient(app) as client:
+        assert client.post("/push", content=BODY, headers=signed(BODY)).json() == {"status": "completed"}
+        other = pushed(job(), "del_2")
+        assert client.post("/mounted/", content=other, headers=signed(other)).json() == {"status": "completed"}
+        assert client.post("/mounted/", content=other).status_code == 401
+        assert client.post("/mounted/", content=b" " * 7_000_000).status_code == 413
+    assert len(loops) == 3 and len(set(loops)) == 1
+
+
+def test_a_plain_handler_behind_asgi_does_not_block_the_loop() -> None:
+    async def main() -> None:
+        go_on = threading.Event()
+        handler = endpoint(lambda ctx: go_on.wait() and "done")
+        answer = asyncio.ensure_future(handler.answer_async("POST", signed(BODY), BODY))
+        repeated = asyncio.ensure_future(handler.answer_async("POST", signed(BODY), BODY))
+        await asyncio.sleep(0)
+        repeated.cancel()  # a request that is given up takes no answer from the others
+        go_on.set()
+        assert body_of(await answer)["result"] == "done"
+
+    asyncio.run(main())
+
+
+def test_wsgi_servers_can_mount_it() -> None:
+    def call(body: bytes, headers: dict[str, str]) -> tuple[str, bytes]:
+        said: list[str] = []
+        names = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()}
+        environ = {"REQUEST_METHOD": "POST", "CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body), **names}
+        chunks = handler.wsgi(environ, lambda status, headers: said.append(status))
+        return said[0], b"".join(chunks)
+
+    handler = endpoint()
+    assert call(BODY, signed(BODY))[0] == "200 OK"
+    assert call(BODY, {})[0] == "401 Unauthorized"
+    assert call(b" " * 7_000_000, {})[0] == "413 Content Too Large"
+
+
+def test_a_server_s_job_is_pushed_and_runs(client: ojs.Client) -> None:
+    client.enqueue("email.send", ["ada@example.com"])
+    (delivered,) = fetch(client)
+    body = pushed(delivered)
+    answer = endpoint(lambda ctx: ctx.args[0]).answer("POST", signed(body), body)
+    assert body_of(answer) == {"status": "completed", "result": "ada@example.com"}
+    assert client.get_job(delivered["id"]).state == "active", (
+        "the server acks a push delivery itself, when it has the answer"
+    )
