@@ -1,4 +1,5 @@
 //! A client that connects on first use and follows a fork where that is possible.
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -84,6 +85,17 @@ impl Connection {
             Target::Url(_, options) => options.encryption.as_ref(),
             Target::Transport(transport) => transport.codec(),
         }
+    }
+
+    /// A delivered job with its arguments in the clear, as a worker on this connection hands it to its handler. A job that is not
+    /// encrypted comes back as it is.
+    ///
+    /// # Errors
+    /// The job is encrypted, and its arguments cannot be read with the keys of this connection.
+    pub fn decrypted<'a>(&self, job: &'a [u8]) -> Result<Cow<'a, [u8]>, AbiError> {
+        let (Some(codec), Ok(text)) = (self.codec(), std::str::from_utf8(job)) else { return Ok(Cow::Borrowed(job)) };
+        let clear = codec.decode(text).map_err(ojs::Error::from)?;
+        Ok(clear.map_or(Cow::Borrowed(job), |text| Cow::Owned(text.into_bytes())))
     }
 
     /// Any call of the protocol: `path` is relative to `/ojs/v1`, or `/ojs/manifest`; the answer is the body of a 2xx.

@@ -144,9 +144,8 @@ impl AbiError {
                 TransportErrorKind::Config => ErrorClass::Validation,
                 _ => ErrorClass::Connection,
             },
-            Self::Sdk(ojs::Error::Validation { .. } | ojs::Error::Serialization { .. }) | Self::Invalid(_) => {
-                ErrorClass::Validation
-            }
+            Self::Sdk(ojs::Error::Validation { .. } | ojs::Error::Serialization { .. } | ojs::Error::Decryption(_))
+            | Self::Invalid(_) => ErrorClass::Validation,
             Self::Sdk(ojs::Error::NotEnqueued) => ErrorClass::NotEnqueued,
             Self::Sdk(ojs::Error::UntrustedWebhook(_)) => ErrorClass::UntrustedWebhook,
             Self::Sdk(_) | Self::Panicked { .. } | Self::System(_) => ErrorClass::Internal,

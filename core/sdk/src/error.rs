@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use ojs_model::webhook::Untrusted;
 use ojs_model::{ErrorCode, OjsError};
 
+use crate::encryption::CodecError;
 use crate::transport::{Response, TransportError, TransportErrorKind};
 
 /// What went wrong.
@@ -64,6 +65,9 @@ pub enum Error {
     /// A request of a webhook is not to be trusted.
     #[error("the webhook is not to be trusted: {0}")]
     UntrustedWebhook(#[from] Untrusted),
+    /// The arguments of a job cannot be decrypted here.
+    #[error(transparent)]
+    Decryption(#[from] CodecError),
     /// A handler is registered for that job type already.
     #[error("a handler for '{0}' is registered already")]
     DuplicateHandler(String),
@@ -138,6 +142,7 @@ impl Error {
             Self::UnknownMiddleware(_) | Self::DuplicateMiddleware(_) | Self::Frozen | Self::Middleware(_) => "middleware_error",
             Self::NotEnqueued => "not_enqueued",
             Self::UntrustedWebhook(_) => "untrusted_webhook",
+            Self::Decryption(error) => error.code(),
             Self::DuplicateHandler(_) => "duplicate_handler",
             Self::NotHeld => "not_held",
         }
@@ -162,6 +167,7 @@ impl Error {
         match self {
             Self::Ojs(error) => error.retryable,
             Self::Transport(error) => error.is_retryable(),
+            Self::Decryption(error) => error.is_retryable(),
             _ => false,
         }
     }

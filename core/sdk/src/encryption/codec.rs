@@ -58,13 +58,28 @@ pub enum CodecError {
 }
 
 impl CodecError {
+    /// The code that the server keeps for the failed attempt.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownKey(_) => "x_codec_unknown_key",
+            Self::AuthFailed(_) => "x_codec_auth_failed",
+            Self::Malformed(_) => "x_codec_malformed",
+        }
+    }
+
+    /// Whether a later attempt may succeed: a key may be added.
+    #[must_use]
+    pub const fn is_retryable(&self) -> bool {
+        matches!(self, Self::UnknownKey(_))
+    }
+
     pub(crate) fn failure(&self) -> HandlerFailure {
-        let (code, retryable) = match self {
-            Self::UnknownKey(_) => ("x_codec_unknown_key", true),
-            Self::AuthFailed(_) => ("x_codec_auth_failed", false),
-            Self::Malformed(_) => ("x_codec_malformed", false),
-        };
-        HandlerFailure { code: code.to_owned(), retryable, ..HandlerFailure::error("DecryptionError", self.to_string()) }
+        HandlerFailure {
+            code: self.code().to_owned(),
+            retryable: self.is_retryable(),
+            ..HandlerFailure::error("DecryptionError", self.to_string())
+        }
     }
 }
 
