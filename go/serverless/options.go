@@ -134,6 +134,9 @@ func newSettings(options []Option) settings {
 	if s.secrets == nil {
 		s.secrets = strings.Split(os.Getenv("OJS_SIGNING_SECRET"), ",")
 	}
+	if s.unsigned && strings.Join(s.secrets, "") != "" {
+		s.wrong = cmp.Or(s.wrong, invalid("WithUnsignedRequests checks no signature, and there are secrets: leave one out"))
+	}
 	if s.registry == nil {
 		s.registry = ojs.NewRegistry()
 	}

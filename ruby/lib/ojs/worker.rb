@@ -226,6 +226,11 @@ module OJS
       end
     end
 
+    # How its requests reach the server.
+    def transport # :nodoc:
+      @client ? @client.transport : @transport
+    end
+
     # At the end of the process: what still runs goes back to the queue.
     def finish # :nodoc:
       @ending = true
@@ -279,7 +284,6 @@ module OJS
     end
 
     def connection
-      transport = @client ? @client.transport : @transport
       return transport.connection if transport.connection
 
       @transport_threads = TransportThreads.new(transport.custom)
