@@ -44,7 +44,8 @@ class ServerlessRuntimeTest < Minitest::Test
     def give(socket)
       event = JSON.generate(@events.pop)
       ends = ((Time.now.to_f + 30) * 1000).round
-      socket.write("HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: 8476a536\r\nLambda-Runtime-Deadline-Ms: #{ends}\r\n",
+      socket.write("HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: 8476a536\r\n",
+                   "Lambda-Runtime-Deadline-Ms: #{ends}\r\n",
                    "Content-Length: #{event.bytesize}\r\nConnection: close\r\n\r\n", event)
     end
 
@@ -94,7 +95,8 @@ class ServerlessRuntimeTest < Minitest::Test
     done, one = leased("email.send", ["ada"])
     failed, two = leased("email.fail")
     again = { "batchItemFailures" => [{ "itemIdentifier" => "m3" }] }
-    assert_equal ["response", again], invoke.call({ "Records" => [sqs("m1", one), sqs("m2", two), sqs("m3", "no job")] })
+    batch = { "Records" => [sqs("m1", one), sqs("m2", two), sqs("m3", "no job")] }
+    assert_equal ["response", again], invoke.call(batch)
     assert_equal %w[completed retryable], [done, failed].map { |id| client.get_job(id).state }
     assert_equal({ "sent_to" => "ada" }, client.get_job(done).result)
     kind, answer = invoke.call({ "httpMethod" => "POST", "headers" => {}, "body" => two })

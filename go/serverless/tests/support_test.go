@@ -52,6 +52,8 @@ func newWorld(t *testing.T, options ...ojs.ClientOption) world {
 func (w world) leased(jobType string, args any, options ...ojs.EnqueueOption) (id, body string) {
 	w.Helper()
 	ctx := context.Background()
+	// A failed job stays where a test looks for it.
+	options = append([]ojs.EnqueueOption{ojs.WithRetry(ojs.RetryPolicy{InitialInterval: time.Hour})}, options...)
 	job, err := w.client.Enqueue(ctx, jobType, args, options...)
 	if err != nil {
 		w.Fatal(err)

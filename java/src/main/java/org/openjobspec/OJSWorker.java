@@ -143,8 +143,7 @@ public final class OJSWorker implements AutoCloseable {
     private synchronized OJSWorker start(boolean signals) {
         if (loop != null) throw new OJSException.Validation("a worker can be started once; make another one");
         if (handlers.isEmpty()) throw new OJSException.Validation("the worker has no handlers: register some before it starts");
-        OJSClient client = settings.client();
-        if (client == null) client = ownClient = settings.connection().build();
+        OJSClient client = client();
         handlers.keySet().forEach(this::warnOfQueue);
         WorkerLoop started = new WorkerLoop(client.connection().engine(), settings, calls(), listeners);
         try {
@@ -159,6 +158,13 @@ public final class OJSWorker implements AutoCloseable {
         }
         started.over().thenRunAsync(this::closeOwn, Async.EXECUTOR);
         return this;
+    }
+
+    /** What its requests are made with. */
+    synchronized OJSClient client() {
+        if (settings.client() != null) return settings.client();
+        if (ownClient == null) ownClient = settings.connection().build();
+        return ownClient;
     }
 
     private void closeOwn() {
