@@ -14,8 +14,8 @@ type JobContext struct {
 
 	inner    context.Context
 	deadline time.Time
-	native   *nativeWorker // Nil in Drain.
-	client   *Client       // The worker's.
+	native   runLink // Nil in Drain.
+	client   *Client // The worker's; nil in a function.
 	token    uint64
 	state    *jobState
 }
@@ -28,6 +28,14 @@ type jobState struct {
 	result any
 	cancel context.CancelCauseFunc
 	kept   map[string][]byte // What a run without a worker has saved.
+}
+
+// runLink is what a run asks of the worker that it belongs to, or of what runs jobs in place of a worker.
+type runLink interface {
+	heartbeat(token uint64) (why CancelReason, err error)
+	progress(token uint64, report []byte) error
+	save(token uint64, step string, state []byte) (sequence int64, why CancelReason, err error)
+	saved(token uint64, step string) (state []byte, err error)
 }
 
 // Context is the context for calls that take one. (The JobContext itself is one, too.)

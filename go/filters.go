@@ -1,5 +1,7 @@
 // Made from xtask/operations by make gen; do not edit.
 
+//go:build cgo
+
 package ojs
 
 import "time"

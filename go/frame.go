@@ -1,5 +1,7 @@
 // Made from xtask/schema.toml by make gen; do not edit.
 
+//go:build cgo
+
 package ojs
 
 import (

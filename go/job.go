@@ -183,6 +183,16 @@ func (t Train) over(other *Train) *Train {
 // Bool is a pointer to a value, for RetryPolicy.Jitter.
 func Bool(value bool) *bool { return &value }
 
+func orElse[T comparable](into *T, otherwise T) {
+	var nothing T
+	if *into == nothing {
+		*into = otherwise
+	}
+}
+
+// EnqueueOption says something about a job besides its type and arguments.
+type EnqueueOption interface{ toJob(*JobRequest) }
+
 // JobRequest is a job to be. Enqueue middleware gets it and may change it.
 type JobRequest struct {
 	Type string

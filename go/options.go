@@ -1,3 +1,5 @@
+//go:build cgo
+
 package ojs
 
 import (
@@ -59,9 +61,6 @@ type ClientOption interface{ toConnection(*connection) }
 type WorkerOption interface {
 	toWorker(*workerSettings, *connection)
 }
-
-// EnqueueOption says something about a job besides its type and arguments.
-type EnqueueOption interface{ toJob(*JobRequest) }
 
 // ConnectionOption is a setting of a connection: of a client, or of a worker with a connection of its own.
 type ConnectionOption func(*connection)

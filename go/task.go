@@ -1,3 +1,5 @@
+//go:build cgo
+
 package ojs
 
 import (
@@ -111,13 +113,6 @@ func (r *JobRequest) fill() {
 			}
 		}
 		r.Extra = extra
-	}
-}
-
-func orElse[T comparable](into *T, otherwise T) {
-	var nothing T
-	if *into == nothing {
-		*into = otherwise
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package ojs
 
 import (
@@ -123,14 +125,11 @@ func (w *Worker) Register(jobType string, handler HandlerFunc, defaults ...Enque
 	switch {
 	case w.run != nil:
 		wrong = invalid("register handlers before the worker starts")
-	case jobType == "":
-		wrong = invalid("Register needs a job type and a handler: the job type is empty")
-	case handler == nil:
-		wrong = invalid("Register needs a job type and a handler: that of '%s' is nil", jobType)
-	case w.handlers[jobType] != nil:
-		wrong = invalid("a handler for '%s' is registered already", jobType)
 	default:
-		if wrong = setDefaults(jobType, defaults); wrong == nil {
+		if wrong = checkHandler(w.handlers, jobType, handler); wrong == nil {
+			wrong = setDefaults(jobType, defaults)
+		}
+		if wrong == nil {
 			w.handlers[jobType] = handler
 			if version := NewJob(jobType, nil, defaults...).Version; version != "" {
 				w.versionsOf(jobType).version = version
@@ -147,29 +146,7 @@ func RegisterTyped[T any](w *Worker, jobType string, handler func(ctx JobContext
 		w.Register(jobType, nil)
 		return
 	}
-	w.Register(jobType, func(ctx JobContext) error {
-		var args T
-		if err := typed(ctx.Job.Args, &args); err != nil {
-			return &JobError{Code: "invalid_arguments", Message: err.Error(), NonRetryable: true}
-		}
-		return handler(ctx, args)
-	}, defaults...)
-}
-
-func typed[T any](args Args, into *T) error {
-	if len(args) == 1 {
-		if err := args.Decode(into); err == nil {
-			return nil
-		}
-	}
-	data, err := encode(args)
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
-	if err != nil && len(args) == 1 {
-		return args.Decode(into)
-	}
-	return err
+	w.Register(jobType, Typed(handler), defaults...)
 }
 
 // Middleware is the chain around every handler.

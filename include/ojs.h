@@ -452,6 +452,11 @@ ojs_error *ojs_client_enqueue(const ojs_client *client,
                               ojs_slice options,
                               ojs_buf **out);
 
+// A delivered job, as JSON, with its arguments in the clear, as a worker's handler gets it: for jobs that come by
+// another way than ojs_worker_pull(), such as the body of a push request. A job that is not encrypted comes back as it
+// is.
+OJS_MUST_USE ojs_error *ojs_client_decrypted(const ojs_client *client, ojs_slice job, ojs_buf **out);
+
 // Releases the connection; an embedded engine is flushed. Calls from now on fail with OJS_CLASS_CLOSED; a second close does nothing.
 OJS_MUST_USE
 ojs_error *ojs_client_close(const ojs_client *client);

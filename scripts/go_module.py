@@ -31,11 +31,14 @@ def pack(folder: Path, version: str) -> None:
     text = (GO / "go.mod").read_text()
     write(folder, MODULE, version, text, GO, [path for path in GO.rglob("*") if not any(path.is_relative_to(other) for other in inner)])
     for place in inner:
-        if place.name.startswith("ojs-adapter-"):
+        if place.name.startswith("ojs-adapter-") or place.name == "serverless":
             # Here it takes the package from this checkout; elsewhere, the version that was packed with it.
             text = (place / "go.mod").read_text().replace(f"{MODULE} v0.0.0", f"{MODULE} v{version}")
             text = re.sub(r"\nreplace .*\n", "", text)
-            write(folder, f"{MODULE}/{place.relative_to(GO)}", version, text, place, list(place.rglob("*")))
+            name = text.removeprefix("module ").partition("\n")[0]
+            others = [other for other in inner if other != place and other.is_relative_to(place)]
+            files = [path for path in place.rglob("*") if not any(path.is_relative_to(other) for other in others)]
+            write(folder, name, version, text, place, files)
 
 
 def write(folder: Path, module: str, version: str, text: str, home: Path, paths: list[Path]) -> None:

@@ -57,6 +57,7 @@ for package in "$@"; do
       command -v ruby >/dev/null || missing+=(ruby)
       ruby -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null || missing+=(ruby-dev)
       ruby -e 'require "minitest"' 2>/dev/null || missing+=(ruby-minitest)
+      ruby -e 'require "rack"' 2>/dev/null || missing+=(ruby-rack)
       libclang_there || missing+=(libclang-dev) ;;
     rails)
       for gem in railties activerecord activejob mysql2 pg sqlite3; do

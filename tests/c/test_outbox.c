@@ -175,6 +175,11 @@ static void encryption(void) {
     ojs_buf_free(body);
     OK(ojs_outbox_encrypted(client, S("{\"type\":\"a\",\"args\":[\"secret\"]}"), &body));
     CHECK(contains(ojs_buf_slice(body), "ojs_encoded") && !contains(ojs_buf_slice(body), "secret"));
+    ojs_buf *clear = NULL;
+    OK(ojs_client_decrypted(client, ojs_buf_slice(body), &clear));
+    CHECK(contains(ojs_buf_slice(clear), "secret") && !contains(ojs_buf_slice(clear), "ojs_encoded"));
+    ojs_buf_free(clear);
+    FAILS(OJS_CLASS_VALIDATION, "client is NULL", ojs_client_decrypted(NULL, ojs_buf_slice(body), &clear));
     ojs_buf_free(body);
     FAILS(OJS_CLASS_VALIDATION, "client is NULL", ojs_outbox_encrypted(NULL, S("{}"), &body));
     ojs_client_free(client);

@@ -329,6 +329,21 @@ fn json<'a>(name: &str, slice: &'a ojs_slice, first: char) -> Result<Option<&'a 
     }
 }
 
+/// A delivered job, as JSON, with its arguments in the clear, as a worker's handler gets it: for jobs that come by
+/// another way than ojs_worker_pull(), such as the body of a push request. A job that is not encrypted comes back as it
+/// is.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ojs_client_decrypted(
+    client: Option<&ojs_client>,
+    job: ojs_slice,
+    out: *mut *mut ojs_buf,
+) -> Option<Box<ojs_error>> {
+    enter_new("ojs_client_decrypted", out, || {
+        Ok(ojs_buf::new(given(client, "client")?.link.decrypted(job.bytes("job")?)?.into_owned()))
+    })
+}
+
 /// Releases the connection; an embedded engine is flushed. Calls from now on fail with OJS_CLASS_CLOSED; a second close does nothing.
 #[unsafe(no_mangle)]
 #[must_use]

@@ -40,6 +40,13 @@ impl Connection {
         Ok(text::utf8(ruby, &text))
     }
 
+    /// A delivered job with its arguments in the clear, as a worker's handler gets it.
+    pub fn decrypted(ruby: &Ruby, this: &Self, job: RString) -> Result<RString, Error> {
+        let job = text::bytes(job);
+        let text = gate::held(ruby, "Connection.decrypted", || this.core.decrypted(&job))?;
+        Ok(text::utf8(ruby, &text))
+    }
+
     /// One call; returns the body of a 2xx answer. With `wait` the server may hold its answer back for so many seconds, and the
     /// call is sent once.
     pub fn call(

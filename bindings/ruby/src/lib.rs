@@ -34,6 +34,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("call", method!(Connection::call, 4))?;
     class.define_method("of_tenant", method!(Connection::of_tenant, 1))?;
     class.define_method("encrypted", method!(Connection::encrypted, 1))?;
+    class.define_method("decrypted", method!(Connection::decrypted, 1))?;
     class.define_method("close", method!(Connection::close, 0))?;
     class.define_method("closed?", method!(Connection::closed, 0))?;
 

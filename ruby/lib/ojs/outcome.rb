@@ -37,6 +37,25 @@ module OJS
       failed(e, code: "serialization_error", message: "the handler's result cannot be kept: #{e.message}", retryable: false)
     end
 
+    # How the plain protocol reports an outcome: the path of the call, and its members beside those that name the job.
+    def reported(kind, payload)
+      return ["/workers/ack", payload ? { result: Wire.load(payload) } : {}] if kind == COMPLETED
+      return ["/workers/nack", { error: Wire.load(payload) }] if kind == FAILED
+
+      code = kind == SNOOZED ? "snooze" : "released"
+      error = { code: code, type: code, message: "given back by the handler", retryable: true }
+      return ["/workers/nack", { requeue: true, error: error }] if kind == RELEASED
+
+      # Servers without +delay_ms+ read the delay from the details.
+      delay = (payload * 1000).round
+      ["/workers/nack", { requeue: true, delay_ms: delay, error: { **error, details: { snooze_ms: delay } } }]
+    end
+
+    # The job fails before a handler of it has run, or because its handler does not end.
+    def refused(code:, type:, message:, retryable:)
+      [FAILED, Wire.dump({ code: code, type: type, message: clean(message), retryable: retryable })]
+    end
+
     # It raised: anything.
     def failure(ctx, error)
       case error

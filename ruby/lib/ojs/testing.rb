@@ -136,18 +136,9 @@ module OJS
       end
 
       def report(job, kind, payload)
-        about = { job_id: job["id"], lease_token: job["lease_token"], worker_id: "drain" }
-        if kind == Outcome::COMPLETED
-          about[:result] = Wire.load(payload) if payload
-          return @engine.direct("POST", "/workers/ack", about)
-        end
-        if kind == Outcome::FAILED
-          about[:error] = Wire.load(payload)
-        else
-          about.merge!(requeue: true, error: { code: "released", message: "given back by the handler" })
-        end
-        about[:delay_ms] = (payload * 1000).round if kind == Outcome::SNOOZED
-        @engine.direct("POST", "/workers/nack", about)
+        path, members = Outcome.reported(kind, payload)
+        lease = { job_id: job["id"], lease_token: job["lease_token"], worker_id: "drain" }
+        @engine.direct("POST", path, { **lease, **members })
       end
     end
 

@@ -106,6 +106,11 @@ module OJS
       @connection ? @connection.encrypted(text) : text
     end
 
+    # A delivered job, as JSON, as a worker's handler gets it.
+    def decrypted(text)
+      @connection ? @connection.decrypted(text) : text
+    end
+
     def close
       @connection&.close
     end

@@ -252,6 +252,11 @@ module OJS
       end
     end
 
+    # How its requests reach the server.
+    def transport # :nodoc:
+      @client ? @client.transport : @transport
+    end
+
     # At the end of the process: what still runs goes back to the queue.
     def finish # :nodoc:
       @ending = true
@@ -310,7 +315,6 @@ module OJS
     end
 
     def connection
-      transport = @client ? @client.transport : @transport
       return transport.connection if transport.connection
 
       @transport_threads = TransportThreads.new(transport.custom)

@@ -61,6 +61,11 @@ final class Connection {
         return transport == null ? NativeOutbox.encrypted(engine, request) : request;
     }
 
+    /** A delivered job, as a worker's handler gets it. */
+    byte[] decrypted(byte[] job) {
+        return transport == null ? engine.decrypted(job) : job;
+    }
+
     /** For a worker or a relay, whose requests the engine makes: over the user's transport they go by way of a mailbox. */
     synchronized NativeClient engine() {
         checkOpen();

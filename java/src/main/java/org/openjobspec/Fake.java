@@ -177,20 +177,8 @@ public final class Fake implements AutoCloseable {
 
     private void report(Job job, Outcome outcome) {
         Map<String, Object> about = Operation.members("job_id", job.id(), "lease_token", job.get("lease_token"), "worker_id", "drain");
-        switch (outcome.kind()) {
-            case Outcome.COMPLETED -> {
-                if (outcome.payload().length > 0) about.put("result", Json.parse(outcome.payload()));
-                call("POST", "/workers/ack", about);
-                return;
-            }
-            case Outcome.FAILED -> about.put("error", Json.parse(outcome.payload()));
-            default -> {
-                about.put("requeue", true);
-                about.put("error", Map.of("code", "released", "message", "given back by the handler"));
-                if (outcome.kind() == Outcome.SNOOZED) about.put("delay_ms", outcome.delayMs());
-            }
-        }
-        call("POST", "/workers/nack", about);
+        about.putAll(outcome.members());
+        call("POST", outcome.path(), about);
     }
 
     private Object call(String method, String path, Object body) {

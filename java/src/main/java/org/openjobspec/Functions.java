@@ -75,6 +75,8 @@ final class Functions {
                 "ojs_client_of_tenant", ADDRESS, ADDRESS, Native.SLICE, ADDRESS);
         static final MethodHandle OVER = Native.function(
                 "ojs_client_over", ADDRESS, ADDRESS, ADDRESS);
+        static final MethodHandle DECRYPTED = Native.function(
+                "ojs_client_decrypted", ADDRESS, ADDRESS, Native.SLICE, ADDRESS);
         static final MethodHandle CALL = Native.function(
                 "ojs_client_call", ADDRESS, ADDRESS, Native.SLICE, Native.SLICE, Native.SLICE, ADDRESS);
         static final MethodHandle CALL_ASYNC = Native.function(

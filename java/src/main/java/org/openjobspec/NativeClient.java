@@ -123,6 +123,16 @@ final class NativeClient {
         return handle;
     }
 
+    /** A delivered job with its arguments in the clear. */
+    byte[] decrypted(byte[] job) {
+        try (Arena memory = Arena.ofConfined()) {
+            MemorySegment out = memory.allocate(ADDRESS);
+            MemorySegment given = Native.slice(memory, job);
+            Native.raise(() -> (MemorySegment) DECRYPTED.invokeExact(handle, given, out));
+            return Native.taken(memory, out.get(ADDRESS, 0));
+        }
+    }
+
     /** One request; the body of a 2xx answer. A virtual thread parks while it waits: it must not hold its carrier in native code. */
     byte[] call(String method, String path, byte[] body) {
         if (Thread.currentThread().isVirtual()) return await(callAsync(method, path, body));

@@ -36,6 +36,35 @@ record Outcome(long token, int kind, byte[] payload, long delayMs) {
         }
     }
 
+    /** The job fails before a handler of it has run, or because its handler does not end. */
+    static Outcome refused(String code, String type, String message, boolean retryable) {
+        byte[] about = Json.bytes(Map.of("code", code, "type", type, "message", clean(message), "retryable", retryable));
+        return new Outcome(0, FAILED, about, 0);
+    }
+
+    /** The path of the plain protocol by which the outcome is reported. */
+    String path() {
+        return kind == COMPLETED ? "/workers/ack" : "/workers/nack";
+    }
+
+    /** How the plain protocol reports it: the members beside those that name the job. */
+    Map<String, Object> members() {
+        if (kind == COMPLETED) return payload.length == 0 ? Map.of() : Operation.members("result", Json.parse(payload));
+        if (kind == FAILED) return Map.of("error", Json.parse(payload));
+        String code = kind == SNOOZED ? "snooze" : "released";
+        Map<String, Object> error = new LinkedHashMap<>();
+        error.put("code", code);
+        error.put("type", code);
+        error.put("message", "given back by the handler");
+        error.put("retryable", true);
+        Map<String, Object> members = Operation.members("requeue", true, "error", error);
+        if (kind == RELEASED) return members;
+        // Servers without delay_ms read the delay from the details.
+        error.put("details", Map.of("snooze_ms", delayMs));
+        members.put("delay_ms", delayMs);
+        return members;
+    }
+
     /** The handler threw: anything. */
     static Outcome failure(JobContext ctx, Throwable thrown) {
         return switch (thrown) {

@@ -1,0 +1,7 @@
+module github.com/openjobspec/ojs-go-sdk/serverless
+
+go 1.24
+
+require github.com/openjobspec/ojs-go v0.0.0
+
+replace github.com/openjobspec/ojs-go => ../

@@ -1,0 +1,167 @@
+package serverless
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+const (
+	// maxSends is how often a report is sent that did not arrive; the pause doubles from firstPause.
+	maxSends   = 4
+	firstPause = 100 * time.Millisecond
+	maxAnswer  = 16 << 20
+)
+
+// server is where outcomes are reported to.
+type server struct {
+	url, token string
+	client     *http.Client
+}
+
+// send makes a request until there is an answer, within the time of the context. It returns the body of a 2xx answer.
+func (s *server) send(ctx context.Context, method, path string, body any) ([]byte, error) {
+	var sent []byte
+	if body != nil {
+		var err error
+		if sent, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	pause := firstPause
+	for sends := 1; ; sends++ {
+		answer, err := s.once(ctx, method, path, sent)
+		var wrong *ojs.Error
+		if err == nil || errors.As(err, &wrong) && !wrong.Retryable || sends == maxSends {
+			return answer, err
+		}
+		select {
+		case <-time.After(pause):
+			pause *= 2
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+func (s *server) once(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, s.url+"/ojs/v1"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	request.Header.Set("Content-Type", "application/openjobspec+json")
+	if s.token != "" {
+		request.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return nil, &ojs.Error{Class: ojs.ErrConnection, Code: "connection", Message: err.Error(), Retryable: true}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, &ojs.Error{Class: ojs.ErrConnection, Code: "connection", Message: err.Error(), Retryable: true}
+	}
+	if response.StatusCode >= 200 && response.StatusCode < 300 {
+		return text, nil
+	}
+	return nil, refused(response.StatusCode, text)
+}
+
+// refused is the error of an answer that is none of success.
+func refused(status int, text []byte) *ojs.Error {
+	told := struct{ Error *ojs.Error }{}
+	if json.Unmarshal(text, &told) != nil || told.Error == nil {
+		told.Error = &ojs.Error{Code: "unexpected_answer", Message: fmt.Sprintf("the server answered with status %d", status)}
+	}
+	told.Error.Class, told.Error.Status = ojs.ErrAPI, status
+	switch {
+	case status == http.StatusNotFound:
+		told.Error.Class = ojs.ErrNotFound
+	case status == http.StatusConflict:
+		told.Error.Class = ojs.ErrConflict
+	case status == http.StatusTooManyRequests || status >= 500:
+		told.Error.Retryable = true
+	}
+	return told.Error
+}
+
+// owner is what proves that a job was leased to this delivery.
+func (d delivery) owner() map[string]any {
+	said := map[string]any{}
+	if d.worker != "" {
+		said["worker_id"] = d.worker
+	}
+	if d.about.Lease != nil {
+		said["lease_token"] = d.about.Lease
+	}
+	return said
+}
+
+// report sends the outcome of a job. A server that does not know the job, or has an outcome of it already, needs none.
+func (s *server) report(ctx context.Context, d delivery, outcome ojs.Outcome) error {
+	said, path := d.owner(), "/workers/nack"
+	said["job_id"] = d.about.ID
+	told := resultOf(outcome)
+	switch {
+	case outcome.Kind == ojs.OutcomeCompleted:
+		path = "/workers/ack"
+		if told.Result != nil {
+			said["result"] = told.Result
+		}
+	case told.Requeue:
+		said["requeue"], said["error"], said["delay_ms"] = true, told.Error, told.DelayMS
+	default:
+		said["error"] = told.Error
+	}
+	_, err := s.send(ctx, http.MethodPost, path, said)
+	var wrong *ojs.Error
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	switch wrong.Status {
+	case http.StatusConflict, http.StatusNotFound:
+		return nil
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		if outcome.Kind == ojs.OutcomeCompleted {
+			// The result is the reason: the same result would be refused again.
+			failure := &ojs.JobError{Code: "serialization_error", NonRetryable: true}
+			failure.Message = "the result was not accepted: " + wrong.Message
+			return s.report(ctx, d, ojs.FailedOutcome(failure))
+		}
+	}
+	return err
+}
+
+// job reads a job.
+func (s *server) job(ctx context.Context, id string) (json.RawMessage, error) {
+	text, err := s.send(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id), nil)
+	if err != nil {
+		return nil, err
+	}
+	var found struct{ Job json.RawMessage }
+	if err := json.Unmarshal(text, &found); err != nil || found.Job == nil {
+		return nil, invalid("the server's answer has no job")
+	}
+	return found.Job, nil
+}
+
+// complete reads the whole job where the message has only its name: a queue of a cloud takes 256 KiB.
+func (s *server) complete(ctx context.Context, d *delivery) error {
+	if d.about.Args != nil {
+		return nil
+	}
+	job, err := s.job(ctx, d.about.ID)
+	if err == nil {
+		d.envelope = job
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package serverless
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openjobspec/ojs-go"
+)
+
+// maxSignatures are compared at most: a header from a stranger must not cost more.
+const maxSignatures = 16
+
+// Verify checks that one of the secrets signed a push request within the tolerance; nil when it did. The body is the
+// one that arrived, byte for byte. Both forms of headers are known: X-OJS-Signature with X-OJS-Timestamp, and
+// webhook-signature (Standard Webhooks). Every secret is compared with every signature, each in constant time.
+//
+// The error is of the class [ojs.ErrUntrustedWebhook]; the reason is in its details.
+func Verify(body []byte, headers http.Header, secrets []string, tolerance time.Duration, now time.Time) error {
+	var known []string
+	for _, secret := range secrets {
+		if secret != "" {
+			known = append(known, secret)
+		}
+	}
+	if len(known) == 0 {
+		return untrusted("no_secret", "no secret was given: set WithSigningSecrets or $OJS_SIGNING_SECRET")
+	}
+	if value, there := header(headers, "X-OJS-Signature"); there {
+		stamp, err := timestamp(headers, "X-OJS-Timestamp", tolerance, now)
+		if err != nil {
+			return err
+		}
+		var given [][]byte
+		for _, one := range strings.Split(value, ",") {
+			digits, found := strings.CutPrefix(strings.TrimSpace(one), "sha256=")
+			if code, err := hex.DecodeString(digits); found && err == nil && len(given) < maxSignatures {
+				given = append(given, code)
+			}
+		}
+		return fits(known, given, func(secret string) []byte { return sign([]byte(secret), stamp+".", body) })
+	}
+	value, there := header(headers, "webhook-signature")
+	if !there {
+		return untrusted("missing_header", "the header X-OJS-Signature is missing")
+	}
+	id, there := header(headers, "webhook-id")
+	if !there {
+		return untrusted("missing_header", "the header webhook-id is missing")
+	}
+	stamp, err := timestamp(headers, "webhook-timestamp", tolerance, now)
+	if err != nil {
+		return err
+	}
+	var given [][]byte
+	for _, one := range strings.Fields(value) {
+		text, found := strings.CutPrefix(one, "v1,")
+		if code, err := base64.StdEncoding.DecodeString(text); found && err == nil && len(given) < maxSignatures {
+			given = append(given, code)
+		}
+	}
+	return fits(known, given, func(secret string) []byte { return sign(standardKey(secret), id+"."+stamp+".", body) })
+}
+
+func sign(key []byte, before string, body []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(before))
+	mac.Write(body)
+	return mac.Sum(nil)
+}
+
+// standardKey is what stands behind whsec_, decoded from base64; where that is no base64, its bytes as they are.
+func standardKey(secret string) []byte {
+	text := strings.TrimPrefix(secret, "whsec_")
+	if key, err := base64.StdEncoding.DecodeString(text); err == nil {
+		return key
+	}
+	return []byte(text)
+}
+
+// fits compares all pairs, also behind one that fits: the time says nothing about which it was.
+func fits(secrets []string, given [][]byte, code func(secret string) []byte) error {
+	found := false
+	for _, secret := range secrets {
+		expected := code(secret)
+		for _, one := range given {
+			found = hmac.Equal(expected, one) || found
+		}
+	}
+	if !found {
+		return untrusted("signature_mismatch",
+			"no signature fits: another secret, or the body was changed on its way (use the bytes as they arrived)")
+	}
+	return nil
+}
+
+func header(headers http.Header, name string) (string, bool) {
+	for known, values := range headers {
+		if strings.EqualFold(known, name) && len(values) > 0 {
+			return strings.TrimSpace(values[0]), true
+		}
+	}
+	return "", false
+}
+
+func timestamp(headers http.Header, name string, tolerance time.Duration, now time.Time) (string, error) {
+	text, there := header(headers, name)
+	if !there {
+		return "", untrusted("missing_header", fmt.Sprintf("the header %s is missing", name))
+	}
+	signed, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || strings.Trim(text, "0123456789") != "" {
+		return "", untrusted("invalid_header", fmt.Sprintf("the header %s cannot be read", name))
+	}
+	age, most := now.Unix()-signed, int64(tolerance/time.Second)
+	if age > most || age < -most {
+		return "", untrusted("stale_timestamp",
+			fmt.Sprintf("the request was signed %d seconds ago; at most %d are allowed", age, most))
+	}
+	return text, nil
+}
+
+func untrusted(reason, message string) error {
+	details, _ := json.Marshal(map[string]string{"reason": reason})
+	return &ojs.Error{Class: ojs.ErrUntrustedWebhook, Code: "untrusted_webhook", Status: http.StatusUnauthorized,
+		Message: "the request is not to be trusted: " + message, Details: details}
+}

@@ -1,0 +1,124 @@
+package org.openjobspec;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a context asks of the server, where no worker runs its job. */
+final class ServerLink implements JobContext.Link {
+    /** Members of the document that the server keeps for a job, where steps were run: the same in all languages. */
+    private static final String STATE = "$ojs.state";
+    private static final String STEPS = "$ojs.steps";
+    /** The longest name of a step, in bytes. */
+    private static final int LONGEST = 255;
+    /** The least time between two reports of progress, in nanoseconds. */
+    private static final long PAUSE = 250_000_000;
+    private static final System.Logger LOG = System.getLogger("org.openjobspec");
+
+    private final Job job;
+    private final Map<String, Object> lease;
+    private final OJSClient client;
+    private Object state;
+    private Map<String, Object> steps;
+    private Map<String, Object> report;
+    private long reported = System.nanoTime() - PAUSE;
+
+    /** {@code client} is null where there is no server. */
+    ServerLink(Job job, Map<String, Object> lease, OJSClient client) {
+        this.job = job;
+        this.lease = lease;
+        this.client = client;
+        Map<String, Object> checkpoint = Members.object(job.members(), "checkpoint", Map.of());
+        Map<String, Object> document = checkpoint.get("state") instanceof Map<?, ?> found ? Members.of(found) : Map.of();
+        boolean hasSteps = document.get(STEPS) instanceof Map<?, ?>;
+        steps = hasSteps ? Members.of(document.get(STEPS)) : Map.of();
+        state = hasSteps ? document.get(STATE) : checkpoint.get("state");
+    }
+
+    /** The run is over: its last report of progress is sent before the platform may freeze the process. */
+    synchronized void close() {
+        if (report != null) sendReport();
+    }
+
+    @Override
+    public CancelReason heartbeat(long token) {
+        Object worker = lease.get("worker_id");
+        if (client == null || worker == null) return null;
+        try {
+            Map<String, Object> beat = Operation.members("worker_id", worker, "state", "running", "active_jobs", List.of(job.id()));
+            Map<String, Object> answer = Members.of(client.request("POST", "/workers/heartbeat", beat));
+            if (Members.list(answer, "cancelled_jobs").contains(job.id())) return CancelReason.CANCELLED;
+            boolean lost = answer.containsKey("jobs_extended") && !Members.list(answer, "jobs_extended").contains(job.id());
+            return lost ? CancelReason.LEASE_LOST : null;
+        } catch (OJSException e) {
+            LOG.log(System.Logger.Level.WARNING, "the heartbeat of job {0} was not taken: {1}", job.id(), e.getMessage());
+            return null;
+        }
+    }
+
+    @Override
+    public synchronized void progress(long token, byte[] text) {
+        if (client == null) return;
+        report = Members.of(Json.parse(text));
+        if (System.nanoTime() - reported >= PAUSE) sendReport();
+    }
+
+    private void sendReport() {
+        Map<String, Object> said = report;
+        report = null;
+        reported = System.nanoTime();
+        try {
+            put("progress", said);
+        } catch (OJSException e) { // the job does not depend on it
+            LOG.log(System.Logger.Level.DEBUG, "a report of progress of job {0} was not taken: {1}", job.id(), e.getMessage());
+        }
+    }
+
+    @Override
+    public synchronized JobContext.Saved save(long token, String step, byte[] text) {
+        if (client == null) {
+            throw new OJSException.Validation("checkpoints are kept by the server: give the function its URL, ojsUrl or OJS_URL");
+        }
+        Object value = Json.parse(text);
+        Map<String, Object> next = new LinkedHashMap<>(steps);
+        if (step.isEmpty()) {
+            if (value == null) throw new OJSException.Validation("a checkpoint must not be null: delete it instead");
+        } else {
+            if (Native.utf8(step).length > LONGEST) throw new OJSException.Validation("the name of a step has 1 to 255 bytes");
+            next.put(step, value);
+        }
+        Object kept = step.isEmpty() ? value : state;
+        try {
+            Object answer = put("checkpoint", Map.of("state", document(kept, next)));
+            state = kept;
+            steps = next;
+            return new JobContext.Saved(Members.number(Members.of(answer), "sequence", 0), null);
+        } catch (OJSException.Conflict e) {
+            boolean cancelled = e.details() instanceof Map<?, ?> details && "cancelled".equals(details.get("current_state"));
+            return new JobContext.Saved(0, cancelled ? CancelReason.CANCELLED : CancelReason.LEASE_LOST);
+        }
+    }
+
+    /** A document of the handler that looks like one with steps is put into one, or it would be read as one. */
+    private static Object document(Object state, Map<String, Object> steps) {
+        boolean reserved = state instanceof Map<?, ?> members && (members.containsKey(STATE) || members.containsKey(STEPS));
+        if (state != null && steps.isEmpty() && !reserved) return state;
+        Map<String, Object> whole = new LinkedHashMap<>();
+        if (state != null) whole.put(STATE, state);
+        whole.put(STEPS, steps);
+        return whole;
+    }
+
+    @Override
+    public synchronized byte[] saved(long token, String step) {
+        if (step.isEmpty()) return state == null ? null : Json.bytes(state);
+        return steps.containsKey(step) ? Json.bytes(steps.get(step)) : null;
+    }
+
+    private Object put(String what, Map<String, Object> members) {
+        Map<String, Object> body = new HashMap<>(members);
+        body.putAll(lease);
+        return client.request("PUT", "/jobs/" + job.id() + "/" + what, body);
+    }
+}

@@ -1,0 +1,78 @@
+package org.openjobspec.serverless;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.openjobspec.Job;
+import org.openjobspec.Json;
+import org.openjobspec.OJSException;
+
+/**
+ * A job as it reaches a function.
+ *
+ * @param job the job
+ * @param lease what its delivery says about the lease: {@code worker_id}, {@code lease_token}
+ * @param id new for every attempt to push a job; null where a queue has brought it
+ */
+record Delivery(Job job, Map<String, Object> lease, String id) {
+    /** Reads the body of a push delivery, {@code {"job": …, "worker_id", "delivery_id"}}, or a job alone. */
+    static Delivery read(byte[] body) {
+        Object value;
+        try {
+            value = Json.parse(new String(body, StandardCharsets.UTF_8));
+        } catch (OJSException e) {
+            throw new InvalidDeliveryException("the body cannot be read: " + e.getMessage());
+        }
+        return of(value);
+    }
+
+    /** The same of JSON that has been read. */
+    static Delivery of(Object value) {
+        Map<String, Object> data = object(value, "the body must be a JSON object with a job");
+        Map<String, Object> job = data.containsKey("job") ? object(data.get("job"), "'job' must be an object") : data;
+        for (String name : List.of("id", "type")) {
+            if (!(job.get(name) instanceof String text) || text.isEmpty()) {
+                throw new InvalidDeliveryException("'" + name + "' of the job must be a text that is not empty");
+            }
+        }
+        if (job.containsKey("args") && !(job.get("args") instanceof List<?>)) {
+            throw new InvalidDeliveryException("'args' of the job must be an array");
+        }
+        Map<String, Object> lease = new HashMap<>();
+        for (String name : List.of("worker_id", "lease_token")) {
+            Object said = data.get(name) != null ? data.get(name) : job.get(name);
+            if (said != null) lease.put(name, said);
+        }
+        return new Delivery(new Job(job), lease, data.get("delivery_id") instanceof String id ? id : null);
+    }
+
+    @SuppressWarnings("unchecked") // the reader makes such maps
+    static Map<String, Object> object(Object value, String otherwise) {
+        if (value instanceof Map<?, ?> members) return (Map<String, Object>) members;
+        throw new InvalidDeliveryException(otherwise);
+    }
+
+    /** The number of the attempt, 1 where the delivery does not say. */
+    int attempt() {
+        return Math.max(job.attempt(), 1);
+    }
+
+    /** The most that one run may take; null without a limit of the job's own. */
+    Duration timeout() {
+        if (job.get("timeout_ms") instanceof Number ms && ms.longValue() > 0) return Duration.ofMillis(ms.longValue());
+        boolean seconds = job.get("timeout") instanceof Number length && length.doubleValue() > 0;
+        return seconds ? Duration.ofMillis((long) (((Number) job.get("timeout")).doubleValue() * 1000)) : null;
+    }
+
+    /** Whether the message has the job itself. A queue of a cloud takes 256 KiB: of a larger job it has the name only. */
+    boolean isWhole() {
+        return job.members().containsKey("args");
+    }
+
+    /** Whether the delivery proves the lease by a token. */
+    boolean isFenced() {
+        return lease.containsKey("lease_token");
+    }
+}

@@ -1,0 +1,113 @@
+package org.openjobspec.serverless;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.openjobspec.Job;
+import org.openjobspec.JobRunner;
+import org.openjobspec.JobRunner.Ended;
+import org.openjobspec.OJSException;
+
+/** Runs single jobs, and reports the outcomes of those that a queue has brought. */
+final class Runs {
+    /** How often an outcome is sent while no clear answer comes. The server takes it once. */
+    private static final int SENDS = 3;
+    private static final System.Logger LOG = System.getLogger("org.openjobspec");
+
+    private final JobRunner runner;
+
+    Runs(JobRunner runner) {
+        this.runner = runner;
+    }
+
+    boolean hasServer() {
+        return runner.hasServer();
+    }
+
+    /** Runs the handler of a job. */
+    Ended run(Delivery delivery, Deadline deadline) {
+        Ended ended = runner.run(delivery.job(), delivery.lease(), deadline.left(delivery.timeout()));
+        if (ended.members().get("error") instanceof Map<?, ?> error) {
+            LOG.log(System.Logger.Level.WARNING, "job {0} {1} was not completed: {2}: {3}", delivery.job().type(), delivery.job().id(),
+                    error.get("code"), error.get("message"));
+        }
+        return ended;
+    }
+
+    /** An outcome, and whether the server has taken note of it: then the server decides what comes next. */
+    record Settled(Ended ended, boolean taken) {}
+
+    /** Runs a job that a queue has brought, and reports its outcome. */
+    Settled settle(Delivery delivery, Deadline deadline) {
+        Delivery whole = delivery;
+        if (!delivery.isWhole()) {
+            try {
+                if (hasServer()) whole = new Delivery(job(delivery), delivery.lease(), delivery.id());
+            } catch (RuntimeException e) { // a transport of the user's own may throw anything
+                LOG.log(System.Logger.Level.ERROR, "job {0} cannot be read from the server: {1}", delivery.job().id(), e.getMessage());
+            }
+            if (whole == delivery) {
+                String message = "the message of job " + delivery.job().id() + " has no args, and the server could not be asked";
+                return new Settled(Ended.failed("invalid_job", "InvalidJob", message, true), false);
+            }
+        }
+        Ended ended = run(whole, deadline);
+        return new Settled(ended, hasServer() && report(delivery, ended));
+    }
+
+    /**
+     * Whether the server has moved on since a message was sent that a queue delivers again: the job has ended, or is at a later attempt. A
+     * server that does not answer has not moved on.
+     */
+    boolean isStale(Delivery delivery) {
+        if (!hasServer()) return false;
+        try {
+            Job job = job(delivery);
+            boolean runnable = "active".equals(job.state()) || "available".equals(job.state()) && !delivery.isFenced();
+            return !runnable || job.attempt() > delivery.attempt();
+        } catch (OJSException.NotFound e) {
+            return true;
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.WARNING, "job {0} came again, and the server cannot be asked about it: {1}",
+                    delivery.job().id(), e.getMessage());
+            return false;
+        }
+    }
+
+    private Job job(Delivery delivery) {
+        return runner.client().getJob(delivery.job().id());
+    }
+
+    /** A server that says that the job is settled, or another worker's by now, has taken note. */
+    private boolean report(Delivery delivery, Ended ended) {
+        Map<String, Object> body = new HashMap<>(delivery.lease());
+        body.putAll(ended.members());
+        body.put("job_id", delivery.job().id());
+        try {
+            send(ended.path(), body);
+            return true;
+        } catch (OJSException.Conflict | OJSException.NotFound e) {
+            LOG.log(System.Logger.Level.WARNING, "the outcome of job {0} was not taken: {1}", delivery.job().id(), e.getMessage());
+            return true;
+        } catch (RuntimeException e) {
+            boolean result = e instanceof OJSException.InvalidRequest || e instanceof OJSException.PayloadTooLarge;
+            if (ended.completed() && result) {
+                // The same result would be refused again.
+                String message = "the result was not accepted: " + e.getMessage();
+                return report(delivery, Ended.failed("serialization_error", "ResultRefused", message, false));
+            }
+            LOG.log(System.Logger.Level.ERROR, "the outcome of job {0} did not reach the server: {1}", delivery.job().id(), e.getMessage());
+            return false;
+        }
+    }
+
+    private void send(String path, Map<String, Object> body) {
+        for (int left = SENDS - 1; ; left--) {
+            try {
+                runner.client().request("POST", path, body);
+                return;
+            } catch (OJSException.Connection e) {
+                if (left == 0) throw e;
+            }
+        }
+    }
+}
