@@ -1,5 +1,6 @@
-//! Random commands and crashes against an independent reference model: the same answers, the same claims in the same order, the same
-//! states in the end. A failure prints its seed and the shortest run that still fails.
+//! Random commands and crashes against an independent reference model, trains included: the same answers, the same claims in the same
+//! order, the same states in the end. A failure prints its seed and the shortest run that still fails. Commands of several clients at
+//! the same time are in `pairwise`.
 //!
 //! `OJS_MODEL_SEED` repeats a run, `OJS_MODEL_ROUNDS` asks for more of them.
 use std::collections::BTreeMap;
@@ -14,8 +15,10 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 mod crashes;
+mod trains;
 
 use crashes::Flight;
+use trains::{Car, TRAINS, Ticket, Train};
 
 use crate::support::{Bench, seconds};
 
@@ -30,11 +33,12 @@ const QUEUES: [&str; 2] = ["q", "r"];
 /// One command. Numbers stand for jobs and choices, so that any part of a run is a run.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    Enqueue { queue: usize, priority: i32, first: First, unique: Option<(u8, Conflict)> },
+    Enqueue { queue: usize, priority: i32, first: First, unique: Option<(u8, Conflict)>, ticket: Option<Ticket> },
     Claim { both: bool, count: usize },
     Settle { pick: usize, how: How, stale: bool },
     Beat { pick: usize },
     ByHand { pick: usize, what: ByHand },
+    Train { train: usize, hold: bool },
     Pause { queue: usize, paused: bool },
     Wait(u64),
     Crash { flight: Flight, looks: u8 },
@@ -73,7 +77,7 @@ enum ByHand {
 impl Step {
     fn random(rng: &mut StdRng) -> Self {
         let pick = rng.random_range(0..1000);
-        match rng.random_range(0..20) {
+        match rng.random_range(0..21) {
             0..=5 => Self::Enqueue {
                 queue: rng.random_range(0..2),
                 priority: rng.random_range(-1..=1),
@@ -81,6 +85,7 @@ impl Step {
                 unique: rng.random_bool(0.3).then(|| {
                     (rng.random_range(0..3), [Conflict::Reject, Conflict::Ignore, Conflict::Replace][rng.random_range(0..3)])
                 }),
+                ticket: rng.random_bool(0.4).then(|| Ticket::random(rng)),
             },
             6..=9 => Self::Claim { both: rng.random(), count: rng.random_range(1..4) },
             10..=13 => Self::Settle {
@@ -92,6 +97,7 @@ impl Step {
             15 => Self::ByHand { pick, what: [ByHand::Cancel, ByHand::Activate, ByHand::Replay][rng.random_range(0..3)] },
             16 => Self::Pause { queue: rng.random_range(0..2), paused: rng.random() },
             17..=18 => Self::Wait(rng.random_range(0..25)),
+            19 => Self::Train { train: rng.random_range(0..TRAINS.len()), hold: rng.random_bool(0.4) },
             _ => {
                 let flight = [Flight::Enqueue, Flight::Claim(rng.random_range(1..4)), Flight::Ack(pick)][rng.random_range(0..3)];
                 let looks = rng.random_range(0..12);
@@ -116,6 +122,38 @@ struct Known {
     entered: usize,
     /// Order of creation.
     born: usize,
+    /// When its latest attempt began.
+    claimed_at: i64,
+    /// What it becomes when it is its turn in its train.
+    first: First,
+    ticket: Option<Ticket>,
+    car: Car,
+}
+
+impl Known {
+    /// A new job that has joined no train yet.
+    fn new(queue: usize, priority: i32, first: First, unique: Option<u8>, step: usize, now: i64) -> Self {
+        let state = match first {
+            First::Available => JobState::Available,
+            First::Scheduled => JobState::Scheduled,
+            First::Pending => JobState::Pending,
+        };
+        Self {
+            state,
+            queue,
+            priority,
+            unique,
+            lease: 0,
+            due: now + DELAY_MS,
+            failures: 0,
+            entered: step,
+            born: step,
+            claimed_at: 0,
+            first,
+            ticket: None,
+            car: Car::Left,
+        }
+    }
 }
 
 /// The protocol, in as few words as possible.
@@ -126,6 +164,7 @@ struct Model {
     step: usize,
     /// Latest heartbeat of the only worker.
     beat: Option<i64>,
+    trains: [Train; TRAINS.len()],
 }
 
 impl Model {
@@ -165,6 +204,7 @@ impl Model {
             let known = self.jobs.get_mut(id).unwrap();
             assert!(*lease > known.lease, "leases only grow");
             (known.state, known.lease, known.due) = (JobState::Active, *lease, now + LEASE_MS);
+            known.claimed_at = now;
         }
     }
 
@@ -172,13 +212,15 @@ impl Model {
     fn pass(&mut self, now: i64) {
         // A worker that has sent heartbeats and stops loses what it holds, and is forgotten.
         let dead = self.beat.take_if(|at| *at + LEASE_MS <= now).is_some();
-        for known in self.jobs.values_mut() {
+        let mut ended = Vec::new();
+        for (id, known) in &mut self.jobs {
             match known.state {
                 JobState::Scheduled | JobState::Retryable if known.due <= now => Self::enter(self.step, known),
                 JobState::Active if known.due <= now || dead => {
                     known.failures += 1;
                     if known.failures >= MAX_ATTEMPTS {
                         known.state = JobState::Discarded;
+                        ended.push(*id);
                     } else {
                         Self::enter(self.step, known);
                     }
@@ -186,6 +228,10 @@ impl Model {
                 _ => {}
             }
         }
+        for id in ended {
+            self.ended(id, JobState::Active, now);
+        }
+        self.drained(dead, now);
     }
 }
 
@@ -245,7 +291,10 @@ async fn play(b: &mut Bench, steps: &[Step]) -> Result<(), String> {
 
 async fn one(b: &mut Bench, step: Step, model: &mut Model) {
     match step {
-        Step::Enqueue { queue, priority, first, unique } => enqueue(b, model, queue, priority, first, unique).await,
+        Step::Enqueue { queue, priority, first, unique, ticket } => {
+            let known = Known { ticket, ..Known::new(queue, priority, first, unique.map(|(key, _)| key), model.step, b.now()) };
+            enqueue(b, model, known, unique.map(|(_, conflict)| conflict)).await;
+        }
         Step::Claim { both, count } => {
             let queues: &[usize] = if both { &[1, 0] } else { &[0] };
             let names: Vec<&str> = queues.iter().map(|queue| QUEUES[*queue]).collect();
@@ -256,7 +305,7 @@ async fn one(b: &mut Bench, step: Step, model: &mut Model) {
         Step::Settle { pick, how, stale } => settle(b, model, pick, how, stale).await,
         Step::Beat { pick } => {
             let Some(id) = model.picked(pick) else { return };
-            model.beat = Some(b.now());
+            let before = model.beat.replace(b.now());
             let known = model.jobs.get_mut(&id).unwrap();
             let (extended, _) = b.beat("w", &[(id, Some(known.lease))]).await;
             let held = known.state == JobState::Active;
@@ -264,7 +313,9 @@ async fn one(b: &mut Bench, step: Step, model: &mut Model) {
             if held {
                 known.due = b.now() + LEASE_MS;
             }
+            model.beaten(id, before, b.now());
         }
+        Step::Train { train, hold } => model.operate(b, train, hold).await,
         Step::ByHand { pick, what } => by_hand(b, model, pick, what).await,
         Step::Pause { queue, paused } => {
             b.engine.store().execute(SetPaused { queue: QUEUES[queue].to_owned(), paused }).await.unwrap();
@@ -297,33 +348,35 @@ async fn one(b: &mut Bench, step: Step, model: &mut Model) {
         }
         assert_eq!(b.counts(name).await, expected, "counts of {name}");
     }
+    model.check_trains(b).await;
 }
 
 fn retry() -> String {
     format!(r#"{{"max_attempts":{MAX_ATTEMPTS},"initial_interval":"PT10S","backoff_strategy":"constant","jitter":false}}"#)
 }
 
-async fn enqueue(b: &Bench, model: &mut Model, queue: usize, priority: i32, first: First, unique: Option<(u8, Conflict)>) {
-    let when = match first {
+async fn enqueue(b: &Bench, model: &mut Model, known: Known, conflict: Option<Conflict>) {
+    let when = match known.first {
         First::Available => "",
         First::Scheduled => r#","delay_until":"+PT20S""#,
         First::Pending => r#","pending":true"#,
     };
-    let (kind, policy) = match unique {
-        Some((key, conflict)) => (
+    let (kind, policy) = match (known.unique, conflict) {
+        (Some(key), Some(conflict)) => (
             format!("u{key}"),
             format!(r#","unique":{{"keys":["type"],"on_conflict":"{}"}}"#, format!("{conflict:?}").to_lowercase()),
         ),
-        None => ("t".to_owned(), String::new()),
+        _ => ("t".to_owned(), String::new()),
     };
-    let name = QUEUES[queue];
-    let retry = retry();
+    let (name, priority, retry) = (QUEUES[known.queue], known.priority, retry());
+    let train = known.ticket.map_or(String::new(), Ticket::option);
     let request = format!(
-        r#"{{"type":"{kind}","args":[],"options":{{"queue":"{name}","priority":{priority},"retry":{retry}{when}{policy}}}}}"#
+        r#"{{"type":"{kind}","args":[],"options":{{"queue":"{name}","priority":{priority},"retry":{retry}{when}{policy}{train}}}}}"#
     );
     let answer = b.try_enqueue(&[&request]).await;
-    let existing = unique.and_then(|(key, _)| model.conflicting(key));
-    match (existing, unique.map(|(_, conflict)| conflict)) {
+    let existing = known.unique.and_then(|key| model.conflicting(key));
+    let mut replaced = None;
+    match (existing, conflict) {
         (Some(_), Some(Conflict::Reject)) => {
             assert!(matches!(answer, Err(Refusal::Ojs(error)) if error.status == 409), "a duplicate is refused");
             return;
@@ -332,19 +385,17 @@ async fn enqueue(b: &Bench, model: &mut Model, queue: usize, priority: i32, firs
             assert_eq!(answer.unwrap()[0].row.id, id, "the existing job is the answer");
             return;
         }
-        (Some(id), Some(Conflict::Replace)) => model.jobs.get_mut(&id).unwrap().state = JobState::Cancelled,
+        (Some(id), Some(Conflict::Replace)) => replaced = Some(id),
         _ => {}
     }
     let row = answer.unwrap().remove(0).row;
-    let state = match first {
-        First::Available => JobState::Available,
-        First::Scheduled => JobState::Scheduled,
-        First::Pending => JobState::Pending,
-    };
-    assert_eq!(row.state, state);
-    let (unique, due, step) = (unique.map(|(key, _)| key), b.now() + DELAY_MS, model.step);
-    let known = Known { state, queue, priority, unique, lease: 0, due, failures: 0, entered: step, born: step };
     model.jobs.insert(row.id, known);
+    if let Some(id) = replaced {
+        model.replaced(id, row.id, b.now());
+    } else {
+        model.join(row.id, b.now());
+    }
+    assert_eq!(row.state, model.jobs[&row.id].state);
 }
 
 async fn settle(b: &Bench, model: &mut Model, pick: usize, how: How, stale: bool) {
@@ -373,10 +424,17 @@ async fn settle(b: &Bench, model: &mut Model, pick: usize, how: How, stale: bool
         } else {
             known.state = next;
         }
+        if next.is_terminal() {
+            model.ended(id, JobState::Active, b.now());
+        }
     } else if stale || known.lease == 0 {
         assert_eq!(answer.unwrap_err().status, 409, "a stale lease changes nothing");
     }
-    // Otherwise the same token again, on a job that has ended or moved on: a repeat may be answered, it changes nothing.
+    // Otherwise the same token again, on a job that has ended or moved on: a repeat may be answered, it changes nothing. But the
+    // train of a job that was cancelled while it ran learns that its handler has returned.
+    if !stale {
+        model.reported(id, b.now());
+    }
 }
 
 async fn by_hand(b: &Bench, model: &mut Model, pick: usize, what: ByHand) {
@@ -384,17 +442,23 @@ async fn by_hand(b: &Bench, model: &mut Model, pick: usize, what: ByHand) {
     let (step, known) = (model.step, model.jobs.get_mut(&id).unwrap());
     let (answer, allowed) = match what {
         ByHand::Cancel => (b.change(Cancel(id)).await, !known.state.is_terminal()),
-        ByHand::Activate => (b.change(Activate(id)).await, known.state == JobState::Pending),
+        ByHand::Activate => {
+            (b.change(Activate(id)).await, known.state == JobState::Pending && !matches!(known.car, Car::Waits(_)))
+        }
         ByHand::Replay => (b.change(Replay(id)).await, known.state == JobState::Discarded),
     };
     assert_eq!(answer.is_ok(), allowed, "{what:?} of {known:?}");
     match what {
         _ if !allowed => {}
-        ByHand::Cancel => known.state = JobState::Cancelled,
+        ByHand::Cancel => {
+            let from = std::mem::replace(&mut known.state, JobState::Cancelled);
+            model.ended(id, from, b.now());
+        }
         ByHand::Activate => Model::enter(step, known),
         ByHand::Replay => {
             known.failures = 0;
             Model::enter(step, known);
+            model.rejoin(id, b.now());
         }
     }
 }

@@ -302,9 +302,10 @@ pub trait TrainTables: RecordTables {
         Records::<DrainRow, _>::of(self).delete(&train)
     }
 
-    /// How a train drains.
+    /// How a train drains. Read from the store even where no train is known to drain: another node may just have
+    /// noted the first one, and a train that goes on too early runs two jobs side by side.
     fn drain_of(&mut self, train: i64) -> Result<Option<DrainRow>> {
-        Records::of(self).get(&train)
+        Records::of(self).find(DrainRow::KEY, &train, Read::Held)
     }
 
     /// Trains that have drained by a time.

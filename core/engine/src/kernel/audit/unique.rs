@@ -10,8 +10,9 @@ impl Audit<'_> {
         for (older, newer) in pairs {
             let (Some(older), Some(newer)) = (self.tables.row(*older)?, self.tables.row(*newer)?) else { continue };
             // A job that ended and was run again by an operator may meet the one that came after it, in the same
-            // millisecond too.
-            let stayed = older.enqueued_at < newer.created_at && older.state != JobState::Retryable;
+            // millisecond too. One that was available before and is pending waits for its second turn in its train.
+            let runs_again = older.state == JobState::Pending && older.enqueued_at > 0;
+            let stayed = older.enqueued_at < newer.created_at && older.state != JobState::Retryable && !runs_again;
             let body = format!("{{{}}}", self.tables.body(newer.seq)?.text);
             if stayed && policy_of(&body).is_some_and(|policy| forbids(&policy)) {
                 let what = "unended jobs with its uniqueness key";

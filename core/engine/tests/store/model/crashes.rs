@@ -11,7 +11,7 @@ use ojs_model::{JobId, JobState, NewJob};
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
-use super::{Known, LEASE_MS, Model, QUEUES};
+use super::{First, Known, LEASE_MS, Model, QUEUES};
 use crate::nodes::application;
 use crate::support::Bench;
 
@@ -193,12 +193,12 @@ async fn look(b: &Bench, model: &Model, sent: Sent) -> Found {
 fn learn(b: &Bench, model: &mut Model, found: Found) {
     match found {
         Found::Job(id, true) => {
-            let (state, step) = (JobState::Available, model.step);
-            let known =
-                Known { state, queue: 0, priority: 0, unique: None, lease: 0, due: 0, failures: 0, entered: step, born: step };
-            model.jobs.insert(id, known);
+            model.jobs.insert(id, Known::new(0, 0, First::Available, None, model.step, b.now()));
         }
-        Found::Acked(id, true) => model.jobs.get_mut(&id).unwrap().state = JobState::Completed,
+        Found::Acked(id, true) => {
+            model.jobs.get_mut(&id).unwrap().state = JobState::Completed;
+            model.ended(id, JobState::Active, b.now());
+        }
         Found::Claimed(count, jobs) if !jobs.is_empty() => model.claimed(&[0], count, &jobs, b.now()),
         _ => {}
     }
