@@ -134,7 +134,8 @@ func nativeJobDefaults(jobType string, options []byte) error {
 	return err
 }
 
-// nativeVersionChanges are the numbers of the changes that bring the arguments of a job to the version of its handler, as JSON.
+// nativeVersionChanges are the numbers of the changes that bring the arguments of a job to the version of its
+// handler, as JSON.
 func nativeVersionChanges(jobType string, said, job []byte) ([]byte, error) {
 	var buf *C.ojs_buf
 	err := takeError(C.ojs_version_changes(text(jobType), bytesOf(said), bytesOf(job), &buf))

@@ -45,8 +45,12 @@ type run struct {
 	over     chan struct{} // Closed when all is done.
 }
 
-func newRun(base context.Context, client *Client, native *nativeWorker, id string, plan map[string]HandlerFunc, settings workerSettings) *run {
-	return &run{native: native, client: client, id: id, plan: plan, settings: settings, base: base, last: func() error { return nil },
+func newRun(
+	base context.Context, client *Client, native *nativeWorker, id string, plan map[string]HandlerFunc,
+	settings workerSettings,
+) *run {
+	return &run{native: native, client: client, id: id, plan: plan, settings: settings, base: base,
+		last:     func() error { return nil },
 		listener: &logListener{worker: id, logger: settings.logger, level: slog.LevelWarn},
 		waiting:  make(chan attempt), running: map[uint64]*jobState{}, early: map[uint64]error{},
 		freed: make(chan struct{}, 1), done: make(chan struct{}, 1), closed: make(chan struct{}), over: make(chan struct{})}

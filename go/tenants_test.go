@@ -31,7 +31,9 @@ func TestAClientOfATenantSeesAndMakesWhatBelongsToIt(t *testing.T) {
 
 func TestAJobNamesItsTenant(t *testing.T) {
 	onEveryConnection(t, func(w world) {
-		job, err := w.client.Enqueue(w.ctx, "tenants.mail", nil, ojs.WithQueue(w.queue), ojs.WithTenant("acme"), ojs.WithMeta(ojs.Obj{"a": "b"}))
+		acme := ojs.WithTenant("acme")
+		own := ojs.WithMeta(ojs.Obj{"a": "b"})
+		job, err := w.client.Enqueue(w.ctx, "tenants.mail", nil, ojs.WithQueue(w.queue), acme, own)
 		must(w, err)
 		same(w, job.Meta, ojs.Obj{"a": "b", "tenant_id": "acme"}, "the metadata")
 		for _, wrong := range []ojs.EnqueueOption{ojs.WithTenant("a b"), ojs.WithTenant("_other")} {
@@ -39,7 +41,7 @@ func TestAJobNamesItsTenant(t *testing.T) {
 				w.Error(err)
 			}
 		}
-		_, err = w.client.Enqueue(w.ctx, "tenants.mail", nil, ojs.WithTenant("acme"), ojs.WithMeta(ojs.Obj{"tenant_id": "globex"}))
+		_, err = w.client.Enqueue(w.ctx, "tenants.mail", nil, acme, ojs.WithMeta(ojs.Obj{"tenant_id": "globex"}))
 		if !errors.Is(err, ojs.ErrValidation) {
 			w.Error(err)
 		}
@@ -65,7 +67,8 @@ func TestWhatAHandlerEnqueuesBelongsToTheTenantOfItsJob(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			flow, err := client.CreateWorkflow(ctx, ojs.Chain(ojs.NewJob("tenants.step", nil, later), ojs.NewJob("tenants.step", nil, later)))
+			step := ojs.NewJob("tenants.step", nil, later)
+			flow, err := client.CreateWorkflow(ctx, ojs.Chain(step, step))
 			if err != nil {
 				return err
 			}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// versions is what a worker says about the versions of one job type. Which jobs the worker takes and which changes are made is decided
-// by the engine.
+// versions is what a worker says about the versions of one job type. Which jobs the worker takes and which changes
+// are made is decided by the engine.
 type versions struct {
 	version string
 	ranges  []string
@@ -81,8 +81,8 @@ func (v *versions) apply(job *Job, said []byte) error {
 	return nil
 }
 
-// Versions names the ranges of versions that the handler of a job type runs, such as ">=2.0 <4.0", in place of those that follow from
-// [WithVersion] among the defaults of [Worker.Register].
+// Versions names the ranges of versions that the handler of a job type runs, such as ">=2.0 <4.0", in place of those
+// that follow from [WithVersion] among the defaults of [Worker.Register].
 func (w *Worker) Versions(jobType string, ranges ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,10 +96,10 @@ func (w *Worker) Versions(jobType string, ranges ...string) {
 //		return ojs.Args{ojs.Obj{"name": args[0]}}, nil
 //	})
 //
-// Changes are made one after the other, before the middleware and the handler see the job, as long as there is one for the version that
-// the arguments have then. One that fails ends the job with the code version_transform. A job that no change brings to a version of its
-// handler fails with the code unsupported_version, or goes back to its queue ([WithUnknownTypes]). Changes that contradict each other are
-// an error of Start.
+// Changes are made one after the other, before the middleware and the handler see the job, as long as there is one
+// for the version that the arguments have then. One that fails ends the job with the code version_transform. A job
+// that no change brings to a version of its handler fails with the code unsupported_version, or goes back to its
+// queue ([WithUnknownTypes]). Changes that contradict each other are an error of Start.
 func (w *Worker) Transform(jobType, from, to string, run func(args Args) (Args, error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -122,7 +122,8 @@ func TestAVersionThatNoHandlerRunsIsRefusedByTheWorkerToo(t *testing.T) {
 	t.Parallel()
 	server := &withoutVersions{make(chan ojs.Obj, 1), make(chan []byte, 1), make(chan []byte, 1)}
 	server.jobs <- ojs.Obj{
-		"id": "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "type": "versions.mail", "args": []any{}, "version": "4.0", "queue": "default", "attempt": 1,
+		"id": "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "type": "versions.mail", "args": []any{}, "version": "4.0",
+		"queue": "default", "attempt": 1,
 	}
 	worker, err := ojs.NewWorker("", ojs.WithTransport(server))
 	must(t, err)
@@ -137,7 +138,8 @@ func TestAVersionThatNoHandlerRunsIsRefusedByTheWorkerToo(t *testing.T) {
 	mustDecode(t, <-server.asked, &fetch)
 	stop()
 	must(t, <-over)
-	same(t, fetch.Handlers, []any{ojs.Obj{"type": "versions.mail", "versions": []any{">=2.0 <3.0", "1.0.0"}}}, "what it asks for")
+	wanted := []any{ojs.Obj{"type": "versions.mail", "versions": []any{">=2.0 <3.0", "1.0.0"}}}
+	same(t, fetch.Handlers, wanted, "what it asks for")
 	equal(t, nack.Error.Code, "unsupported_version", "as enqueued")
 	if !strings.Contains(nack.Error.Message, "'versions.mail' in versions >=2.0 <3.0; the arguments have version 4.0.0") {
 		t.Error(nack.Error.Message)

@@ -105,7 +105,9 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 	if len(settings.queues) == 0 || slices.Contains(settings.queues, "") {
 		return nil, invalid("a worker needs queues, each with a name: %q", settings.queues)
 	}
-	return &Worker{client: client, settings: settings, handlers: map[string]HandlerFunc{}, versions: map[string]*versions{}}, nil
+	return &Worker{
+		client: client, settings: settings, handlers: map[string]HandlerFunc{}, versions: map[string]*versions{},
+	}, nil
 }
 
 // Register sets the handler of a job type; "*" stands for every other type. The options are defaults for all jobs of the type that this
@@ -113,9 +115,9 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 //
 //	worker.Register("email.send", sendEmail, ojs.WithQueue("mail"), ojs.WithRetry(ojs.RetryPolicy{MaxAttempts: 5}))
 //
-// [WithVersion] among them says for which version of the arguments the handler is written as well: with WithVersion("2.1") a server that
-// has job versioning gives this worker jobs of version 2, those without a version, and those whose arguments a [Worker.Transform] brings
-// to version 2. [Worker.Versions] names other ranges.
+// [WithVersion] among them says for which version of the arguments the handler is written as well: with
+// WithVersion("2.1") a server that has job versioning gives this worker jobs of version 2, those without a version,
+// and those whose arguments a [Worker.Transform] brings to version 2. [Worker.Versions] names other ranges.
 //
 // A mistake (no function, a type twice, an option that belongs to one job) is returned by Start.
 func (w *Worker) Register(jobType string, handler HandlerFunc, defaults ...EnqueueOption) {

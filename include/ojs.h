@@ -406,12 +406,9 @@ ojs_error *ojs_client_new(ojs_slice url,
                           const ojs_client_options *options,
                           ojs_client **out);
 
-// A client on the same connection, with the requests of one tenant: they see and change what belongs to it, and the jobs
-// are the tenant's. Closing it leaves the connection open.
-OJS_MUST_USE
-ojs_error *ojs_client_of_tenant(const ojs_client *client,
-                                ojs_slice tenant,
-                                ojs_client **out);
+// A client on the same connection, with the requests of one tenant: they see and change what belongs to it, and the
+// jobs are the tenant's. Closing it leaves the connection open.
+OJS_MUST_USE ojs_error *ojs_client_of_tenant(const ojs_client *client, ojs_slice tenant, ojs_client **out);
 
 // Any call of the protocol: `path` is relative to /ojs/v1 (or is /ojs/manifest), `body` is JSON or empty; `out` is the body of a
 // 2xx answer. Waits for it.
@@ -477,12 +474,6 @@ void ojs_worker_options_init(ojs_worker_options *options);
 // A worker on a client's connection. `options` may be NULL. It does nothing before ojs_worker_start().
 OJS_MUST_USE ojs_error *ojs_worker_new(const ojs_client *client, const ojs_worker_options *options, ojs_worker **out);
 
-// The changes that bring the arguments of a job to the version of its handler: a JSON array of their numbers among the
-// `transforms` of the type, such as `[0,1]`; empty when the arguments stay as they are. `versions` is the member of the
-// type in the option `versions` of its worker, `job` the job as JSON. A worker is given only jobs that changes lead to
-// its handler, others fail or go back; call this before the handler of a type with transforms runs.
-OJS_MUST_USE ojs_error *ojs_version_changes(ojs_slice job_type, ojs_slice versions, ojs_slice job, ojs_buf **out);
-
 // Connects and begins to fetch.
 OJS_MUST_USE ojs_error *ojs_worker_start(const ojs_worker *worker);
 
@@ -544,6 +535,12 @@ size_t ojs_worker_held(const ojs_worker *worker);
 
 // Frees a worker. One that still runs is stopped first: its jobs go back to the queue.
 void ojs_worker_free(ojs_worker *worker);
+
+// The changes that bring the arguments of a job to the version of its handler: a JSON array of their numbers among the
+// `transforms` of the type, such as `[0,1]`; empty when the arguments stay as they are. `versions` is the member of
+// the type in the option `versions` of its worker, `job` the job as JSON. A worker is given only jobs that changes
+// lead to its handler, others fail or go back; call this before the handler of a type with transforms runs.
+OJS_MUST_USE ojs_error *ojs_version_changes(ojs_slice job_type, ojs_slice said, ojs_slice job, ojs_buf **out);
 
 // Reports how far a job has come, and returns at once. `report` is JSON: `{"progress":0.4,"message":"…","data":…}`,
 // each member may be left out. Of many reports the latest is sent, a few a second at most; one that is lost does not

@@ -66,8 +66,8 @@ class OJSClient extends Operations {
   }
 
   /**
-   * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's. It shares
-   * connection and middleware; closing it leaves them open.
+   * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the
+   * tenant's. It shares connection and middleware; closing it leaves them open.
    */
   ofTenant(tenant) {
     const view = new OJSClient(this.#transport.ofTenant(tenant));

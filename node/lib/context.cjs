@@ -24,7 +24,8 @@ class JobContext {
   #metadata;
 
   /**
-   * @param link has `client`, and `heartbeat`, `progress`, `save` and `saved`, each with low and high, the halves of the token.
+   * @param link has `client`, and `heartbeat`, `progress`, `save` and `saved`, each with low and high, the halves of
+   * the token.
    * `head` has id, type, queue, attempt, low and high.
    */
   constructor(link, head, envelope) {

@@ -11,8 +11,8 @@ const { loop } = require('./loop.cjs');
 /** What takes the place of every connection while a test wants that; see testing.cjs. */
 const sinks = [];
 
-const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'tenant', 'timeout', 'connectTimeout', 'maxSends', 'retryConfig',
-  'caFile', 'clientCert', 'encryptionKeys', 'maxResponseBytes', 'proxy'];
+const SETTINGS = ['url', 'authToken', 'auth', 'headers', 'tenant', 'timeout', 'connectTimeout', 'maxSends',
+  'retryConfig', 'caFile', 'clientCert', 'encryptionKeys', 'maxResponseBytes', 'proxy'];
 
 /** Refuses settings that do not exist; `more` are those of the client or worker that connects. */
 function checkSettings(given, more = []) {

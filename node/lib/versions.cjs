@@ -11,7 +11,7 @@ class Versions {
   #ranges;
   #changes = [];
 
-  /** What a registration says: the version that the handler is written for, and ranges in place of those that follow from it. */
+  /** What a registration says: the version that the handler is written for, and other ranges. */
   take(version, ranges) {
     if (version !== undefined && version !== null) this.#version = String(version);
     if (ranges !== undefined && ranges !== null) this.#ranges = typeof ranges === 'string' ? [ranges] : [...ranges];
@@ -19,7 +19,9 @@ class Versions {
 
   /** A further change. The core refuses it when the worker starts, should it contradict the others. */
   add(type, from, to, change) {
-    if (typeof change !== 'function') throw new OJSValidationError(`transform('${type}', from, to, change) needs a function`);
+    if (typeof change !== 'function') {
+      throw new OJSValidationError(`transform('${type}', from, to, change) needs a function`);
+    }
     this.#changes.push({ from: String(from), to: String(to), change });
   }
 
@@ -42,16 +44,18 @@ class Versions {
   }
 }
 
+const wrong = (message, cause) => new NonRetryableError(message, { code: 'version_transform', cause });
+
 async function changed(ctx, { to, change }) {
   let args;
   try {
     args = await change(ctx.args);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new NonRetryableError(`The arguments cannot become those of version ${to}: ${why}`, { code: 'version_transform', cause: error });
+    throw wrong(`The arguments cannot become those of version ${to}: ${why}`, error);
   }
   if (!Array.isArray(args)) {
-    throw new NonRetryableError(`The transform to version ${to} must return an array of arguments.`, { code: 'version_transform' });
+    throw wrong(`The transform to version ${to} must return an array of arguments.`);
   }
   Object.assign(ctx.job, { args, version: to });
 }

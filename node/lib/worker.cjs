@@ -97,9 +97,9 @@ class OJSWorker extends EventEmitter {
    * Registers the handler of a job type; `*` stands for every other type. `defaults` are options for all jobs of the type that this process
    * enqueues: `{ queue: 'mail', retry: 5, timeout: '30s' }`. Returns the worker, which enqueues jobs of this type, too: see Task.
    *
-   * `version: '2.1'` is one of them, and says for which version of the arguments the handler is written as well: where the server has job
-   * versioning, it gives this worker jobs of version 2, those without a version, and those whose arguments a transform brings to
-   * version 2. `versions: ['>=2.0 <4.0']` names other ranges.
+   * `version: '2.1'` is one of them, and says for which version of the arguments the handler is written as well:
+   * where the server has job versioning, it gives this worker jobs of version 2, those without a version, and those
+   * whose arguments a transform brings to version 2. `versions: ['>=2.0 <4.0']` names other ranges.
    */
   register(type, handler, defaults) {
     this.#checkNew('register handlers');
@@ -115,10 +115,11 @@ class OJSWorker extends EventEmitter {
   }
 
   /**
-   * Registers how arguments of version `from` become those of version `to`: `change` gets the array of arguments, and returns one or a
-   * promise of one. Changes are made one after the other, before the middleware and the handler see the job, as long as there is one for
-   * the version that the arguments have then. One that throws ends the job with the code `version_transform`. A job that no change brings
-   * to a version of its handler fails with the code `unsupported_version`, or goes back to its queue (`unknownTypes: 'release'`).
+   * Registers how arguments of version `from` become those of version `to`: `change` gets the array of arguments, and
+   * returns one or a promise of one. Changes are made one after the other, before the middleware and the handler see
+   * the job, as long as there is one for the version that the arguments have then. One that throws ends the job with
+   * the code `version_transform`. A job that no change brings to a version of its handler fails with the code
+   * `unsupported_version`, or goes back to its queue (`unknownTypes: 'release'`).
    */
   transform(type, from, to, change) {
     this.#checkNew('register transforms');
@@ -246,7 +247,10 @@ class OJSWorker extends EventEmitter {
   calls() {
     if (this.#calls === undefined) {
       const layers = this.middleware.freeze();
-      this.#calls = new Map([...this.#handlers].map(([type, handler]) => [type, this.#versions.get(type)?.around(wrap(layers, handler)) ?? wrap(layers, handler)]));
+      this.#calls = new Map([...this.#handlers].map(([type, handler]) => {
+        const call = wrap(layers, handler);
+        return [type, this.#versions.get(type)?.around(call) ?? call];
+      }));
     }
     return this.#calls;
   }

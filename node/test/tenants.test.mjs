@@ -1,7 +1,8 @@
 // Tenants: clients of one, jobs of one, and what a handler's jobs inherit.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OJSClient, OJSNotFoundError, OJSServer, OJSValidationError, OJSWorker, chain, testing } from '@openjobspec/sdk';
+import { OJSClient, OJSNotFoundError, OJSServer, OJSValidationError, OJSWorker, chain, testing }
+  from '@openjobspec/sdk';
 import { Recorder, onEveryConnection } from './support.mjs';
 
 onEveryConnection('tenants', (make) => {
@@ -20,7 +21,8 @@ onEveryConnection('tenants', (make) => {
 
   test('a job names its tenant', async (t) => {
     const { client, enqueue } = await make(t);
-    assert.deepEqual((await enqueue('tenants.mail', [], { tenant: 'acme', meta: { a: 1 } })).meta, { a: 1, tenant_id: 'acme' });
+    const { meta } = await enqueue('tenants.mail', [], { tenant: 'acme', meta: { a: 1 } });
+    assert.deepEqual(meta, { a: 1, tenant_id: 'acme' });
     const jobs = await client.enqueueBatch([{ type: 'tenants.mail', tenant: 'acme' }, { type: 'tenants.mail' }]);
     assert.deepEqual(jobs.map((job) => job.meta?.tenant_id), ['acme', undefined]);
     await assert.rejects(enqueue('tenants.mail', [], { tenant: 'a b' }), /tenant must be letters/);
@@ -59,7 +61,8 @@ onEveryConnection('tenants', (make) => {
     assert.equal((await client.tenants.setLimits(id, { max_queue_depth: 1 })).limits.max_queue_depth, 1);
     const tenant = client.ofTenant(id);
     const job = await tenant.enqueue('tenants.mail');
-    await assert.rejects(tenant.enqueue('tenants.mail'), (error) => error.status === 429 && error.details.limit === 'max_queue_depth');
+    const full = (error) => error.status === 429 && error.details.limit === 'max_queue_depth';
+    await assert.rejects(tenant.enqueue('tenants.mail'), full);
     assert.deepEqual((await client.tenants.jobs(id, { state: 'available' })).jobs.map((one) => one.id), [job.id]);
     assert.equal((await client.tenants.stats(id)).total_jobs, 1);
     assert.equal((await client.tenants.suspend(id)).status, 'suspended');

@@ -34,12 +34,19 @@ onEveryConnection('versions', (make) => {
     const task = worker.register('versions.mail', (ctx) => [ctx.args[0], ctx.job.version], { version: '3.1', queue });
     worker.transform('versions.mail', '2', '3.0', copied).transform('versions.mail', '1.0', '2', addressed);
     await worker.start();
-    const jobs = [await enqueue('versions.mail', ['ada'], { version: '1' }), await enqueue('versions.mail', [{ to: 'bob' }], { version: '2.0' }),
-      await enqueue('versions.mail', [{ to: 'eve' }], { version: '3.9' }), await task.enqueue({ to: 'joe' })];
+    const jobs = [];
+    for (const [argument, version] of [['ada', '1'], [{ to: 'bob' }, '2.0'], [{ to: 'eve' }, '3.9']]) {
+      jobs.push(await enqueue('versions.mail', [argument], { version }));
+    }
+    jobs.push(await task.enqueue({ to: 'joe' }));
     const results = [];
     for (const job of jobs) results.push((await client.waitForResult(job.id)).result);
-    assert.deepEqual(results, [[{ to: 'ada', copy: null }, '3.0'], [{ to: 'bob', copy: null }, '3.0'], [{ to: 'eve' }, '3.9'], [{ to: 'joe' }, '3.1']]);
-    assert.ok(seen.some(([message]) => message.to === 'ada' && message.copy === null), 'the middleware sees what the handler sees');
+    assert.deepEqual(results, [
+      [{ to: 'ada', copy: null }, '3.0'], [{ to: 'bob', copy: null }, '3.0'], [{ to: 'eve' }, '3.9'],
+      [{ to: 'joe' }, '3.1'],
+    ]);
+    const changed = seen.some(([message]) => message.to === 'ada' && message.copy === null);
+    assert.ok(changed, 'the middleware sees what the handler sees');
   });
 
   test('a change that fails ends the job', async (t) => {
@@ -48,7 +55,10 @@ onEveryConnection('versions', (make) => {
     worker.transform('versions.note', '1', '2', () => { throw new Error('no address'); });
     worker.transform('versions.mail', '1', '2', () => ({ no: 'array' }));
     await worker.start();
-    for (const [type, message] of [['versions.note', /cannot become those of version 2: no address/], ['versions.mail', /must return an array of arguments/]]) {
+    for (const [type, message] of [
+      ['versions.note', /cannot become those of version 2: no address/],
+      ['versions.mail', /must return an array of arguments/],
+    ]) {
       const job = await enqueue(type, [], { version: '1' });
       const { error } = await client.waitForResult(job.id);
       assert.equal(error.code, 'version_transform');
@@ -58,7 +68,8 @@ onEveryConnection('versions', (make) => {
 });
 
 test('a version that no handler runs is refused by the worker too', async (t) => {
-  const job = { id: '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f', type: 'versions.mail', args: [], version: '4.0', queue: 'default', attempt: 1 };
+  const id = '019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f';
+  const job = { id, type: 'versions.mail', args: [], version: '4.0', attempt: 1 };
   const waiting = [job];
   const [asked, refused] = [[], []];
   const transport = {
@@ -98,7 +109,8 @@ test('changes that contradict each other are refused at the start', async () => 
 test('a fake changes old arguments too', async () => {
   const fake = testing.fake();
   const seen = [];
-  const worker = new OJSWorker('memory:').register('versions.fake', (ctx) => { seen.push(ctx.args); }, { version: '2.0.0' });
+  const worker = new OJSWorker('memory:');
+  worker.register('versions.fake', (ctx) => { seen.push(ctx.args); }, { version: '2.0.0' });
   worker.transform('versions.fake', '1', '2', addressed);
   const client = new OJSClient('memory:');
   await client.enqueue('versions.fake', ['ada'], { version: '1' });

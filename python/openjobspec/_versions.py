@@ -37,12 +37,14 @@ class Versions:
     def add(self, job_type: str, since: str, to: str, function: Change) -> None:
         """A further change. The core refuses it when the worker starts, should it contradict the others."""
         if not callable(function):
-            raise OJSValidationError(f"the transform of '{job_type}' must be callable, and {type(function).__name__} is not")
+            wrong = type(function).__name__
+            raise OJSValidationError(f"the transform of '{job_type}' must be callable, and {wrong} is not")
         self._changes.append((str(since), str(to), function))
 
     def said(self) -> dict[str, Any]:
         """As the core reads it; empty when nothing is said."""
-        said = {"version": self.version, "versions": self.ranges, "transforms": [[since, to] for since, to, _ in self._changes]}
+        pairs = [[since, to] for since, to, _ in self._changes]
+        said = {"version": self.version, "versions": self.ranges, "transforms": pairs}
         return {name: value for name, value in said.items() if value}
 
     def around(self, plan: Plan) -> Plan:

@@ -91,10 +91,21 @@ class Beat:
 class JobContext:
     """One run of one job. ``args``, ``meta`` and the rest of the envelope are read when they are asked for."""
 
-    __slots__ = ("_envelope", "_handler_result", "_job", "_link", "_logger", "_metadata", "_producer", "_token", "attempt", "id", "queue", "type")
+    __slots__ = (
+        "_envelope", "_handler_result", "_job", "_link", "_logger", "_metadata", "_producer", "_token",
+        "attempt", "id", "queue", "type",
+    )  # fmt: skip
 
     def __init__(
-        self, link: Link, token: int, type: str, id: str, attempt: int, queue: str, envelope: bytes, producer: Producer | None = None
+        self,
+        link: Link,
+        token: int,
+        type: str,
+        id: str,
+        attempt: int,
+        queue: str,
+        envelope: bytes,
+        producer: Producer | None = None,
     ) -> None:
         self._link = link
         self._producer = producer

@@ -77,7 +77,7 @@ _NAMES = tuple(option.name for option in fields(JobOptions))
 
 
 def completed(body: Any) -> Any:
-    """What a transport of the program's own gets: jobs as the core's connections send them, with the options of their types."""
+    """What a transport of the program's own gets: jobs with the options of their types, as the core sends them."""
     if isinstance(body, JobRequest):
         body = body.to_dict()
     if not isinstance(body, Mapping):

@@ -177,9 +177,9 @@ class Worker:
         ``defaults`` are options of :meth:`openjobspec.Client.enqueue` for all jobs of the type that this process enqueues: ``queue="mail"``,
         ``retry=5``, ``timeout="30s"``. What a call says itself wins.
 
-        ``version="2.1"`` is one of them, and says for which version of the arguments the handler is written as well: where the server
-        has job versioning, it gives this worker jobs of version 2, those without a version, and those whose arguments a
-        :meth:`transform` brings to version 2. ``versions=[">=2.0 <4.0"]`` names other ranges.
+        ``version="2.1"`` is one of them, and says for which version of the arguments the handler is written as well:
+        where the server has job versioning, it gives this worker jobs of version 2, those without a version, and those
+        whose arguments a :meth:`transform` brings to version 2. ``versions=[">=2.0 <4.0"]`` names other ranges.
         """
         if callable(job_type) and handler is None:
             return self._registered(None, job_type, defaults)
@@ -198,10 +198,11 @@ class Worker:
             def named(args):
                 return [{"name": args[0]}]
 
-        The function gets the list of arguments and returns one. Changes are made one after the other, before the middleware and
-        the handler see the job, as long as there is one for the version that the arguments have then. One that raises ends the
-        job with the code ``version_transform``. A job that no change brings to a version of its handler fails with the code
-        ``unsupported_version``, or goes back to its queue (``unknown_types="release"``).
+        The function gets the list of arguments and returns one. Changes are made one after the other, before the
+        middleware and the handler see the job, as long as there is one for the version that the arguments have then.
+        One that raises ends the job with the code ``version_transform``. A job that no change brings to a version of
+        its handler fails with the code ``unsupported_version``, or goes back to its queue
+        (``unknown_types="release"``).
         """
         if self._native is not None:
             raise OJSValidationError("register transforms before the worker starts")
@@ -412,15 +413,16 @@ class Worker:
             {job_type: lane_of[which.on_loop] for job_type, which in plans.items()},
             colours,
             fallback=None if plans.fallback is None else lane_of[plans.fallback.on_loop],
-            settings=dumps({"queues": self.queues, "concurrency": self.concurrency, "versions": self._said(), **self._options}).decode(),
+            settings=dumps({**self._options, **self._scope()}).decode(),
         )
         self._all_plans = plans
         self._lane_of = lane_of
         return native
 
-    def _said(self) -> dict[str, Any]:
-        """What the handlers' versions are, as the core reads it."""
-        return {name: said for name, versions in self._versions.items() if (said := versions.said())}
+    def _scope(self) -> dict[str, Any]:
+        """Which jobs this worker takes, as the core reads it."""
+        versions = {name: said for name, versions in self._versions.items() if (said := versions.said())}
+        return {"queues": self.queues, "concurrency": self.concurrency, "versions": versions}
 
     def _warn_of_queues(self) -> None:
         for job_type, task in self._tasks.items():

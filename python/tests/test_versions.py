@@ -26,7 +26,8 @@ def test_a_worker_takes_the_versions_of_its_handler(client: ojs.Client, make_wor
     new.register("versions.mail", lambda ctx: f"new {ctx.args[0]}", versions=[">=2.0 <3.0"])
     held = client.enqueue("versions.mail", ["3"], version="3")
     with old, new:
-        jobs = {version: client.enqueue("versions.mail", [version], version=version) for version in ("1", "2.4", "2", "1.0.0")}
+        said = ("1", "2.4", "2", "1.0.0")
+        jobs = {version: client.enqueue("versions.mail", [version], version=version) for version in said}
         results = {version: client.wait_for_result(job.id, timeout=30).result for version, job in jobs.items()}
     assert results == {"1": "old 1", "1.0.0": "old 1.0.0", "2.4": "new 2.4", "2": "new 2"}
     assert (client.get_job(held.id).state, client.get_job(held.id).attempt) == ("available", 0)
@@ -52,7 +53,8 @@ def test_old_arguments_become_those_of_the_handler(client: ojs.Client, make_work
     worker.transform("versions.mail", "2", "3.0", copied)
     worker.transform("versions.mail", "1.0", "2", addressed)
     with worker:
-        jobs = [client.enqueue("versions.mail", ["ada"], version="1"), client.enqueue("versions.mail", [{"to": "bob"}], version="2.0")]
+        jobs = [client.enqueue("versions.mail", ["ada"], version="1")]
+        jobs.append(client.enqueue("versions.mail", [{"to": "bob"}], version="2.0"))
         jobs.append(task.options(version="3.9").enqueue({"to": "eve"}))
         jobs.append(client.enqueue_request(ojs.JobRequest("versions.mail", [{"to": "joe"}], version="3.0")))
         results = [client.wait_for_result(job.id, timeout=30).result for job in jobs]
@@ -77,7 +79,8 @@ def test_a_job_that_no_change_brings_to_the_handler_says_why(client: ojs.Client,
 
     worker.transform("versions.mail", "1", "2", lambda args: {"no": "list"})  # type: ignore[arg-type, return-value]
     with worker:
-        ended = [client.wait_for_result(client.enqueue(kind, version="1").id, timeout=30) for kind in ("versions.note", "versions.mail")]
+        jobs = [client.enqueue(kind, version="1") for kind in ("versions.note", "versions.mail")]
+        ended = [client.wait_for_result(job.id, timeout=30) for job in jobs]
     errors = [result.error for result in ended]
     assert [error["code"] for error in errors] == ["version_transform", "version_transform"]
     assert "cannot become those of version 2: no address" in errors[0]["message"]
@@ -88,7 +91,7 @@ def test_a_version_that_no_handler_runs_is_refused_by_the_worker_too() -> None:
     """A server that knows no versions hands out what this worker does not run."""
     asked: list[dict[str, Any]] = []
     refused: list[dict[str, Any]] = []
-    job = {"id": "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "type": "versions.mail", "args": [], "version": "4.0", "queue": "default", "attempt": 1}
+    job = {"id": "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "type": "versions.mail", "args": [], "version": "4.0"}
 
     class Old:
         def __init__(self) -> None:

@@ -31,10 +31,13 @@ class TenantsTest < Minitest::Test
   on_every_connection "a_job_names_its_tenant" do |client, queue|
     job = client.enqueue("tenants.mail", [], queue: queue, tenant: "acme", meta: { a: 1 })
     assert_equal({ "a" => 1, "tenant_id" => "acme" }, job.meta)
-    jobs = client.enqueue_batch([{ type: "tenants.mail", queue: queue, tenant: "acme" }, { type: "tenants.mail", queue: queue }])
+    plain = { type: "tenants.mail", queue: queue }
+    jobs = client.enqueue_batch([{ **plain, tenant: "acme" }, plain])
     assert_equal(["acme", nil], jobs.map { |one| tenant_of(one) })
-    { { tenant: "a b" } => "tenant must be letters", { tenant: "acme", meta: { tenant_id: "globex" } } => "say it once" }.each do |options, message|
-      assert_includes assert_raises(OJS::ValidationError) { client.enqueue("tenants.mail", [], **options) }.message, message
+    { { tenant: "a b" } => "tenant must be letters",
+      { tenant: "acme", meta: { tenant_id: "globex" } } => "say it once" }.each do |options, message|
+      error = assert_raises(OJS::ValidationError) { client.enqueue("tenants.mail", [], **options) }
+      assert_includes error.message, message
     end
     assert_raises(OJS::ValidationError) { client.of_tenant("_other") }
     assert_raises(OJS::ValidationError) { OJS::Client.new("memory:", tenant: "a b") }
@@ -44,7 +47,8 @@ class TenantsTest < Minitest::Test
     worker = worker_of(client, queues: queue)
     step = { type: "step", queue: "#{queue}-later" }
     worker.register("parent", queue: queue) do |ctx|
-      [ctx.tenant, ctx.client.enqueue("child", [], queue: "#{queue}-later").id, ctx.client.workflow(OJS.chain(step, step)).id]
+      child = ctx.client.enqueue("child", [], queue: "#{queue}-later")
+      [ctx.tenant, child.id, ctx.client.workflow(OJS.chain(step, step)).id]
     end
     worker.start
     results = %w[acme none].map do |tenant|
@@ -121,7 +125,8 @@ class TenantsTest < Minitest::Test
   def test_a_fake_knows_tenants
     OJS::Testing.fake do |fake|
       client = client_of("memory:", tenant: "acme")
-      worker = OJS::Worker.new(client).register("tenants.parent") { |ctx| ctx.client.enqueue("tenants.child", [], queue: "later") && nil }
+      worker = OJS::Worker.new(client)
+      worker.register("tenants.parent") { |ctx| ctx.client.enqueue("tenants.child", [], queue: "later") && nil }
       client.enqueue("tenants.parent")
       assert_equal 1, fake.drain(worker)
       assert_equal 1, fake.enqueued("tenants.child", meta: { tenant_id: "acme" }).size

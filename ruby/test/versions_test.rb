@@ -25,7 +25,8 @@ class VersionsTest < Minitest::Test
     held = client.enqueue("versions.mail", ["3"], queue: queue, version: "3")
     [old, recent].each(&:start)
     { "1" => "old 1", "2.4" => "new 2.4", "2" => "new 2", "1.0.0" => "old 1.0.0" }.each do |version, result|
-      assert_equal result, result_of(client, client.enqueue("versions.mail", [version], queue: queue, version: version)).result
+      job = client.enqueue("versions.mail", [version], queue: queue, version: version)
+      assert_equal result, result_of(client, job).result
     end
     held = client.get_job(held.id)
     assert_equal ["available", 0], [held.state, held.attempt]
@@ -39,12 +40,15 @@ class VersionsTest < Minitest::Test
     worker.transform("versions.mail", "2", "3.0") { |args| [args[0].merge("copy" => nil)] }
     worker.transform("versions.mail", "1.0", "2", ADDRESSED)
     worker.start
-    jobs = [client.enqueue("versions.mail", ["ada"], version: "1"), client.enqueue("versions.mail", [{ to: "bob" }], version: "2.0"),
-            client.enqueue("versions.mail", [{ to: "eve" }], version: "3.9"), client.enqueue("versions.mail", [{ to: "joe" }])]
-    wanted = [[{ "to" => "ada", "copy" => nil }, "3.0"], [{ "to" => "bob", "copy" => nil }, "3.0"], [{ "to" => "eve" }, "3.9"],
-              [{ "to" => "joe" }, "3.1"]]
+    jobs = [["ada", "1"], [{ to: "bob" }, "2.0"], [{ to: "eve" }, "3.9"]].map do |argument, version|
+      client.enqueue("versions.mail", [argument], version: version)
+    end
+    jobs << client.enqueue("versions.mail", [{ to: "joe" }])
+    wanted = [[{ "to" => "ada", "copy" => nil }, "3.0"], [{ "to" => "bob", "copy" => nil }, "3.0"],
+              [{ "to" => "eve" }, "3.9"], [{ "to" => "joe" }, "3.1"]]
     assert_equal wanted, jobs.map { |job| result_of(client, job).result }
-    assert_includes Array.new(4) { pop(seen) }, [{ "to" => "ada", "copy" => nil }], "the middleware sees what the handler sees"
+    changed = [{ "to" => "ada", "copy" => nil }]
+    assert_includes Array.new(4) { pop(seen) }, changed, "the middleware sees what the handler sees"
   end
 
   on_every_connection "a_change_that_fails_ends_the_job" do |client, queue|
@@ -53,7 +57,8 @@ class VersionsTest < Minitest::Test
     worker.transform("versions.note", "1", "2") { |_| raise "no address" }
     worker.transform("versions.mail", "1", "2") { |_| { no: "array" } }
     worker.start
-    { "versions.note" => "cannot become those of version 2: no address", "versions.mail" => "must return an Array of arguments" }.each do |type, message|
+    { "versions.note" => "cannot become those of version 2: no address",
+      "versions.mail" => "must return an Array of arguments" }.each do |type, message|
       error = result_of(client, client.enqueue(type, [], queue: queue, version: "1")).error
       assert_equal "version_transform", error["code"]
       assert_includes error["message"], message
@@ -62,7 +67,7 @@ class VersionsTest < Minitest::Test
 
   # A server that knows no versions: it hands out what the worker does not run.
   class Old
-    JOB = { id: "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", type: "versions.mail", args: [], version: "4.0", queue: "default", attempt: 1 }.freeze
+    JOB = { id: "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", type: "versions.mail", args: [], version: "4.0" }.freeze
     attr_reader :asked, :refused
 
     def initialize
@@ -97,7 +102,8 @@ class VersionsTest < Minitest::Test
   def test_changes_that_contradict_each_other_are_refused_at_the_start
     {
       [%w[1 2], %w[1.0 3]] => "has a transform already", [%w[1 2], %w[2 1]] => "back to it",
-      [%w[1 two]] => "must be a version such as 2 or 2.1, got 'two'", [%w[1 1.5]] => "which transforms change into 1.5.0"
+      [%w[1 two]] => "must be a version such as 2 or 2.1, got 'two'",
+      [%w[1 1.5]] => "which transforms change into 1.5.0"
     }.each do |changes, message|
       worker = OJS::Worker.new("memory:").register("versions.mail", version: "2") { nil }
       changes.each { |from, to| worker.transform("versions.mail", from, to, ADDRESSED) }

@@ -405,6 +405,55 @@ static void pulls(const char *url) {
 
 // --- cancellations: a job is cancelled on the server, the worker's next heartbeat hears of it, a waiting thread is told ---
 
+// The versions that a worker declares, which changes a job goes through, and the tenant that its client is of.
+static void versions_of_jobs(const char *url) {
+    ojs_client *client = client_of(url), *acme = NULL;
+    FAILS(OJS_CLASS_VALIDATION, "client is NULL", ojs_client_of_tenant(NULL, S("acme"), &acme));
+    FAILS(OJS_CLASS_VALIDATION, "tenant must be letters", ojs_client_of_tenant(client, S("a b"), &acme));
+    FAILS(OJS_CLASS_VALIDATION, "tenant is not UTF-8", ojs_client_of_tenant(client, invalid_utf8(), &acme));
+    CHECK(acme == NULL);
+    OK(ojs_client_of_tenant(client, S("acme"), &acme));
+
+    ojs_slice type = S("c.versions"), queue = S("c-versions");
+    ojs_slice said = S("{\"version\":\"3.1\",\"transforms\":[[\"2\",\"3.0\"],[\"1\",\"2\"]]}");
+    ojs_worker *worker = NULL;
+    ojs_worker_options options;
+    ojs_worker_options_init(&options);
+    options.queues = &queue;
+    options.queue_count = 1;
+    options.types = &type;
+    options.type_count = 1;
+    options.versions = S("{\"c.versions\":{\"version\":\"x\"}}");
+    FAILS(OJS_CLASS_VALIDATION, "must be a version such as 2 or 2.1", ojs_worker_new(acme, &options, &worker));
+    options.versions = S("{\"c.versions\":{\"version\":\"3.1\",\"transforms\":[[\"2\",\"3.0\"],[\"1\",\"2\"]]}}");
+    OK(ojs_worker_new(acme, &options, &worker));
+    OK(ojs_worker_start(worker));
+    enqueue(acme, "c.versions", "{\"queue\":\"c-versions\",\"version\":\"9\"}"); // no worker runs it
+    enqueue(acme, "c.versions", "{\"queue\":\"c-versions\",\"version\":\"1.0\"}");
+
+    ojs_buf *frame = NULL, *changes = NULL;
+    ojs_pull status = OJS_PULL_CLOSED;
+    OK(ojs_worker_pull(worker, 1, 60000, &frame, &status));
+    ojs_job job;
+    OK(ojs_frame_job(frame, 0, &job));
+    CHECK(contains(job.envelope, "\"version\":\"1.0\"") && contains(job.envelope, "\"tenant_id\":\"acme\""));
+    OK(ojs_version_changes(type, said, job.envelope, &changes));
+    CHECK(equals(ojs_buf_slice(changes), "[1,0]"));
+    ojs_buf_free(changes);
+    FAILS(OJS_CLASS_VALIDATION, "in versions >=3.0 <4.0", ojs_version_changes(type, said, S("{\"version\":9}"), &changes));
+    FAILS(OJS_CLASS_VALIDATION, "versions must be JSON", ojs_version_changes(type, S("{"), job.envelope, &changes));
+    FAILS(OJS_CLASS_VALIDATION, "job_type is not UTF-8", ojs_version_changes(invalid_utf8(), said, job.envelope, &changes));
+    CHECK(changes == NULL);
+    OK(ojs_worker_succeed(worker, job.token, none(), NULL));
+    ojs_buf_free(frame);
+    OK(ojs_worker_stop(worker, 0));
+    ojs_worker_free(worker);
+    OK(ojs_client_close(acme));
+    ojs_client_free(acme);
+    enqueue(client, "c.versions", "{\"queue\":\"c-versions\"}"); // the connection is still open
+    ojs_client_free(client);
+}
+
 static void cancellations(const char *url) {
     ojs_client *client = client_of(url);
     ojs_worker *worker = NULL;
@@ -607,6 +656,7 @@ int main(void) {
         calls(urls[n]);
         asynchronous(urls[n]);
         pulls(urls[n]);
+        versions_of_jobs(urls[n]);
         cancellations(urls[n]);
         callbacks(urls[n]);
     }

@@ -143,8 +143,8 @@ pub unsafe extern "C" fn ojs_client_new(
     })
 }
 
-/// A client on the same connection, with the requests of one tenant: they see and change what belongs to it, and the jobs
-/// are the tenant's. Closing it leaves the connection open.
+/// A client on the same connection, with the requests of one tenant: they see and change what belongs to it, and the
+/// jobs are the tenant's. Closing it leaves the connection open.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ojs_client_of_tenant(

@@ -21,5 +21,6 @@ mod signals;
 pub mod slice;
 pub mod transport;
 pub mod version;
+mod versions;
 mod webhook;
 pub mod worker;

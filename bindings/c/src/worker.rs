@@ -233,24 +233,6 @@ fn worker_settings(given: &ojs_worker_options) -> Result<WorkerSettings, AbiErro
     })
 }
 
-/// The changes that bring the arguments of a job to the version of its handler: a JSON array of their numbers among the
-/// `transforms` of the type, such as `[0,1]`; empty when the arguments stay as they are. `versions` is the member of the
-/// type in the option `versions` of its worker, `job` the job as JSON. A worker is given only jobs that changes lead to
-/// its handler, others fail or go back; call this before the handler of a type with transforms runs.
-#[unsafe(no_mangle)]
-#[must_use]
-pub unsafe extern "C" fn ojs_version_changes(
-    job_type: ojs_slice,
-    versions: ojs_slice,
-    job: ojs_slice,
-    out: *mut *mut ojs_buf,
-) -> Option<Box<ojs_error>> {
-    enter_new("ojs_version_changes", out, || {
-        let numbers = ojs_abi::versions::changes(job_type.text("job_type")?, versions.text("versions")?, job.bytes("job")?)?;
-        Ok(ojs_buf::new(numbers.into_bytes()))
-    })
-}
-
 /// Connects and begins to fetch.
 #[unsafe(no_mangle)]
 #[must_use]

@@ -34,6 +34,7 @@ fn the_header_is_up_to_date() {
         "client",
         "defaults",
         "worker",
+        "versions",
         "durable",
         "job",
         "outcome",

@@ -107,7 +107,8 @@ class Fake:
 
     def _perform(self, plans: list[Plans], loop: LoopThread, job: dict[str, Any], raise_errors: bool) -> None:
         queue = job.get("queue", "default")
-        ctx = JobContext(_Unattended(), 0, job["type"], job["id"], job.get("attempt", 1), queue, dumps(job), plans[0].producer)
+        attempt = job.get("attempt", 1)
+        ctx = JobContext(_Unattended(), 0, job["type"], job["id"], attempt, queue, dumps(job), plans[0].producer)
         raised: BaseException | None = None
         try:
             plan = self._plan_of(plans, ctx)

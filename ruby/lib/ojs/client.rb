@@ -18,10 +18,12 @@ module OJS
     # Lengths of time are seconds or text such as "5s". +client_cert+ is a certificate file and a key file. +encryption_keys+ (else
     # OJS_ENCRYPTION_KEYS) encrypts the arguments of jobs, and decrypts them in workers: <tt>{ "k-2" => 32 bytes }</tt>, or
     # <tt>name:key,name:key</tt>; the first key is the one for new jobs.
-    def initialize(url = nil, transport: nil, auth_token: nil, headers: nil, tenant: nil, timeout: nil, connect_timeout: nil,
-                   max_sends: nil, ca_file: nil, client_cert: nil, encryption_keys: nil, max_response_bytes: nil, proxy: nil)
-      options = { auth_token: auth_token, headers: headers, tenant: tenant, timeout: timeout, connect_timeout: connect_timeout,
-                  max_sends: max_sends, ca_file: ca_file, client_cert: client_cert, encryption_keys: encryption_keys,
+    def initialize(url = nil, transport: nil, auth_token: nil, headers: nil, tenant: nil, timeout: nil,
+                   connect_timeout: nil, max_sends: nil, ca_file: nil, client_cert: nil, encryption_keys: nil,
+                   max_response_bytes: nil, proxy: nil)
+      options = { auth_token: auth_token, headers: headers, tenant: tenant, timeout: timeout,
+                  connect_timeout: connect_timeout, max_sends: max_sends, ca_file: ca_file, client_cert: client_cert,
+                  encryption_keys: encryption_keys,
                   max_response_bytes: max_response_bytes, proxy: proxy&.to_s }.compact
       @transport = Transport.new(url, transport, options)
       @middleware = MiddlewareChain.new(MiddlewareChain::ENQUEUE_ORDER)
@@ -128,8 +130,8 @@ module OJS
 
     # --- tenants ---
 
-    # The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's. It shares
-    # connection and middleware; closing it leaves them open.
+    # The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the
+    # tenant's. It shares connection and middleware; closing it leaves them open.
     #
     #   client.of_tenant("acme").enqueue("email.send", to: "ada@example.com")
     def of_tenant(tenant)
@@ -217,7 +219,8 @@ module OJS
     # The request with the tenant of this client, unless it names one.
     def tenanted(request)
       tenant = @transport.tenant
-      return request if tenant.nil? || request.options.key?(:tenant) || request.meta.to_h.transform_keys(&:to_s).key?("tenant_id")
+      said = request.options.key?(:tenant) || request.meta.to_h.any? { |name, _| name.to_s == "tenant_id" }
+      return request if tenant.nil? || said
 
       request.dup.tap { |changed| changed.options = request.options.merge(tenant: tenant) }
     end

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module OJS
-  # Versions of the arguments of a job type: what a worker says about them, and the blocks that change old arguments. Which jobs the
-  # worker takes and which changes are made is decided by the core; here the blocks are called.
+  # Versions of the arguments of a job type: what a worker says about them, and the blocks that change old arguments.
+  # Which jobs the worker takes and which changes are made is decided by the core; here the blocks are called.
   class Versions
     Change = Struct.new(:from, :to, :call)
 
@@ -10,7 +10,8 @@ module OJS
       @changes = []
     end
 
-    # What a registration says: the version that the handler is written for, and ranges in place of those that follow from it.
+    # What a registration says: the version that the handler is written for, and ranges in place of those that follow
+    # from it.
     def take(version, ranges)
       @version = version.to_s unless version.nil?
       @ranges = Array(ranges).map(&:to_s) unless ranges.nil?
@@ -18,7 +19,9 @@ module OJS
 
     # A further change. The core refuses it when the worker starts, should it contradict the others.
     def add(type, from, to, change)
-      raise ValidationError, "transform(#{type.inspect}, from, to) { |args| … } needs a block" unless change.respond_to?(:call)
+      unless change.respond_to?(:call)
+        raise ValidationError, "transform(#{type.inspect}, from, to) { |args| … } needs a block"
+      end
 
       @changes << Change.new(from.to_s, to.to_s, change)
     end
@@ -33,7 +36,8 @@ module OJS
       return if @changes.empty?
 
       @said ||= Wire.dump(said)
-      Wire.load(Native.version_changes(ctx.type, @said, ctx.envelope)).each { |number| change(ctx, @changes.fetch(number)) }
+      path = Wire.load(Native.version_changes(ctx.type, @said, ctx.envelope))
+      path.each { |number| change(ctx, @changes.fetch(number)) }
     end
 
     private
@@ -42,13 +46,15 @@ module OJS
       begin
         args = change.call.call(ctx.args)
       rescue StandardError => e
-        raise NonRetryableError.new("The arguments cannot become those of version #{change.to}: #{e.message}", code: "version_transform")
+        raise wrong("The arguments cannot become those of version #{change.to}: #{e.message}")
       end
-      unless args.is_a?(Array)
-        raise NonRetryableError.new("The transform to version #{change.to} must return an Array of arguments.", code: "version_transform")
-      end
+      raise wrong("The transform to version #{change.to} must return an Array of arguments.") unless args.is_a?(Array)
 
       ctx.changed(args, change.to)
+    end
+
+    def wrong(message)
+      NonRetryableError.new(message, code: "version_transform")
     end
   end
   private_constant :Versions

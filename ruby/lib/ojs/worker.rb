@@ -77,9 +77,9 @@ module OJS
     #
     #   worker.register("email.send", queue: "mail", retry: 5, timeout: 30) { |ctx| … }
     #
-    # <tt>version: "2.1"</tt> is one of them, and says for which version of the arguments the handler is written as well: where the
-    # server has job versioning, it gives this worker jobs of version 2, those without a version, and those whose arguments a
-    # transform brings to version 2. <tt>versions: [">=2.0 <4.0"]</tt> names other ranges.
+    # <tt>version: "2.1"</tt> is one of them, and says for which version of the arguments the handler is written as
+    # well: where the server has job versioning, it gives this worker jobs of version 2, those without a version, and
+    # those whose arguments a transform brings to version 2. <tt>versions: [">=2.0 <4.0"]</tt> names other ranges.
     def register(type, handler = nil, versions: nil, **defaults, &block)
       check_new("register handlers")
       handler ||= block
@@ -96,10 +96,12 @@ module OJS
       self
     end
 
-    # Registers how arguments of version +from+ become those of version +to+: the block gets the Array of arguments and returns one.
-    # Changes are made one after the other, before the middleware and the handler see the job, as long as there is one for the version
-    # that the arguments have then. One that raises ends the job with the code +version_transform+. A job that no change brings to a
-    # version of its handler fails with the code +unsupported_version+, or goes back to its queue (<tt>unknown_types: :release</tt>).
+    # Registers how arguments of version +from+ become those of version +to+: the block gets the Array of arguments
+    # and returns one.
+    # Changes are made one after the other, before the middleware and the handler see the job, as long as there is one
+    # for the version that the arguments have then. One that raises ends the job with the code +version_transform+. A
+    # job that no change brings to a version of its handler fails with the code +unsupported_version+, or goes back to
+    # its queue (<tt>unknown_types: :release</tt>).
     #
     #   worker.transform("user.welcome", "1", "2") { |args| [{ name: args[0] }] }
     def transform(type, from, to, change = nil, &block)

@@ -147,8 +147,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Says for which version of its arguments the handler of a job type is written. It runs every version with the same
-    /// first number. A server with job versioning gives the worker these versions only, and those from which
+    /// Says for which version of its arguments the handler of a job type is written. It runs every version with the
+    /// same first number. A server with job versioning gives the worker these versions only, and those from which
     /// [transforms](Self::register_transform) lead to them.
     ///
     /// ```

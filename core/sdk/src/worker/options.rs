@@ -52,8 +52,8 @@ pub struct WorkerOptions {
     /// `fetch_types`, as ours does, and at most 256 types; otherwise the worker warns once and gives jobs of other types back, as
     /// [`UnknownTypes::Release`] does.
     pub only_registered_types: bool,
-    /// The versions that the worker runs of its job types. A worker that names none declares nothing, and is given every
-    /// version of every type.
+    /// The versions that the worker runs of its job types. A worker that names none declares nothing, and is given
+    /// every version of every type.
     pub versions: Versions,
     /// How long the outcomes of jobs may take to reach the server after the grace period. `None` is as long as the lease
     /// ([`visibility_timeout`](Self::visibility_timeout)), at most 30 seconds. An outcome whose lease is over is given up before.

@@ -106,8 +106,8 @@ impl Versions {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Validation`] for what is no version or range, and for changes that end at a version that the worker does
-    /// not run.
+    /// [`Error::Validation`] for what is no version or range, and for changes that end at a version that the worker
+    /// does not run.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let said: BTreeMap<String, Said> = serde_json::from_str(text).map_err(|e| Error::json("versions", e))?;
         let mut versions = Self::default();
@@ -136,7 +136,8 @@ impl Versions {
         self.ranges(job_type, [format!(">={first}.0 <{}.0", first + 1)])
     }
 
-    /// The worker runs these ranges of versions of the type: `*`, `2.0` or `>=2.0 <3.0`. They replace what was said before.
+    /// The worker runs these ranges of versions of the type: `*`, `2.0` or `>=2.0 <3.0`. They replace what was said
+    /// before.
     ///
     /// # Errors
     /// [`Error::Validation`] for what is no range, and without any.

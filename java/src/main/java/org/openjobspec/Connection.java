@@ -20,7 +20,10 @@ final class Connection {
         this.transport = transport;
     }
 
-    /** The same connection with the requests of one tenant. A transport of the user's own learns of it from the metadata of jobs. */
+    /**
+     * The same connection with the requests of one tenant. A transport of the user's own finds it in the metadata of
+     * jobs.
+     */
     Connection ofTenant(String tenant) {
         return transport == null ? new Connection(engine.ofTenant(tenant)) : new Connection(transport);
     }

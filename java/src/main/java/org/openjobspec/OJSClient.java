@@ -72,8 +72,8 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
     // --- tenants ---
 
     /**
-     * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's. It shares
-     * connection and middleware; closing it leaves them open.
+     * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the
+     * tenant's. It shares connection and middleware; closing it leaves them open.
      */
     public OJSClient ofTenant(String tenant) {
         return new OJSClient(connection.ofTenant(tenant), tenant, middleware);
@@ -494,7 +494,8 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
 
         /** The client. */
         public OJSClient build() {
-            Connection connection = transport != null ? new Connection(transport) : new Connection(new NativeClient(url, options()));
+            Connection connection =
+                    transport != null ? new Connection(transport) : new Connection(new NativeClient(url, options()));
             return new OJSClient(connection, tenant, new MiddlewareChain<>(MiddlewareChain.ENQUEUE_ORDER));
         }
     }

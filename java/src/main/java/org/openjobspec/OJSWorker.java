@@ -91,8 +91,8 @@ public final class OJSWorker implements AutoCloseable {
     }
 
     /**
-     * Names the ranges of versions that the handler of a job type runs, such as {@code >=2.0 <4.0}, in place of those that follow from the
-     * {@code version} among its defaults.
+     * Names the ranges of versions that the handler of a job type runs, such as {@code >=2.0 <4.0}, in place of those
+     * that follow from the {@code version} among its defaults.
      */
     public synchronized OJSWorker versions(String type, String... ranges) {
         checkNew("name versions");
@@ -101,10 +101,11 @@ public final class OJSWorker implements AutoCloseable {
     }
 
     /**
-     * Registers how arguments of version {@code from} become those of version {@code to}. Changes are made one after the other, before the
-     * middleware and the handler see the job, as long as there is one for the version that the arguments have then. One that throws ends
-     * the job with the code {@code version_transform}. A job that no change brings to a version of its handler fails with the code {@code
-     * unsupported_version}, or goes back to its queue ({@link Builder#unknownTypes}).
+     * Registers how arguments of version {@code from} become those of version {@code to}. Changes are made one after
+     * the other, before the middleware and the handler see the job, as long as there is one for the version that the
+     * arguments have then. One that throws ends the job with the code {@code version_transform}. A job that no change
+     * brings to a version of its handler fails with the code {@code unsupported_version}, or goes back to its queue
+     * ({@link Builder#unknownTypes}).
      *
      * <pre>{@code
      * worker.register("user.welcome", handler, defaults -> defaults.version("2.0"));

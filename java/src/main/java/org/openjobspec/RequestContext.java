@@ -93,7 +93,8 @@ public final class RequestContext {
     /** Adds the present request's metadata; what the job says itself stays. */
     public static JobRequest completed(JobRequest request) {
         current().forEach((name, value) -> {
-            if (!name.equals("tenant_id") || !request.options().containsKey("tenant")) request.meta().putIfAbsent(name, value);
+            boolean said = name.equals("tenant_id") && request.options().containsKey("tenant");
+            if (!said) request.meta().putIfAbsent(name, value);
         });
         return request;
     }

@@ -12,7 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a worker says about the versions of one job type. Which jobs the worker takes and which changes are made is decided by the core;
+ * What a worker says about the versions of one job type. Which jobs the worker takes and which changes are made is
+ * decided by the core;
  * here the functions are called.
  */
 final class Versions {
@@ -55,7 +56,9 @@ final class Versions {
         byte[] name = type.getBytes(StandardCharsets.UTF_8);
         byte[] said = Json.bytes(said());
         return ctx -> {
-            for (Object number : path(name, said, ctx.envelope())) change(ctx, changes.get(((Number) number).intValue()));
+            for (Object number : path(name, said, ctx.envelope())) {
+                change(ctx, changes.get(((Number) number).intValue()));
+            }
             return call.handle(ctx);
         };
     }

@@ -34,7 +34,12 @@ final class WorkerLoop {
     private final CompletableFuture<Void> over = new CompletableFuture<>();
     private final Thread exitHook = Thread.ofPlatform().name("ojs-worker-exit").unstarted(this::giveBackAtExit);
 
-    WorkerLoop(OJSClient client, WorkerSettings settings, Map<String, JobHandler> calls, Map<String, ?> versions, Listeners listeners) {
+    WorkerLoop(
+            OJSClient client,
+            WorkerSettings settings,
+            Map<String, JobHandler> calls,
+            Map<String, ?> versions,
+            Listeners listeners) {
         this.client = client;
         this.calls = calls;
         this.listeners = listeners;

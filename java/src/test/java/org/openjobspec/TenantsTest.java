@@ -42,7 +42,8 @@ class TenantsTest {
         try (Bench bench = new Bench(kind)) {
             Job job = bench.job("tenants.mail").tenant("acme").meta("a", 1).enqueue();
             assertEquals(List.of("acme", 1L), List.of(tenant(job), ((Number) job.meta().get("a")).longValue()));
-            String wrong = assertThrows(OJSException.Validation.class, () -> bench.job("tenants.mail").tenant("a b").enqueue()).getMessage();
+            PendingJob one = bench.job("tenants.mail").tenant("a b");
+            String wrong = assertThrows(OJSException.Validation.class, one::enqueue).getMessage();
             assertTrue(wrong.contains("tenant must be letters"), wrong);
             PendingJob two = bench.job("tenants.mail").tenant("acme").meta("tenant_id", "globex");
             assertTrue(assertThrows(OJSException.Validation.class, two::enqueue).getMessage().contains("say it once"));
@@ -125,7 +126,8 @@ class TenantsTest {
 
     @Test
     void aFakeKnowsTenants() {
-        try (Fake fake = OJSTesting.fake(); OJSClient client = OJSClient.builder().url("memory:").tenant("acme").build()) {
+        try (Fake fake = OJSTesting.fake();
+                OJSClient client = OJSClient.builder().url("memory:").tenant("acme").build()) {
             OJSWorker worker = OJSWorker.of(client).register("tenants.parent", ctx -> {
                 ctx.client().job("tenants.child").queue("later").enqueue();
                 return null;

@@ -29,15 +29,21 @@ class VersionsTest {
         return List.of(message);
     }
 
+    private static Object resultOf(Bench bench, String type, Object argument, String version) {
+        return bench.completed(bench.job(type, argument).version(version).enqueue()).result();
+    }
+
     @ParameterizedTest
     @EnumSource
     void aWorkerTakesTheVersionsOfItsHandler(Kind kind) {
         try (Bench bench = new Bench(kind)) {
-            bench.worker().register("versions.taken", ctx -> "old " + ctx.args().get(0)).versions("versions.taken", "1").start();
-            bench.worker().register("versions.taken", ctx -> "new " + ctx.args().get(0)).versions("versions.taken", ">=2.0 <3.0").start();
+            Map.of("old ", "1", "new ", ">=2.0 <3.0").forEach((name, ranges) -> {
+                OJSWorker worker = bench.worker().register("versions.taken", ctx -> name + ctx.args().get(0));
+                worker.versions("versions.taken", ranges).start();
+            });
             Job held = bench.job("versions.taken", "3").version("3").enqueue();
             Map.of("1", "old 1", "2.4", "new 2.4", "2", "new 2", "1.0.0", "old 1.0.0").forEach((version, result) ->
-                    assertEquals(result, bench.completed(bench.job("versions.taken", version).version(version).enqueue()).result()));
+                    assertEquals(result, resultOf(bench, "versions.taken", version, version)));
             assertEquals(0, bench.ended(held, "available").attempt());
         }
     }
@@ -47,18 +53,22 @@ class VersionsTest {
     void oldArgumentsBecomeThoseOfTheHandler(Kind kind) {
         try (Bench bench = new Bench(kind)) {
             Queue<List<Object>> seen = new ConcurrentLinkedQueue<>();
-            bench.worker().use("outer", (ctx, next) -> {
+            OJSWorker worker = bench.worker().use("outer", (ctx, next) -> {
                 seen.add(ctx.args());
                 return next.handle(ctx);
-            }).register("versions.old", ctx -> List.of(ctx.args().get(0), ctx.job().get("version")), defaults -> defaults.version("3.1"))
-                    .transform("versions.old", "2", "3.0", VersionsTest::copied).transform("versions.old", "1.0", "2", ADDRESSED).start();
+            });
+            JobHandler handler = ctx -> List.of(ctx.args().get(0), ctx.job().get("version"));
+            worker.register("versions.old", handler, defaults -> defaults.version("3.1"))
+                    .transform("versions.old", "2", "3.0", VersionsTest::copied)
+                    .transform("versions.old", "1.0", "2", ADDRESSED)
+                    .start();
             Map<String, Object> ada = Map.of("to", "ada", "copy", true);
             Map<String, Object> eve = Map.of("to", "eve");
-            assertEquals(List.of(ada, "3.0"), bench.completed(bench.job("versions.old", "ada").version("1").enqueue()).result());
+            assertEquals(List.of(ada, "3.0"), resultOf(bench, "versions.old", "ada", "1"));
             Map<String, String> bob = Map.of("to", "bob");
             assertEquals(List.of(Map.of("to", "bob", "copy", true), "3.0"),
-                    bench.completed(bench.job("versions.old", bob).version("2.0").enqueue()).result());
-            assertEquals(List.of(eve, "3.9"), bench.completed(bench.job("versions.old", eve).version("3.9").enqueue()).result());
+                    resultOf(bench, "versions.old", bob, "2.0"));
+            assertEquals(List.of(eve, "3.9"), resultOf(bench, "versions.old", eve, "3.9"));
             assertEquals(List.of(eve, "3.1"), bench.completed(bench.job("versions.old", eve).enqueue()).result());
             assertEquals(List.of(ada), seen.peek(), "the middleware sees what the handler sees");
         }
@@ -73,13 +83,15 @@ class VersionsTest {
             }).start();
             Map<String, Object> error = bench.error(bench.job("versions.note").version("1").enqueue());
             assertEquals("version_transform", error.get("code"));
-            assertTrue(error.get("message").toString().contains("cannot become those of version 2: no address"), error::toString);
+            String wanted = "cannot become those of version 2: no address";
+            assertTrue(error.get("message").toString().contains(wanted), error::toString);
         }
     }
 
     @Test
     void aVersionThatNoHandlerRunsIsRefusedByTheWorkerToo() throws Exception {
-        Map<String, Object> job = Map.of("id", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "type", "versions.mail", "args", List.of(),
+        Map<String, Object> job = Map.of(
+                "id", "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", "type", "versions.mail", "args", List.of(),
                 "version", "4.0", "queue", "default", "attempt", 1);
         BlockingQueue<Object> jobs = new LinkedBlockingQueue<>(List.of(job));
         BlockingQueue<Object> asked = new LinkedBlockingQueue<>();
@@ -87,13 +99,15 @@ class VersionsTest {
         // It knows no versions: it hands out what the worker does not run.
         Transport server = (_, path, body) -> {
             if (path.equals("/workers/nack")) refused.add(Json.parse(body));
-            if (!path.equals("/workers/fetch")) return Transport.Answer.json(path.contains("manifest") ? 404 : 200, Map.of());
+            if (path.contains("manifest")) return Transport.Answer.json(404, Map.of());
+            if (!path.equals("/workers/fetch")) return Transport.Answer.json(200, Map.of());
             asked.add(Json.parse(body));
             Object next = jobs.poll();
             return Transport.Answer.json(200, Map.of("jobs", next == null ? List.of() : List.of(next)));
         };
         OJSWorker worker = OJSWorker.builder().connection(OJSClient.builder().transport(server)).pollInterval(Duration.ofMillis(10)).build();
-        worker.register("versions.mail", ctx -> null, defaults -> defaults.version("2")).transform("versions.mail", "1", "2", ADDRESSED);
+        worker.register("versions.mail", ctx -> null, defaults -> defaults.version("2"));
+        worker.transform("versions.mail", "1", "2", ADDRESSED);
         try (worker) {
             worker.start();
             Map<String, Object> error = Members.object(Members.of(taken(refused)), "error", Map.of());
@@ -118,7 +132,8 @@ class VersionsTest {
                 List.of(List.of("1", "1.5")), "which transforms change into 1.5.0").forEach((changes, text) -> {
                     OJSWorker worker = OJSWorker.builder().url("memory:").build();
                     worker.register("versions.wrong", ctx -> null, defaults -> defaults.version("2"));
-                    changes.forEach(change -> worker.transform("versions.wrong", change.get(0), change.get(1), ADDRESSED));
+                    changes.forEach(change ->
+                            worker.transform("versions.wrong", change.get(0), change.get(1), ADDRESSED));
                     String message = assertThrows(OJSException.Validation.class, worker::start).getMessage();
                     assertTrue(message.contains(text), message);
                 });
@@ -130,7 +145,8 @@ class VersionsTest {
     void aFakeChangesOldArgumentsToo() {
         Queue<Object> seen = new ConcurrentLinkedQueue<>();
         try (Fake fake = OJSTesting.fake(); OJSClient client = OJSClient.connect("memory:")) {
-            OJSWorker worker = OJSWorker.of(client).register("versions.fake", ctx -> seen.add(ctx.args()), defaults -> defaults.version("2.0.0"));
+            OJSWorker worker = OJSWorker.of(client);
+            worker.register("versions.fake", ctx -> seen.add(ctx.args()), defaults -> defaults.version("2.0.0"));
             worker.transform("versions.fake", "1", "2", ADDRESSED);
             client.job("versions.fake", "ada").version("1").enqueue();
             assertEquals(1, fake.drain(worker));
