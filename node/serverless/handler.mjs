@@ -135,7 +135,7 @@ export class FunctionHandler {
       if (error instanceof Unreadable) return error.outcome;
       throw error;
     }
-    const link = new FunctionLink(delivery, server);
+    const link = new FunctionLink(delivery, server, this.#worker);
     const head = {
       low: 0,
       high: 0,

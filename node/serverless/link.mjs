@@ -17,17 +17,28 @@ export class FunctionLink {
   #delivery;
   #server;
   #checkpoint;
+  #worker;
   // The latest report that waits, and the sending of those before it.
   #progress;
   #sending;
   /** The context, for reasons to stop that no call of the handler has asked for. */
   ctx;
 
-  /** @param server undefined where there is none: then progress is dropped and a checkpoint is an error. */
-  constructor(delivery, server) {
+  /**
+   * @param server undefined where there is none: then progress is dropped and a checkpoint is an error.
+   * @param worker the one whose handlers run, if there is one.
+   */
+  constructor(delivery, server, worker) {
+    this.#worker = worker;
     this.#delivery = delivery;
     this.#server = server;
     this.#checkpoint = new Checkpoint(delivery.job.checkpoint);
+  }
+
+  /** What handlers enqueue with. A client needs the native half, so that edge runtimes have none. */
+  get client() {
+    if (this.#worker !== undefined) return this.#worker.client;
+    throw new errors.OJSValidationError('this function has no client: pass a worker, as in new LambdaHandler(worker)');
   }
 
   async heartbeat() {
