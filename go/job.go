@@ -217,6 +217,8 @@ type JobRequest struct {
 	Tags []string
 	// Version: the version of the arguments: `2`, `2.1` or `2.1.0`.
 	Version string
+	// FairnessKey: the key of its line in a queue that is shared by keys: keys get jobs handed out in turn.
+	FairnessKey string
 	// ID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
 	ID string
 	// Meta: any JSON object that travels with the job.
@@ -313,6 +315,7 @@ func (r JobRequest) options() map[string]any {
 	set(r.Train != nil, "train", r.Train)
 	set(len(r.Tags) > 0, "tags", r.Tags)
 	set(r.Version != "", "version", r.Version)
+	set(r.FairnessKey != "", "fairness_key", r.FairnessKey)
 	//gen:end
 	for name, value := range r.Extra {
 		options[name] = value

@@ -99,6 +99,7 @@ func (r *JobRequest) fill() {
 		r.Tags = slices.Clone(defaults.Tags)
 	}
 	orElse(&r.Version, defaults.Version)
+	orElse(&r.FairnessKey, defaults.FairnessKey)
 	orElse(&r.Schema, defaults.Schema)
 	//gen:end
 	if len(defaults.Extra) > 0 {

@@ -108,6 +108,8 @@ export interface JobOptions {
   tags?: readonly string[];
   /** The version of the arguments: `2`, `2.1` or `2.1.0`. */
   version?: string;
+  /** The key of its line in a queue that is shared by keys: keys get jobs handed out in turn. */
+  fairnessKey?: string;
   /** More options, by their names on the wire. */
   extra?: { [name: string]: Json };
 }

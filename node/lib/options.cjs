@@ -65,6 +65,7 @@ const OPTIONS = {
   train: { write: (_name, value) => policy('train', TRAIN, value) },
   tags: { write: list },
   version: { write: plain },
+  fairness_key: { write: plain },
 };
 
 const text = { fits: (value) => typeof value === 'string' && value !== '', is: 'text' };
@@ -80,6 +81,7 @@ const MUST = {
   visibility_timeout_ms: length,
   result_ttl: counted,
   version: text,
+  fairness_key: text,
   max_attempts: counted,
 };
 

@@ -165,6 +165,7 @@ class Client(Operations):
         train: Train | Mapping[str, Any] | str | bool | None = None,
         tags: Sequence[str] | None = None,
         version: str | None = None,
+        fairness_key: str | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
         schema: str | None = None,
@@ -186,8 +187,8 @@ class Client(Operations):
             job_type, args,
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
-            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, id=id, meta=meta,
-            schema=schema,
+            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version,
+            fairness_key=fairness_key, id=id, meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return self.enqueue_request(request)

@@ -61,7 +61,8 @@ module OJS
       rate_limit: [:rate_limit, PLAIN],
       train: [:train, ->(name, value) { Options.policy(name, TRAIN, value) }],
       tags: [:tags, LIST],
-      version: [:version, PLAIN]
+      version: [:version, PLAIN],
+      fairness_key: [:fairness_key, PLAIN]
     }.freeze
     # These belong to the job itself.
     ENVELOPE = %i[id meta schema].freeze
@@ -81,6 +82,7 @@ module OJS
       visibility_timeout_ms: LENGTH,
       result_ttl: COUNTED,
       version: TEXTUAL,
+      fairness_key: TEXTUAL,
       max_attempts: COUNTED
     }.freeze
     # What may stand in place of a policy.

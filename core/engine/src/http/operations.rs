@@ -164,4 +164,7 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/admin/routing/{type}", Inspect),
     at("PUT", "/admin/routing/{type}", Operate),
     at("DELETE", "/admin/routing/{type}", Operate),
+    at("GET", "/admin/queues/{name}/fairness", Inspect),
+    at("PUT", "/admin/queues/{name}/fairness", Operate),
+    at("DELETE", "/admin/queues/{name}/fairness", Operate),
 ];

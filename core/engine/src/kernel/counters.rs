@@ -6,6 +6,7 @@ use std::time::Duration;
 use ojs_model::Timestamp;
 
 use crate::error::StoreError;
+use crate::features::fair::turns::Turns;
 use crate::features::job_types::passes::Passes;
 use crate::features::pools::shares::AllShares;
 use crate::features::progress::board::Board;
@@ -32,6 +33,8 @@ pub struct Counters {
     pub(crate) passes: Arc<Mutex<Passes>>,
     /// Reports of progress that this process has not written yet.
     pub(crate) progress: Arc<Board>,
+    /// Whose turn it is in shared queues.
+    pub(crate) turns: Arc<Mutex<Turns>>,
     /// What the queues of pools have given.
     pub(crate) shares: Arc<Mutex<AllShares>>,
     /// Deliveries of webhooks that wait.

@@ -24,6 +24,8 @@ mod dead_letters;
 mod endpoint;
 mod enqueue;
 mod events;
+mod fair;
+mod fair_model;
 mod faults;
 mod figures;
 mod filing;

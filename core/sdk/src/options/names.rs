@@ -21,6 +21,7 @@ const OPTIONS: &[&str] = &[
     "tags",
     "pending",
     "version",
+    "fairness_key",
 ];
 
 /// Others with a meaning: spellings of the wire, and of older clients.

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::error::{Applied, StoreError};
 use crate::features::pools::records::{MAX_POOLS, Pool, Strategy};
 use crate::features::pools::shares::{AllShares, Source, Terms};
-use crate::kernel::claim::Claiming;
+use crate::kernel::claiming::Claiming;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 
