@@ -572,6 +572,16 @@ export interface Queues {
   /** Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought back. Jobs that wait
    * are cancelled first, so that workflows go on. Active jobs are never removed. */
   purge(name: string, states: Iterable<JobState>, options?: { olderThan?: When | Duration } & CallOptions): Promise<number>;
+  /** How the jobs of a queue are shared: by tenant or by key, and with which weights. */
+  getFairness(name: string, options?: CallOptions): Promise<any>;
+  /** Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed out in turn, in proportion
+   * to their weights. The settings are `by` (`tenant`, the default, or `key`: the `fairness_key` of a job, and its tenant where it
+   * names none), `weights` by id of the tenant or by key (1 to 1000, at most 100), and `default_weight` for all others (1). A tenant
+   * without a weight has the `fairness_weight` of its limits. What is left out has its default, and `enabled` of `false` ends the
+   * sharing. The answer is 201 when the queue was not shared before. */
+  setFairness(name: string, sharing: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** Ends the sharing of a queue: its jobs are handed out in their order again. */
+  deleteFairness(name: string, options?: CallOptions): Promise<void>;
 }
 
 /** Rate limits: `client.rateLimits`. */

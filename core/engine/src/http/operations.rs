@@ -61,6 +61,9 @@ pub const OPERATIONS: &[Operation] = &[
     at("POST", "/admin/queues/{name}/pause", Operate),
     at("POST", "/admin/queues/{name}/resume", Operate),
     at("PUT", "/admin/queues/{name}/rate-limit", Administer),
+    at("GET", "/admin/queues/{name}/fairness", Inspect),
+    at("PUT", "/admin/queues/{name}/fairness", Operate),
+    at("DELETE", "/admin/queues/{name}/fairness", Operate),
     at("GET", "/rate-limits", Inspect),
     at("GET", "/rate-limits/{key}", Inspect),
     at("PUT", "/rate-limits/{key}", Operate),
@@ -164,7 +167,4 @@ pub const OPERATIONS: &[Operation] = &[
     at("GET", "/admin/routing/{type}", Inspect),
     at("PUT", "/admin/routing/{type}", Operate),
     at("DELETE", "/admin/routing/{type}", Operate),
-    at("GET", "/admin/queues/{name}/fairness", Inspect),
-    at("PUT", "/admin/queues/{name}/fairness", Operate),
-    at("DELETE", "/admin/queues/{name}/fairness", Operate),
 ];

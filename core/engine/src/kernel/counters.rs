@@ -45,6 +45,8 @@ pub struct Counters {
     pub facts: Vec<Named>,
     /// How often that transaction found a key full.
     pub exceeded: u64,
+    /// How often only the guaranteed share of a pool served a queue.
+    pub starved: u64,
     /// Milliseconds that jobs waited whose turn came in their trains.
     pub train_waits: Vec<i64>,
     /// The events of that transaction, if they are to be logged.
@@ -81,7 +83,7 @@ impl Counters {
         self.told.clear();
         self.train_waits.clear();
         self.shifts.clear();
-        self.exceeded = 0;
+        (self.exceeded, self.starved) = (0, 0);
         self.emptied = false;
     }
 

@@ -18,6 +18,7 @@ crate::on_every_store!(
     a_tenant_that_was_idle_gains_nothing_by_it,
     the_weight_of_a_tenant_stands_in_its_limits_and_the_queue_overrides_it,
     a_change_of_weights_counts_for_jobs_that_wait,
+    the_figures_of_a_tenant_say_its_share,
     the_highest_priority_comes_first_and_keys_take_turns_within_it,
     keys_of_jobs_share_a_queue_that_is_shared_by_keys,
     a_retried_or_scheduled_job_stands_in_the_line_of_its_key_again,
@@ -167,6 +168,20 @@ async fn a_change_of_weights_counts_for_jobs_that_wait(b: Bench) {
     let (events, _, _) =
         b.events(EventFilter { types: vec!["scheduling.rebalanced".into()], limit: 10, ..EventFilter::default() }).await;
     assert_eq!(events.len(), 2);
+}
+
+async fn the_figures_of_a_tenant_say_its_share(b: Bench) {
+    b.http("PUT", "/admin/tenants/a/limits", r#"{"fairness_weight":3}"#).await;
+    b.share(json!({})).await;
+    for name in ["a", "b", ""] {
+        b.fill(name, 20, json!({})).await;
+    }
+    let shares = async |name: &str| b.http("GET", &format!("/admin/tenants/{name}/stats"), "").await.1["fairness"].clone();
+    assert_eq!(shares("a").await, json!({"weight": 3, "effective_share": 0.75, "actual_share": 0.0}));
+    b.claim(10).await;
+    assert_eq!(shares("a").await, json!({"weight": 3, "effective_share": 0.75, "actual_share": 0.75}));
+    assert_eq!(shares("b").await, json!({"weight": 1, "effective_share": 0.25, "actual_share": 0.25}));
+    assert_eq!(shares("_default").await, Value::Null);
 }
 
 async fn the_highest_priority_comes_first_and_keys_take_turns_within_it(b: Bench) {

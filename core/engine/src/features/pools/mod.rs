@@ -1,6 +1,7 @@
 //! Pools: queues that share the workers which fetch from several of them, by a strategy (extensions section 22).
 mod audit;
 pub mod commands;
+pub(crate) mod metrics;
 pub mod records;
 pub(crate) mod routes;
 pub(crate) mod rules;
