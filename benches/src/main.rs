@@ -52,6 +52,9 @@ struct Options {
     /// Scheduled, and finished, jobs in the store of `depth`.
     #[arg(long, default_value_t = 100_000)]
     deep: usize,
+    /// Jobs of the heavy tenant of `fair`.
+    #[arg(long, default_value_t = 1_000_000)]
+    heavy: usize,
     /// Jobs of a run of `noop`.
     #[arg(long, default_value_t = 100_000)]
     jobs: usize,
@@ -113,6 +116,8 @@ enum What {
     Relay,
     /// Claims in a store full of scheduled and finished jobs, SQLite and PostgreSQL.
     Depth,
+    /// Waits of small tenants beside one with `--heavy` jobs in a shared queue.
+    Fair,
     /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
     #[value(hide = true)]
     Profile,
@@ -188,7 +193,7 @@ fn parts(options: &Options) -> Result<Vec<Part>> {
         What::Python => Part::Python,
         What::Postgres => Part::Postgres,
         What::Depth => Part::Depth(options.deep),
-        What::Parse | What::Relay | What::Profile | What::Noop | What::Echo => {
+        What::Parse | What::Relay | What::Fair | What::Profile | What::Noop | What::Echo => {
             return Err("this scenario is not measured against another version; --help names those that are".into());
         }
     };
@@ -212,6 +217,7 @@ fn scenarios(plan: &Plan, options: &Options, report: &mut Report) -> Result<()> 
             What::Rust => scenario::rust::run(plan, report),
             What::Depth => scenario::depth::run(plan, options.deep, report),
             What::Relay => scenario::relay::run(plan, report),
+            What::Fair => scenario::fair::run(plan, options.heavy, report),
             What::Postgres => scenario::postgres::run(plan, report),
             What::Python => scenario::python::run(plan, report),
             What::All | What::Profile | What::Noop | What::Echo => Ok(()),

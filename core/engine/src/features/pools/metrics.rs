@@ -10,8 +10,8 @@ use crate::features::admin::records::Gauges;
 use crate::features::pools::records::{Pool, PoolQueue};
 use crate::metrics::figures::{Histogram, family, write as write_histogram};
 
-/// What this process has handed out of each queue of a pool since it started, given the waiting times of started jobs by
-/// name of the queue; and how full pools with a limit are.
+/// What this process has handed out of each queue of a pool since it started, given the waiting times of started jobs
+/// by name of the queue; and how full pools with a limit are.
 pub(crate) fn write(
     encoder: &mut DescriptorEncoder<'_>,
     gauges: &Gauges,
