@@ -113,6 +113,17 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return err
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetFairness(ctx, "mail")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.SetFairness(ctx, "mail", ojs.Obj{"by": "tenant", "weights": ojs.Obj{"acme": 4}})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DeleteFairness(ctx, "mail")
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.ListRateLimits(ctx)
 		return err
 	},

@@ -216,6 +216,27 @@ func (c *Client) PurgeQueue(ctx context.Context, name string, states []JobState,
 	}
 }
 
+// GetFairness: How the jobs of a queue are shared: by tenant or by key, and with which weights.
+func (c *Client) GetFairness(ctx context.Context, name string) (Obj, error) {
+	return c.object(ctx, "GET", at("admin", "queues", name, "fairness"), nil)
+}
+
+// SetFairness: Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed
+// out in turn, in proportion to their weights. The settings are "by" ("tenant", the default, or "key": the
+// "fairness_key" of a job, and its tenant where it names none), "weights" by id of the tenant or by key (1 to 1000, at
+// most 100), and "default_weight" for all others (1). A tenant without a weight has the "fairness_weight" of its
+// limits. What is left out has its default, and "enabled" of "false" ends the sharing. The answer is 201 when the
+// queue was not shared before.
+//   - sharing: The settings, by their names on the wire.
+func (c *Client) SetFairness(ctx context.Context, name string, sharing Obj) (Obj, error) {
+	return c.object(ctx, "PUT", at("admin", "queues", name, "fairness"), orEmpty(sharing))
+}
+
+// DeleteFairness: Ends the sharing of a queue: its jobs are handed out in their order again.
+func (c *Client) DeleteFairness(ctx context.Context, name string) error {
+	return c.ask(ctx, "DELETE", at("admin", "queues", name, "fairness"), nil, nil)
+}
+
 // ListRateLimits: The keys that have limits, with how much of each limit is used.
 func (c *Client) ListRateLimits(ctx context.Context) ([]Obj, error) {
 	var answer struct{ Items []Obj }

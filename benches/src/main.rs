@@ -55,6 +55,9 @@ struct Options {
     /// Trains in the store of `trains`, each with 100 jobs.
     #[arg(long, default_value_t = 10_000)]
     trains: usize,
+    /// Jobs of the heavy tenant of `fair`.
+    #[arg(long, default_value_t = 1_000_000)]
+    heavy: usize,
     /// Jobs of a run of `noop`.
     #[arg(long, default_value_t = 100_000)]
     jobs: usize,
@@ -118,6 +121,8 @@ enum What {
     Depth,
     /// Claims beside trains, and the next job of a train, SQLite and PostgreSQL.
     Trains,
+    /// Waits of small tenants beside one with `--heavy` jobs in a shared queue.
+    Fair,
     /// One burn-down on PostgreSQL, its costs by half and side: to run under a profiler.
     #[value(hide = true)]
     Profile,
@@ -193,7 +198,7 @@ fn parts(options: &Options) -> Result<Vec<Part>> {
         What::Python => Part::Python,
         What::Postgres => Part::Postgres,
         What::Depth => Part::Depth(options.deep),
-        What::Parse | What::Relay | What::Trains | What::Profile | What::Noop | What::Echo => {
+        What::Parse | What::Relay | What::Trains | What::Fair | What::Profile | What::Noop | What::Echo => {
             return Err("this scenario is not measured against another version; --help names those that are".into());
         }
     };
@@ -218,6 +223,7 @@ fn scenarios(plan: &Plan, options: &Options, report: &mut Report) -> Result<()> 
             What::Depth => scenario::depth::run(plan, options.deep, report),
             What::Trains => scenario::trains::run(plan, options.trains, report),
             What::Relay => scenario::relay::run(plan, report),
+            What::Fair => scenario::fair::run(plan, options.heavy, report),
             What::Postgres => scenario::postgres::run(plan, report),
             What::Python => scenario::python::run(plan, report),
             What::All | What::Profile | What::Noop | What::Echo => Ok(()),

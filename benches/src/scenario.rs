@@ -4,6 +4,7 @@ pub mod cycle;
 pub mod depth;
 pub mod echo;
 pub mod enqueue;
+pub mod fair;
 pub mod footprint;
 pub mod latency;
 pub mod parse;

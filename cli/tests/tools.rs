@@ -339,6 +339,21 @@ async fn pools_are_made_listed_and_deleted() {
 }
 
 #[tokio::test]
+async fn a_queue_is_shared_and_unshared() {
+    let server = ServerProcess::memory().await;
+    let share = ["queues", "share", "mail", "--by", "key", "--weight", "vip=4", "--default-weight", "2"];
+    let shown = says(&server, &share).await;
+    assert!(shown.contains("key") && shown.contains("vip=4"), "{shown}");
+    fails(&server.url(), &["queues", "share", "mail", "--weight", "vip=many"], 2).await;
+    fails(&server.url(), &["queues", "share", "mail", "--weight", "vip=1001"], 1).await;
+    says(&server, &["tenants", "limits", "acme", "--fairness-weight", "3"]).await;
+    let tenant = says(&server, &["tenants", "limits", "acme", "--fairness-weight", "3", "--max-concurrency", "5"]).await;
+    assert!(tenant.contains("fairness weight"), "{tenant}");
+    assert!(says(&server, &["queues", "unshare", "mail"]).await.contains("not shared"));
+    fails(&server.url(), &["queues", "unshare", "mail"], 1).await;
+}
+
+#[tokio::test]
 async fn trains_are_shown_held_and_advanced() {
     let server = ServerProcess::memory().await;
     for _ in 0..2 {

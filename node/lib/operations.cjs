@@ -319,6 +319,22 @@ class Queues extends Part {
     }
   }
 
+  /** How the jobs of a queue are shared: by tenant or by key, and with which weights. */
+  async getFairness(name, options) {
+    return this.call('GET', at('admin', 'queues', name, 'fairness'), undefined, options);
+  }
+
+  /** Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed out in turn, in proportion
+   * to their weights. */
+  async setFairness(name, sharing = {}, options) {
+    return this.call('PUT', at('admin', 'queues', name, 'fairness'), sharing, options);
+  }
+
+  /** Ends the sharing of a queue: its jobs are handed out in their order again. */
+  async deleteFairness(name, options) {
+    await this.call('DELETE', at('admin', 'queues', name, 'fairness'), undefined, options);
+  }
+
 }
 
 class RateLimits extends Part {

@@ -561,6 +561,63 @@ class Operations(ABC):
             found += count
         return found
 
+    def get_fairness(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """How the jobs of a queue are shared: by tenant or by key, and with which weights.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("admin", "queues", name, "fairness"),
+            None,
+            ops.whole,
+        ))
+
+    def set_fairness(
+        self,
+        name: str,
+        sharing: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed out
+        in turn, in proportion to their weights.
+
+        The settings are ``by`` (``tenant``, the default, or ``key``: the ``fairness_key`` of a job, and its tenant
+        where it names none), ``weights`` by id of the tenant or by key (1 to 1000, at most 100), and
+        ``default_weight`` for all others (1). A tenant without a weight has the ``fairness_weight`` of its limits.
+        What is left out has its default, and ``enabled`` of ``false`` ends the sharing. The answer is 201 when the
+        queue was not shared before.
+
+        * ``sharing``: The settings, by their names on the wire.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "PUT",
+            ops.at("admin", "queues", name, "fairness"),
+            {**(sharing or {}), **settings},
+            ops.whole,
+        ))
+
+    def delete_fairness(
+        self,
+        name: str,
+    ) -> None:
+        """Ends the sharing of a queue: its jobs are handed out in their order again.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("admin", "queues", name, "fairness"),
+            None,
+            ops.nothing,
+        ))
+
     def list_rate_limits(self) -> list[dict[str, Any]]:
         """The keys that have limits, with how much of each limit is used.
         """
@@ -2201,6 +2258,63 @@ class AsyncOperations(ABC):
             count, more = await self._run(call)
             found += count
         return found
+
+    async def get_fairness(
+        self,
+        name: str,
+    ) -> dict[str, Any]:
+        """How the jobs of a queue are shared: by tenant or by key, and with which weights.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("admin", "queues", name, "fairness"),
+            None,
+            ops.whole,
+        ))
+
+    async def set_fairness(
+        self,
+        name: str,
+        sharing: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed out
+        in turn, in proportion to their weights.
+
+        The settings are ``by`` (``tenant``, the default, or ``key``: the ``fairness_key`` of a job, and its tenant
+        where it names none), ``weights`` by id of the tenant or by key (1 to 1000, at most 100), and
+        ``default_weight`` for all others (1). A tenant without a weight has the ``fairness_weight`` of its limits.
+        What is left out has its default, and ``enabled`` of ``false`` ends the sharing. The answer is 201 when the
+        queue was not shared before.
+
+        * ``sharing``: The settings, by their names on the wire.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PUT",
+            ops.at("admin", "queues", name, "fairness"),
+            {**(sharing or {}), **settings},
+            ops.whole,
+        ))
+
+    async def delete_fairness(
+        self,
+        name: str,
+    ) -> None:
+        """Ends the sharing of a queue: its jobs are handed out in their order again.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("admin", "queues", name, "fairness"),
+            None,
+            ops.nothing,
+        ))
 
     async def list_rate_limits(self) -> list[dict[str, Any]]:
         """The keys that have limits, with how much of each limit is used.

@@ -1,6 +1,6 @@
 //! `ojs queues`: what waits, what runs, and the brake.
-use clap::Subcommand;
-use serde_json::{Value, json};
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Map, Value, json};
 
 use super::bulk::{Consent, Sweep};
 use crate::failure::Failure;
@@ -13,6 +13,11 @@ const PURGE_EXAMPLES: &str = "\
 Examples:
   ojs queues purge mail --state completed --older-than P7D
   ojs queues purge mail --state available,scheduled --dry-run";
+
+const SHARE_EXAMPLES: &str = "\
+Examples:
+  ojs queues share mail --weight acme=4 --weight initech=2
+  ojs queues share reports --by key";
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
@@ -42,6 +47,26 @@ pub enum Action {
         /// The queue.
         queue: String,
     },
+    /// Serve tenants, or keys that jobs name, in turn. Jobs that wait are shared as well.
+    #[command(after_help = SHARE_EXAMPLES)]
+    Share {
+        /// The queue. It is made when there is none of this name.
+        queue: String,
+        /// What the jobs are shared by.
+        #[arg(long, default_value = "tenant")]
+        by: Share,
+        /// How many jobs a tenant or key gets while another one gets one; may be given more than once.
+        #[arg(long, value_name = "NAME=WEIGHT")]
+        weight: Vec<String>,
+        /// The weight of all others.
+        #[arg(long, value_name = "WEIGHT", default_value_t = 1)]
+        default_weight: u64,
+    },
+    /// Hand out the jobs of a shared queue in their order again.
+    Unshare {
+        /// The queue.
+        queue: String,
+    },
     /// Remove jobs of a queue for ever. What waits is cancelled first, so workflows move on; what runs is left alone.
     #[command(after_help = PURGE_EXAMPLES)]
     Purge {
@@ -56,6 +81,24 @@ pub enum Action {
         #[command(flatten)]
         consent: Consent,
     },
+}
+
+/// What the jobs of a queue are shared by.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Share {
+    /// The tenant of a job.
+    Tenant,
+    /// The `fairness_key` of a job, and its tenant where it names none.
+    Key,
+}
+
+impl Share {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tenant => "tenant",
+            Self::Key => "key",
+        }
+    }
 }
 
 /// Carries out one of the actions.
@@ -77,6 +120,11 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
             must_exist(&remote, &queue, None).await?;
             switch(&remote, &queue, "resume").await
         }
+        Action::Share { queue, by, weight, default_weight } => share(&remote, &queue, by, weight, default_weight).await,
+        Action::Unshare { queue } => {
+            let answer = remote.delete(fairness_of(&queue)).await?;
+            remote.output.show(&answer, |_| format!("{queue}: not shared any more"))
+        }
         Action::Purge { queue, state, older_than, consent } => {
             let path = format!("/admin/queues/{}/jobs", segment(&queue));
             let body = json!({"states": state, "older_than": older_than});
@@ -84,6 +132,31 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
             sweep.run(&remote, &consent, body, async |body| remote.delete_with(path.as_str(), &body).await).await
         }
     }
+}
+
+fn fairness_of(queue: &str) -> String {
+    format!("/admin/queues/{}/fairness", segment(queue))
+}
+
+async fn share(remote: &Remote, queue: &str, by: Share, weights: Vec<String>, default: u64) -> Result<(), Failure> {
+    let mut named = Map::new();
+    for entry in &weights {
+        let weight = entry.split_once('=').and_then(|(name, weight)| Some((name, weight.parse::<u64>().ok()?)));
+        let (name, weight) = weight.ok_or_else(|| Failure::setting(format!("{entry}: a weight is written acme=4")))?;
+        named.insert(name.to_owned(), weight.into());
+    }
+    let body = json!({"by": by.as_str(), "weights": named, "default_weight": default});
+    let answer = remote.put(fairness_of(queue), &body).await?;
+    remote.output.show(&answer, |value| {
+        let weights = value.get("weights").and_then(Value::as_object).into_iter().flatten();
+        let weights: Vec<String> = weights.map(|(name, weight)| format!("{name}={weight}")).collect();
+        pairs([
+            ("queue", text(value, "/queue")),
+            ("shared by", text(value, "/by")),
+            ("weights", weights.join(", ")),
+            ("weight of others", text(value, "/default_weight")),
+        ])
+    })
 }
 
 fn all_queues() -> Source {

@@ -40,6 +40,9 @@ pub enum Action {
         /// Most jobs enqueued in a period.
         #[arg(long, value_name = "N")]
         max_enqueue_rate: Option<u64>,
+        /// How many jobs it gets while a tenant of weight 1 gets one, in queues that tenants share.
+        #[arg(long, value_name = "WEIGHT")]
+        fairness_weight: Option<u64>,
         /// The period, ISO 8601.
         #[arg(long, value_name = "DURATION", default_value = "PT1S", requires = "max_enqueue_rate")]
         period: String,
@@ -73,10 +76,14 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
             let stats = remote.get(path(&tenant, "/stats")).await?;
             return remote.output.show(&stats, describe_stats);
         }
-        Action::Limits { tenant, max_concurrency, max_queue_depth, max_scheduled, max_enqueue_rate, period } => {
+        Action::Limits { tenant, max_concurrency, max_queue_depth, max_scheduled, max_enqueue_rate, fairness_weight, period } => {
             let mut limits = Map::new();
-            let numbers =
-                [("max_concurrency", max_concurrency), ("max_queue_depth", max_queue_depth), ("max_scheduled", max_scheduled)];
+            let numbers = [
+                ("max_concurrency", max_concurrency),
+                ("max_queue_depth", max_queue_depth),
+                ("max_scheduled", max_scheduled),
+                ("fairness_weight", fairness_weight),
+            ];
             limits.extend(numbers.into_iter().filter_map(|(name, most)| Some((name.to_owned(), json!(most?)))));
             if let Some(limit) = max_enqueue_rate {
                 limits.insert("max_enqueue_rate".into(), json!({"limit": limit, "period": period}));
@@ -123,6 +130,7 @@ fn describe(tenant: &Value) -> String {
         ("max concurrency", text(tenant, "/limits/max_concurrency")),
         ("max queue depth", text(tenant, "/limits/max_queue_depth")),
         ("max scheduled", text(tenant, "/limits/max_scheduled")),
+        ("fairness weight", text(tenant, "/limits/fairness_weight")),
         ("max enqueue rate", rate(tenant, "/limits/max_enqueue_rate")),
     ])
 }

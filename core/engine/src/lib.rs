@@ -36,6 +36,7 @@ pub mod command {
     pub use crate::features::dead_letters::commands::*;
     pub use crate::features::explain::commands::*;
     pub use crate::features::history::commands::*;
+    pub use crate::features::fair::commands::*;
     pub use crate::features::limits::commands::*;
     pub use crate::features::pools::commands::*;
     pub use crate::features::progress::commands::*;
@@ -69,6 +70,7 @@ pub use features::bulk::records as bulk;
 pub use features::checkpoints::records as checkpoint;
 pub use features::crons::records as cron;
 pub use features::dead_letters::records as dead_letter;
+pub use features::fair::{records as fair, weights as fair_weights};
 pub use features::idempotency::records as idempotency;
 pub use features::job_types::records as job_types;
 pub use features::limits::records as limit;

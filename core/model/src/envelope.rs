@@ -73,6 +73,8 @@ pub struct NewJob {
     pub train: Option<Box<Train>>,
     /// The version of its arguments (extensions section 14).
     pub version: Option<Version>,
+    /// The key of its line in a queue that is shared by keys (extensions section 22).
+    pub fairness_key: Option<Box<str>>,
     /// The trace that `meta` carries: `traceparent`, else `trace_id`.
     pub trace_id: Option<String>,
     /// The tenant that it belongs to; `None` for the default one.

@@ -42,7 +42,8 @@ fn defaults() {
 fn both_placements_mean_the_same() {
     let options = r#""queue":"mail","priority":-7,"timeout_ms":1500,"visibility_timeout_ms":2000,"scheduled_at":"2030-01-01T00:00:00Z",
         "expires_at":"2031-01-01T00:00:00+01:00","retry":{"max_attempts":5},"tags":["x"],"pending":true,"total_timeout":60,"grace_period":3,
-        "unique":{"keys":["type"]},"rate_limit":{"max_per_second":1},"result_ttl":-1,"enqueue_ttl":5,"heartbeat_timeout":9"#;
+        "unique":{"keys":["type"]},"rate_limit":{"max_per_second":1},"result_ttl":-1,"enqueue_ttl":5,"heartbeat_timeout":9,
+        "fairness_key":"user:7""#;
     let id = r#","id":"019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f""#;
     let inside = job(&format!(r#"{id},"options":{{{options}}}"#));
     let top = job(&format!("{id},{options}"));
@@ -51,6 +52,7 @@ fn both_placements_mean_the_same() {
     assert_eq!((inside.timeout_ms, inside.visibility_timeout_ms), (Some(1500), Some(2000)));
     assert_eq!((inside.total_timeout_ms, inside.grace_period_ms), (Some(60_000), Some(3_000)));
     assert_eq!(inside.retry.as_ref().unwrap().max_attempts, 5);
+    assert_eq!(inside.fairness_key.as_deref(), Some("user:7"));
     let body = body(&inside);
     assert_eq!((&body["timeout_ms"], &body["timeout"]), (&json!(1500), &json!(2)), "seconds are rounded up");
     assert_eq!(body["retry"]["initial_interval"], "PT1S", "a partial policy is stored whole");
@@ -289,6 +291,9 @@ fn options_and_their_ranges() {
         (r#""result_ttl":-2"#, "result_ttl"),
         (r#""result_ttl":"P1D""#, "result_ttl"),
         (r#""schema":{}"#, "schema"),
+        (r#""fairness_key":7"#, "fairness_key"),
+        (r#""fairness_key":"""#, "fairness_key"),
+        (r#""fairness_key":"a/b""#, "fairness_key"),
     ] {
         refused(&format!(r#"{{"type":"a","args":[],{more}}}"#), field);
     }

@@ -367,6 +367,12 @@ macro_rules! job_option_setters {
             self
         }
 
+        /// The key of its line in a queue that is shared by keys: keys get jobs handed out in turn.
+        pub fn fairness_key(mut self, key: impl Into<String>) -> Self {
+            self.$($part)+.more_options.insert("fairness_key".to_owned(), serde_json::Value::String(key.into()));
+            self
+        }
+
         /// Any other option by its wire name, such as `result_ttl`. Names of your own begin with `x_`.
         pub fn option(mut self, name: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.$($part)+.more_options.insert(name.into(), value.into());

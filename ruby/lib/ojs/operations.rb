@@ -253,6 +253,35 @@ module OJS
       end
     end
 
+    # How the jobs of a queue are shared: by tenant or by key, and with which weights.
+    #
+    # Raises NotFoundError.
+    def get_fairness(name)
+      call("GET", path("admin", "queues", name, "fairness"))
+    end
+
+    # Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed out in
+    # turn, in proportion to their weights. The settings are <tt>by</tt> (<tt>tenant</tt>, the default, or
+    # <tt>key</tt>: the <tt>fairness_key</tt> of a job, and its tenant where it names none), <tt>weights</tt> by id of
+    # the tenant or by key (1 to 1000, at most 100), and <tt>default_weight</tt> for all others (1). A tenant without
+    # a weight has the <tt>fairness_weight</tt> of its limits. What is left out has its default, and <tt>enabled</tt>
+    # of <tt>false</tt> ends the sharing. The answer is 201 when the queue was not shared before.
+    #
+    # * +sharing+: The settings, by their names on the wire.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def set_fairness(name, **sharing)
+      call("PUT", path("admin", "queues", name, "fairness"), sharing)
+    end
+
+    # Ends the sharing of a queue: its jobs are handed out in their order again.
+    #
+    # Raises NotFoundError.
+    def delete_fairness(name)
+      call("DELETE", path("admin", "queues", name, "fairness"))
+      nil
+    end
+
     # The keys that have limits, with how much of each limit is used.
     def list_rate_limits
       list(call("GET", query(path("rate-limits"), limit: 200)), "items")

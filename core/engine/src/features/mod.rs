@@ -7,6 +7,7 @@ pub mod crons;
 pub mod dead_letters;
 pub mod explain;
 pub mod history;
+pub mod fair;
 pub mod idempotency;
 pub mod job_types;
 pub mod limits;
@@ -30,8 +31,9 @@ use crate::store::rows::WorkerRow;
 
 /// The features that take part in transactions, in the order in which their hooks are called.
 pub(crate) const ALL: &[Feature] = &[
-    // First: schemas are chosen by version, and limits ask in which line a job stands.
+    // First: schemas are chosen by version, and limits ask in which line a job stands, of a version or of a key.
     versions::FEATURE,
+    fair::FEATURE,
     schemas::FEATURE,
     queue_config::FEATURE,
     // Before trains: those of two tenants are different ones.
@@ -57,6 +59,7 @@ pub const TABLES: &[&Table] = &[
     admin::records::MaintenanceRow::TABLE,
     checkpoints::records::CheckpointRow::TABLE,
     crons::records::CronRow::TABLE,
+    fair::records::FairQueue::TABLE,
     idempotency::records::Remembered::TABLE,
     limits::records::LimitRow::TABLE,
     limits::records::StartRow::TABLE,

@@ -1,9 +1,12 @@
 //! What features keep for the length of one transaction, or of one audit.
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use crate::features::fair::known::Known;
 use crate::features::limits::gate::Gates;
 use crate::features::tenants::kept::Kept;
 use crate::features::trains::touched::Touched;
+use crate::features::versions::handlers::Handlers;
 use crate::features::webhooks::backlog::Shifts;
 use crate::features::workflows::ended::Ended;
 use crate::store::rows::Counts;
@@ -11,7 +14,10 @@ use crate::store::rows::Counts;
 /// One member per feature that keeps anything.
 #[derive(Debug, Default)]
 pub struct State {
+    pub(crate) fair: Known,
     pub(crate) limits: Gates,
+    /// What the worker of the latest claim runs; `None` for everything.
+    pub(crate) runs: Option<Arc<Handlers>>,
     pub(crate) trains: Touched,
     pub(crate) tenants: Kept,
     pub(crate) webhooks: Shifts,

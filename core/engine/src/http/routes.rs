@@ -12,6 +12,7 @@ use crate::features::crons::routes as crons;
 use crate::features::dead_letters::{operator_routes as dead_letters_operator, routes as dead_letters};
 use crate::features::explain::routes as explain;
 use crate::features::history::routes as history;
+use crate::features::fair::routes as fairness;
 use crate::features::limits::routes as rate_limits;
 use crate::features::pools::routes as pools;
 use crate::features::progress::{routes as progress, stream as progress_stream};
@@ -162,6 +163,9 @@ pub fn table() -> Vec<Route> {
         at(POST, "/admin/queues/{name}/resume", post(queues_operator::resume)),
         at(PUT, "/admin/queues/{name}/config", put(queue_config::configure)),
         at(PUT, "/admin/queues/{name}/rate-limit", put(queue_config::rate_limit)),
+        at(GET, "/admin/queues/{name}/fairness", get(fairness::get)),
+        at(PUT, "/admin/queues/{name}/fairness", put(fairness::put)),
+        at(DELETE, "/admin/queues/{name}/fairness", delete(fairness::delete)),
         at(DELETE, "/admin/queues/{name}/jobs", delete(bulk_operator::purge)),
         at(POST, "/admin/jobs/bulk/retry", post(bulk_operator::retry)),
         at(POST, "/admin/jobs/bulk/cancel", post(bulk_operator::cancel)),

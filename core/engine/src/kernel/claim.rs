@@ -1,41 +1,15 @@
 //! Claims: the best available jobs of the queues, each under a fresh lease token.
-use std::sync::Arc;
-
 use ojs_model::JobState;
 use ojs_model::state::Trigger;
 
 use crate::error::StoreError;
-use crate::features::versions::handlers::Handlers;
-use crate::kernel::command::Claim;
+use crate::kernel::claiming::{Chosen, Claim, Claiming};
 use crate::kernel::hooks::call;
 use crate::kernel::job::{Body, JobRow, JobView, flag};
 use crate::kernel::settings::DEFAULT_TIMEOUT_MS;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
 use crate::store::rows::{Directive, QueueRow, WorkerPhase};
-
-/// A claim that is being carried out.
-pub(crate) struct Claiming<'c> {
-    /// What is wanted.
-    pub(crate) claim: &'c Claim,
-    /// Number of the worker; 0 when it named none.
-    worker: i64,
-    /// What the worker runs; `None` for everything.
-    runs: Option<Arc<Handlers>>,
-    /// Numbers of the job types that the claim names.
-    job_type_ids: Option<Vec<i64>>,
-    /// What it has got.
-    jobs: Vec<JobView>,
-    /// Why a queue gives nothing whose settings cannot be read.
-    unreadable: Option<StoreError>,
-}
-
-impl Claiming<'_> {
-    /// How many jobs it still wants.
-    pub(crate) fn wanted(&self) -> usize {
-        self.claim.count.saturating_sub(self.jobs.len())
-    }
-}
 
 impl Transaction<'_> {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<JobView>, StoreError> {
@@ -60,9 +34,12 @@ impl Transaction<'_> {
             // No job has ever had one of these types.
             return Ok(Vec::new());
         }
-        let (worker, runs) = (worker.as_ref().map_or(0, |row| row.num), self.runs(claim, worker.as_ref()));
-        let mut claiming = Claiming { claim, worker, runs, job_type_ids, jobs: Vec::new(), unreadable: None };
-        if !self.claim_by_pools(&mut claiming)? {
+        for on_claim in self.counters.features.iter().filter_map(|feature| feature.on_claim) {
+            on_claim(self, claim, worker.as_ref());
+        }
+        let worker = worker.as_ref().map_or(0, |row| row.num);
+        let mut claiming = Claiming { claim, worker, job_type_ids, jobs: Vec::new(), unreadable: None };
+        if !self.is_divided(&mut claiming)? {
             for name in &claim.queues {
                 self.claim_some(&mut claiming, name, usize::MAX)?;
             }
@@ -76,6 +53,16 @@ impl Transaction<'_> {
             call!(self, on_empty_claim);
         }
         Ok(jobs)
+    }
+
+    /// Whether a feature has claimed from the queues in an order of its own.
+    fn is_divided(&mut self, claiming: &mut Claiming<'_>) -> Result<bool, StoreError> {
+        for divide in self.counters.features.iter().filter_map(|feature| feature.divide) {
+            if divide(self, claiming)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Claims at most so many jobs from the queue of a name; returns how many it has given.
@@ -102,22 +89,10 @@ impl Transaction<'_> {
         }
         let allowed = queue.fill(self.now.as_millis());
         let full = goal.min(before.saturating_add(allowed.min(slots)));
-        let versioned = self.tables.has_versions(queue.num)?;
         // Expired jobs are discarded on the way and replaced, hence the loop.
         while claiming.jobs.len() < full {
-            let wanted = full - claiming.jobs.len();
-            let job_type_ids = claiming.job_type_ids.as_deref();
-            let tenant = self.tables.names().scope.num();
-            let mut ready = match (tenant, job_type_ids) {
-                (Some(tenant), _) => self.ready_of_tenant(queue.num, tenant, job_type_ids, wanted)?,
-                (None, None) => self.tables.ready(queue.num, wanted)?,
-                (None, Some(job_type_ids)) => self.ready_of(queue.num, job_type_ids, wanted)?,
-            };
-            if versioned {
-                self.add_versions(&mut ready, queue.num, claiming.runs.as_deref(), job_type_ids, wanted)?;
-            }
-            let exhausted = ready.len() < wanted || job_type_ids.is_some();
-            for (row, body) in ready {
+            let chosen = self.choose(claiming, queue.num, full - claiming.jobs.len())?;
+            for (row, body) in chosen.jobs {
                 if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
                     self.expire(&row)?;
                 } else if self.may_claim(&row)? {
@@ -125,7 +100,7 @@ impl Transaction<'_> {
                     claiming.jobs.push(job);
                 }
             }
-            if exhausted {
+            if chosen.is_last {
                 break;
             }
         }
@@ -141,6 +116,21 @@ impl Transaction<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Jobs of a queue for a claim: those that a feature chooses, else those of the queue in its order.
+    fn choose(&mut self, claiming: &Claiming<'_>, queue: i64, wanted: usize) -> Result<Chosen, StoreError> {
+        for choose in self.counters.features.iter().filter_map(|feature| feature.choose) {
+            if let Some(chosen) = choose(self, claiming, queue, wanted)? {
+                return Ok(chosen);
+            }
+        }
+        let mut jobs = match &claiming.job_type_ids {
+            None => self.tables.ready(queue, wanted)?,
+            Some(job_type_ids) => self.ready_of(queue, job_type_ids, wanted)?,
+        };
+        call!(self, add, claiming, queue, wanted, &mut jobs);
+        Ok(Chosen { is_last: jobs.len() < wanted || claiming.job_type_ids.is_some(), jobs })
     }
 
     /// Whether no feature holds back a job at the head of its line.

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
 
 use crate::error::Applied;
-use crate::features::versions::handlers::Handlers;
 use crate::kernel::apart;
+pub use crate::kernel::claiming::Claim;
 use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
@@ -87,27 +87,6 @@ impl Command for Exchange {
         let parts = self.outcomes.len() + usize::from(self.claim.is_some());
         (parts > 1).then(|| apart::exchange(self, writer))
     }
-}
-
-/// Jobs wanted by a worker.
-#[derive(Debug, Clone, Default)]
-pub struct Claim {
-    /// Queues, strictly in this order.
-    pub queues: Vec<String>,
-    /// At most this many.
-    pub count: usize,
-    /// The worker, if it named itself.
-    pub worker: Option<String>,
-    /// Lease length that overrides the job's own.
-    pub visibility_ms: Option<u64>,
-    /// The client reports with lease tokens: its claims are settled, released and extended by their tokens only.
-    pub fenced: bool,
-    /// Only jobs of these types; empty for all.
-    pub types: Vec<String>,
-    /// What the worker runs, by job type and version; `None` when the request does not say.
-    pub handlers: Option<Arc<Handlers>>,
-    /// Name of the key that the request came with.
-    pub key: Option<String>,
 }
 
 /// The outcome of one claim.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ojs_model::Timestamp;
 
 use crate::error::StoreError;
+use crate::features::fair::turns::Turns;
 use crate::features::job_types::passes::Passes;
 use crate::features::pools::shares::AllShares;
 use crate::features::progress::board::Board;
@@ -32,6 +33,8 @@ pub struct Counters {
     pub(crate) passes: Arc<Mutex<Passes>>,
     /// Reports of progress that this process has not written yet.
     pub(crate) progress: Arc<Board>,
+    /// Whose turn it is in shared queues.
+    pub(crate) turns: Arc<Mutex<Turns>>,
     /// What the queues of pools have given.
     pub(crate) shares: Arc<Mutex<AllShares>>,
     /// Deliveries of webhooks that wait.
@@ -42,6 +45,8 @@ pub struct Counters {
     pub facts: Vec<Named>,
     /// How often that transaction found a key full.
     pub exceeded: u64,
+    /// How often only the guaranteed share of a pool served a queue.
+    pub starved: u64,
     /// Milliseconds that jobs waited whose turn came in their trains.
     pub train_waits: Vec<i64>,
     /// The events of that transaction, if they are to be logged.
@@ -78,7 +83,7 @@ impl Counters {
         self.told.clear();
         self.train_waits.clear();
         self.shifts.clear();
-        self.exceeded = 0;
+        (self.exceeded, self.starved) = (0, 0);
         self.emptied = false;
     }
 

@@ -29,7 +29,8 @@ impl Holds {
     pub const TRAIN: Self = Self(1 << 1);
     /// The job's tenant has used what it may use, or is suspended (`features/tenants`).
     pub const TENANT: Self = Self(1 << 2);
-    /// Other tenants or groups of the queue come first (reserved).
+    /// The job stands in the line of its key (`features/fair`): claims find it by its key, not in the order of its
+    /// queue. Every available job of a queue that is shared has this bit; alone it does not hold the job.
     pub const FAIR_SHARE: Self = Self(1 << 3);
     /// The job has a version (`features/versions`): claims find it by its version, not in the order of its
     /// queue. Every available job with a version has this bit; alone it does not hold the job.

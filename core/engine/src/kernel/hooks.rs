@@ -10,8 +10,9 @@ use crate::error::{Applied, StoreError};
 use crate::kernel::admission::Admission;
 use crate::kernel::audit::Checks;
 use crate::kernel::explanation::Explanation;
+use crate::kernel::claiming::{Chosen, Claim, Claiming};
 use crate::kernel::holds::Holds;
-use crate::kernel::job::{JobRow, JobView};
+use crate::kernel::job::{Body, JobRow, JobView};
 use crate::kernel::placed::Placed;
 use crate::kernel::retention::Retention;
 use crate::kernel::transaction::Transaction;
@@ -50,6 +51,14 @@ pub type Walk = (i64, i64);
 pub type OnLease = fn(&mut Transaction<'_>, &mut JobView) -> Hooked;
 /// Adds why a waiting job is not running.
 pub type Explain = fn(&mut dyn Tables, &JobRow, &mut Explanation) -> Hooked;
+/// A claim begins, of the worker that it names.
+pub type OnClaim = fn(&mut Transaction<'_>, &Claim, Option<&WorkerRow>);
+/// Claims from the queues by an order of its own; false when it has none for them.
+pub type Divide = fn(&mut Transaction<'_>, &mut Claiming<'_>) -> Result<bool, StoreError>;
+/// Chooses available jobs of a queue for a claim, best first, so many at most; `None` when others choose.
+pub type Choose = fn(&mut Transaction<'_>, &Claiming<'_>, i64, usize) -> Result<Option<Chosen>, StoreError>;
+/// Adds jobs of a queue to those that have been chosen, and keeps the best, so many at most.
+pub type Add = fn(&mut Transaction<'_>, &Claiming<'_>, i64, usize, &mut Vec<(JobRow, Body)>) -> Hooked;
 /// Whether a job may start.
 pub type MayClaim = fn(&mut Transaction<'_>, &JobRow) -> Result<bool, StoreError>;
 
@@ -87,12 +96,24 @@ pub struct Feature {
     /// A job joins the line of its queue: a feature adds its reason to `holds` to hold it back there, and later calls
     /// `Transaction::let_go`.
     pub on_available: Option<fn(&mut Transaction<'_>, &mut JobRow) -> Hooked>,
+    /// An available job is about to move to another queue, given with the number of that queue and without any reason
+    /// that belongs to the line it has left.
+    pub on_move: Option<fn(&mut Transaction<'_>, &mut JobRow) -> Hooked>,
     /// A reason is about to hold an available job that nothing has held: the row before.
     pub on_hold: Option<fn(&mut Transaction<'_>, &JobRow, Holds) -> Hooked>,
     /// One of several reasons that held an available job is gone: the row with those that are left.
     pub on_release: Option<fn(&mut Transaction<'_>, &JobRow) -> Hooked>,
     /// Jobs are to be claimed; outcomes of the same request have been written.
     pub before_claim: Option<fn(&mut Transaction<'_>) -> Hooked>,
+    /// A claim begins.
+    pub on_claim: Option<OnClaim>,
+    /// A claim takes jobs out of several queues in an order that the feature decides.
+    pub divide: Option<Divide>,
+    /// A claim wants jobs of a queue, given the number of the queue. The first feature that chooses is taken; without
+    /// one, the jobs come in the order of their queue.
+    pub choose: Option<Choose>,
+    /// Jobs of a queue have been chosen in its order: adds those that stand elsewhere.
+    pub add: Option<Add>,
     /// How many jobs of a queue may be active beside those that are. The row may be read again, under a lock.
     pub slots: Option<Slots>,
     /// Whether a job at the head of its line may start. A feature that says no has moved it out of the way.
@@ -160,9 +181,14 @@ impl Feature {
         on_stored: None,
         after_enqueue: None,
         on_available: None,
+        on_move: None,
         on_hold: None,
         on_release: None,
         before_claim: None,
+        on_claim: None,
+        divide: None,
+        choose: None,
+        add: None,
         slots: None,
         may_claim: None,
         on_lease: None,
@@ -202,7 +228,7 @@ mod tests {
     use ojs_model::{JobState, Timestamp};
 
     use super::*;
-    use crate::kernel::command::{Claim, Outcome, OutcomeReport};
+    use crate::kernel::command::{Outcome, OutcomeReport};
     use crate::kernel::counters::Counters;
     use crate::kernel::job::flag;
     use crate::store::memory::MemoryTables;

@@ -89,6 +89,9 @@ row! {
             pub priority: i32 as "nprio" from rank to priority_of,
             /// Effective `retry.max_attempts`.
             pub max_attempts: u32,
+            /// While it is available in a queue that is shared: the key of its line there (`features/fair`), at least
+            /// 1; 0 in any other queue.
+            pub fair: i64,
         }
         changing {
             /// One of the eight states.
@@ -159,7 +162,7 @@ impl JobRow {
     }
 
     /// Whether the job can be handed out once it is available. A job with a version has the bit [`Holds::VERSION`],
-    /// which alone does not hold it.
+    /// and one in the line of a key the bit [`Holds::FAIR_SHARE`]; these alone do not hold it.
     #[must_use]
     pub fn is_free(&self) -> bool {
         self.holds == self.line().holds()
@@ -168,10 +171,11 @@ impl JobRow {
     /// The line of the job while it is available.
     #[must_use]
     pub const fn line(&self) -> Line {
+        let is_fair = self.fair > 0;
         if self.version == 0 {
-            return Line::of_queue(self.queue);
+            return Line { is_fair, ..Line::of_queue(self.queue) };
         }
-        Line { queue: self.queue, job_type_id: self.job_type_id, version: self.version }
+        Line { queue: self.queue, job_type_id: self.job_type_id, version: self.version, is_fair }
     }
 
     /// Whether a flag is set.
@@ -181,7 +185,8 @@ impl JobRow {
     }
 }
 
-/// A line of available jobs. Each queue has one for jobs without a version, and one for each version of a job type.
+/// A line of available jobs. Each queue has one for jobs without a version, and one for each version of a job type;
+/// each of them once for jobs in the lines of keys (`features/fair`) and once for all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line {
     /// Number of the queue.
@@ -190,19 +195,22 @@ pub struct Line {
     pub job_type_id: i64,
     /// As [`JobRow::version`].
     pub version: i64,
+    /// Whether its jobs stand in the lines of keys: [`JobRow::fair`] is not 0.
+    pub is_fair: bool,
 }
 
 impl Line {
     /// The line of the jobs without a version.
     #[must_use]
     pub const fn of_queue(queue: i64) -> Self {
-        Self { queue, job_type_id: 0, version: 0 }
+        Self { queue, job_type_id: 0, version: 0, is_fair: false }
     }
 
     /// The set of reasons of the jobs in this line that are free to start.
     #[must_use]
     pub const fn holds(self) -> Holds {
-        if self.version == 0 { Holds::NONE } else { Holds::VERSION }
+        let holds = if self.version == 0 { Holds::NONE } else { Holds::VERSION };
+        if self.is_fair { holds.with(Holds::FAIR_SHARE) } else { holds }
     }
 
     /// Whether this is the line of a job.

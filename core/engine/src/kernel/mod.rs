@@ -4,6 +4,7 @@ pub(crate) mod apart;
 pub(crate) mod aside;
 pub mod audit;
 pub(crate) mod claim;
+pub(crate) mod claiming;
 pub mod clock;
 pub mod command;
 pub(crate) mod counters;

@@ -30,6 +30,12 @@ impl Histogram {
         all.iter().for_each(|ms| self.add(*ms as f64 / 1000.0));
     }
 
+    /// Adds another one with the same bounds.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.sum += other.sum;
+        self.counts.iter_mut().zip(&other.counts).for_each(|(cell, count)| *cell += count);
+    }
+
     pub(crate) fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -56,6 +56,7 @@ pub struct Metrics {
     pub(crate) minutes: Mutex<Minutes>,
     pub(crate) sweep_lag_micros: AtomicU64,
     pub(crate) exceeded: AtomicU64,
+    pub(crate) starved: AtomicU64,
     /// Times from the enqueue of a job to its turn in its train.
     pub(crate) train_waits: Mutex<Histogram>,
     /// Times to accept jobs, by queue.
@@ -131,6 +132,7 @@ impl Default for Metrics {
             minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
             sweep_lag_micros: AtomicU64::new(0),
             exceeded: AtomicU64::new(0),
+            starved: AtomicU64::new(0),
             train_waits: Mutex::new(Histogram::new(QUEUE_TIME)),
             enqueues: Mutex::default(),
         }
@@ -164,6 +166,11 @@ impl Metrics {
     /// Keys with limits were found full.
     pub fn exceeded(&self, times: u64) {
         self.exceeded.fetch_add(times, Ordering::Relaxed);
+    }
+
+    /// The guaranteed share of pools has served queues that their strategies would not, so often.
+    pub fn starved(&self, times: u64) {
+        self.starved.fetch_add(times, Ordering::Relaxed);
     }
 
     /// The turn of jobs has come in their trains, after so many milliseconds.

@@ -1,4 +1,5 @@
 //! One answer to `GET /metrics`: what was counted, and what the store has at that moment.
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,8 +11,8 @@ use prometheus_client::metrics::MetricType;
 
 use crate::features::admin::records::Gauges;
 use crate::features::limits::records::LimitView;
-use crate::metrics::figures::{family, write};
-use crate::metrics::{MAX_QUEUES, Metrics, OTHER, OTHER_NUM, Series, lock};
+use crate::metrics::figures::{Histogram, family, write};
+use crate::metrics::{MAX_QUEUES, Metrics, OTHER, OTHER_NUM, QUEUE_TIME, Series, lock};
 use crate::store::rows::{Counts, QueueRow};
 
 /// Keeps the queues with the most jobs that wait or run, by name; what the others hold is shown as one queue.
@@ -72,6 +73,7 @@ impl Collector for Scrape {
         )?;
         crate::features::trains::metrics::write(&mut encoder, self.counted.trains, &lock(&self.metrics.train_waits))?;
         crate::features::tenants::metrics::write(&mut encoder, &self.gauges.tenants)?;
+        self.pools(&mut encoder)?;
         self.store(&mut encoder)?;
         self.requests(&mut encoder)?;
         lock(&self.metrics.progress).write(&mut encoder, self.gauges.now, self.gauges.stalled)?;
@@ -135,8 +137,7 @@ impl Scrape {
             .filter(|(queue, _)| queue.num != OTHER_NUM)
             .map(|(queue, _)| ([("queue", &*queue.name)], i64::from(queue.paused)));
         family!(encoder, Gauge, "ojs_queue_paused", "1 while a queue is paused", paused, |on, into| into.encode_gauge(&on));
-        let names: std::collections::HashMap<i64, &str> =
-            gauges.queues.iter().map(|(queue, _)| (queue.num, &*queue.name)).collect();
+        let names: HashMap<i64, &str> = gauges.queues.iter().map(|(queue, _)| (queue.num, &*queue.name)).collect();
         let busy = gauges.busy.iter().filter_map(|(num, workers)| Some(([("queue", *names.get(num)?)], *workers)));
         let help = "Workers that hold jobs of a queue";
         family!(encoder, Gauge, "ojs_workers_busy", help, busy, |workers, into| into.encode_gauge(&workers));
@@ -151,6 +152,18 @@ impl Scrape {
             encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)?;
         }
         Ok(())
+    }
+
+    /// What the queues of pools have handed out here is what was started of their jobs.
+    fn pools(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let mut waits: HashMap<String, Histogram> = HashMap::new();
+        if !self.gauges.pools.is_empty() {
+            for ((queue, _), series) in lock(&self.metrics.jobs).iter() {
+                waits.entry(queue.to_string()).or_insert_with(|| Histogram::new(QUEUE_TIME)).merge(&series.waited);
+            }
+        }
+        let starved = self.metrics.starved.load(Ordering::Relaxed);
+        crate::features::pools::metrics::write(encoder, &self.gauges, &waits, starved)
     }
 
     pub(crate) fn store(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {

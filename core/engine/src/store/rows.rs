@@ -404,6 +404,7 @@ pub fn fresh_row(job: &NewJob, queue: i64, job_type_id: i64, state: JobState, so
         limit: 0,
         version: job.version.as_ref().map_or(0, |version| version.rank + 1),
         tenant: 0,
+        fair: 0,
         holds: Holds::NONE,
         flags: settings_of(job),
     }

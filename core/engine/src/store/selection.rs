@@ -72,6 +72,13 @@ pub enum Selection<'a> {
         /// What holds them.
         holds: Holds,
     },
+    /// Available jobs of a queue that exactly one set of reasons holds, best first.
+    OfSet {
+        /// Number of the queue.
+        queue: i64,
+        /// What holds them.
+        holds: Holds,
+    },
     /// Active jobs of a key with limits.
     Running {
         /// Number of the key.
@@ -121,7 +128,7 @@ fn number(n: usize) -> Param<'static> {
 /// Jobs of a key in a line that exactly this set of reasons holds.
 fn of_key(key: i64, line: Line, holds: Holds, limit: Param<'static>) -> Vec<Param<'static>> {
     let (from, to) = holds.ranks();
-    let Line { queue, job_type_id, version } = line;
+    let Line { queue, job_type_id, version, .. } = line;
     let mut params: Vec<_> = [key, queue, from.into(), to.into(), version, job_type_id].into_iter().map(integer).collect();
     params.push(limit);
     params
@@ -162,6 +169,10 @@ impl<'a> Selection<'a> {
             Self::OfTenant { tenant, queue, holds } => {
                 let (from, to) = holds.ranks();
                 vec![integer(tenant), integer(queue), integer(from.into()), integer(to.into()), limit]
+            }
+            Self::OfSet { queue, holds } => {
+                let (from, to) = holds.ranks();
+                vec![integer(queue), integer(from.into()), integer(to.into()), limit]
             }
             Self::Listed(filter) => vec![
                 optional(queue),

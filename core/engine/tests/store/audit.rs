@@ -73,6 +73,8 @@ async fn filled(b: &Bench) {
     drop(store.execute(batch).await.unwrap());
     b.enqueue(r#"{"type":"v","args":[],"version":2,"options":{"queue":"versions"}}"#).await;
     assert_eq!(b.http("PUT", "/admin/pools/p", r#"{"queues":["q","other"],"concurrency":100}"#).await.0, 201);
+    assert_eq!(b.http("PUT", "/admin/queues/shared/fairness", r#"{"weights":{"acme":2}}"#).await.0, 201);
+    b.enqueue(r#"{"type":"t","args":[],"meta":{"tenant_id":"acme"},"options":{"queue":"shared"}}"#).await;
     // Not active, so no delivery of it is sent.
     let webhook = r#"{"url":"https://example.com/","events":["*"],"active":false}"#;
     assert_eq!(b.http("POST", "/webhooks/subscriptions", webhook).await.0, 201);
@@ -125,6 +127,36 @@ const DAMAGES: &[(&str, &str, &str, &str)] = &[
         "claims look for versions",
         "DELETE FROM versioned_queues",
         "DELETE FROM ojs_versioned_queues; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "fair_lines",
+        "its key",
+        "UPDATE jobs SET fair = 99, created_at = created_at + 1 WHERE fair > 0",
+        "UPDATE ojs_runs SET fair = 99, created_at = created_at + 1 WHERE fair > 0",
+    ),
+    (
+        "fair_lines",
+        "in the line of a key",
+        "UPDATE jobs SET fair = 0 WHERE fair > 0",
+        "UPDATE ojs_runs SET fair = 0 WHERE fair > 0",
+    ),
+    (
+        "fair_queues",
+        "its default weight",
+        "UPDATE fair_queues SET default_weight = 0",
+        "UPDATE ojs_fair_queues SET default_weight = 0; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "fair_queues",
+        "its weights",
+        "UPDATE fair_queues SET weights = '{'",
+        "UPDATE ojs_fair_queues SET weights = '{'; UPDATE ojs_epoch SET value = value + 1",
+    ),
+    (
+        "fair_lines",
+        "claims look for lines of keys",
+        "DELETE FROM fair_queues",
+        "DELETE FROM ojs_fair_queues; UPDATE ojs_epoch SET value = value + 1",
     ),
     (
         "pools",

@@ -24,6 +24,7 @@ crate::on_every_store!(
     ei_r002_retried_or_new_jobs_first,
     a_better_job_passes_those_that_wait,
     ei_003_keys_of_tenants_are_apart,
+    ei_r006_a_policy_has_the_scope_tenant_or_global,
     a_worker_closes_a_key_for_a_while,
     an_override_holds_until_it_ends,
     new_limits_count_at_once,
@@ -236,6 +237,24 @@ async fn a_better_job_passes_those_that_wait(b: Bench) {
 }
 
 /// EI-003 and EI-R006, with the tenant in `meta`.
+async fn ei_r006_a_policy_has_the_scope_tenant_or_global(b: Bench) {
+    let job = |scope: &str| {
+        format!(
+            r#"{{"type":"t","args":[],"options":{{"queue":"q","rate_limit":{{"key":"k","concurrency":1,"scope":{scope}}}}}}}"#
+        )
+    };
+    for scope in ["tenant", "global"] {
+        let (status, answer) = b.http("POST", "/jobs", &job(&format!("\"{scope}\""))).await;
+        assert_eq!((status, &answer["job"]["rate_limit"]["scope"]), (201, &serde_json::json!(scope)), "{answer}");
+    }
+    for wrong in ["\"queue\"", "7", "{}"] {
+        let (status, answer) = b.http("POST", "/jobs", &job(wrong)).await;
+        assert_eq!(status, 400, "{answer}");
+        let field = answer["error"]["details"]["field"].as_str().unwrap_or_default();
+        assert!(field.ends_with("scope"), "{answer}");
+    }
+}
+
 async fn ei_003_keys_of_tenants_are_apart(b: Bench) {
     let of = |tenant: &str, scope: &str| {
         format!(

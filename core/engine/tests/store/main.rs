@@ -26,6 +26,8 @@ mod endpoint;
 mod enqueue;
 mod events;
 mod explain;
+mod fair;
+mod fair_model;
 mod faults;
 mod figures;
 mod filing;

@@ -1,6 +1,7 @@
 //! Pools: a fetch of several queues is divided among them by the strategy of their pool (extensions section 22).
 use std::collections::BTreeMap;
 
+use ojs_engine::EventFilter;
 use ojs_engine::command::{Exchange, Outcome, OutcomeReport};
 use ojs_engine::job::JobView;
 use ojs_model::JobState;
@@ -26,6 +27,7 @@ crate::on_every_store!(
     what_is_no_pool_is_refused_and_not_stored,
     a_queue_belongs_to_one_pool,
     the_figures_say_what_each_queue_has_handed_out,
+    events_and_metrics_say_what_pools_do,
     pools_are_there_after_a_restart,
 );
 
@@ -270,6 +272,31 @@ async fn the_figures_say_what_each_queue_has_handed_out(b: Bench) {
         .collect();
     assert_eq!(queues, [(&json!("a"), &json!(2), &json!(0.25)), (&json!("b"), &json!(6), &json!(0.75))]);
     assert_eq!((&stats["queues"][1]["available"], &stats["queues"][1]["active"]), (&json!(4), &json!(6)));
+}
+
+async fn events_and_metrics_say_what_pools_do(b: Bench) {
+    let guarantee = json!({"enabled": true, "min_dispatch_ratio": 0.1});
+    let pool = json!({"strategy": "strict", "queues": ["a", "b"], "concurrency": 40, "starvation_prevention": guarantee});
+    put(&b, "p", pool).await;
+    fill(&b, &[("a", 60), ("b", 60)]).await;
+    assert_eq!(b.claim_for(Some("w"), &["a", "b"], 100).await.len(), 40);
+    for _ in 0..2 {
+        assert!(b.claim_for(Some("w"), &["a", "b"], 1).await.is_empty());
+    }
+    let filter = EventFilter { types: vec!["scheduling.*".into()], limit: 100, ..EventFilter::default() };
+    let (events, _, _) = b.events(filter).await;
+    let names: Vec<String> = events.iter().map(|event| event.name.to_string()).collect();
+    assert_eq!(names, ["scheduling.rebalanced", "scheduling.queue_starved", "scheduling.pool_overloaded"]);
+    let (_, text) = crate::figures::scrape(&b, "application/openmetrics-text").await;
+    for line in [
+        r#"ojs_scheduling_dispatch_total{pool="p",queue="a"} 36"#,
+        r#"ojs_scheduling_dispatch_ratio{pool="p",queue="b"} 0.1"#,
+        r#"ojs_scheduling_pool_utilization{pool="p"} 1.0"#,
+        "ojs_scheduling_starvation_events_total 1",
+        r#"ojs_scheduling_queue_wait_duration_seconds_count{pool="p",queue="a"} 36"#,
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
+    }
 }
 
 async fn pools_are_there_after_a_restart(b: Bench) {

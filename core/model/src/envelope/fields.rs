@@ -42,6 +42,7 @@ pub(super) enum Field {
     HeartbeatTimeout,
     Train,
     Version,
+    FairnessKey,
     Metadata,
 }
 
@@ -80,6 +81,7 @@ impl Field {
             Self::HeartbeatTimeout => "heartbeat_timeout",
             Self::Train => "train",
             Self::Version => "version",
+            Self::FairnessKey => "fairness_key",
             Self::Metadata => "metadata",
         }
     }
@@ -153,6 +155,7 @@ fn option(name: &str) -> Option<Field> {
         "heartbeat_timeout" => Field::HeartbeatTimeout,
         "train" => Field::Train,
         "version" => Field::Version,
+        "fairness_key" => Field::FairnessKey,
         _ => return None,
     })
 }
@@ -347,6 +350,8 @@ mod tests {
             (Place::Options, Field::Pending),
             (Place::Top, Field::Train),
             (Place::Options, Field::Train),
+            (Place::Top, Field::FairnessKey),
+            (Place::Options, Field::FairnessKey),
         ] {
             let text = format!("{{\"{}\":7}}", field.name());
             assert_eq!(Members::parse(&text, place).unwrap().get(field), Some("7"), "{field:?} at {place:?}");

@@ -27,6 +27,7 @@ const KNOWN: &[&str] = &[
     "heartbeat_timeout",
     "train",
     "version",
+    "fairness_key",
     "meta",
     "metadata",
 ];

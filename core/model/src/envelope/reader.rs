@@ -10,6 +10,7 @@ use super::tenant;
 use super::{GivenRetry, NewJob};
 use crate::error::{ErrorCode, OjsError};
 use crate::json::{self, push_bare, push_member, push_string, push_text, push_time};
+use crate::label::is_label;
 use crate::limits::{MAX_INTEGER, MAX_META_BYTES, PRIORITY_RANGE};
 use crate::rate_limit::RateLimit;
 use crate::unique::{Subject, UniqueKey};
@@ -21,6 +22,9 @@ const GIVEN_KEY: &str = "ojs.unique_key";
 
 /// The member of `meta` that names the request which brought the job.
 const REQUEST_ID: &str = "request_id";
+
+/// Longest `fairness_key` in bytes.
+const MAX_KEY_BYTES: usize = 255;
 
 /// A request, taken apart.
 pub(super) struct Reader<'a> {
@@ -64,6 +68,7 @@ impl<'a> Reader<'a> {
         self.check_rest()?;
         let result_ttl = self.result_ttl()?;
         let version = self.version()?;
+        let fairness_key = self.fairness_key()?;
         let (max_per_second, rate_limit) = self.rate(&queue, &meta)?;
         let (retry, given) = self.retry()?.unzip();
         let (train, meta) = train::read(self.option(Field::Train), meta)?;
@@ -126,6 +131,7 @@ impl<'a> Reader<'a> {
             result_ttl,
             train: train.map(Box::new),
             version,
+            fairness_key,
             trace_id: crate::trace::id_of(&meta),
             tenant,
             enqueued_by: None,
@@ -318,6 +324,21 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// `fairness_key`: the key of its line in a queue that is shared by keys.
+    fn fairness_key(&self) -> Result<Option<Box<str>>, OjsError> {
+        let Some(raw) = self.option(Field::FairnessKey) else { return Ok(None) };
+        let key = json::string(raw).filter(|key| is_label(key, MAX_KEY_BYTES));
+        let key = key.ok_or_else(|| {
+            let message = format!(
+                "fairness_key must be a string of letters, digits, '.', '_', ':' and '-' that starts with a letter or digit, \
+                 at most {MAX_KEY_BYTES} bytes, got {}.",
+                shorten(raw)
+            );
+            OjsError::invalid_field("fairness_key", message)
+        })?;
+        Ok(Some(key.into()))
+    }
+
     /// The member `version`, else what stands behind the `@` of the job type.
     fn version(&self) -> Result<Option<Version>, OjsError> {
         match (self.option(Field::Version), &self.suffix) {
@@ -337,6 +358,7 @@ impl<'a> Reader<'a> {
             Field::EnqueueTtl,
             Field::GracePeriod,
             Field::HeartbeatTimeout,
+            Field::FairnessKey,
         ];
         if let Some(raw) = self.top.get(Field::Schema) {
             push_member(body, "schema", raw);

@@ -345,6 +345,38 @@ impl Client {
         self.call(Method::POST, &format!("/queues/{}/drain", segment(name)), Some("{}".into())).await.map(drop)
     }
 
+    /// How the jobs of a queue are shared: by tenant or by key, and with which weights.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_fairness(&self, name: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/admin/queues/{}/fairness", segment(name)), None).await?;
+        answer::object(&answer)
+    }
+
+    /// Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed out in
+    /// turn, in proportion to their weights. The settings are `by` (`tenant`, the default, or `key`: the
+    /// `fairness_key` of a job, and its tenant where it names none), `weights` by id of the tenant or by key (1 to
+    /// 1000, at most 100), and `default_weight` for all others (1). A tenant without a weight has the
+    /// `fairness_weight` of its limits. What is left out has its default, and `enabled` of `false` ends the sharing.
+    /// The answer is 201 when the queue was not shared before.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `invalid_payload`, `not_found`.
+    pub async fn set_fairness(&self, name: &str, sharing: &impl Serialize) -> Result<Value, Error> {
+        let body = answer::value("sharing", sharing)?;
+        let answer = self.call(Method::PUT, &format!("/admin/queues/{}/fairness", segment(name)), Some(body.to_string().into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Ends the sharing of a queue: its jobs are handed out in their order again.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_fairness(&self, name: &str) -> Result<(), Error> {
+        self.call(Method::DELETE, &format!("/admin/queues/{}/fairness", segment(name)), None).await.map(drop)
+    }
+
     /// The keys that have limits, with how much of each limit is used.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ const OPTIONS: &[&str] = &[
     "pending",
     "version",
     "tenant",
+    "fairness_key",
 ];
 
 /// Others with a meaning: spellings of the wire, and of older clients.

@@ -3,6 +3,7 @@
 use ojs_model::Timestamp;
 
 use crate::error::Result;
+use crate::features::pools::records::Pool;
 use crate::features::tenants::records::Usage;
 use crate::kernel::job::JobView;
 use crate::store::record::{RecordTables, Records, record};
@@ -98,6 +99,8 @@ pub struct Gauges {
     pub now: Timestamp,
     /// Tenants with what they have, those with the most jobs first.
     pub tenants: Vec<(String, Usage)>,
+    /// Pools with their queues.
+    pub pools: Vec<Pool>,
 }
 
 /// Active jobs of one queue that one worker holds.

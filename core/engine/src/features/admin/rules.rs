@@ -103,6 +103,7 @@ pub(crate) fn gauges(tables: &mut dyn Tables, now: i64) -> Result<Gauges, StoreE
         stalled: tables.count_stalled(now)?,
         now: Timestamp::from_millis(now),
         tenants: figures(tables)?,
+        pools: tables.pools()?,
     })
 }
 

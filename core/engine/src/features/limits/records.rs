@@ -15,6 +15,8 @@ use ojs_model::rate_limit::Limits;
 use serde_json::{Map, Value};
 
 use crate::error::{Result, StoreError};
+use crate::kernel::holds::Holds;
+use crate::kernel::job::Line;
 use crate::store::record::{Cell, Change, Field, Kind, Read, Record as _, RecordTables, Records, Scan, record};
 
 record! {
@@ -175,12 +177,25 @@ pub struct ParkedQueue {
     pub plain: bool,
     /// Whether it holds jobs with a version.
     pub versioned: bool,
+    /// Whether these are the jobs that stand in the lines of keys (`features/fair`).
+    pub is_fair: bool,
+}
+
+impl ParkedQueue {
+    /// The reasons that hold such jobs without a version, and with one.
+    #[must_use]
+    pub fn sets(is_fair: bool) -> [Holds; 2] {
+        [0, 1].map(|version| {
+            let line = Line { version, is_fair, ..Line::of_queue(0) };
+            line.holds().with(Holds::LIMIT)
+        })
+    }
 }
 
 /// Jobs of keys. Sees what its own transaction has changed.
 pub trait LimitTables {
-    /// Queues with jobs of a key that the limit alone holds.
-    fn parked_queues(&mut self, num: i64) -> Result<Vec<ParkedQueue>>;
+    /// Queues with jobs of a key that the limit alone holds: those that stand in the lines of keys, or the others.
+    fn parked_queues_of(&mut self, num: i64, is_fair: bool) -> Result<Vec<ParkedQueue>>;
 }
 
 record! {

@@ -8,7 +8,7 @@ use ojs_model::{JobError, JobId, JobState, NewJob, OjsError, Timestamp};
 
 use crate::error::{Applied, StoreError};
 use crate::features::limits::gate::Gate;
-use crate::features::limits::records::{LimitRow, LimitView, Standing, StoredLimits};
+use crate::features::limits::records::{LimitRow, LimitView, ParkedQueue, Standing, StoredLimits};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{JobRow, Line};
 use crate::kernel::placed::{KeyState, Placed};
@@ -250,7 +250,7 @@ impl Transaction<'_> {
         }
         let full = gate.free <= 0;
         self.features.limits.known.insert(num, gate.clone());
-        if full && !self.tables.parked_queues(num)?.is_empty() {
+        if full && !parked_queues(self.tables, num)?.is_empty() {
             self.emit_exceeded(&gate);
         }
         Ok(())
@@ -398,16 +398,26 @@ impl Transaction<'_> {
     }
 }
 
+/// Queues in which the limit alone holds jobs of a key. Lines of keys are looked at where queues are shared only.
+fn parked_queues(tables: &mut dyn Tables, num: i64) -> Result<Vec<ParkedQueue>, StoreError> {
+    let mut found = tables.parked_queues_of(num, false)?;
+    if tables.has_fair_queues()? {
+        found.extend(tables.parked_queues_of(num, true)?);
+    }
+    Ok(found)
+}
+
 /// Lines in which the limit alone holds jobs of a key. A key with such jobs that have versions gives all lines of
 /// versions in their queues.
 pub(super) fn parked_lines(tables: &mut dyn Tables, num: i64) -> Result<Vec<Line>, StoreError> {
     let mut lines = Vec::new();
-    for parked in tables.parked_queues(num)? {
+    for parked in parked_queues(tables, num)? {
+        let is_fair = parked.is_fair;
         if parked.plain {
-            lines.push(Line::of_queue(parked.queue));
+            lines.push(Line { is_fair, ..Line::of_queue(parked.queue) });
         }
         if parked.versioned {
-            lines.extend(tables.version_lines(parked.queue)?);
+            lines.extend(tables.version_lines(parked.queue)?.into_iter().map(|line| Line { is_fair, ..line }));
         }
     }
     Ok(lines)

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
 
-use ojs_model::{ErrorCode, JobState, OjsError};
-use serde_json::json;
+use ojs_model::{ErrorCode, JobState, OjsError, json};
 
 use crate::error::{Applied, StoreError};
 use crate::features::pools::records::{MAX_POOLS, Pool, Strategy};
 use crate::features::pools::shares::{AllShares, Source, Terms};
-use crate::kernel::claim::Claiming;
+use crate::kernel::claiming::Claiming;
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 
@@ -72,7 +71,11 @@ impl Transaction<'_> {
 
     /// Claims from the queues of a pool.
     fn claim_from_pool(&mut self, claiming: &mut Claiming<'_>, pool: &Pool) -> Result<(), StoreError> {
-        let mut left = claiming.wanted().min(self.free_in_pool(pool)?);
+        let free = self.free_in_pool(pool)?;
+        if free == 0 && claiming.wanted() > 0 {
+            self.tell_overload(pool)?;
+        }
+        let mut left = claiming.wanted().min(free);
         let terms = Terms::of(pool);
         let mut sources = self.sources(pool)?;
         while left > 0 {
@@ -90,8 +93,40 @@ impl Transaction<'_> {
                 source.waiting = source.waiting.saturating_sub(i64::try_from(got).unwrap_or(i64::MAX));
             }
         }
-        self.shares().entry(pool.row.name.clone()).or_default().settle(&sources);
+        let starved = {
+            let mut all = self.shares();
+            let shares = all.entry(pool.row.name.clone()).or_default();
+            shares.settle(&sources);
+            shares.take_starved()
+        };
+        for queue in starved {
+            self.journal.tally.starved += 1;
+            self.emit_of_pool("scheduling.queue_starved", &pool.row.name, |extra| json::push_text(extra, "queue", &queue));
+        }
         Ok(())
+    }
+
+    /// Says that a pool has as many active jobs as it may, while others wait.
+    fn tell_overload(&mut self, pool: &Pool) -> Result<(), StoreError> {
+        let mut waiting = 0_i64;
+        for entry in &pool.queues {
+            waiting = waiting.saturating_add(self.jobs_of(&entry.queue, JobState::Available)?);
+        }
+        let now = self.now.as_millis();
+        if waiting > 0 && self.shares().entry(pool.row.name.clone()).or_default().tells_overload(now) {
+            self.emit_of_pool("scheduling.pool_overloaded", &pool.row.name, |extra| {
+                json::push_bare(extra, "concurrency", pool.row.concurrency);
+                json::push_bare(extra, "waiting", waiting);
+            });
+        }
+        Ok(())
+    }
+
+    fn emit_of_pool(&mut self, event: &str, pool: &str, add: impl FnOnce(&mut String)) {
+        let mut extra = String::new();
+        json::push_text(&mut extra, "pool", pool);
+        add(&mut extra);
+        self.journal.other(event, self.now, pool, &extra);
     }
 
     fn sources(&mut self, pool: &Pool) -> Result<Vec<Source>, StoreError> {
@@ -149,7 +184,7 @@ impl Transaction<'_> {
         if known.is_none() && self.tables.pools()?.len() >= MAX_POOLS {
             let message = format!("There are {MAX_POOLS} pools, which is the most that a server keeps.");
             return Err(OjsError::new(ErrorCode::Conflict, message)
-                .with_details(json!({"reason": "too_many_pools", "max_pools": MAX_POOLS}))
+                .with_details(serde_json::json!({"reason": "too_many_pools", "max_pools": MAX_POOLS}))
                 .into());
         }
         for queue in &pool.queues {
@@ -160,6 +195,9 @@ impl Transaction<'_> {
         let mut pool = pool.clone();
         pool.row.created_at = known.as_ref().map_or(pool.row.updated_at, |row| row.created_at);
         self.tables.put_pool(&pool)?;
+        self.emit_of_pool("scheduling.rebalanced", &pool.row.name, |extra| {
+            json::push_text(extra, "strategy", pool.row.strategy.as_str());
+        });
         // What a fetch that waits may be given is another question now.
         self.call_all_waiters()?;
         Ok((pool, known.is_some()))
@@ -189,7 +227,7 @@ impl Transaction<'_> {
 
 fn taken(queue: &str, pool: &str) -> OjsError {
     OjsError::new(ErrorCode::Conflict, format!("Queue '{queue}' belongs to pool '{pool}'."))
-        .with_details(json!({"reason": "queue_in_pool", "field": "queues", "queue": queue, "pool": pool}))
+        .with_details(serde_json::json!({"reason": "queue_in_pool", "field": "queues", "queue": queue, "pool": pool}))
         .with_hint("A queue belongs to one pool at most: take it out of the other one first.")
 }
 

@@ -13,6 +13,9 @@ const STEP: u64 = 1_000_000_000;
 /// Of how many parts [`least_share`](crate::features::pools::records::PoolRow::least_share) is a share.
 pub(crate) const WHOLE: i64 = 1_000_000;
 
+/// Pause between two events that say that a pool is full.
+const QUIET_MS: i64 = 60_000;
+
 /// The shares of all pools, by name of the pool.
 pub(crate) type AllShares = HashMap<String, Shares>;
 
@@ -27,6 +30,10 @@ pub(crate) struct Shares {
     since: i64,
     /// Jobs given since then.
     given: i64,
+    /// Queues that only the guarantee has served, of which no event was sent yet.
+    starved: Vec<String>,
+    /// Until when no other event says that the pool is full, milliseconds.
+    quiet_until: i64,
 }
 
 /// What one queue has given.
@@ -36,6 +43,8 @@ struct Mark {
     at: u64,
     /// Jobs given in the current period.
     given: i64,
+    /// The guarantee has served it in the current period.
+    was_starved: bool,
 }
 
 /// A queue in one claim.
@@ -71,11 +80,15 @@ impl Shares {
     pub(crate) fn plan(&mut self, terms: Terms, sources: &[Source], count: usize, now: i64) -> Vec<usize> {
         if terms.rotation_ms > 0 && now.saturating_sub(self.since) >= terms.rotation_ms {
             (self.since, self.given) = (now, 0);
-            self.marks.values_mut().for_each(|mark| mark.given = 0);
+            self.marks.values_mut().for_each(|mark| (mark.given, mark.was_starved) = (0, false));
         }
         let mut planned = vec![0_usize; sources.len()];
         for picked in 0..count {
-            let Some(next) = self.next(terms, sources, &planned, picked) else { break };
+            let Some(mut next) = self.next(terms, sources, &planned) else { break };
+            if let Some(due) = self.due(terms, sources, &planned, picked).filter(|due| *due != next) {
+                self.note_starved(sources.get(due));
+                next = due;
+            }
             if let Some(planned) = planned.get_mut(next) {
                 *planned += 1;
             }
@@ -83,23 +96,51 @@ impl Shares {
         planned
     }
 
-    /// The source of the next job.
-    fn next(&self, terms: Terms, sources: &[Source], planned: &[usize], picked: usize) -> Option<usize> {
-        let open = || sources.iter().zip(planned).enumerate().filter(|(_, (source, _))| source.is_open);
+    /// The source that has had less than its guaranteed share, if there is one.
+    fn due(&self, terms: Terms, sources: &[Source], planned: &[usize], picked: usize) -> Option<usize> {
+        if terms.rotation_ms == 0 {
+            return None;
+        }
         let given = |source: &Source, planned: usize| {
             let before = self.marks.get(&source.queue).map_or(0, |mark| mark.given);
             before.saturating_add(i64::try_from(planned).unwrap_or(i64::MAX))
         };
-        if terms.rotation_ms > 0 {
-            // As many jobs ahead as there are sources: several may be due at the same job.
-            let ahead = i64::try_from(picked.saturating_add(sources.len())).unwrap_or(i64::MAX);
-            let all = self.given.saturating_add(ahead);
-            let due = all.saturating_mul(terms.least_share) / WHOLE;
-            let starved = open().map(|(at, (source, planned))| (given(source, *planned), at)).filter(|(given, _)| *given < due);
-            if let Some((_, at)) = starved.min() {
-                return Some(at);
-            }
+        // As many jobs ahead as there are sources: several may be due at the same job.
+        let ahead = i64::try_from(picked.saturating_add(sources.len())).unwrap_or(i64::MAX);
+        let all = self.given.saturating_add(ahead);
+        let due = all.saturating_mul(terms.least_share) / WHOLE;
+        let open = sources.iter().zip(planned).enumerate().filter(|(_, (source, _))| source.is_open);
+        let starved = open.map(|(at, (source, planned))| (given(source, *planned), at)).filter(|(given, _)| *given < due);
+        starved.min().map(|(_, at)| at)
+    }
+
+    /// Notes that the guarantee serves a queue which the strategy would not; once in a period.
+    fn note_starved(&mut self, source: Option<&Source>) {
+        let Some(source) = source else { return };
+        let floor = self.floor;
+        let mark = self.marks.entry(source.queue.clone()).or_insert(Mark { at: floor, ..Mark::default() });
+        if !std::mem::replace(&mut mark.was_starved, true) {
+            self.starved.push(source.queue.clone());
         }
+    }
+
+    /// Queues that only the guarantee has served since the last call.
+    pub(crate) fn take_starved(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.starved)
+    }
+
+    /// Whether an event should say now that the pool is full; true once in a while.
+    pub(crate) fn tells_overload(&mut self, now: i64) -> bool {
+        let tells = now >= self.quiet_until;
+        if tells {
+            self.quiet_until = now.saturating_add(QUIET_MS);
+        }
+        tells
+    }
+
+    /// The source of the next job by the strategy.
+    fn next(&self, terms: Terms, sources: &[Source], planned: &[usize]) -> Option<usize> {
+        let open = || sources.iter().zip(planned).enumerate().filter(|(_, (source, _))| source.is_open);
         match terms.strategy {
             Strategy::Strict => open().map(|(at, _)| at).next(),
             Strategy::LeastLoaded => {
@@ -191,6 +232,21 @@ mod tests {
         assert_eq!(given(terms(Strategy::Strict), &sources, 30, 1), [30, 0, 0]);
         let guaranteed = Terms { rotation_ms: 30_000, least_share: 50_000, ..terms(Strategy::Strict) };
         assert_eq!(given(guaranteed, &sources, 1_000, 1), [900, 50, 50], "at least 5 % each");
+    }
+
+    #[test]
+    fn a_queue_that_only_the_guarantee_serves_is_named_once_in_a_period() {
+        let sources = sources(&[1, 1]);
+        let terms = Terms { rotation_ms: 30_000, least_share: 50_000, ..terms(Strategy::Strict) };
+        let mut shares = Shares::default();
+        let mut named = Vec::new();
+        for now in [0, 1, 40_000] {
+            let plan = shares.plan(terms, &sources, 60, now);
+            sources.iter().zip(plan).for_each(|(source, jobs)| shares.gave(terms, source, jobs));
+            named.push(shares.take_starved());
+        }
+        assert_eq!(named, [vec!["q1".to_owned()], vec![], vec!["q1".to_owned()]]);
+        assert!(shares.tells_overload(5) && !shares.tells_overload(6) && shares.tells_overload(5 + QUIET_MS));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::error::{Applied, StoreError};
 use crate::features::queue_config::commands::Emptied;
 use crate::features::queue_config::records::{QueueConfig, StoredSettings, TEMPLATE};
+use crate::kernel::hooks::call;
 use crate::kernel::job::JobRow;
 use crate::kernel::outcome::Ending;
 use crate::kernel::transaction::Transaction;
@@ -148,7 +149,11 @@ impl Transaction<'_> {
     }
 
     fn move_job(&mut self, before: &JobRow, queue: i64) -> Result<(), StoreError> {
-        let row = JobRow { queue, ..before.clone() };
+        let mut row = JobRow { queue, ..before.clone() };
+        if row.state == JobState::Available {
+            row.holds = row.holds.without(row.line().holds());
+            call!(self, on_move, &mut row);
+        }
         self.tables.update(before, &row)?;
         self.free_place(&row);
         self.count(before, before.state, -1);

@@ -69,6 +69,8 @@ pub struct Tally {
     pub(crate) refused: HashMap<(i64, Arc<str>, Arc<str>), u64>,
     /// Keys that were found full.
     pub exceeded: u64,
+    /// How often only the guaranteed share of a pool served a queue.
+    pub starved: u64,
 }
 
 /// Facts with names.

@@ -8,7 +8,7 @@ impl Transaction<'_> {
     /// Hands what the transaction has counted to the writer, which adds it to the figures after the commit.
     pub(crate) fn hand_over_facts(&mut self) -> Result<()> {
         let tally = std::mem::take(&mut self.journal.tally);
-        self.counters.exceeded = tally.exceeded;
+        (self.counters.exceeded, self.counters.starved) = (tally.exceeded, tally.starved);
         self.counters.facts = named(tally, self.tables)?;
         Ok(())
     }

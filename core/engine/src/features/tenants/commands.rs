@@ -7,7 +7,7 @@ use crate::features::tenants::quota::Quota;
 use crate::features::tenants::records::{TenantRow, Usage};
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
-use crate::store::rows::{Counts, JobFilter};
+use crate::store::rows::{Counts, JobFilter, depth};
 use crate::store::tables::Tables;
 
 /// Jobs erased by one command.
@@ -84,6 +84,47 @@ impl Query for GetTenant {
             Some(row) => Ok(view(tables, row)?),
             None => Err(OjsError::not_found("tenant", &self.0).into()),
         }
+    }
+}
+
+/// How a tenant is served beside the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fairness {
+    /// Its weight, from its limits. A shared queue may give it another one.
+    pub weight: u64,
+    /// Its weight over those of all tenants that have jobs which wait or run; 0 when it has none.
+    pub effective_share: f64,
+    /// Its active jobs over those of all tenants; 0 when none is active.
+    pub actual_share: f64,
+}
+
+/// How a tenant is served beside the others. The default tenant is not among them.
+#[derive(Debug, Clone)]
+pub struct GetTenantFairness(pub String);
+
+impl Query for GetTenantFairness {
+    /// `None` for the default tenant, and for one that is not known.
+    type Reply = Option<Fairness>;
+
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
+        let Some(own) = tables.find_tenant(&self.0)? else { return Ok(None) };
+        let weight = own.weight();
+        let (mut weights, mut active, mut shares) = (0, 0, Fairness { weight, effective_share: 0.0, actual_share: 0.0 });
+        for (num, usage) in tables.all_usage()? {
+            let Some(row) = tables.tenant(num)? else { continue };
+            let running = usage.counts.get(JobState::Active as usize).copied().unwrap_or(0);
+            active += running;
+            if running == 0 && depth(&usage.counts) == 0 {
+                continue;
+            }
+            weights += row.weight();
+            if num == own.num {
+                (shares.effective_share, shares.actual_share) = (weight as f64, running as f64);
+            }
+        }
+        shares.effective_share /= weights.max(1) as f64;
+        shares.actual_share /= active.max(1) as f64;
+        Ok(Some(shares))
     }
 }
 

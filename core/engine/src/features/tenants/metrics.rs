@@ -13,6 +13,12 @@ use crate::store::rows::depth;
 pub(crate) fn write(encoder: &mut DescriptorEncoder<'_>, tenants: &[(String, Usage)]) -> fmt::Result {
     let active = tenants.iter().map(|(id, usage)| ([("tenant_id", id.as_str())], jobs(usage, JobState::Active)));
     family!(encoder, Gauge, "ojs_tenant_jobs_active", "Active jobs of a tenant", active, |jobs, into| into.encode_gauge(&jobs));
+    let all: i64 = tenants.iter().map(|(_, usage)| jobs(usage, JobState::Active)).sum();
+    let shares = tenants
+        .iter()
+        .map(|(id, usage)| ([("tenant_id", id.as_str())], jobs(usage, JobState::Active) as f64 / all.max(1) as f64));
+    let help = "Share of a tenant in the active jobs of all tenants";
+    family!(encoder, Gauge, "ojs_tenant_fairness_share", help, shares, |share, into| into.encode_gauge(&share));
     let waiting = tenants.iter().map(|(id, usage)| ([("tenant_id", id.as_str())], depth(&usage.counts)));
     let help = "Jobs of a tenant that wait";
     family!(encoder, Gauge, "ojs_tenant_queue_depth", help, waiting, |jobs, into| into.encode_gauge(&jobs));

@@ -27,6 +27,7 @@ pub(crate) const FEATURE: Feature = Feature {
         Ok(())
     }),
     before_claim: Some(|transaction| transaction.open_tenants()),
+    choose: Some(|transaction, claiming, queue, wanted| transaction.choose_of_tenant(claiming, queue, wanted)),
     may_claim: Some(|transaction, row| Ok(row.tenant == 0 || transaction.tenant_may_start(row)?)),
     on_empty_claim: Some(|transaction| transaction.open_changed_tenants()),
     on_transition: Some(|transaction, before, after| transaction.note_tenant(before, after)),

@@ -6,7 +6,7 @@ use ojs_model::{JobState, OjsError};
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::features::tenants::commands::{DeleteTenant, GetTenant, ListTenants, PutTenant, TenantView};
+use crate::features::tenants::commands::{DeleteTenant, GetTenant, GetTenantFairness, ListTenants, PutTenant, TenantView};
 use crate::features::tenants::quota::Quota;
 use crate::http::call::Call;
 use crate::http::operator::{Paging, stamp};
@@ -83,7 +83,14 @@ pub async fn delete(State(engine): State<Engine>, Path(id): Path<String>) -> Res
 
 /// `GET /admin/tenants/{id}/stats`.
 pub async fn stats(State(engine): State<Engine>, Path(id): Path<String>) -> Result<Json, Failure> {
-    let view = engine.query(GetTenant(id)).await?;
+    let view = engine.query(GetTenant(id.clone())).await?;
+    let fairness = engine.query(GetTenantFairness(id)).await?.map(|fairness| {
+        let share = |share: f64| (share * 10_000.0).round() / 10_000.0;
+        json!({
+            "weight": fairness.weight, "effective_share": share(fairness.effective_share),
+            "actual_share": share(fairness.actual_share),
+        })
+    });
     let counts = &view.usage.counts;
     let queues: Vec<Value> = view
         .queues
@@ -108,7 +115,7 @@ pub async fn stats(State(engine): State<Engine>, Path(id): Path<String>) -> Resu
         "tenant_id": &*view.row.id, "status": status(&view), "total_jobs": counts.iter().sum::<i64>(),
         "jobs": by_state(counts), "queue_depth": depth(counts), "queues": queues, "limits": used,
         "throughput": {"enqueued_total": enqueued, "processed_total": processed, "failed_total": failed},
-        "computed_at": engine.now().to_string(),
+        "fairness": fairness, "computed_at": engine.now().to_string(),
     });
     Ok(Json::ok(body.to_string()))
 }

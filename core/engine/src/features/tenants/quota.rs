@@ -6,6 +6,7 @@ use ojs_model::{OjsError, duration};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Result, StoreError};
+use crate::features::fair::records::weight;
 use crate::store::record::{Cell, Field, Kind};
 
 /// The literal code of a refusal, as the extension prints it.
@@ -22,10 +23,13 @@ pub struct Quota {
     pub max_queue_depth: Option<u64>,
     /// Most jobs that are scheduled.
     pub max_scheduled: Option<u64>,
+    /// How often it is served while a tenant of weight 1 is served once, in queues that tenants share; 1 when it is
+    /// `None`. It limits nothing.
+    pub fairness_weight: Option<u64>,
 }
 
 /// Names of the members, for messages.
-const NAMES: &str = "max_concurrency, max_enqueue_rate, max_queue_depth and max_scheduled";
+const NAMES: &str = "max_concurrency, max_enqueue_rate, max_queue_depth, max_scheduled and fairness_weight";
 
 impl Quota {
     /// Reads limits: an object whose members may be left out or `null`.
@@ -40,6 +44,7 @@ impl Quota {
                 "max_enqueue_rate" => quota.max_enqueue_rate = Some(rate(value)?),
                 "max_queue_depth" => quota.max_queue_depth = Some(whole(name, value)?),
                 "max_scheduled" => quota.max_scheduled = Some(whole(name, value)?),
+                "fairness_weight" => quota.fairness_weight = Some(weight(name, value)?.unsigned_abs()),
                 _ => return Err(OjsError::invalid_field(name, format!("{name} is not a limit of tenants: use {NAMES}."))),
             }
         }
@@ -52,6 +57,7 @@ impl Quota {
         json!({
             "max_concurrency": self.max_concurrency, "max_enqueue_rate": self.max_enqueue_rate.map(Window::to_value),
             "max_queue_depth": self.max_queue_depth, "max_scheduled": self.max_scheduled,
+            "fairness_weight": self.fairness_weight,
         })
     }
 }
@@ -153,6 +159,8 @@ mod tests {
         for (wrong, field) in [
             (json!({"max_concurrency": -1}), "max_concurrency"),
             (json!({"max_scheduled": 1.5}), "max_scheduled"),
+            (json!({"fairness_weight": 0}), "fairness_weight"),
+            (json!({"fairness_weight": 1001}), "fairness_weight"),
             (json!({"max_enqueue_rate": 5}), "max_enqueue_rate"),
             (json!({"max_enqueue_rate": {"limit": 1}}), "max_enqueue_rate"),
             (json!({"max_enqueue_rate": {"limit": 0, "period": "PT1S"}}), "max_enqueue_rate"),

@@ -51,6 +51,13 @@ impl TenantRow {
         Self { num: 0, id: id.into(), created_at, name, suspended_at, quota, opening, deleted_at }
     }
 
+    /// How often it is served while a tenant of weight 1 is served once, in queues that tenants share.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        // Limits that cannot be read hold its jobs, so its weight does not matter.
+        self.quota.get(&self.id).ok().and_then(|quota| quota.fairness_weight).unwrap_or(1)
+    }
+
     /// Whether its jobs may start without a look at what is going on.
     #[must_use]
     pub fn is_free(&self) -> bool {

@@ -12,6 +12,7 @@ use crate::error::{Applied, StoreError};
 use crate::features::tenants::quota::{LIMIT_EXCEEDED, Quota};
 use crate::features::tenants::records::{RateRow, TenantRow, Usage};
 use crate::kernel::admission::Admission;
+use crate::kernel::claiming::{Chosen, Claiming};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, Line};
 use crate::kernel::placed::Placed;
@@ -323,8 +324,17 @@ impl Transaction<'_> {
         self.tables.add_usage(shard, &deltas)
     }
 
+    /// Available jobs of a queue for a claim of one tenant, best first.
+    pub(crate) fn choose_of_tenant(&mut self, claiming: &Claiming<'_>, queue: i64, wanted: usize) -> Stored<Option<Chosen>> {
+        let Some(tenant) = self.tables.names().scope.num() else { return Ok(None) };
+        let job_type_ids = claiming.job_type_ids.as_deref();
+        let mut jobs = self.ready_of_tenant(queue, tenant, job_type_ids, wanted)?;
+        self.add_versions(claiming, queue, wanted, &mut jobs)?;
+        Ok(Some(Chosen { is_last: jobs.len() < wanted || job_type_ids.is_some(), jobs }))
+    }
+
     /// Available jobs of a tenant in a queue, best first; only of some types where the claim names them.
-    pub(crate) fn ready_of_tenant(
+    fn ready_of_tenant(
         &mut self,
         queue: i64,
         tenant: i64,
@@ -354,10 +364,16 @@ impl Transaction<'_> {
     }
 }
 
-/// The sets of reasons of jobs in a queue that are free to start: jobs with a version stand in lines of their own.
+/// The sets of reasons of jobs in a queue that are free to start: jobs with a version stand in lines of their own, and
+/// so do the jobs of keys in a queue that is shared, or was.
 pub(super) fn lines(tables: &mut dyn Tables, queue: i64) -> Stored<Vec<Holds>> {
     let mut lines = vec![Holds::NONE];
     lines.extend(tables.has_versions(queue)?.then_some(Holds::VERSION));
+    if tables.fair_queue(queue)?.is_some() {
+        lines.extend_from_within(..);
+        let half = lines.len() / 2;
+        lines.iter_mut().skip(half).for_each(|line| *line = line.with(Holds::FAIR_SHARE));
+    }
     Ok(lines)
 }
 

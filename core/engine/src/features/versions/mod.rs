@@ -14,6 +14,9 @@ use crate::kernel::hooks::Feature;
 pub(crate) const FEATURE: Feature = Feature {
     admit: Some(|transaction, jobs, admission| transaction.admit_versions(jobs, admission)),
     complete: Some(|transaction, job| transaction.version_of_step(job)),
+    on_claim: Some(|transaction, claim, worker| transaction.note_handlers(claim, worker)),
+    add: Some(|transaction, claiming, queue, wanted, jobs| transaction.add_versions(claiming, queue, wanted, jobs)),
+    on_move: Some(|transaction, row| transaction.join_version_line(row)),
     on_available: Some(|transaction, row| transaction.join_version_line(row)),
     audit: Some(audit::CHECKS),
     ..Feature::NONE

@@ -10,7 +10,7 @@ use ojs_model::NewJob;
 use crate::error::{Applied, StoreError};
 use crate::features::versions::handlers::Handlers;
 use crate::kernel::admission::Admission;
-use crate::kernel::command::Claim;
+use crate::kernel::claiming::{Claim, Claiming};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, Line};
 use crate::kernel::transaction::Transaction;
@@ -47,32 +47,31 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// What the worker of a claim runs: what the claim says, else what the worker has declared in a heartbeat. `None`
-    /// when neither says anything: then it runs every version.
-    pub(crate) fn runs(&mut self, claim: &Claim, worker: Option<&WorkerRow>) -> Option<Arc<Handlers>> {
-        if claim.handlers.is_some() {
-            return claim.handlers.clone();
+    /// Notes what the worker of a claim runs: what the claim says, else what the worker has declared in a heartbeat.
+    /// When neither says anything it runs every version.
+    pub(crate) fn note_handlers(&mut self, claim: &Claim, worker: Option<&WorkerRow>) {
+        self.features.runs = claim.handlers.clone();
+        if self.features.runs.is_none()
+            && let Some(declared) = worker.and_then(|worker| Handlers::of_worker(&worker.info))
+        {
+            // It may be called for a job that it does not run, so others are called as well.
+            self.is_picky = true;
+            self.features.runs = Some(Arc::new(declared));
         }
-        let declared = Handlers::of_worker(&worker?.info).map(Arc::new);
-        // It may be called for a job that it does not run, so others are called as well.
-        self.is_picky |= declared.is_some();
-        declared
     }
 
     /// Adds jobs that have a version to those of a queue that have none, and keeps the best.
     pub(crate) fn add_versions(
         &mut self,
-        ready: &mut Vec<(JobRow, Body)>,
+        claiming: &Claiming<'_>,
         queue: i64,
-        runs: Option<&Handlers>,
-        job_type_ids: Option<&[i64]>,
         wanted: usize,
+        ready: &mut Vec<(JobRow, Body)>,
     ) -> Result<(), StoreError> {
-        let mut lines = self.tables.version_lines(queue)?;
-        lines.retain(|line| job_type_ids.is_none_or(|ids| ids.contains(&line.job_type_id)));
-        if let Some(runs) = runs {
-            lines = self.runnable(runs, &lines)?;
+        if !self.tables.has_versions(queue)? {
+            return Ok(());
         }
+        let lines = self.lines_for(claiming, queue)?;
         if !lines.is_empty() {
             ready.extend(match self.tables.names().scope.num() {
                 None => self.tables.version_ready(&lines, wanted)?,
@@ -87,6 +86,16 @@ impl Transaction<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The lines of versions in a queue that the claim can take jobs from.
+    pub(crate) fn lines_for(&mut self, claiming: &Claiming<'_>, queue: i64) -> Result<Vec<Line>, StoreError> {
+        let mut lines = self.tables.version_lines(queue)?;
+        lines.retain(|line| claiming.job_type_ids.as_ref().is_none_or(|ids| ids.contains(&line.job_type_id)));
+        match self.features.runs.clone() {
+            Some(runs) => self.runnable(&runs, &lines),
+            None => Ok(lines),
+        }
     }
 
     /// The lines that a worker runs.

@@ -66,7 +66,7 @@ impl Keys {
 }
 
 impl LimitTables for MemoryTables {
-    fn parked_queues(&mut self, num: i64) -> Result<Vec<ParkedQueue>> {
+    fn parked_queues_of(&mut self, num: i64, is_fair: bool) -> Result<Vec<ParkedQueue>> {
         let line = self
             .keys
             .line
@@ -74,10 +74,12 @@ impl LimitTables for MemoryTables {
         let mut queues: Vec<i64> = line.map(|place| place.1).collect();
         queues.dedup();
         let parked = |queue, holds| self.keys.places(num, queue, holds).next().is_some();
+        let [plain, versioned] = ParkedQueue::sets(is_fair);
         let found = queues.into_iter().map(|queue| ParkedQueue {
             queue,
-            plain: parked(queue, Holds::LIMIT),
-            versioned: parked(queue, Holds::LIMIT.with(Holds::VERSION)),
+            plain: parked(queue, plain),
+            versioned: parked(queue, versioned),
+            is_fair,
         });
         Ok(found.filter(|found| found.plain || found.versioned).collect())
     }

@@ -2,6 +2,7 @@
 mod admin;
 mod audit;
 mod dead_letters;
+mod fair;
 mod job_types;
 mod limits;
 mod log;
@@ -51,6 +52,8 @@ pub struct MemoryTables {
     ready: BTreeSet<(i64, i32, i64, i64)>,
     /// Lines of versions: (queue, job type, version, rank, ticket, seq)
     versions: BTreeSet<(i64, i64, i64, i32, i64, i64)>,
+    /// Lines of keys: (queue, rank, key, ticket, seq)
+    fair: BTreeSet<(i64, i32, i64, i64, i64)>,
     /// (due, seq)
     due: BTreeSet<(i64, i64)>,
     /// (deadline, seq)
@@ -82,6 +85,9 @@ impl MemoryTables {
                 if row.version > 0 {
                     self.versions.insert((row.queue, row.job_type_id, row.version, row.rank(), sort_key, seq));
                 }
+                if row.fair > 0 {
+                    self.fair.insert((row.queue, row.rank(), row.fair, sort_key, seq));
+                }
             }
             JobState::Scheduled | JobState::Retryable => _ = self.due.insert((sort_key, seq)),
             JobState::Active => _ = self.leases.insert((sort_key, seq)),
@@ -100,6 +106,7 @@ impl MemoryTables {
         let (sort_key, seq) = (row.sort_key, row.seq);
         self.ready.remove(&(row.queue, row.rank(), sort_key, seq));
         self.versions.remove(&(row.queue, row.job_type_id, row.version, row.rank(), sort_key, seq));
+        self.fair.remove(&(row.queue, row.rank(), row.fair, sort_key, seq));
         self.due.remove(&(sort_key, seq));
         self.leases.remove(&(sort_key, seq));
         self.expiring.remove(&(row.expires_at, seq));

@@ -59,11 +59,9 @@ impl MemoryTables {
                 self.of_key(self.keys.places(key, line.queue, line.holds().with(Holds::LIMIT)), line, limit)
             }
             Selection::OfTenant { tenant, queue, holds } => {
-                let (from, to) = holds.ranks();
-                let line = self.ready.range((queue, from, i64::MIN, i64::MIN)..(queue, to, i64::MIN, i64::MIN));
-                let of = line.filter_map(|(_, _, _, seq)| self.jobs.get(seq)).filter(|stored| stored.row.tenant == tenant);
-                of.take(limit).map(|stored| stored.row.clone()).collect()
+                self.in_set(queue, holds).filter(|row| row.tenant == tenant).take(limit).cloned().collect()
             }
+            Selection::OfSet { queue, holds } => self.in_set(queue, holds).take(limit).cloned().collect(),
             Selection::Listed(filter) => self.listed(filter, limit)?,
             Selection::Dead(filter) => self.dead_letters(filter, limit)?,
         })
@@ -79,6 +77,13 @@ impl MemoryTables {
             }
             _ => self.selected(wanted, most)?.len(),
         })
+    }
+
+    /// Available jobs of a queue that exactly this set of reasons holds, best first.
+    fn in_set(&self, queue: i64, holds: Holds) -> impl Iterator<Item = &JobRow> {
+        let (from, to) = holds.ranks();
+        let line = self.ready.range((queue, from, i64::MIN, i64::MIN)..(queue, to, i64::MIN, i64::MIN));
+        line.filter_map(|(_, _, _, seq)| self.jobs.get(seq)).map(|stored| &stored.row)
     }
 
     /// Jobs of a key that stand in a line.

@@ -9,7 +9,7 @@ impl VersionTables for MemoryTables {
         let mut lines = Vec::new();
         let mut from = (queue, i64::MIN, i64::MIN, i32::MIN, i64::MIN, i64::MIN);
         while let Some((_, job_type_id, version, ..)) = self.versions.range(from..).next().filter(|place| place.0 == queue) {
-            lines.push(Line { queue, job_type_id: *job_type_id, version: *version });
+            lines.push(Line { queue, job_type_id: *job_type_id, version: *version, is_fair: false });
             from = (queue, *job_type_id, version + 1, i32::MIN, i64::MIN, i64::MIN);
         }
         Ok(lines)

@@ -145,6 +145,7 @@ mod tests {
             flags: 0,
             limit: 0,
             tenant: 0,
+            fair: 0,
             version: 0,
             holds: crate::kernel::holds::Holds::NONE,
         }

@@ -35,6 +35,7 @@ fn text_of(wanted: &Selection<'_>, writes: bool) -> Option<&'static str> {
         Selection::In { .. } => sql!("in_state"),
         Selection::OfTenant { tenant: 0, .. } => sql!("of_default_tenant"),
         Selection::OfTenant { .. } => sql!("of_tenant"),
+        Selection::OfSet { .. } => sql!("of_set"),
         Selection::Running { .. } => sql!("running"),
         Selection::Waiting { .. } => sql!("waiting"),
         Selection::Heads { .. } => sql!("heads"),
@@ -65,7 +66,7 @@ fn bound<'a>(params: &'a [Value<'a>]) -> Vec<&'a dyn Param> {
 
 impl PostgresTables {
     pub(super) fn selected(&mut self, wanted: &Selection<'_>, most: usize) -> Result<Vec<JobRow>> {
-        if let Selection::OfTenant { queue, .. } = wanted {
+        if let Selection::OfTenant { queue, .. } | Selection::OfSet { queue, .. } = wanted {
             // Jobs read ahead for other claims of this transaction would be found again: those claims read anew.
             self.flush()?;
             self.unit_of_work.pools.remove(queue);

@@ -11,7 +11,7 @@ impl VersionTables for PostgresTables {
     fn version_lines(&mut self, queue: i64) -> Result<Vec<Line>> {
         self.flush()?;
         let rows = self.query(sql!("version_lines"), &[&queue])?;
-        rows.iter().map(|row| Ok(Line { queue, job_type_id: get(row, 0)?, version: get(row, 1)? })).collect()
+        rows.iter().map(|row| Ok(Line { queue, job_type_id: get(row, 0)?, version: get(row, 1)?, is_fair: false })).collect()
     }
 
     fn version_ready(&mut self, lines: &[Line], most: usize) -> Result<Vec<(JobRow, Body)>> {

@@ -14,6 +14,7 @@ mod audit;
 pub mod checkup;
 mod dead_letters;
 mod declared;
+mod fair;
 mod job_types;
 mod limits;
 mod log;

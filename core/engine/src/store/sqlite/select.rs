@@ -30,6 +30,7 @@ impl SqliteTables {
             Selection::In { .. } => sql!("in_state"),
             Selection::OfTenant { tenant: 0, .. } => sql!("of_default_tenant"),
             Selection::OfTenant { .. } => sql!("of_tenant"),
+            Selection::OfSet { .. } => sql!("of_set"),
             Selection::Running { .. } => sql!("running"),
             Selection::Waiting { .. } => sql!("waiting"),
             Selection::Heads { .. } => sql!("heads"),

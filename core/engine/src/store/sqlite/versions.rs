@@ -9,7 +9,7 @@ use crate::kernel::job::{Body, JobRow, Line};
 
 impl VersionTables for SqliteTables {
     fn version_lines(&mut self, queue: i64) -> Result<Vec<Line>> {
-        let read = |row: &rusqlite::Row<'_>| Ok(Line { queue, job_type_id: row.get(0)?, version: row.get(1)? });
+        let read = |row: &rusqlite::Row<'_>| Ok(Line { queue, job_type_id: row.get(0)?, version: row.get(1)?, is_fair: false });
         self.all(sql!("version_lines"), [queue], read)
     }
 

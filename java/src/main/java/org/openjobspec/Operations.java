@@ -689,6 +689,40 @@ final class Operations {
         public int purge(String name, List<String> states) {
             return purge(name, states, null);
         }
+
+        /**
+         * How the jobs of a queue are shared: by tenant or by key, and with which weights.
+         *
+         * @param name the name of the queue
+         */
+        public Map<String, Object> getFairness(String name) {
+            return client.run(Operation.whole("GET", Operation.place("/admin/queues/{name}/fairness", name), null));
+        }
+
+        /**
+         * Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed
+         * out in turn, in proportion to their weights. The settings are {@code by} ({@code tenant}, the default,
+         * or {@code key}: the {@code fairness_key} of a job, and its tenant where it names none), {@code weights}
+         * by id of the tenant or by key (1 to 1000, at most 100), and {@code default_weight} for all others (1). A
+         * tenant without a weight has the {@code fairness_weight} of its limits. What is left out has its default,
+         * and {@code enabled} of {@code false} ends the sharing. The answer is 201 when the queue was not shared
+         * before.
+         *
+         * @param name the name of the queue. It is made when there is none
+         * @param sharing the settings, by their names on the wire
+         */
+        public Map<String, Object> setFairness(String name, Map<String, ?> sharing) {
+            return client.run(Operation.whole("PUT", Operation.place("/admin/queues/{name}/fairness", name), sharing));
+        }
+
+        /**
+         * Ends the sharing of a queue: its jobs are handed out in their order again.
+         *
+         * @param name the name of the queue
+         */
+        public void deleteFairness(String name) {
+            client.run(Operation.nothing("DELETE", Operation.place("/admin/queues/{name}/fairness", name)));
+        }
     }
 
     /** The methods of {@link RateLimits}. */

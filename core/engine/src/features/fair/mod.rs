@@ -1,0 +1,34 @@
+//! Shared queues: jobs of one queue are handed out by keys in turn, in proportion to weights (extensions sections 10
+//! and 22).
+mod audit;
+pub(crate) mod choose;
+pub mod commands;
+pub(crate) mod known;
+pub mod records;
+pub(crate) mod routes;
+pub(crate) mod rules;
+pub(crate) mod sorting;
+pub(crate) mod turns;
+pub mod weights;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions.
+pub(crate) const FEATURE: Feature = Feature {
+    on_enqueue: Some(|transaction, job, _| {
+        transaction.note_fairness_key(job);
+        Ok(())
+    }),
+    on_available: Some(|transaction, row| transaction.join_line_of_key(row)),
+    on_move: Some(|transaction, row| transaction.join_line_of_key(row)),
+    choose: Some(|transaction, claiming, queue, wanted| transaction.choose_by_key(claiming, queue, wanted)),
+    repair: Some(|transaction, after| transaction.repair_shared_queues(after)),
+    sweep: Some(crate::kernel::hooks::Sweep {
+        part: "shared queues",
+        in_maintenance: true,
+        run: |transaction| Ok(transaction.sort_changed_queues()?),
+    }),
+    reset: Some(|transaction| transaction.forget_turns()),
+    audit: Some(audit::CHECKS),
+    ..Feature::NONE
+};

@@ -1,0 +1,146 @@
+//! Shared queues: what stores keep of them, and the lines of keys.
+//!
+//! An available job of a shared queue has the number of its key in [`JobRow::fair`] and stands in the line of that
+//! key: an index sorts the jobs of a queue by priority, key and ticket. So a claim finds the next keys, and the heads
+//! of their lines, without reading any other job.
+use crate::error::Result;
+use crate::features::fair::weights::StoredWeights;
+pub(crate) use crate::features::fair::weights::weight;
+use crate::kernel::job::{Body, JobRow};
+use crate::store::record::{RecordTables, Records, Scan, numbered_field, record};
+
+/// What the key of a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Share {
+    /// Nothing: the queue is not shared any more.
+    Off = 0,
+    /// The tenant of the job.
+    #[default]
+    Tenant = 1,
+    /// The job's `fairness_key`, and its tenant where it names none.
+    Key = 2,
+}
+
+impl Share {
+    const ALL: [Self; 3] = [Self::Off, Self::Tenant, Self::Key];
+
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Tenant => "tenant",
+            Self::Key => "key",
+        }
+    }
+
+    /// Reads the word of a request, which cannot be `off`.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Tenant, Self::Key].into_iter().find(|share| share.as_str() == word)
+    }
+
+    /// What a stored number means.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
+numbered_field! { Share }
+
+record! {
+    /// A queue that is shared, or was. Claims look for lines of keys in such queues only.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct FairQueue in "fair_queues" {
+        key ("queue");
+        remember Everything;
+        index SORTING = "fair_queues_sorting" ("sorting") positive;
+        /// Number of the queue.
+        pub queue: i64,
+        /// What the key of a job is.
+        pub share: Share,
+        /// Weight of a key that has none of its own.
+        pub default_weight: i64,
+        /// Weights of keys.
+        pub weights: StoredWeights,
+        /// 1 while jobs may stand in lines that are not theirs: the queue has just become shared, or has ceased to be.
+        pub sorting: i64,
+        /// When it was first shared, milliseconds.
+        pub created_at: i64,
+        /// When that was last changed, milliseconds.
+        pub updated_at: i64,
+    }
+}
+
+impl FairQueue {
+    /// Whether the queue is shared now.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.share != Share::Off
+    }
+}
+
+/// Shared queues. Connections keep them in memory. A store that cannot be read or written is the error of all.
+#[allow(clippy::missing_errors_doc, reason = "all have the same errors, and the line above names them")]
+pub trait FairQueueTables: RecordTables {
+    /// Whether any queue is shared, or was.
+    fn has_fair_queues(&mut self) -> Result<bool> {
+        Records::<FairQueue, _>::of(self).has_any()
+    }
+
+    /// How a queue is shared; `None` for one that never was.
+    fn fair_queue(&mut self, queue: i64) -> Result<Option<FairQueue>> {
+        Records::of(self).get(&queue)
+    }
+
+    /// All queues that are shared, or were.
+    fn fair_queues(&mut self) -> Result<Vec<FairQueue>> {
+        Records::of(self).scan(&Scan::over(FairQueue::KEY))
+    }
+
+    /// Those in which jobs may stand in lines that are not theirs.
+    fn unsorted_queues(&mut self) -> Result<Vec<FairQueue>> {
+        Records::of(self).scan(&Scan::over(FairQueue::SORTING))
+    }
+
+    /// Writes how a queue is shared.
+    fn put_fair_queue(&mut self, row: &FairQueue) -> Result<()> {
+        Records::of(self).put(row)
+    }
+}
+
+impl<T: RecordTables + ?Sized> FairQueueTables for T {}
+
+/// A key that has jobs in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FairKey {
+    /// The key, as [`JobRow::fair`].
+    pub key: i64,
+    /// Number of the tenant to whom all its jobs belong.
+    pub tenant: i64,
+}
+
+/// Lines of keys. All see what their own transaction has changed.
+pub trait FairTables {
+    /// The smallest rank, from `from` up to and without `to`, that jobs in the lines of a queue have.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn fair_rank(&mut self, queue: i64, from: i32, to: i32) -> Result<Option<i32>>;
+
+    /// The next keys after `after` that have jobs of a rank in a queue, in the order of their numbers. It costs one
+    /// look-up for each, however many jobs they have.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn fair_keys(&mut self, queue: i64, rank: i32, after: i64, limit: usize) -> Result<Vec<FairKey>>;
+
+    /// Jobs of a rank at the heads of the lines of these keys, for each key so many at most. Those of one key are in
+    /// their order.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn fair_ready(&mut self, queue: i64, rank: i32, wanted: &[(i64, usize)]) -> Result<Vec<(JobRow, Body)>>;
+}
