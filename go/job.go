@@ -229,6 +229,8 @@ type JobRequest struct {
 	Version string
 	// Tenant: the tenant that it belongs to: `meta.tenant_id`.
 	Tenant string
+	// FairnessKey: the key of its line in a queue that is shared by keys: keys get jobs handed out in turn.
+	FairnessKey string
 	// ID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
 	ID string
 	// Meta: any JSON object that travels with the job.
@@ -326,6 +328,7 @@ func (r JobRequest) options() map[string]any {
 	set(len(r.Tags) > 0, "tags", r.Tags)
 	set(r.Version != "", "version", r.Version)
 	set(r.Tenant != "", "tenant", r.Tenant)
+	set(r.FairnessKey != "", "fairness_key", r.FairnessKey)
 	//gen:end
 	for name, value := range r.Extra {
 		options[name] = value

@@ -526,11 +526,12 @@ func (c *Client) DeleteTenant(ctx context.Context, id string) (Obj, error) {
 }
 
 // SetTenantLimits: Sets what a tenant may use: "max_concurrency", "max_enqueue_rate", "max_queue_depth" and
-// "max_scheduled". What the body leaves out is not limited any more. Jobs that have more than the new limits allow
-// stay.
+// "max_scheduled"; and "fairness_weight", its weight in shared queues. What the body leaves out is not limited any
+// more. Jobs that have more than the new limits allow stay.
 //   - limits: Its members: "max_concurrency" (jobs that are active at a time), "max_enqueue_rate" ("limit" jobs in
-//     each "period", an ISO 8601 duration), "max_queue_depth" (jobs that wait, in all queues together) and
-//     "max_scheduled".
+//     each "period", an ISO 8601 duration), "max_queue_depth" (jobs that wait, in all queues together),
+//     "max_scheduled", and "fairness_weight" (jobs that it gets while a tenant of weight 1 gets one, in queues that
+//     tenants share: 1 to 1,000).
 func (c *Client) SetTenantLimits(ctx context.Context, id string, limits Obj) (Obj, error) {
 	return c.object(ctx, "PUT", at("admin", "tenants", id, "limits"), orEmpty(limits))
 }

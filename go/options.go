@@ -174,6 +174,11 @@ func WithTenant(tenant string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.Tenant = tenant })
 }
 
+// WithFairnessKey: the key of its line in a queue that is shared by keys: keys get jobs handed out in turn.
+func WithFairnessKey(fairness_key string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.FairnessKey = fairness_key })
+}
+
 // WithID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.
 func WithID(id string) EnqueueOption {
 	return enqueueOption(func(r *JobRequest) { r.ID = id })

@@ -103,6 +103,7 @@ func (r *JobRequest) fill() {
 	}
 	orElse(&r.Version, defaults.Version)
 	orElse(&r.Tenant, defaults.Tenant)
+	orElse(&r.FairnessKey, defaults.FairnessKey)
 	orElse(&r.Schema, defaults.Schema)
 	//gen:end
 	if len(defaults.Extra) > 0 {

@@ -113,6 +113,8 @@ export interface JobOptions {
   version?: string;
   /** The tenant that it belongs to: `meta.tenant_id`. */
   tenant?: string;
+  /** The key of its line in a queue that is shared by keys: keys get jobs handed out in turn. */
+  fairnessKey?: string;
   /** More options, by their names on the wire. */
   extra?: { [name: string]: Json };
 }
@@ -599,6 +601,16 @@ export interface Queues {
   /** Removes the jobs of the queue that are in one of these states, and returns how many. They cannot be brought back. Jobs that wait
    * are cancelled first, so that workflows go on. Active jobs are never removed. */
   purge(name: string, states: Iterable<JobState>, options?: { olderThan?: When | Duration } & CallOptions): Promise<number>;
+  /** How the jobs of a queue are shared: by tenant or by key, and with which weights. */
+  getFairness(name: string, options?: CallOptions): Promise<any>;
+  /** Shares the jobs of a queue, those that wait included: among jobs of one priority, keys get jobs handed out in turn, in proportion
+   * to their weights. The settings are `by` (`tenant`, the default, or `key`: the `fairness_key` of a job, and its tenant where it
+   * names none), `weights` by id of the tenant or by key (1 to 1000, at most 100), and `default_weight` for all others (1). A tenant
+   * without a weight has the `fairness_weight` of its limits. What is left out has its default, and `enabled` of `false` ends the
+   * sharing. The answer is 201 when the queue was not shared before. */
+  setFairness(name: string, sharing: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** Ends the sharing of a queue: its jobs are handed out in their order again. */
+  deleteFairness(name: string, options?: CallOptions): Promise<void>;
 }
 
 /** Rate limits: `client.rateLimits`. */
@@ -676,8 +688,8 @@ export interface Tenants {
   put(id: string, changes: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /** Deletes a tenant with its ended jobs. It is refused while the tenant has jobs that have not ended. */
   delete(id: string, options?: CallOptions): Promise<any>;
-  /** Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`. What the body leaves out
-   * is not limited any more. Jobs that have more than the new limits allow stay. */
+  /** Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`; and `fairness_weight`,
+   * its weight in shared queues. What the body leaves out is not limited any more. Jobs that have more than the new limits allow stay. */
   setLimits(id: string, limits: { [name: string]: Json }, options?: CallOptions): Promise<any>;
   /** Stops a tenant: its jobs are refused with 403, and those that wait are not handed out. Active jobs go on. */
   suspend(id: string, options?: CallOptions): Promise<any>;

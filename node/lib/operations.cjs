@@ -491,7 +491,8 @@ class Tenants extends Part {
     return this.call('DELETE', at('admin', 'tenants', id), undefined, options);
   }
 
-  /** Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`. */
+  /** Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`; and `fairness_weight`,
+   * its weight in shared queues. */
   async setLimits(id, limits = {}, options) {
     return this.call('PUT', at('admin', 'tenants', id, 'limits'), limits, options);
   }

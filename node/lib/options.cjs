@@ -66,6 +66,7 @@ const OPTIONS = {
   tags: { write: list },
   version: { write: plain },
   tenant: { write: plain },
+  fairness_key: { write: plain },
 };
 
 const text = { fits: (value) => typeof value === 'string' && value !== '', is: 'text' };
@@ -82,6 +83,7 @@ const MUST = {
   result_ttl: counted,
   version: text,
   tenant: text,
+  fairness_key: text,
   max_attempts: counted,
 };
 

@@ -157,6 +157,7 @@ class AsyncClient(AsyncOperations):
         tags: Sequence[str] | None = None,
         version: str | None = None,
         tenant: str | None = None,
+        fairness_key: str | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
         schema: str | None = None,
@@ -178,8 +179,8 @@ class AsyncClient(AsyncOperations):
             job_type, args,
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
-            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, tenant=tenant, id=id,
-            meta=meta, schema=schema,
+            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, tenant=tenant,
+            fairness_key=fairness_key, id=id, meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return await self.enqueue_request(request)

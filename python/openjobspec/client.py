@@ -55,10 +55,6 @@ class SyncTransport:
         """An enqueue request as a row of an outbox shall hold it."""
         return request if self.connection is None else self.connection.encrypted(request)
 
-    def decrypted(self, job: bytes) -> bytes:
-        """A delivered job as its handler sees it."""
-        return job if self.connection is None else self.connection.decrypted(job)
-
     def get(self, path: str) -> Any:
         """GET."""
         return self.request("GET", path)
@@ -180,6 +176,7 @@ class Client(Operations):
         tags: Sequence[str] | None = None,
         version: str | None = None,
         tenant: str | None = None,
+        fairness_key: str | None = None,
         id: str | None = None,
         meta: dict[str, Any] | None = None,
         schema: str | None = None,
@@ -201,8 +198,8 @@ class Client(Operations):
             job_type, args,
             queue=queue, priority=priority, timeout_ms=timeout_ms, visibility_timeout_ms=visibility_timeout_ms,
             result_ttl=result_ttl, delay=delay, delay_until=delay_until, expires_at=expires_at, total_timeout=total_timeout,
-            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, tenant=tenant, id=id,
-            meta=meta, schema=schema,
+            retry=retry, unique=unique, rate_limit=rate_limit, train=train, tags=tags, version=version, tenant=tenant,
+            fairness_key=fairness_key, id=id, meta=meta, schema=schema,
             timeout=timeout, visibility_timeout=visibility_timeout, extra=dict(extra or {}), **unknown,
         )  # fmt: skip
         return self.enqueue_request(request)

@@ -1309,13 +1309,14 @@ class Operations(ABC):
         **settings: Any,
     ) -> dict[str, Any]:
         """Sets what a tenant may use: ``max_concurrency``, ``max_enqueue_rate``, ``max_queue_depth`` and
-        ``max_scheduled``.
+        ``max_scheduled``; and ``fairness_weight``, its weight in shared queues.
 
         What the body leaves out is not limited any more. Jobs that have more than the new limits allow stay.
 
         * ``limits``: Its members: ``max_concurrency`` (jobs that are active at a time), ``max_enqueue_rate``
           (``limit`` jobs in each ``period``, an ISO 8601 duration), ``max_queue_depth`` (jobs that wait, in all
-          queues together) and ``max_scheduled``.
+          queues together), ``max_scheduled``, and ``fairness_weight`` (jobs that it gets while a tenant of weight 1
+          gets one, in queues that tenants share: 1 to 1,000).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.
@@ -3007,13 +3008,14 @@ class AsyncOperations(ABC):
         **settings: Any,
     ) -> dict[str, Any]:
         """Sets what a tenant may use: ``max_concurrency``, ``max_enqueue_rate``, ``max_queue_depth`` and
-        ``max_scheduled``.
+        ``max_scheduled``; and ``fairness_weight``, its weight in shared queues.
 
         What the body leaves out is not limited any more. Jobs that have more than the new limits allow stay.
 
         * ``limits``: Its members: ``max_concurrency`` (jobs that are active at a time), ``max_enqueue_rate``
           (``limit`` jobs in each ``period``, an ISO 8601 duration), ``max_queue_depth`` (jobs that wait, in all
-          queues together) and ``max_scheduled``.
+          queues together), ``max_scheduled``, and ``fairness_weight`` (jobs that it gets while a tenant of weight 1
+          gets one, in queues that tenants share: 1 to 1,000).
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises InvalidRequestError.

@@ -245,6 +245,8 @@ class JobOptions:
     version: str | None = None
     #: The tenant that it belongs to: `meta.tenant_id`.
     tenant: str | None = None
+    #: The key of its line in a queue that is shared by keys: keys get jobs handed out in turn.
+    fairness_key: str | None = None
     #: An id of your own (UUIDv7, lower case), so that sending it twice makes one job.
     id: str | None = None
     #: Any JSON object that travels with the job.

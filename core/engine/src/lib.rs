@@ -35,8 +35,8 @@ pub mod command {
     pub use crate::features::crons::commands::*;
     pub use crate::features::dead_letters::commands::*;
     pub use crate::features::explain::commands::*;
-    pub use crate::features::history::commands::*;
     pub use crate::features::fair::commands::*;
+    pub use crate::features::history::commands::*;
     pub use crate::features::limits::commands::*;
     pub use crate::features::pools::commands::*;
     pub use crate::features::progress::commands::*;

@@ -615,12 +615,13 @@ module OJS
     end
 
     # Sets what a tenant may use: <tt>max_concurrency</tt>, <tt>max_enqueue_rate</tt>, <tt>max_queue_depth</tt> and
-    # <tt>max_scheduled</tt>. What the body leaves out is not limited any more. Jobs that have more than the new
-    # limits allow stay.
+    # <tt>max_scheduled</tt>; and <tt>fairness_weight</tt>, its weight in shared queues. What the body leaves out is
+    # not limited any more. Jobs that have more than the new limits allow stay.
     #
     # * +limits+: Its members: <tt>max_concurrency</tt> (jobs that are active at a time), <tt>max_enqueue_rate</tt>
     #   (<tt>limit</tt> jobs in each <tt>period</tt>, an ISO 8601 duration), <tt>max_queue_depth</tt> (jobs that wait,
-    #   in all queues together) and <tt>max_scheduled</tt>.
+    #   in all queues together), <tt>max_scheduled</tt>, and <tt>fairness_weight</tt> (jobs that it gets while a
+    #   tenant of weight 1 gets one, in queues that tenants share: 1 to 1,000).
     #
     # Raises InvalidRequestError.
     def set_tenant_limits(id, **limits)

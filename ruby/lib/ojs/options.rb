@@ -62,7 +62,8 @@ module OJS
       train: [:train, ->(name, value) { Options.policy(name, TRAIN, value) }],
       tags: [:tags, LIST],
       version: [:version, PLAIN],
-      tenant: [:tenant, PLAIN]
+      tenant: [:tenant, PLAIN],
+      fairness_key: [:fairness_key, PLAIN]
     }.freeze
     # These belong to the job itself.
     ENVELOPE = %i[id meta schema].freeze
@@ -83,6 +84,7 @@ module OJS
       result_ttl: COUNTED,
       version: TEXTUAL,
       tenant: TEXTUAL,
+      fairness_key: TEXTUAL,
       max_attempts: COUNTED
     }.freeze
     # What may stand in place of a policy.

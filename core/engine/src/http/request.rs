@@ -11,8 +11,8 @@ use ojs_model::{ErrorCode, JobId, MEDIA_TYPE, OjsError, SPEC_VERSION, envelope};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::http::header::{OJS_VERSION, REQUEST_ID, REQUIRES_EXTENSION};
 use crate::features::cloudevents::answer::STRUCTURED;
+use crate::http::header::{OJS_VERSION, REQUEST_ID, REQUIRES_EXTENSION};
 use crate::http::manifest::has_extension;
 use crate::http::reply::EXTENSION_NOT_SUPPORTED;
 

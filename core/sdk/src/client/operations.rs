@@ -750,8 +750,9 @@ impl Client {
         answer::object(&answer)
     }
 
-    /// Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`. What
-    /// the body leaves out is not limited any more. Jobs that have more than the new limits allow stay.
+    /// Sets what a tenant may use: `max_concurrency`, `max_enqueue_rate`, `max_queue_depth` and `max_scheduled`; and
+    /// `fairness_weight`, its weight in shared queues. What the body leaves out is not limited any more. Jobs that
+    /// have more than the new limits allow stay.
     ///
     /// # Errors
     /// Any error of [`call`](Self::call), in particular `invalid_payload`.

@@ -7,7 +7,7 @@ use crate::error::{Result, StoreError};
 use crate::store::schema::Remark;
 
 /// The schema that this version writes.
-pub const SCHEMA_VERSION: i64 = 7;
+pub const SCHEMA_VERSION: i64 = 6;
 
 /// The schema of a file as it is; 0 when there is no file.
 pub fn version(path: &Path) -> Result<i64> {
@@ -77,8 +77,8 @@ pub fn migrate(transaction: &Transaction<'_>) -> Result<()> {
     if version < 5 {
         transaction.execute_batch(include_str!("migrations/0005.sql"))?;
     }
-    if version < 7 {
-        transaction.execute_batch(include_str!("migrations/0007.sql"))?;
+    if version < 6 {
+        transaction.execute_batch(include_str!("migrations/0006.sql"))?;
     }
     Ok(())
 }

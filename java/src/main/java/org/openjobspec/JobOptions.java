@@ -175,6 +175,11 @@ public abstract sealed class JobOptions<S extends JobOptions<S>> permits JobRequ
         return option("tenant", tenant);
     }
 
+    /** The key of its line in a queue that is shared by keys: keys get jobs handed out in turn. */
+    public S fairnessKey(String fairnessKey) {
+        return option("fairness_key", fairnessKey);
+    }
+
     // gen:end
 
     /** So many runs in all, the first included; the rest as the server decides. */

@@ -1036,13 +1036,15 @@ final class Operations {
 
         /**
          * Sets what a tenant may use: {@code max_concurrency}, {@code max_enqueue_rate}, {@code max_queue_depth}
-         * and {@code max_scheduled}. What the body leaves out is not limited any more. Jobs that have more than
-         * the new limits allow stay.
+         * and {@code max_scheduled}; and {@code fairness_weight}, its weight in shared queues. What the body
+         * leaves out is not limited any more. Jobs that have more than the new limits allow stay.
          *
          * @param id the id of the tenant
          * @param limits its members: {@code max_concurrency} (jobs that are active at a time), {@code
          *     max_enqueue_rate} ({@code limit} jobs in each {@code period}, an ISO 8601 duration), {@code
-         *     max_queue_depth} (jobs that wait, in all queues together) and {@code max_scheduled}
+         *     max_queue_depth} (jobs that wait, in all queues together), {@code max_scheduled}, and {@code
+         *     fairness_weight} (jobs that it gets while a tenant of weight 1 gets one, in queues that tenants share: 1
+         *     to 1,000)
          */
         public Map<String, Object> setLimits(String id, Map<String, ?> limits) {
             return client.run(Operation.whole("PUT", Operation.place("/admin/tenants/{id}/limits", id), limits));
