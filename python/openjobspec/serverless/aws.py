@@ -54,8 +54,8 @@ class LambdaHandler(PushHandler):
         """Runs the jobs of a batch and returns those that SQS shall deliver again, as ``batchItemFailures``.
 
         The event source mapping needs ``ReportBatchItemFailures``. A message is delivered again when it cannot be read,
-        and when its outcome did not reach the server. The server decides about the next
-        attempt of a failure that it has stored.
+        and when its outcome did not reach the server. The server decides about the next attempt of a failure that it
+        has stored.
 
         As many messages run at a time as a worker would run jobs (``concurrency``). Those of a group of a FIFO queue
         run one after the other, and the first failure that will be tried again ends the work on the group: the message
