@@ -357,12 +357,12 @@ test('in the loop of a runtime of Lambda', async (t) => {
       return { sent: ctx.args[0] };
     });
     export const handler = ojs.handle;`,
-    { timeout: 3000, env: { OJS_URL: url } },
+    { env: { OJS_URL: url } },
   );
   const all = await jobs('ada', 'fail', 'wait');
   assert.deepEqual(failures(await invoke(sqsEvent(all.slice(0, 2)))), []);
   assert.deepEqual(await states(all), ['completed', 'retryable', 'active']);
-  const { error } = await invoke(all[2]);
+  const { error } = await invoke(all[2], 1000);
   assert.equal(error.code, 'timeout');
   await assert.rejects(invoke([]), /object/);
 });
