@@ -3,7 +3,7 @@ import errors from '#core/errors';
 import outcomes from '#core/outcome';
 import { Deadline } from './deadline.mjs';
 import { deliveryOf, read } from './delivery.mjs';
-import { comesAgain, throwFailure, told } from './ended.mjs';
+import { answered, comesAgain, throwFailure } from './ended.mjs';
 import { PushHandler } from './push.mjs';
 
 const fromBase64 = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
@@ -90,14 +90,14 @@ export class LambdaHandler extends PushHandler {
     const delivery = deliveryOf(event.detail);
     const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
     if (!(await this.report(delivery, outcome))) throwFailure(outcome);
-    return told(delivery, outcome);
+    return answered(delivery, outcome);
   }
 
   async #handleDirect(event, context) {
     const delivery = deliveryOf(event);
     const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
     await this.report(delivery, outcome);
-    return told(delivery, outcome);
+    return answered(delivery, outcome);
   }
 }
 

@@ -1,15 +1,15 @@
-// An outcome as platforms are told of it.
+// An outcome in the forms that platforms take.
 import errors from '#core/errors';
 import outcomes from '#core/outcome';
 
 /**
- * The job has failed, and no OJS server has taken note of it: the platform shall deliver the event again. Thrown to
- * platforms that learn of a failure by an error. `code` and `retryable` are those of the failure.
+ * The job has failed, and no OJS server has stored the failure: the platform shall deliver the event again. Thrown to
+ * platforms to which an error means failure. `code` and `retryable` are those of the failure.
  */
 export class DeliveryFailedError extends errors.OJSError {}
 
 /** The answer to a direct call. */
-export function told(delivery, outcome) {
+export function answered(delivery, outcome) {
   const [path, members] = outcomes.reported(outcome);
   return { status: path === '/workers/ack' ? 'completed' : 'failed', job_id: delivery.id, ...members };
 }

@@ -117,7 +117,7 @@ export class FunctionHandler {
     return this.#given;
   }
 
-  /** Runs the handler of one job; resolves to its outcome, which no server knows yet. */
+  /** Runs the handler of one job; resolves to its outcome, which has not been reported yet. */
   async run(delivery, { deadline, env } = {}) {
     const { server, keys } = this.given(env);
     const call = this.calls().get(delivery.type) ?? this.calls().get('*');
@@ -156,8 +156,8 @@ export class FunctionHandler {
   }
 
   /**
-   * Tells the server the outcome of a job that a queue has brought. Whether it has taken note; a server that says that
-   * the job is settled, or another worker's by now, has taken note.
+   * Reports the outcome of a job that a queue has brought. Resolves to whether the server has it: one that answers that
+   * the job is settled, or another worker's by now, counts as having it.
    */
   async report(delivery, outcome, env) {
     const { server } = this.given(env);

@@ -162,7 +162,7 @@ export interface LambdaContext {
 
 /** AWS Lambda. Its members can be passed on alone: `export const handler = ojs.handleSQS`. */
 export class LambdaHandler extends PushHandler {
-  /** Takes an event of any kind, which it tells by its members. */
+  /** Takes an event of any kind; its members say which. */
   readonly handle: (event: any, context?: LambdaContext) => Promise<BatchAnswer | DirectAnswer | URLAnswer>;
   /**
    * Runs the jobs of a batch. The event source mapping needs `ReportBatchItemFailures`. In a FIFO queue the first
@@ -171,7 +171,7 @@ export class LambdaHandler extends PushHandler {
   readonly handleSQS: (event: any, context?: LambdaContext) => Promise<BatchAnswer>;
   /** Answers a push delivery that came by a function URL or API Gateway (payload formats 1.0 and 2.0). */
   readonly handleURL: (event: any, context?: LambdaContext) => Promise<URLAnswer>;
-  /** Runs the job in `detail`; rejects with DeliveryFailedError when it has failed and no server knows. */
+  /** Runs the job in `detail`; rejects with DeliveryFailedError when it has failed and no server has stored that. */
   readonly handleEventBridge: (event: any, context?: LambdaContext) => Promise<DirectAnswer>;
   /** Runs the job that the event is. */
   readonly handleDirect: (event: any, context?: LambdaContext) => Promise<DirectAnswer>;
@@ -181,7 +181,7 @@ export class LambdaHandler extends PushHandler {
 export class GoogleHandler extends PushHandler {
   /**
    * Runs the job in a Pub/Sub message, and reports its outcome; rejects with DeliveryFailedError when it has failed
-   * and no server knows.
+   * and no server has stored that.
    */
   handleCloudEvent(event: { data?: any }): Promise<void>;
 }
@@ -192,7 +192,7 @@ export class AzureHandler extends PushHandler {
   readonly handleRequest: (request: { method: string; headers: any; body: any }) => Promise<Answer>;
   /**
    * Runs the job in a message of Service Bus or of a storage queue; rejects with DeliveryFailedError when it has
-   * failed and no server knows.
+   * failed and no server has stored that.
    */
   readonly handleQueue: (message: unknown, context?: { triggerMetadata?: Record<string, any> }) => Promise<void>;
 }
@@ -216,5 +216,5 @@ export interface QueueMessage {
 /** Vercel's edge functions: `export const POST = handler.fetch`. */
 export class VercelHandler extends PushHandler {}
 
-/** A job has failed, and no OJS server has taken note of it: the platform shall deliver the event again. */
+/** A job has failed, and no OJS server has stored the failure: the platform shall deliver the event again. */
 export class DeliveryFailedError extends OJSError {}

@@ -105,7 +105,7 @@ function raise(error) {
   throw error;
 }
 
-/** Hexadecimal SHA-256, to tell bodies apart. */
+/** Hexadecimal SHA-256, which distinguishes bodies. */
 export async function digest(body) {
   const hash = new Uint8Array(await platform.webcrypto.subtle.digest('SHA-256', body));
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -104,9 +104,10 @@ for (;;) {
 }`;
 
 /**
- * A function of AWS Lambda in a process of its own, behind a Runtime API of the test's. Resolves to `invoke(event)`.
+ * A function of AWS Lambda in a process of its own, behind a Runtime API of the test's. Resolves to
+ * `invoke(event, limit)`, with the function's limit in milliseconds.
  */
-export async function lambda(t, source, { timeout = 30_000, env = {} } = {}) {
+export async function lambda(t, source, { env = {} } = {}) {
   const place = mkdtempSync(path.join(tmpdir(), 'ojs-lambda-'));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(place, 'node_modules'));
   writeFileSync(path.join(place, 'app.mjs'), source);
@@ -116,13 +117,13 @@ export async function lambda(t, source, { timeout = 30_000, env = {} } = {}) {
   const pending = new Map();
   const pass = () => {
     while (waiting.length > 0 && events.length > 0) {
-      const { id, event } = events.shift();
+      const { id, event, limit } = events.shift();
       waiting
         .shift()
         .writeHead(200, {
           'content-type': 'application/json',
           'lambda-runtime-aws-request-id': id,
-          'lambda-runtime-deadline-ms': String(Date.now() + timeout),
+          'lambda-runtime-deadline-ms': String(Date.now() + limit),
         })
         .end(JSON.stringify(event));
     }
@@ -150,7 +151,7 @@ export async function lambda(t, source, { timeout = 30_000, env = {} } = {}) {
     rmSync(place, { recursive: true });
   });
   let count = 0;
-  return (event) =>
+  return (event, limit = 60_000) =>
     new Promise((resolve, reject) => {
       const id = `request-${(count += 1)}`;
       pending.set(id, ({ what, answer }) =>
@@ -158,7 +159,7 @@ export async function lambda(t, source, { timeout = 30_000, env = {} } = {}) {
           ? resolve(answer)
           : reject(Object.assign(new Error(answer.errorMessage), { type: answer.errorType })),
       );
-      events.push({ id, event });
+      events.push({ id, event, limit });
       pass();
     });
 }

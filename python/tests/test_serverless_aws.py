@@ -78,7 +78,7 @@ def test_a_batch_acks_and_nacks_at_the_server(server: Server) -> None:
     jobs = server.jobs("ok", "fail", "decline", "ok")
     answer = handler.handle_sqs(sqs_event(*jobs, "not a job"))
     assert failures(answer) == ["m5"], (
-        "the server has taken note of the others, and what cannot be read goes to the dead letter queue"
+        "the server has the others, and what cannot be read goes to the dead letter queue"
     )
     assert server.states(jobs) == ["completed", "retryable", "discarded", "completed"]
     assert server.client.wait_for_result(jobs[0]["id"]).result == "sent"

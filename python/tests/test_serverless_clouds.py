@@ -83,7 +83,7 @@ def test_google_s_framework_passes_cloud_events_on(
         ojs_client.enqueue("email.send", [to])
     jobs = fetch(ojs_client, 2)
     for one in jobs:
-        assert client.post("/", **cloud_event(message(one))).status_code == 200, "the server has taken note of either"
+        assert client.post("/", **cloud_event(message(one))).status_code == 200, "the server has both outcomes"
     assert [ojs_client.get_job(one["id"]).state for one in jobs] == ["completed", "retryable"]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import pytest
 from serverless_support import Remaining, fetch, job
-from support import eventually
+from support import PATIENCE, eventually
 
 import openjobspec as ojs
 from openjobspec import serverless
@@ -16,6 +16,12 @@ from openjobspec.serverless._deadline import Deadline
 from openjobspec.serverless._delivery import Delivery
 
 KEYS = {"k-1": bytes(range(32))}
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A handler that ends in order has as long as a busy machine needs."""
+    monkeypatch.setattr("openjobspec.serverless._attempt.WIND_UP", PATIENCE)
 
 
 def handler_with(run: Callable[[ojs.JobContext], Any], **options: Any) -> serverless.LambdaHandler:

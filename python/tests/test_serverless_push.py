@@ -166,7 +166,7 @@ def test_the_memory_of_deliveries_is_bounded() -> None:
     answer, _ = memory.begin("g")
     with pytest.raises(ValueError), memory.settling("g", answer):
         raise ValueError
-    assert isinstance(answer.exception(), ojs.OJSError), "what waits for it learns that it was given up"
+    assert isinstance(answer.exception(), ojs.OJSError), "those who wait get an error"
     assert arrive("g"), "and it may come again"
 
 

@@ -1,4 +1,4 @@
-"""An outcome as platforms are told of it."""
+"""An outcome in the forms that platforms take."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._delivery import Delivery
 from .errors import DeliveryFailedError
 
 
-def told(delivery: Delivery, outcome: Outcome) -> dict[str, Any]:
+def answered(delivery: Delivery, outcome: Outcome) -> dict[str, Any]:
     """The answer to a direct call: ``status``, ``job_id``, and ``result`` or ``error``."""
     path, members = reported(outcome)
     return {"status": "completed" if path == "/workers/ack" else "failed", "job_id": delivery.id, **members}

@@ -12,7 +12,7 @@ from .._outcome import COMPLETED
 from ..errors import OJSValidationError
 from ._deadline import Deadline
 from ._delivery import Delivery
-from ._ended import comes_again, raise_failure, told
+from ._ended import answered, comes_again, raise_failure
 from .push import PushHandler
 
 logger = logging.getLogger("openjobspec.serverless")
@@ -32,11 +32,11 @@ class LambdaHandler(PushHandler):
         lambda_handler = handler.handle_sqs   # or `handler` itself, which looks at the event
 
     Outcomes of jobs that SQS, EventBridge or a direct call has brought go to the server ``ojs_url``. Without one the
-    queue alone learns of them. A run ends ``safety_margin`` seconds before the function's own time-out.
+    answer to the queue is all there is. A run ends ``safety_margin`` seconds before the function's own time-out.
     """
 
     def __call__(self, event: Any, context: Any = None) -> Any:
-        """Takes an event of any kind, which it tells by its members."""
+        """Takes an event of any kind; its members say which."""
         if not isinstance(event, Mapping):
             raise OJSValidationError(
                 "the event must be an object: of SQS, a function URL, API Gateway, EventBridge, or a job",
@@ -54,8 +54,8 @@ class LambdaHandler(PushHandler):
         """Runs the jobs of a batch and returns those that SQS shall deliver again, as ``batchItemFailures``.
 
         The event source mapping needs ``ReportBatchItemFailures``. A message is delivered again when it cannot be read,
-        and when its outcome did not reach the server. With a server that has taken note of a failure, the server
-        decides about the next attempt.
+        and when its outcome did not reach the server. The server decides about the next attempt of a failure that it
+        has stored.
 
         As many messages run at a time as a worker would run jobs (``concurrency``). Those of a group of a FIFO queue
         run one after the other, and the first failure that will be tried again ends the work on the group: the message
@@ -96,20 +96,20 @@ class LambdaHandler(PushHandler):
 
     def handle_eventbridge(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
         """Runs the job in ``detail``. Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed
-        and no server knows: then Lambda calls the function again.
+        and no server has it: then Lambda calls the function again.
         """
         delivery = Delivery.of(event.get("detail"))
         outcome = self.run(delivery, Deadline.of_lambda(context, self._margin))
         if not self.report(delivery, outcome):
             raise_failure(outcome)
-        return told(delivery, outcome)
+        return answered(delivery, outcome)
 
     def handle_direct(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
         """Runs the job that the event is, and returns ``{"status", "job_id"}`` with its ``result`` or ``error``."""
         delivery = Delivery.of(event)
         outcome = self.run(delivery, Deadline.of_lambda(context, self._margin))
         self.report(delivery, outcome)
-        return told(delivery, outcome)
+        return answered(delivery, outcome)
 
     def _settled(self, record: Mapping[str, Any], deadline: Deadline) -> bool:
         """Runs the job of one message; false when SQS shall deliver it again."""

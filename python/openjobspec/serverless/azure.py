@@ -35,7 +35,7 @@ class AzureHandler(PushHandler):
     def handle_queue(self, message: Any) -> None:
         """Runs the job in a message of Service Bus or of a storage queue, and reports its outcome.
 
-        Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server knows: the message
+        Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server has it: the message
         is abandoned, and comes again. A lock must last fifteen seconds longer than ``timeout``.
         """
         delivery = Delivery.parse(message.get_body())

@@ -1,4 +1,4 @@
-"""What a platform is told when a job has failed."""
+"""The error for platforms that deliver an event again after an exception."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from ..errors import OJSError
 
 
 class DeliveryFailedError(OJSError):
-    """The job has failed, and no OJS server has taken note of it: the platform shall deliver the event again.
+    """The job has failed, and no OJS server has stored the failure: the platform shall deliver the event again.
 
-    Raised to platforms that learn of a failure by an exception (EventBridge, Pub/Sub, Service Bus). ``code`` and
+    Raised where an exception means failure to the platform (EventBridge, Pub/Sub, Service Bus). ``code`` and
     ``retryable`` are those of the failure.
     """
 

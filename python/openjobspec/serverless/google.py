@@ -42,7 +42,7 @@ class GoogleHandler(PushHandler):
         """Runs the job in the data of a Pub/Sub message, or the job that is the event's data itself, and reports its
         outcome.
 
-        Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server knows: Pub/Sub
+        Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server has it: Pub/Sub
         delivers it again. Its acknowledgement deadline must be ten seconds longer than ``timeout``.
         """
         delivery = Delivery.of(_data(event))

@@ -78,7 +78,7 @@ class FunctionHandler:
         #: Registers the handler of a job type, as :meth:`openjobspec.Worker.register`.
         self.register = self.worker.register
         self._margin = safety_margin
-        # Without a server the platform alone learns what has become of a job.
+        # Without a server the answer to the platform is all that says what has become of a job.
         self._has_server = (
             worker is not None or ojs_url is not None or "transport" in options or bool(os.environ.get("OJS_URL"))
         )
@@ -104,7 +104,7 @@ class FunctionHandler:
     # --- one job ---
 
     def run(self, delivery: Delivery, deadline: Deadline | None = None) -> Outcome:
-        """Runs the handler of one job and returns its outcome, which no server knows yet."""
+        """Runs the handler of one job and returns its outcome, which has not been reported yet."""
         runner = self._own_runner()
         try:
             plan, ctx, link = self._begin(delivery, runner.plans)
@@ -128,10 +128,10 @@ class FunctionHandler:
             await asyncio.get_running_loop().run_in_executor(None, link.close)
 
     def report(self, delivery: Delivery, outcome: Outcome) -> bool:
-        """Tells the server the outcome of a job that a queue has brought. Whether it has taken note.
+        """Reports the outcome of a job that a queue has brought. Returns whether the server has it.
 
-        A server that says that the job is settled, or another worker's by now, has taken note. A result that it refuses
-        (too large) is reported as a failure that is not tried again.
+        A server that answers that the job is settled, or another worker's by now, counts as having it. A result that it
+        refuses (too large) is reported as a failure that is not tried again.
         """
         if not self._has_server:
             return False
