@@ -9,10 +9,12 @@
 //! - lease tokens of one job only grow, across kills as well, and an old one is refused and changes nothing;
 //! - it comes to an end: when no job moves for a minute, the round ends and tells which jobs hang, and in which state.
 //!
-//! Trains have rounds of their own, with workers that are processes and are killed as well; operators cancel, hold and advance meanwhile:
-//! no job overtakes another one of its train or runs beside it, and none is stuck.
+//! Trains have rounds of their own, with workers that are processes and are killed as well; operators cancel, hold and
+//! advance meanwhile: no job overtakes another one of its train or runs beside it, and none is stuck.
 //!
-//! `OJS_FAULT_TRAINS`, `OJS_FAULT_CARS` and `OJS_FAULT_TRAIN_ROUNDS` are the size of those, `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS`, `OJS_FAULT_NODE_SECONDS` (a kill every few seconds for so long instead of a few at the
+//! `OJS_FAULT_TRAINS`, `OJS_FAULT_CARS` and `OJS_FAULT_TRAIN_ROUNDS` are the size of those.
+//!
+//! `OJS_FAULT_ROUNDS`, `OJS_FAULT_JOBS`, `OJS_FAULT_NODE_ROUNDS`, `OJS_FAULT_NODE_JOBS`, `OJS_FAULT_NODE_SECONDS` (a kill every few seconds for so long instead of a few at the
 //! beginning) and `OJS_FAULT_SEED` change the size and repeat a plan (the plan: sizes, outcomes and the times of
 //! the kills; how the operating system schedules the processes is its own affair).
 mod host;

@@ -24,7 +24,8 @@ pub async fn run(mut whereabouts: Whereabouts, ledger: Arc<Ledger>, mut random: 
     resent
 }
 
-/// Sends jobs with ids of their own until there is an answer, several as a batch; returns how often it had to be repeated.
+/// Sends jobs with ids of their own until there is an answer, several as a batch; returns how often it had to be
+/// repeated.
 pub async fn send(wire: &mut Wire, whereabouts: &mut Whereabouts, jobs: &[Value]) -> u64 {
     let (path, body) = match jobs {
         [job] => ("/jobs", job.to_string()),

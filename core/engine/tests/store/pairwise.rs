@@ -3,8 +3,8 @@
 //! stuck, the jobs of a train never run side by side, limits are kept, tenants are apart, counts are right (the audit
 //! ends each pair).
 //!
-//! Each store plays as many pairs as take it some seconds, others each time. `OJS_PAIRS` says how many, `OJS_PAIR_ROUNDS`
-//! makes each pair longer, `OJS_PAIR_SEED` repeats a run, `OJS_PAIR` names one pair (`Trains,Limits`).
+//! Each store plays some pairs, others each time. `OJS_PAIRS` says how many, `OJS_PAIR_ROUNDS` makes each pair longer,
+//! `OJS_PAIR_SEED` repeats a run, `OJS_PAIR` names one pair (`Trains,Limits`).
 use std::fmt;
 
 use ojs_engine::command::Reset;

@@ -110,9 +110,9 @@ impl PostgresTables {
         if !self.careful {
             let node = Arc::clone(&self.node);
             let leased = node.leased();
-            // Only where the token fits, so that the job will be changed and the change be checked: what is remembered may be out of
-            // date, and no command may be refused because of it. The row of a job with a place in a train is locked before its
-            // train, by all commands.
+            // Only where the token fits, so that the job will be changed and the change be checked: what is remembered
+            // may be out of date, and no command may be refused because of it. The row of a job with a place in a train
+            // is locked before its train, by all commands.
             wanted.retain(|(id, lease)| match leased.row(*id) {
                 Some(row) if *lease == Some(row.lease) && !row.has(flag::CAR) => {
                     self.unit_of_work.track(row.clone());
