@@ -93,7 +93,7 @@ async fn minutes_become_hours_and_end(b: Bench) {
     assert!(stored(&b).await.iter().all(|row| row.at > START + HOUR));
 }
 
-async fn scrape(b: &Bench, accept: &str) -> (String, String) {
+pub async fn scrape(b: &Bench, accept: &str) -> (String, String) {
     let request = Request::builder().uri("/metrics").header("accept", accept).body(Body::empty()).unwrap();
     let response = b.engine.router().oneshot(request).await.unwrap();
     assert_eq!(response.status().as_u16(), 200);

@@ -35,6 +35,8 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("PATCH", "/jobs/$job", r#"{"priority":5}"#),
     ("DELETE", "/jobs/$job", ""),
     ("GET", "/jobs/$job/events", ""),
+    ("GET", "/history", ""),
+    ("GET", "/history?queues=$queue", ""),
     ("GET", "/jobs/$active/history", ""),
     ("GET", "/jobs/$dead/lineage", ""),
     ("POST", "/jobs/$job/activate", "{}"),

@@ -39,6 +39,7 @@ mod lifecycle;
 mod limits;
 mod model;
 mod nodes;
+mod observability;
 mod pools;
 mod progress;
 mod queues;
