@@ -8,6 +8,7 @@ use std::time::Duration;
 use ojs_model::redact::{self, SecretUrl};
 
 use crate::kernel::clock::{Clock, SystemClock};
+use crate::kernel::event::EVENT_SOURCE;
 use crate::kernel::retention::Retention;
 use crate::outgoing::options::OutgoingOptions;
 use crate::store::seam::Store;
@@ -109,9 +110,6 @@ pub enum MissingTenant {
     /// It is refused with 422.
     Reject,
 }
-
-/// `source` of events where none was chosen.
-pub const EVENT_SOURCE: &str = "ojs://ojs/engine/local";
 
 /// Wraps a store in another one.
 pub type Between = fn(Arc<dyn Store>) -> Arc<dyn Store>;

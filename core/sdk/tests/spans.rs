@@ -222,6 +222,43 @@ async fn a_batch_has_one_span_for_the_request_and_one_per_job() {
 }
 
 #[tokio::test]
+async fn dt_every_span_of_the_document_has_its_name_its_kind_and_its_attributes() {
+    let program = Program::new().await;
+    let (handle, mut log) = program.worker();
+    program.client.enqueue("t.fail", ()).retry(retry()).await.unwrap();
+    runs(&mut log, 2).await;
+    handle.shutdown(None).await;
+    let [one, two] = ["t.ok", "t.ok"].map(|kind| JobRequest::new(kind, ()));
+    let waiting = program.client.enqueue_batch([one, two]).await.unwrap().remove(0).unwrap();
+    program.client.get_job(&waiting.id).await.unwrap();
+    program.client.cancel_job(&waiting.id).await.unwrap();
+    const ALL: &[&str] = &["messaging.system", "messaging.destination.name", "ojs.job.queue"];
+    const JOB: &[&str] = &["ojs.job.id", "ojs.job.type", "messaging.message.id"];
+    const RUN: &[&str] =
+        &["ojs.job.attempt", "ojs.job.state", "ojs.job.priority", "ojs.worker.id", "messaging.message.body.size"];
+    for (name, kind, operation, attributes) in [
+        ("default enqueue", SpanKind::Producer, Some("publish"), [ALL, JOB].concat()),
+        ("default enqueue_batch", SpanKind::Producer, Some("publish"), ALL.to_vec()),
+        ("default fetch", SpanKind::Consumer, None, ALL.to_vec()),
+        ("default process", SpanKind::Consumer, Some("process"), [ALL, JOB, RUN].concat()),
+        ("ojs.ack", SpanKind::Client, None, vec!["messaging.system", "ojs.job.id"]),
+        ("ojs.nack", SpanKind::Client, None, vec!["messaging.system", "ojs.job.id"]),
+        ("ojs.cancel", SpanKind::Client, None, vec!["ojs.job.id"]),
+        ("ojs.get_job", SpanKind::Client, None, vec!["ojs.job.id"]),
+    ] {
+        let spans = program.named(name);
+        assert!(!spans.is_empty(), "there is no span {name}: {:?}", program.finished());
+        for span in &spans {
+            assert_eq!(span.span_kind, kind, "{name}");
+            attributes.iter().for_each(|attribute| drop(text(span, attribute)));
+            if let Some(operation) = operation {
+                assert_eq!(text(span, "messaging.operation.type"), operation, "{name}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_refused_job_is_an_error() {
     let refusal = json!({"error": {"code": "queue_paused", "message": "no", "retryable": false}}).to_string();
     let program = Program::over(transport::from_fn(move |_| std::future::ready(Ok(Response::new(409, refusal.clone())))));

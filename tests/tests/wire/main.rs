@@ -3,6 +3,7 @@ mod bodies;
 mod bulk;
 mod connections;
 mod dialects;
+mod encrypted;
 mod fields;
 mod http;
 mod interop;

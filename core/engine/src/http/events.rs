@@ -7,7 +7,7 @@ use ojs_model::{ErrorCode, OjsError};
 use serde_json::json;
 
 use crate::engine::{Engine, MAX_WAIT};
-use crate::features::cloudevents::answer::{BATCH, MAX_BATCH_EVENTS, batch, wanted};
+use crate::features::cloudevents::answer::{BATCH, MAX_BATCH_EVENTS, batch};
 use crate::http::client_limit::Guest;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
@@ -65,6 +65,21 @@ fn answer(engine: &Engine, as_cloud_events: bool, page: &Page) -> Json {
     let (cursor, more) = last.map_or_else(|| (cursor.clone(), *has_more), |last| (last.place.cursor(), true));
     let answer = Json::ok(text).with_header("content-type", BATCH);
     answer.with_header("x-ojs-cursor", cursor).with_header("x-ojs-has-more", more)
+}
+
+/// Whether a client wants events as CloudEvents: `format=cloudevents`.
+///
+/// # Errors
+/// 400 for another format.
+pub fn wanted(params: &Params) -> Result<bool, OjsError> {
+    match params.get("format") {
+        None | Some("ojs") => Ok(false),
+        Some("cloudevents") => Ok(true),
+        Some(other) => {
+            let message = format!("format must be ojs or cloudevents, got '{other}'.");
+            Err(OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "format"})))
+        }
+    }
 }
 
 /// The answer.

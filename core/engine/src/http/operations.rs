@@ -171,4 +171,5 @@ pub const OPERATIONS: &[Operation] = &[
     at("DELETE", "/admin/routing/{type}", Operate),
     at("GET", "/jobs/{id}/history", Read),
     at("GET", "/jobs/{id}/lineage", Read),
+    at("GET", "/history", Inspect),
 ];

@@ -70,6 +70,7 @@ pub fn table() -> Vec<Route> {
         at(DELETE, "/jobs/{id}", delete(jobs::cancel)),
         at(GET, "/jobs/{id}/events", get(streams::job)),
         at(GET, "/jobs/{id}/explain", get(explain::explain)),
+        at(GET, "/history", get(history::search)),
         at(GET, "/jobs/{id}/history", get(history::get)),
         at(GET, "/jobs/{id}/lineage", get(history::lineage)),
         at(POST, "/jobs/{id}/activate", post(jobs::activate)),

@@ -44,8 +44,8 @@ pub struct Session {
     pub no_more: bool,
     /// The body of the answer.
     pub out: Sender<Bytes>,
-    /// The connection's place among those allowed.
-    pub _seat: Slot,
+    /// The connection's place among those allowed; a WebSocket keeps those of its channels itself.
+    pub _seat: Option<Slot>,
 }
 
 /// The client is gone, or all has been said.

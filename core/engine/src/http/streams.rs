@@ -13,10 +13,10 @@ use serde_json::json;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::engine::Engine;
-use crate::features::cloudevents::answer::wanted;
 use crate::features::queue_config::commands::GetQueue;
 use crate::http::caller::Asker;
 use crate::http::client_limit::{Full, Guest, Slot};
+use crate::http::events::wanted;
 use crate::http::follower::Subscription;
 use crate::http::frames::{Frames, Shape, Transition};
 use crate::http::guard::guest;
@@ -237,7 +237,7 @@ async fn open(engine: Engine, wish: Wish) -> Result<Response, Failure> {
         ends_with_job: wish.job.is_some(),
         no_more: ended.is_some(),
         out,
-        _seat: slot,
+        _seat: Some(slot),
     };
     tokio::spawn(session.run(frames));
     Ok(answer(streamed(body)))
@@ -249,6 +249,8 @@ pub struct Followed {
     pub messages: Receiver<bytes::Bytes>,
     /// To be replaced by [`Wish::shape_of`].
     pub shape: Arc<Mutex<Shape>>,
+    /// Its place among the streams, which is free as soon as the channel is dropped.
+    _seat: Slot,
 }
 
 /// Follows a channel for a WebSocket. It does not end with its job: a dead letter may run again.
@@ -269,10 +271,10 @@ pub async fn follow(engine: Engine, wish: Wish) -> Result<Followed, Failure> {
         ends_with_job: false,
         no_more: false,
         out,
-        _seat: slot,
+        _seat: None,
     };
     tokio::spawn(session.run(frames));
-    Ok(Followed { messages, shape })
+    Ok(Followed { messages, shape, _seat: slot })
 }
 
 /// Says why no further listener is accepted now.

@@ -46,6 +46,7 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("DELETE", "/jobs/{id}"),
     ("GET", "/jobs/{id}/events"),
     ("GET", "/jobs/{id}/explain"),
+    ("GET", "/history"),
     ("GET", "/jobs/{id}/history"),
     ("GET", "/jobs/{id}/lineage"),
     ("POST", "/jobs/{id}/activate"),

@@ -1,6 +1,6 @@
 //! `/ws`: channels of events over one WebSocket (extensions section 3).
 //!
-//! A channel is followed as a stream of server-sent events is, by a [`Session`](crate::http::sse::Session) of its own: so
+//! A channel is followed as a stream of server-sent events is, by a [`Session`](crate::http::sse::Session): so
 //! filters, resuming, losses of slow clients and limits are the same. This module has the conversation with the client.
 use std::sync::PoisonError;
 use std::task::Poll;
@@ -236,7 +236,7 @@ impl Conversation {
         let wish = Wish::of_channel(name, types, behind, self.guest.clone())?;
         self.check_may(&wish).await?;
         let known = self.channels.iter().position(|channel| channel.name == name);
-        // The place of the one that it replaces is free first.
+        // Its place is free for the new one at once, so a client that has all its places can resume.
         known.map(|index| self.channels.remove(index));
         let followed = follow(self.engine.clone(), wish).await?;
         self.channels.push(Channel { name: name.to_owned(), followed });
@@ -282,7 +282,7 @@ impl Conversation {
         })
     }
 
-    /// Refuses an id that is none of this server's. One that is too old is none of these: its channel begins with a gap.
+    /// Refuses an id that is none of this server's. An id that is only too old passes: its channel begins with a gap.
     async fn check_event_id(&self, id: &str) -> Result<(), Failure> {
         let end = self.engine.log_span(None).await?.end;
         if Place::parse(id).is_some_and(|place| place <= end) {

@@ -12,7 +12,8 @@ use ojs_model::envelope::DEFAULT_TENANT;
 use ojs_model::json::{self};
 use ojs_model::{JobId, JobState, Timestamp};
 
-use crate::options::EVENT_SOURCE;
+/// `source` of events where none was chosen.
+pub const EVENT_SOURCE: &str = "ojs://ojs/engine/local";
 
 /// A transition of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

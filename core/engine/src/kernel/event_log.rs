@@ -114,8 +114,8 @@ pub fn span(tables: &mut dyn Tables, at: Option<Timestamp>) -> Result<Span> {
     Ok(Span { oldest, end, at })
 }
 
-/// The newest event of a commit at this time that a filter wants, if the log still has it. It looks at a bounded number
-/// of commits.
+/// The newest event of a commit at this time that a filter wants, if the log still has it. It looks at a bounded
+/// number of commits.
 ///
 /// # Errors
 /// A store that cannot be read.
@@ -129,6 +129,60 @@ pub fn at(tables: &mut dyn Tables, filter: &EventFilter, at: i64) -> Result<Opti
         }
     }
     Ok(found)
+}
+
+/// A part of the log that is read backwards.
+#[derive(Debug, Clone, Copy)]
+pub struct Back {
+    /// Only what stands before this place; `None` is the end of the log.
+    pub before: Option<Place>,
+    /// Not before this time, milliseconds since the epoch.
+    pub start: i64,
+    /// Before this time.
+    pub end: i64,
+}
+
+/// Hands events over, the newest first, until `take` wants no more or `filter.scan` commits have been looked at.
+/// Returns the place before which it goes on; `None` when there is nothing further back.
+///
+/// # Errors
+/// A store that cannot be read.
+pub fn back(
+    tables: &mut dyn Tables,
+    filter: &EventFilter,
+    within: &Back,
+    mut take: impl FnMut(&Event) -> bool,
+) -> Result<Option<Place>> {
+    let (oldest, newest) = tables.log_span()?;
+    let low = first_since(tables, within.start, oldest, newest + 1)?;
+    let top = match within.before {
+        Some(place) => place.min(Place::before(newest + 1)),
+        None => Place::before(first_since(tables, within.end, oldest, newest + 1)?),
+    };
+    let mut high = top.batch + i64::from(top.index > 0);
+    let mut looked = 0;
+    while high > low {
+        let from = low.max(high.saturating_sub(BATCHES as i64));
+        let batches = tables.events_from(from, BATCHES)?;
+        for batch in batches.iter().rev().filter(|batch| batch.seq < high) {
+            let lines: Vec<&str> = batch.lines.lines().collect();
+            for (index, line) in lines.into_iter().enumerate().rev() {
+                let here = Place::of(batch.seq, index + 1);
+                if here < top
+                    && let Some(event) = decode(tables, filter, here, line)?
+                    && !take(&event)
+                {
+                    return Ok(Some(here));
+                }
+            }
+        }
+        high = from;
+        looked += BATCHES;
+        if looked >= filter.scan {
+            break;
+        }
+    }
+    Ok((high > low).then(|| Place::before(high)))
 }
 
 /// The newest events that a filter wants, the oldest of them first; the cursor is behind the end of the log, so nothing follows.

@@ -23,6 +23,8 @@ crate::on_every_store!(
     errors_that_differ_in_numbers_have_one_fingerprint,
     the_lineage_of_a_step_is_its_whole_workflow,
     what_is_not_there_has_no_history,
+    a_search_finds_the_newest_first_and_goes_back_page_by_page,
+    a_search_is_narrowed_by_type_queue_actor_and_time,
 );
 
 const RETRIED: &str = r#"{"type":"t","args":[{"n":1}],"options":{"queue":"q","retry":{"max_attempts":3,"initial_interval":"PT2S","jitter":false}}}"#;
@@ -261,4 +263,56 @@ async fn what_is_not_there_has_no_history(b: Bench) {
         let (status, body) = b.http("GET", &path, "").await;
         assert_eq!((status, &body["error"]["code"]), (404, &json!("not_found")), "{path}");
     }
+}
+
+async fn a_search_finds_the_newest_first_and_goes_back_page_by_page(b: Bench) {
+    for _ in 0..3 {
+        b.job_in(JobState::Completed).await;
+        b.advance(seconds(1)).await;
+    }
+    let whole = get(&b, "/history?limit=1000").await;
+    let events = whole["events"].as_array().unwrap();
+    assert_eq!((events.len(), &whole["total_estimate"], &whole["next_cursor"]), (18, &json!(18), &Value::Null), "{whole}");
+    let expected = [">available", "created", ">active", "attempt_started", ">completed", "attempt_completed"];
+    let mut one: Vec<String> = told(&whole)[..6].to_vec();
+    one.sort();
+    let mut wanted = expected.map(str::to_owned).to_vec();
+    wanted.sort();
+    assert_eq!(one, wanted);
+    assert_eq!(told(&whole)[0], "attempt_completed", "the newest first");
+    let times: Vec<&str> = events.iter().map(|event| event["timestamp"].as_str().unwrap()).collect();
+    assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    let (mut paged, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = get(&b, &format!("/history?limit=4{cursor}")).await;
+        paged.extend(page["events"].as_array().unwrap().clone());
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(json!(paged), whole["events"]);
+}
+
+async fn a_search_is_narrowed_by_type_queue_actor_and_time(b: Bench) {
+    b.job_in(JobState::Discarded).await;
+    b.advance(seconds(60)).await;
+    b.enqueue(r#"{"type":"other","args":["secret"],"options":{"queue":"r"}}"#).await;
+    let found = async |query: &str| told(&get(&b, &format!("/history?{query}")).await);
+    assert_eq!(found("event_types=job.attempt_failed,job.discarded").await, ["discarded", "attempt_failed"]);
+    assert_eq!(found("queues=r").await, [">available", "created"]);
+    assert_eq!(found("job_types=other&actor_type=client").await, ["created"]);
+    assert_eq!(found("start=2026-01-01T00:00:30Z").await, [">available", "created"]);
+    assert_eq!(found("end=2026-01-01T00:00:30Z&actor_type=client").await, ["created"]);
+    assert_eq!(found("queues=never").await, Vec::<String>::new());
+    assert!(!get(&b, "/history").await.to_string().contains("secret"), "arguments are no part of a history");
+    for (query, status, field) in [
+        ("query=timeout", 501, "query"),
+        ("actor_type=robot", 400, "actor_type"),
+        ("cursor=nonsense", 400, "cursor"),
+        ("start=yesterday", 400, "start"),
+    ] {
+        let (got, body) = b.http("GET", &format!("/history?{query}"), "").await;
+        assert_eq!((got, &body["error"]["details"]["field"]), (status, &json!(field)), "{query}: {body}");
+    }
+    let (_, headers, _) = crate::tenants::ask(b.engine.router(), &[], "GET", "/history?limit=5000", &Value::Null).await;
+    assert_eq!(headers["x-ojs-limit-clamped"], "1000");
 }

@@ -36,6 +36,8 @@ const PROBES: &[(&str, &str, &str)] = &[
     ("DELETE", "/jobs/$job", ""),
     ("GET", "/jobs/$job/events", ""),
     ("GET", "/jobs/$job/explain", ""),
+    ("GET", "/history", ""),
+    ("GET", "/history?queues=$queue", ""),
     ("GET", "/jobs/$active/history", ""),
     ("GET", "/jobs/$dead/lineage", ""),
     ("POST", "/jobs/$job/activate", "{}"),

@@ -43,6 +43,7 @@ mod limits;
 mod model;
 mod nodes;
 mod pairwise;
+mod observability;
 mod pools;
 mod progress;
 mod queues;

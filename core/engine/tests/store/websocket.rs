@@ -389,7 +389,10 @@ async fn a_client_has_its_share_of_sockets_and_channels() {
     assert_eq!(served.refusal(&[]).await, 429);
     // The same channel again takes no further place.
     follow(&mut last, "all", json!({"event_types": ["job.started"]})).await;
+    follow(&mut last, "all", json!({"last_event_id": "0.0", "event_types": ["job.enqueued"]})).await;
+    assert_eq!(hear(&mut last).await["event"], "job.enqueued", "from the beginning, in the same place");
     ask(&mut last, json!({"action": "unsubscribe", "channel": "all"})).await;
+    follow(&mut last, "queue:q", json!({})).await;
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 mod chain;
 mod enqueue;
 mod execution;
+mod logging;
 
 pub(crate) use chain::ENQUEUE_ORDER;
 pub use chain::{Chain, IntoLayer};
@@ -12,3 +13,4 @@ pub(crate) use enqueue::Terminal;
 pub use enqueue::{EnqueueMiddleware, EnqueueNext};
 pub(crate) use execution::Innermost;
 pub use execution::{Middleware, Next};
+pub use logging::Logging;

@@ -1,12 +1,9 @@
 //! How events are printed as CloudEvents.
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use ojs_model::json::{push_member, push_text};
-use ojs_model::{ErrorCode, OjsError};
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::http::request::Params;
 use crate::kernel::event::Event;
 
 /// Media type of one event in structured mode.
@@ -100,8 +97,8 @@ impl CloudEvent {
     }
 }
 
-/// A value as a header has it (CloudEvents HTTP binding, section 3.1.3.2): all but printable ASCII characters, and space,
-/// quotation mark and percent sign, are percent-encoded.
+/// A value as a header has it (CloudEvents HTTP binding, section 3.1.3.2): space, quotation mark, percent sign and all
+/// that is not printable ASCII are percent-encoded.
 fn percent_encoded(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -112,21 +109,6 @@ fn percent_encoded(value: &str) -> String {
         }
     }
     out
-}
-
-/// Whether a client wants events as CloudEvents: `format=cloudevents`.
-///
-/// # Errors
-/// 400 for another format.
-pub fn wanted(params: &Params) -> Result<bool, OjsError> {
-    match params.get("format") {
-        None | Some("ojs") => Ok(false),
-        Some("cloudevents") => Ok(true),
-        Some(other) => {
-            let message = format!("format must be ojs or cloudevents, got '{other}'.");
-            Err(OjsError::new(ErrorCode::InvalidRequest, message).with_details(json!({"field": "format"})))
-        }
-    }
 }
 
 /// A batch of as many of the events as may stand in one, and how many they are.
@@ -151,9 +133,10 @@ pub fn batch(events: &[Event], source: &str) -> (String, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ojs_model::Timestamp;
-    use serde_json::Value;
+    use serde_json::{Value, json};
+
+    use super::*;
 
     fn event(subject: &str) -> Event {
         Event {

@@ -1,6 +1,6 @@
 //! CloudEvents 1.0: events are given out as CloudEvents, and a CloudEvent may enqueue a job (extensions section 24).
 //!
-//! Jobs are never CloudEvents. Events are where a client asks for that form: in `/events`, `/events/stream` and webhooks.
+//! Jobs are never CloudEvents. Events are, where a client asks for that form: `/events`, `/events/stream` and webhooks.
 pub mod answer;
 mod commands;
 pub(crate) mod routes;

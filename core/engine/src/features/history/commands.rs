@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::answer::History;
 use super::attempts::{Attempt, attempts};
 use super::lineage::{self, Lineage};
+use super::search::Wanted;
 use super::timeline::{Cancellation, timeline};
 use crate::error::{Applied, Result};
-use crate::kernel::event::{Event, EventFilter};
-use crate::kernel::event_log;
+use crate::kernel::event::{Event, EventFilter, Place};
+use crate::kernel::event_log::{self, Back};
 use crate::kernel::job::JobView;
 use crate::kernel::typed::Query;
 use crate::kernel::view::view;
@@ -28,6 +29,34 @@ impl Query for GetHistory {
         let cancelled = cancellation(tables, &view)?;
         let events = timeline(&view, &attempts, &cancelled);
         Ok(History { job: self.0, events, attempts, releases: view.row.releases })
+    }
+}
+
+/// Events of all jobs, the newest first: from the event log, as far as it reaches back.
+#[derive(Debug, Clone)]
+pub struct SearchHistory {
+    /// Queues, job types, the size of the page, and how many commits one request looks at.
+    pub filter: EventFilter,
+    /// What else is looked for.
+    pub wanted: Wanted,
+    /// Only what stands before this place; `None` is the end of the log.
+    pub before: Option<Place>,
+}
+
+impl Query for SearchHistory {
+    /// The events as they are answered, and where the next page begins; `None` when there is nothing further back.
+    type Reply = (Vec<Value>, Option<Place>);
+
+    fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
+        let tenant = tables.names().scope.id().cloned();
+        let filter = EventFilter { tenant, transitions: true, ..self.filter.clone() };
+        let within = Back { before: self.before, start: self.wanted.start, end: self.wanted.end };
+        let mut entries = Vec::new();
+        let next = event_log::back(tables, &filter, &within, |event| {
+            entries.extend(self.wanted.entries(event));
+            entries.len() < filter.limit
+        })?;
+        Ok((entries, next))
     }
 }
 

@@ -9,4 +9,5 @@ pub mod commands;
 mod fingerprint;
 mod lineage;
 pub(crate) mod routes;
+mod search;
 mod timeline;

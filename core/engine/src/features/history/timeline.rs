@@ -21,12 +21,20 @@ pub(super) enum Actor {
 
 impl Actor {
     pub(super) fn to_value(&self) -> Value {
-        let (kind, id) = match self {
-            Self::Client(id) => ("client", id.as_deref()),
-            Self::Worker(id) => ("worker", id.as_deref()),
-            Self::System => ("system", None),
+        let id = match self {
+            Self::Client(id) | Self::Worker(id) => id.as_deref(),
+            Self::System => None,
         };
-        json!({"type": kind, "id": id})
+        json!({"type": self.kind(), "id": id})
+    }
+
+    /// The word on the wire.
+    pub(super) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Client(_) => "client",
+            Self::Worker(_) => "worker",
+            Self::System => "system",
+        }
     }
 }
 
