@@ -160,6 +160,10 @@ public final class OJSWorker implements AutoCloseable {
         return this;
     }
 
+    int concurrency() {
+        return settings.options().concurrency();
+    }
+
     /** What its requests are made with. */
     synchronized OJSClient client() {
         if (settings.client() != null) return settings.client();
