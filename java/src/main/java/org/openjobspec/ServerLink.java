@@ -48,7 +48,10 @@ final class ServerLink implements JobContext.Link {
         Object worker = lease.get("worker_id");
         if (client == null || worker == null) return null;
         try {
-            Object beat = Map.of("worker_id", worker, "state", "running", "active_jobs", List.of(job.id()));
+            Object token = lease.get("lease_token");
+            Object tokens = token == null ? null : Map.of(job.id(), token);
+            Object beat = Operation.members("worker_id", worker, "state", "running",
+                    "active_jobs", List.of(job.id()), "lease_tokens", tokens);
             Map<String, Object> answer = Members.of(client.request("POST", "/workers/heartbeat", beat));
             if (Members.list(answer, "cancelled_jobs").contains(job.id())) return CancelReason.CANCELLED;
             boolean says = answer.containsKey("jobs_extended");
