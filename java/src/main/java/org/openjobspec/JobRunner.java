@@ -86,7 +86,7 @@ public final class JobRunner {
             byte[] clear = client().connection().decrypted(Json.bytes(job));
             int attempt = Math.max(job.attempt(), 1);
             Frames.Entry entry = new Frames.Entry(0, job.id(), job.type(), job.queue(), attempt, clear);
-            ServerLink link = new ServerLink(job, lease, server ? client() : null);
+            ServerLink link = new ServerLink(job, lease, client(), server);
             outcome = within(limit, new JobContext(link, entry));
             link.close();
         } catch (OJSException e) {

@@ -160,11 +160,7 @@ public final class OJSWorker implements AutoCloseable {
         return this;
     }
 
-    int concurrency() {
-        return settings.options().concurrency();
-    }
-
-    /** What its requests are made with. */
+    /** The client that the worker was given, else one of its own. */
     synchronized OJSClient client() {
         if (settings.client() != null) return settings.client();
         if (ownClient == null) ownClient = settings.connection().build();
@@ -254,6 +250,11 @@ public final class OJSWorker implements AutoCloseable {
     /** The queues, in order of preference. */
     public List<String> queues() {
         return settings.options().queues();
+    }
+
+    /** Handlers that run at a time. */
+    int concurrency() {
+        return settings.options().concurrency();
     }
 
     /** Handlers that run now. */

@@ -19,16 +19,18 @@ final class ServerLink implements JobContext.Link {
     private final Job job;
     private final Map<String, Object> lease;
     private final OJSClient client;
+    private final OJSClient producer;
     private Object state;
     private Map<String, Object> steps;
     private Map<String, Object> report;
     private long reported = System.nanoTime() - PAUSE;
 
-    /** {@code client} is null where there is no server. */
-    ServerLink(Job job, Map<String, Object> lease, OJSClient client) {
+    /** {@code producer} is what the handler enqueues with; {@code server} is whether it leads to the job's server. */
+    ServerLink(Job job, Map<String, Object> lease, OJSClient producer, boolean server) {
         this.job = job;
         this.lease = lease;
-        this.client = client;
+        this.producer = producer;
+        this.client = server ? producer : null;
         Map<String, Object> checkpoint = Members.object(job.members(), "checkpoint", Map.of());
         state = checkpoint.get("state");
         steps = Map.of();
@@ -41,6 +43,11 @@ final class ServerLink implements JobContext.Link {
     /** The run is over: its last report of progress is sent before the platform may freeze the process. */
     synchronized void close() {
         if (report != null) sendReport();
+    }
+
+    /** What the handler enqueues with. */
+    public OJSClient client() {
+        return producer;
     }
 
     @Override
