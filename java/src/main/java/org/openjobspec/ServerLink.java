@@ -55,8 +55,8 @@ final class ServerLink implements JobContext.Link {
         Object worker = lease.get("worker_id");
         if (client == null || worker == null) return null;
         try {
-            Object token = lease.get("lease_token");
-            Object tokens = token == null ? null : Map.of(job.id(), token);
+            Object fence = lease.get("lease_token");
+            Object tokens = fence == null ? null : Map.of(job.id(), fence);
             Object beat = Operation.members("worker_id", worker, "state", "running",
                     "active_jobs", List.of(job.id()), "lease_tokens", tokens);
             Map<String, Object> answer = Members.of(client.request("POST", "/workers/heartbeat", beat));
