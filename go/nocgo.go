@@ -7,6 +7,9 @@ import "errors"
 // Without cgo there is no engine, and so no client and no worker. What is left is what handlers are made of: jobs,
 // contexts, middleware, errors and [Registry].
 
+// Client needs the engine. Without cgo there is no function that makes one.
+type Client struct{}
+
 // fill does nothing: defaults of job types are set by workers and tasks.
 func (r *JobRequest) fill() { r.filled = true }
 

@@ -17,6 +17,7 @@ import (
 const (
 	memberState = "$ojs.state"
 	memberSteps = "$ojs.steps"
+	longestStep = 255 // Bytes.
 )
 
 // document is the checkpoint of a job with the results of its steps.
@@ -63,7 +64,10 @@ func (l *link) Heartbeat() (ojs.CancelReason, error) {
 	if l.server == nil || l.d.worker == "" {
 		return 0, nil
 	}
-	said := map[string]any{"worker_id": l.d.worker, "active_jobs": []string{l.d.about.ID}}
+	said := map[string]any{"worker_id": l.d.worker, "state": "running", "active_jobs": []string{l.d.about.ID}}
+	if l.d.about.Lease != nil {
+		said["lease_tokens"] = map[string]any{l.d.about.ID: l.d.about.Lease}
+	}
 	text, err := l.server.send(l.ctx, http.MethodPost, "/workers/heartbeat", said)
 	if err != nil {
 		return 0, err
@@ -102,6 +106,12 @@ func (l *link) Progress(report []byte) error {
 func (l *link) Save(step string, state []byte) (sequence int64, why ojs.CancelReason, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if step == "" && string(state) == "null" {
+		return 0, 0, invalid("a checkpoint must not be null: delete it instead")
+	}
+	if len(step) > longestStep {
+		return 0, 0, invalid("the name of a step has 1 to %d bytes", longestStep)
+	}
 	before := l.document()
 	next := document{State: before.State, Steps: map[string]json.RawMessage{}}
 	for name, result := range before.Steps {
@@ -113,7 +123,7 @@ func (l *link) Save(step string, state []byte) (sequence int64, why ojs.CancelRe
 		next.Steps[step] = state
 	}
 	var whole any = next
-	if len(next.Steps) == 0 {
+	if len(next.Steps) == 0 && !reserved(next.State) {
 		whole = next.State
 	}
 	text, why, err := l.put("checkpoint", map[string]any{"state": whole})
@@ -126,6 +136,13 @@ func (l *link) Save(step string, state []byte) (sequence int64, why ojs.CancelRe
 	}
 	l.saved = &next
 	return told.Sequence, 0, nil
+}
+
+// reserved is whether a document of the handler looks like one with steps: it is put into one, or it would be read as
+// one.
+func reserved(state json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(state, &members) == nil && (members[memberState] != nil || members[memberSteps] != nil)
 }
 
 // Saved is what this run, or an attempt before it, has saved; nil when there is nothing.

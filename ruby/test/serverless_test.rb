@@ -116,6 +116,16 @@ class ServerlessTest < Minitest::Test
     assert_equal 3, @calls
   end
 
+  # Each job waits for the other one.
+  def test_jobs_of_a_standard_queue_run_side_by_side
+    queue = handler
+    one, two = Queue.new, Queue.new
+    queue.register("one") { (two << 1) && pop(one) }
+    queue.register("two") { (one << 1) && pop(two) }
+    assert_equal %w[m3], again(queue, sqs("m1", plain("one")), sqs("m2", plain("two")), sqs("m3", plain("email.fail")))
+    assert_empty again(queue)
+  end
+
   def test_the_server_learns_the_outcomes_of_a_batch
     ran = handler(ojs_url: server)
     done, one = leased("email.send")

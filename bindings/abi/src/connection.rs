@@ -100,8 +100,8 @@ impl Connection {
         }
     }
 
-    /// A delivered job with its arguments in the clear, as a worker on this connection hands it to its handler. A job that is not
-    /// encrypted comes back as it is.
+    /// A delivered job with its arguments in the clear, as a worker on this connection hands it to its handler. A job
+    /// that is not encrypted comes back as it is.
     ///
     /// # Errors
     /// The job is encrypted, and its arguments cannot be read with the keys of this connection.

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,6 +80,23 @@ func TestInAFIFOQueueTheServersRetryDoesNotOvertakeTheGroup(t *testing.T) {
 	}
 	if attempt := w.job(first).Attempt; attempt != 1 {
 		t.Fatal(attempt)
+	}
+}
+
+// Each job waits for the other one.
+func TestJobsOfAStandardQueueRunSideBySide(t *testing.T) {
+	handler, _ := lambdaHandler()
+	var both sync.WaitGroup
+	both.Add(2)
+	handler.Register("car.meet", func(context.Context, serverless.Job) error {
+		both.Done()
+		both.Wait()
+		return nil
+	})
+	names := again(t, handler,
+		message("m1", car("car.meet", 1)), message("m2", car("car.meet", 2)), message("m3", car("car.fail", 3)))
+	if names != "m3" {
+		t.Fatal(names)
 	}
 }
 

@@ -202,6 +202,26 @@ func TestAContextReachesTheServer(t *testing.T) {
 	must(t, worker.Start(ctx))
 	w.isIn(id, ojs.Completed)
 
+	// A checkpoint that looks like the document itself stays what it is.
+	odd := serverless.NewLambdaHandler(serverless.WithOJSURL(w.server.URL()), quiet)
+	odd.RegisterHandler("odd", func(ctx ojs.JobContext) error {
+		_, err := ctx.Checkpoint(ojs.Obj{"$ojs.steps": ojs.Obj{"mine": 1}})
+		must(t, err)
+		kept, err := w.client.Request(ctx, "GET", "/jobs/"+ctx.Job.ID+"/checkpoint", nil)
+		if err != nil || !strings.Contains(string(kept), `"$ojs.state":{"$ojs.steps":{"mine":1}}`) {
+			t.Error(string(kept), err)
+		}
+		if _, err := ctx.Checkpoint(nil); err == nil {
+			t.Error("null is saved")
+		}
+		return nil
+	})
+	id, body = w.leased("odd", nil)
+	if names := again(t, odd, message("m1", body)); names != "" {
+		t.Fatal(names)
+	}
+	w.isIn(id, ojs.Completed)
+
 	// And the other way round: the function finds what an attempt before it has saved. Without a server nothing is kept.
 	const state = `{"$ojs.state":{"page":7},"$ojs.steps":{"charge":"ch_1"}}`
 	const saved = `{"id":"1","type":"find","args":[],"checkpoint":{"state":` + state + `}}`

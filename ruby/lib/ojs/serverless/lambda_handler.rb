@@ -28,16 +28,11 @@ module OJS
       # A message comes again when it cannot be read, and when its outcome did not reach the server. Where the server
       # has taken note of a failure, the server decides about the next attempt. In a FIFO queue the first failure that
       # will be tried again ends the work on its message group: that message and those behind it come again, and other
-      # groups go on.
+      # groups go on. Jobs of other queues run side by side, as many as a worker would run.
       def handle_sqs(event:, context: nil)
         deadline = Deadline.of_lambda(context, @margin)
-        stopped = {}
-        failed = event.fetch("Records", []).reject do |record|
-          group = group(record)
-          done = !stopped[group] && !deadline.passed? && settled?(record, deadline, ordered: !group.nil?)
-          stopped[group] = true unless done || group.nil?
-          done
-        end
+        records = event.fetch("Records", [])
+        failed = records.any? { |record| group(record) } ? in_order(records, deadline) : side_by_side(records, deadline)
         { "batchItemFailures" => failed.map { |record| { "itemIdentifier" => record["messageId"] } } }
       end
 
@@ -67,6 +62,32 @@ module OJS
 
       private
 
+      # The records of a FIFO queue that shall come again.
+      def in_order(records, deadline)
+        stopped = {}
+        records.reject do |record|
+          group = group(record)
+          done = !stopped[group] && settled?(record, deadline, ordered: true)
+          stopped[group] = true unless done
+          done
+        end
+      end
+
+      # The records of a standard queue that shall come again.
+      def side_by_side(records, deadline)
+        waiting = Queue.new(records.each_with_index.to_a).close
+        failed = Queue.new
+        threads = Array.new([worker.concurrency, records.size].min) do
+          Thread.new do
+            while (record, place = waiting.pop)
+              failed << [place, record] unless settled?(record, deadline, ordered: false)
+            end
+          end
+        end
+        threads.each(&:join)
+        Array.new(failed.size) { failed.pop }.sort_by(&:first).map(&:last)
+      end
+
       def http?(event)
         event.key?("httpMethod") || !event.dig("requestContext", "http").nil?
       end
@@ -83,6 +104,8 @@ module OJS
 
       # Runs the job of one message; false when SQS shall deliver it again.
       def settled?(record, deadline, ordered:)
+        return false if deadline.passed?
+
         delivery = Delivery.read(record["body"].to_s)
         return true if record.dig("attributes", "ApproximateReceiveCount").to_i > 1 && @runner.stale?(delivery)
 

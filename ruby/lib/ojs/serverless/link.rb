@@ -70,6 +70,7 @@ module OJS
       def beat
         job = @delivery.job_id
         said = { worker_id: @delivery.worker_id, state: "running", active_jobs: [job] }
+        said[:lease_tokens] = { job => @delivery.lease[:lease_token] } if @delivery.fenced?
         answer = @transport.request("POST", "/workers/heartbeat", said) || {}
         return stop(:cancelled) if answer.fetch("cancelled_jobs", []).include?(job)
 

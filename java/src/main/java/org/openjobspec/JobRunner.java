@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Runs single jobs with the handlers and the middleware of a worker that is never started: for jobs that come by another way than the
- * worker's fetches, such as the event of a serverless function.
+ * Runs single jobs with the handlers and the middleware of a worker that is never started: for jobs that come by
+ * another way than the worker's fetches, such as the event of a serverless function.
  */
 public final class JobRunner {
     /** What a handler that was asked to stop gets to end in order, in milliseconds. */
@@ -33,7 +33,8 @@ public final class JobRunner {
      * What came of a run.
      *
      * @param completed whether the handler returned
-     * @param members what the protocol says about it: {@code result}, or {@code error} and perhaps {@code requeue} and {@code delay_ms}
+     * @param members what the protocol says about it: {@code result}, or {@code error} and perhaps {@code requeue}
+     *     and {@code delay_ms}
      */
     public record Ended(boolean completed, Map<String, Object> members) {
         private static Ended of(Outcome outcome) {
@@ -61,14 +62,19 @@ public final class JobRunner {
         return server;
     }
 
+    /** How many jobs run at a time, where several come at once. */
+    public int concurrency() {
+        return worker.concurrency();
+    }
+
     /** What requests to the server are made with. */
     public OJSClient client() {
         return worker.client();
     }
 
     /**
-     * Runs the handler of a job and returns what came of it. The handler is asked to stop when its time is up; one that does not stop runs on
-     * in its thread, and what it does changes nothing.
+     * Runs the handler of a job and returns what came of it. The handler is asked to stop when its time is up; one that
+     * does not stop runs on in its thread, and what it does changes nothing.
      *
      * @param job the job as it was delivered
      * @param lease what proves the lease: {@code worker_id}, {@code lease_token}
@@ -80,7 +86,7 @@ public final class JobRunner {
             byte[] clear = client().connection().decrypted(Json.bytes(job));
             int attempt = Math.max(job.attempt(), 1);
             Frames.Entry entry = new Frames.Entry(0, job.id(), job.type(), job.queue(), attempt, clear);
-            ServerLink link = new ServerLink(job, lease, server ? client() : null);
+            ServerLink link = new ServerLink(job, lease, client(), server);
             outcome = within(limit, new JobContext(link, entry));
             link.close();
         } catch (OJSException e) {

@@ -297,6 +297,11 @@ public final class OJSWorker implements AutoCloseable {
         return settings.options().queues();
     }
 
+    /** Handlers that run at a time. */
+    int concurrency() {
+        return settings.options().concurrency();
+    }
+
     /** Handlers that run now. */
     public int activeJobs() {
         return loop == null ? 0 : loop.active();

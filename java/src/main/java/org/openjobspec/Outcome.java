@@ -38,8 +38,8 @@ record Outcome(long token, int kind, byte[] payload, long delayMs) {
 
     /** The job fails before a handler of it has run, or because its handler does not end. */
     static Outcome refused(String code, String type, String message, boolean retryable) {
-        byte[] about = Json.bytes(Map.of("code", code, "type", type, "message", clean(message), "retryable", retryable));
-        return new Outcome(0, FAILED, about, 0);
+        Object about = Map.of("code", code, "type", type, "message", clean(message), "retryable", retryable);
+        return new Outcome(0, FAILED, Json.bytes(about), 0);
     }
 
     /** The path of the plain protocol by which the outcome is reported. */

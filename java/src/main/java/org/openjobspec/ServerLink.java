@@ -19,21 +19,25 @@ final class ServerLink implements JobContext.Link {
     private final Job job;
     private final Map<String, Object> lease;
     private final OJSClient client;
+    private final OJSClient producer;
     private Object state;
     private Map<String, Object> steps;
     private Map<String, Object> report;
     private long reported = System.nanoTime() - PAUSE;
 
-    /** {@code client} is null where there is no server. */
-    ServerLink(Job job, Map<String, Object> lease, OJSClient client) {
+    /** {@code producer} is what the handler enqueues with; {@code server} is whether it leads to the job's server. */
+    ServerLink(Job job, Map<String, Object> lease, OJSClient producer, boolean server) {
         this.job = job;
         this.lease = lease;
-        this.client = client;
+        this.producer = producer;
+        this.client = server ? producer : null;
         Map<String, Object> checkpoint = Members.object(job.members(), "checkpoint", Map.of());
-        Map<String, Object> document = checkpoint.get("state") instanceof Map<?, ?> found ? Members.of(found) : Map.of();
-        boolean hasSteps = document.get(STEPS) instanceof Map<?, ?>;
-        steps = hasSteps ? Members.of(document.get(STEPS)) : Map.of();
-        state = hasSteps ? document.get(STATE) : checkpoint.get("state");
+        state = checkpoint.get("state");
+        steps = Map.of();
+        if (state instanceof Map<?, ?> document && document.get(STEPS) instanceof Map<?, ?> kept) {
+            state = document.get(STATE);
+            steps = Members.of(kept);
+        }
     }
 
     /** The run is over: its last report of progress is sent before the platform may freeze the process. */
@@ -41,18 +45,27 @@ final class ServerLink implements JobContext.Link {
         if (report != null) sendReport();
     }
 
+    /** What the handler enqueues with. */
+    public OJSClient client() {
+        return producer;
+    }
+
     @Override
     public CancelReason heartbeat(long token) {
         Object worker = lease.get("worker_id");
         if (client == null || worker == null) return null;
         try {
-            Map<String, Object> beat = Operation.members("worker_id", worker, "state", "running", "active_jobs", List.of(job.id()));
+            Object fence = lease.get("lease_token");
+            Object tokens = fence == null ? null : Map.of(job.id(), fence);
+            Object beat = Operation.members("worker_id", worker, "state", "running",
+                    "active_jobs", List.of(job.id()), "lease_tokens", tokens);
             Map<String, Object> answer = Members.of(client.request("POST", "/workers/heartbeat", beat));
             if (Members.list(answer, "cancelled_jobs").contains(job.id())) return CancelReason.CANCELLED;
-            boolean lost = answer.containsKey("jobs_extended") && !Members.list(answer, "jobs_extended").contains(job.id());
-            return lost ? CancelReason.LEASE_LOST : null;
+            boolean says = answer.containsKey("jobs_extended");
+            return says && !Members.list(answer, "jobs_extended").contains(job.id()) ? CancelReason.LEASE_LOST : null;
         } catch (OJSException e) {
-            LOG.log(System.Logger.Level.WARNING, "the heartbeat of job {0} was not taken: {1}", job.id(), e.getMessage());
+            LOG.log(System.Logger.Level.WARNING, "the heartbeat of job {0} was not taken: {1}", job.id(),
+                    e.getMessage());
             return null;
         }
     }
@@ -71,21 +84,23 @@ final class ServerLink implements JobContext.Link {
         try {
             put("progress", said);
         } catch (OJSException e) { // the job does not depend on it
-            LOG.log(System.Logger.Level.DEBUG, "a report of progress of job {0} was not taken: {1}", job.id(), e.getMessage());
+            LOG.log(System.Logger.Level.DEBUG, "a report of progress of job {0} was not taken: {1}", job.id(),
+                    e.getMessage());
         }
     }
 
     @Override
     public synchronized JobContext.Saved save(long token, String step, byte[] text) {
         if (client == null) {
-            throw new OJSException.Validation("checkpoints are kept by the server: give the function its URL, ojsUrl or OJS_URL");
+            String message = "checkpoints are kept by the server: give the function its URL, ojsUrl or OJS_URL";
+            throw new OJSException.Validation(message);
         }
         Object value = Json.parse(text);
         Map<String, Object> next = new LinkedHashMap<>(steps);
         if (step.isEmpty()) {
             if (value == null) throw new OJSException.Validation("a checkpoint must not be null: delete it instead");
         } else {
-            if (Native.utf8(step).length > LONGEST) throw new OJSException.Validation("the name of a step has 1 to 255 bytes");
+            checkName(step);
             next.put(step, value);
         }
         Object kept = step.isEmpty() ? value : state;
@@ -95,14 +110,24 @@ final class ServerLink implements JobContext.Link {
             steps = next;
             return new JobContext.Saved(Members.number(Members.of(answer), "sequence", 0), null);
         } catch (OJSException.Conflict e) {
-            boolean cancelled = e.details() instanceof Map<?, ?> details && "cancelled".equals(details.get("current_state"));
-            return new JobContext.Saved(0, cancelled ? CancelReason.CANCELLED : CancelReason.LEASE_LOST);
+            return new JobContext.Saved(0, lost(e));
         }
+    }
+
+    private static void checkName(String step) {
+        if (Native.utf8(step).length <= LONGEST) return;
+        throw new OJSException.Validation("the name of a step has 1 to " + LONGEST + " bytes");
+    }
+
+    private static CancelReason lost(OJSException.Conflict e) {
+        Object state = e.details() instanceof Map<?, ?> details ? details.get("current_state") : null;
+        return "cancelled".equals(state) ? CancelReason.CANCELLED : CancelReason.LEASE_LOST;
     }
 
     /** A document of the handler that looks like one with steps is put into one, or it would be read as one. */
     private static Object document(Object state, Map<String, Object> steps) {
-        boolean reserved = state instanceof Map<?, ?> members && (members.containsKey(STATE) || members.containsKey(STEPS));
+        Map<?, ?> members = state instanceof Map<?, ?> found ? found : Map.of();
+        boolean reserved = members.containsKey(STATE) || members.containsKey(STEPS);
         if (state != null && steps.isEmpty() && !reserved) return state;
         Map<String, Object> whole = new LinkedHashMap<>();
         if (state != null) whole.put(STATE, state);

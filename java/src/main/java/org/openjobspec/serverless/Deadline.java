@@ -3,8 +3,8 @@ package org.openjobspec.serverless;
 import java.time.Duration;
 
 /**
- * The time by which runs must have ended: a platform's limit less a margin for the answer. Of a short limit at most half is the margin: a
- * function with three seconds works one and a half.
+ * The time by which runs must have ended: a platform's limit less a margin for the answer. Of a short limit at most
+ * half is the margin: a function with three seconds works one and a half.
  */
 final class Deadline {
     private final long end;

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * The answers to push deliveries of late, bounded in number, size and time: a delivery that arrives twice gets its first answer, and runs
- * once.
+ * The answers to push deliveries of late, bounded in number, size and time: a delivery that arrives twice gets its
+ * first answer, and runs once.
  */
 final class Deliveries {
     static final int MOST = 4096;

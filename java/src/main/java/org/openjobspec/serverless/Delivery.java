@@ -66,7 +66,9 @@ record Delivery(Job job, Map<String, Object> lease, String id) {
         return seconds ? Duration.ofMillis((long) (((Number) job.get("timeout")).doubleValue() * 1000)) : null;
     }
 
-    /** Whether the message has the job itself. A queue of a cloud takes 256 KiB: of a larger job it has the name only. */
+    /**
+     * Whether the message has the job itself. A queue of a cloud takes 256 KiB: of a larger job it has the name only.
+     */
     boolean isWhole() {
         return job.members().containsKey("args");
     }

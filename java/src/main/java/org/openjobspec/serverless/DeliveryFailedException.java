@@ -1,8 +1,8 @@
 package org.openjobspec.serverless;
 
 /**
- * The job has failed, and no server has taken note of it: the platform shall deliver the event again. Thrown to platforms that learn of
- * a failure by an exception.
+ * The job has failed, and no server has taken note of it: the platform shall deliver the event again. Thrown to
+ * platforms that learn of a failure by an exception.
  */
 public final class DeliveryFailedException extends RuntimeException {
     private final String code;

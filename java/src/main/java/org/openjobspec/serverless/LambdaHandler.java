@@ -20,7 +20,8 @@ import org.openjobspec.OJSException;
  *
  * {@snippet :
  * public final class Function implements RequestStreamHandler {
- *     private static final LambdaHandler HANDLER = new LambdaHandler(PushHandler.builder().ojsUrl("https://ojs.example.com"));
+ *     private static final LambdaHandler HANDLER =
+ *             new LambdaHandler(PushHandler.builder().ojsUrl("https://ojs.example.com"));
  *
  *     static {
  *         HANDLER.register("email.send", ctx -> send(ctx.arg(0, String.class)));
@@ -54,39 +55,57 @@ public final class LambdaHandler extends PushHandler {
         } catch (OJSException e) {
             throw new InvalidDeliveryException("the event cannot be read: " + e.getMessage());
         }
-        Object answer = handle(Delivery.object(event, "the event must be an object"), Duration.ofMillis(remainingMillis));
+        Object answer = handle(Delivery.object(event, "the event must be an object"),
+                Duration.ofMillis(remainingMillis));
         out.write(Json.write(answer).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The same of an event that has been read; {@code left} is the time of the invocation, null where there is no limit. */
+    /**
+     * The same of an event that has been read; {@code left} is the time of the invocation, null where there is no
+     * limit.
+     */
     public Map<String, Object> handle(Map<String, Object> event, Duration left) {
         if (event.containsKey("Records")) return handleSqs(event, left);
-        if (event.containsKey("httpMethod") || part(event, "requestContext").containsKey("http")) return handleHttp(event, left);
+        boolean http = event.containsKey("httpMethod") || part(event, "requestContext").containsKey("http");
+        if (http) return handleHttp(event, left);
         if (event.containsKey("detail-type") || event.containsKey("source")) return handleEventBridge(event, left);
         return handleDirect(event, left);
     }
 
     /**
-     * Runs the jobs of a batch of SQS and returns those that SQS shall deliver again, as {@code batchItemFailures}. The event source mapping
-     * needs {@code ReportBatchItemFailures}.
+     * Runs the jobs of a batch of SQS and returns those that SQS shall deliver again, as {@code batchItemFailures}. The
+     * event source mapping needs {@code ReportBatchItemFailures}.
      *
-     * <p>A message comes again when it cannot be read, and when its outcome did not reach the server. Where the server has taken note of a
-     * failure, the server decides about the next attempt. In a FIFO queue the first failure that will be tried again ends the work on its
-     * message group: that message and those behind it come again, and other groups go on.
+     * <p>A message comes again when it cannot be read, and when its outcome did not reach the server. Where the server
+     * has taken note of a failure, the server decides about the next attempt. In a FIFO queue the first failure that
+     * will be tried again ends the work on its message group: that message and those behind it come again, and other
+     * groups go on. Jobs of other queues run side by side, as many as a worker would run.
      */
     public Map<String, Object> handleSqs(Map<String, Object> event, Duration left) {
         Deadline deadline = deadline(left);
-        Set<String> stopped = new HashSet<>();
+        List<Map<String, Object>> records = new ArrayList<>();
+        for (Object each : event.get("Records") instanceof List<?> found ? found : List.of()) {
+            records.add(Delivery.object(each, "a record of the event must be an object"));
+        }
+        boolean ordered = records.stream().anyMatch(record -> group(record) != null);
+        List<Boolean> done = ordered ? inOrder(records, deadline)
+                : runs.each(records, record -> settled(record, deadline, false));
         List<Object> again = new ArrayList<>();
-        for (Object each : event.get("Records") instanceof List<?> records ? records : List.of()) {
-            Map<String, Object> record = Delivery.object(each, "a record of the event must be an object");
-            String group = group(record);
-            boolean done = !stopped.contains(group) && !deadline.passed() && settled(record, deadline, group != null);
-            if (done) continue;
-            if (group != null) stopped.add(group);
-            again.add(Map.of("itemIdentifier", String.valueOf(record.get("messageId"))));
+        for (int i = 0; i < records.size(); i++) {
+            if (!done.get(i)) again.add(Map.of("itemIdentifier", String.valueOf(records.get(i).get("messageId"))));
         }
         return Map.of("batchItemFailures", again);
+    }
+
+    private List<Boolean> inOrder(List<Map<String, Object>> records, Deadline deadline) {
+        Set<String> stopped = new HashSet<>();
+        List<Boolean> answers = new ArrayList<>();
+        for (Map<String, Object> record : records) {
+            boolean done = !stopped.contains(group(record)) && settled(record, deadline, true);
+            if (!done) stopped.add(group(record));
+            answers.add(done);
+        }
+        return answers;
     }
 
     /** The message group of a FIFO queue; null in a standard queue, where groups order nothing. */
@@ -97,11 +116,13 @@ public final class LambdaHandler extends PushHandler {
 
     /** Runs the job of one message; false when SQS shall deliver it again. */
     private boolean settled(Map<String, Object> record, Deadline deadline, boolean ordered) {
+        if (deadline.passed()) return false;
         Delivery delivery;
         try {
             delivery = Delivery.read(String.valueOf(record.get("body")).getBytes(StandardCharsets.UTF_8));
         } catch (InvalidDeliveryException e) {
-            LOG.log(System.Logger.Level.ERROR, "message {0} of SQS has no job: {1}", record.get("messageId"), e.getMessage());
+            LOG.log(System.Logger.Level.ERROR, "message {0} of SQS has no job: {1}", record.get("messageId"),
+                    e.getMessage());
             return false;
         }
         String count = String.valueOf(part(record, "attributes").getOrDefault("ApproximateReceiveCount", "1"));
@@ -150,7 +171,9 @@ public final class LambdaHandler extends PushHandler {
         return deliver(Delivery.of(event.get("detail")), 1, deadline(left));
     }
 
-    /** Runs the job that the event is, and returns {@code status}, {@code job_id}, and {@code result} or {@code error}. */
+    /**
+     * Runs the job that the event is, and returns {@code status}, {@code job_id}, and {@code result} or {@code error}.
+     */
     public Map<String, Object> handleDirect(Map<String, Object> event, Duration left) {
         Delivery delivery = Delivery.of(event);
         return told(runs.settle(delivery, deadline(left)).ended(), delivery.job().id());

@@ -6,6 +6,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -49,10 +50,11 @@ public class PushHandler {
     /** A handler with settings. */
     public PushHandler(Settings settings) {
         if (settings.unsigned && !settings.secrets.isEmpty()) {
-            throw new IllegalArgumentException("unsigned checks no signature, and there are signing secrets: leave one of them out");
+            throw new IllegalArgumentException("unsigned checks no signature, and there are secrets: leave one out");
         }
         this.settings = settings;
-        boolean server = settings.worker != null || settings.url != null || System.getenv().getOrDefault("OJS_URL", "").length() > 0;
+        boolean named = settings.url != null || !System.getenv().getOrDefault("OJS_URL", "").isEmpty();
+        boolean server = settings.worker != null || named;
         worker = settings.worker != null ? settings.worker : settings.newWorker();
         runs = new Runs(new JobRunner(worker, server));
         // A signature from the future is valid for twice the tolerance.
@@ -92,7 +94,10 @@ public class PushHandler {
             return this;
         }
 
-        /** The server that has leased the jobs: outcomes of jobs from queues are reported there. Without it {@code OJS_URL}. */
+        /**
+         * The server that has leased the jobs: outcomes of jobs from queues are reported there. Without it {@code
+         * OJS_URL}.
+         */
         public Settings ojsUrl(String url) {
             this.url = url;
             return this;
@@ -122,7 +127,10 @@ public class PushHandler {
             return this;
         }
 
-        /** What the platform allows for one request. Without it there is no limit besides the job's own; Lambda says it itself. */
+        /**
+         * What the platform allows for one request. Without it there is no limit besides the job's own; Lambda says it
+         * itself.
+         */
         public Settings timeout(Duration timeout) {
             this.timeout = positive("timeout", timeout);
             return this;
@@ -169,8 +177,8 @@ public class PushHandler {
     }
 
     /**
-     * The answer to one request: 200 with the outcome of its job, 401 without a valid signature, and 400, 405 or 413 for what is no push
-     * delivery.
+     * The answer to one request: 200 with the outcome of its job, 401 without a valid signature, and 400, 405 or 413
+     * for what is no push delivery.
      *
      * @param method the method of the request
      * @param headers all headers: names in any case, each with its values
@@ -182,17 +190,19 @@ public class PushHandler {
 
     final Answer answer(String method, Map<String, List<String>> headers, byte[] body, Deadline deadline) {
         if (!"POST".equals(method)) {
-            return Answer.refusal(405, "method_not_allowed", "a push delivery is a POST request", null).with("allow", "POST");
+            Answer refusal = Answer.refusal(405, "method_not_allowed", "a push delivery is a POST request", null);
+            return refusal.with("allow", "POST");
         }
         if (body.length > MAX_BODY) {
             return Answer.refusal(413, "payload_too_large", "a push delivery has at most " + MAX_BODY + " bytes", null);
         }
         try {
-            if (!settings.unsigned) Webhooks.verify(body, headers, settings.secrets, settings.tolerance, settings.clock.instant());
+            Instant now = settings.clock.instant();
+            if (!settings.unsigned) Webhooks.verify(body, headers, settings.secrets, settings.tolerance, now);
             Delivery delivery = Delivery.read(body);
             // The header with the delivery's id is not signed, the body is.
             String key = delivery.id() != null ? delivery.id() : digest(body);
-            return deliveries.once(key, settings.clock.instant(), () -> Answer.json(200, told(runs.run(delivery, deadline), null)));
+            return deliveries.once(key, now, () -> Answer.json(200, told(runs.run(delivery, deadline), null)));
         } catch (OJSException.UntrustedWebhook e) {
             return Answer.refusal(401, "unauthenticated", e.getMessage(), e.details());
         } catch (InvalidDeliveryException e) {
@@ -224,8 +234,8 @@ public class PushHandler {
     }
 
     /**
-     * Runs one job whose failures the platform learns of by an exception, and returns {@code status}, {@code job_id}, and {@code result} or
-     * {@code error}. For Azure's queue triggers, and for what else hands over messages.
+     * Runs one job whose failures the platform learns of by an exception, and returns {@code status}, {@code job_id},
+     * and {@code result} or {@code error}. For Azure's queue triggers, and for what else hands over messages.
      *
      * @param job a job, or the body of a push delivery
      * @param count how often the platform has delivered it, 1 the first time
@@ -244,13 +254,15 @@ public class PushHandler {
         if (settled.taken() || !runs.hasServer() && ended.completed()) return told(ended, id);
         if (ended.members().get("error") instanceof Map<?, ?> error) {
             boolean retryable = Boolean.TRUE.equals(error.get("retryable"));
-            throw new DeliveryFailedException(String.valueOf(error.get("message")), String.valueOf(error.get("code")), retryable);
+            String message = String.valueOf(error.get("message"));
+            throw new DeliveryFailedException(message, String.valueOf(error.get("code")), retryable);
         }
         throw new DeliveryFailedException("the job is done, and the server could not be told", "not_reported", true);
     }
 
     /**
-     * Runs the job in the data of a CloudEvent of Google Pub/Sub, or the job that is the data itself, and reports its outcome.
+     * Runs the job in the data of a CloudEvent of Google Pub/Sub, or the job that is the data itself, and reports its
+     * outcome.
      *
      * @param data the data of the event, JSON
      * @throws DeliveryFailedException when the job has failed and no server knows: the event comes again

@@ -1,7 +1,14 @@
 package org.openjobspec.serverless;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.function.Predicate;
 import org.openjobspec.Job;
 import org.openjobspec.JobRunner;
 import org.openjobspec.JobRunner.Ended;
@@ -23,12 +30,26 @@ final class Runs {
         return runner.hasServer();
     }
 
+    /** Asks the same of each item, as many at a time as a worker runs jobs; the answers in the order of the items. */
+    <T> List<Boolean> each(List<T> items, Predicate<T> ask) {
+        Semaphore places = new Semaphore(runner.concurrency());
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<CompletableFuture<Boolean>> answers = new ArrayList<>();
+            for (T item : items) {
+                places.acquireUninterruptibly();
+                answers.add(CompletableFuture.supplyAsync(() -> ask.test(item), threads)
+                        .whenComplete((_, _) -> places.release()));
+            }
+            return answers.stream().map(CompletableFuture::join).toList();
+        }
+    }
+
     /** Runs the handler of a job. */
     Ended run(Delivery delivery, Deadline deadline) {
         Ended ended = runner.run(delivery.job(), delivery.lease(), deadline.left(delivery.timeout()));
         if (ended.members().get("error") instanceof Map<?, ?> error) {
-            LOG.log(System.Logger.Level.WARNING, "job {0} {1} was not completed: {2}: {3}", delivery.job().type(), delivery.job().id(),
-                    error.get("code"), error.get("message"));
+            LOG.log(System.Logger.Level.WARNING, "job {0} {1} was not completed: {2}: {3}",
+                    delivery.job().type(), delivery.job().id(), error.get("code"), error.get("message"));
         }
         return ended;
     }
@@ -43,10 +64,12 @@ final class Runs {
             try {
                 if (hasServer()) whole = new Delivery(job(delivery), delivery.lease(), delivery.id());
             } catch (RuntimeException e) { // a transport of the user's own may throw anything
-                LOG.log(System.Logger.Level.ERROR, "job {0} cannot be read from the server: {1}", delivery.job().id(), e.getMessage());
+                LOG.log(System.Logger.Level.ERROR, "job {0} cannot be read from the server: {1}", delivery.job().id(),
+                        e.getMessage());
             }
             if (whole == delivery) {
-                String message = "the message of job " + delivery.job().id() + " has no args, and the server could not be asked";
+                String message = "the message of job " + delivery.job().id()
+                        + " has no args, and the server could not be asked";
                 return new Settled(Ended.failed("invalid_job", "InvalidJob", message, true), false);
             }
         }
@@ -55,8 +78,8 @@ final class Runs {
     }
 
     /**
-     * Whether the server has moved on since a message was sent that a queue delivers again: the job has ended, or is at a later attempt. A
-     * server that does not answer has not moved on.
+     * Whether the server has moved on since a message was sent that a queue delivers again: the job has ended, or is at
+     * a later attempt. A server that does not answer has not moved on.
      */
     boolean isStale(Delivery delivery) {
         if (!hasServer()) return false;
@@ -86,7 +109,8 @@ final class Runs {
             send(ended.path(), body);
             return true;
         } catch (OJSException.Conflict | OJSException.NotFound e) {
-            LOG.log(System.Logger.Level.WARNING, "the outcome of job {0} was not taken: {1}", delivery.job().id(), e.getMessage());
+            LOG.log(System.Logger.Level.WARNING, "the outcome of job {0} was not taken: {1}", delivery.job().id(),
+                    e.getMessage());
             return true;
         } catch (RuntimeException e) {
             boolean result = e instanceof OJSException.InvalidRequest || e instanceof OJSException.PayloadTooLarge;
@@ -95,7 +119,8 @@ final class Runs {
                 String message = "the result was not accepted: " + e.getMessage();
                 return report(delivery, Ended.failed("serialization_error", "ResultRefused", message, false));
             }
-            LOG.log(System.Logger.Level.ERROR, "the outcome of job {0} did not reach the server: {1}", delivery.job().id(), e.getMessage());
+            LOG.log(System.Logger.Level.ERROR, "the outcome of job {0} did not reach the server: {1}",
+                    delivery.job().id(), e.getMessage());
             return false;
         }
     }

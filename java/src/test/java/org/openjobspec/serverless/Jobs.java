@@ -49,13 +49,15 @@ final class Jobs {
     }
 
     static String delivery(String job) {
-        return "{\"job\":" + job + ",\"worker_id\":\"push_worker_1\",\"delivery_id\":\"del_" + NUMBERS.incrementAndGet() + "\"}";
+        return "{\"job\":" + job + ",\"worker_id\":\"push_worker_1\",\"delivery_id\":\"del_"
+                + NUMBERS.incrementAndGet() + "\"}";
     }
 
     /** A job that no server knows. */
     static String plain(String type) {
         String id = "01234567-89ab-7cde-8000-%012d".formatted(NUMBERS.incrementAndGet());
-        return Json.write(Map.of("specversion", "1.0", "id", id, "type", type, "queue", "default", "args", List.of(1), "attempt", 1));
+        return Json.write(Map.of("specversion", "1.0", "id", id, "type", type, "queue", "default", "args", List.of(1),
+                "attempt", 1));
     }
 
     static Map<String, Object> sqs(String id, String body) {
@@ -73,7 +75,8 @@ final class Jobs {
     /** The messages of a batch that SQS shall deliver again. */
     @SafeVarargs
     static List<Object> again(LambdaHandler handler, Map<String, Object>... messages) {
-        List<?> failures = (List<?>) handler.handle(Map.of("Records", List.of(messages)), null).get("batchItemFailures");
+        List<?> failures = (List<?>) handler.handle(Map.of("Records", List.of(messages)),
+                null).get("batchItemFailures");
         return failures.stream().<Object>map(failure -> ((Map<?, ?>) failure).get("itemIdentifier")).toList();
     }
 

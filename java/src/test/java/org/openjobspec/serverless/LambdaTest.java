@@ -64,10 +64,27 @@ class LambdaTest {
     @Test
     void inAFifoQueueAFailureEndsTheWorkOnItsGroup() {
         String send = "email.send";
-        List<Object> names = again(alone(), fifo("m1", "a", plain(send)), fifo("m2", "b", plain(send)), fifo("m3", "a", plain("email.fail")),
-                fifo("m4", "a", plain(send)), fifo("m5", "b", plain(send)), fifo("m6", "c", "no job"), fifo("m7", "c", plain(send)));
+        List<Object> names = again(alone(), fifo("m1", "a", plain(send)), fifo("m2", "b", plain(send)),
+                fifo("m3", "a", plain("email.fail")), fifo("m4", "a", plain(send)), fifo("m5", "b", plain(send)),
+                fifo("m6", "c", "no job"), fifo("m7", "c", plain(send)));
         assertEquals(List.of("m3", "m4", "m6", "m7"), names);
         assertEquals(3, calls.get());
+    }
+
+    /** Each job waits for the other one. */
+    @Test
+    void jobsOfAStandardQueueRunSideBySide() {
+        LambdaHandler handler = alone();
+        CountDownLatch both = new CountDownLatch(2);
+        handler.register("meet", _ -> {
+            both.countDown();
+            both.await();
+            return null;
+        });
+        List<Object> names =
+                again(handler, sqs("m1", plain("meet")), sqs("m2", plain("meet")), sqs("m3", plain("email.fail")));
+        assertEquals(List.of("m3"), names);
+        assertEquals(List.of(), again(handler));
     }
 
     @Test
@@ -76,14 +93,17 @@ class LambdaTest {
         Jobs.Leased done = leased("email.send");
         Jobs.Leased failed = leased("email.fail");
         Jobs.Leased over = leased("email.never");
-        List<Object> names = again(handler, sqs("m1", done.body()), sqs("m2", failed.body()), sqs("m3", over.body()), sqs("m4", "{}"));
+        List<Object> names = again(handler, sqs("m1", done.body()), sqs("m2", failed.body()), sqs("m3", over.body()),
+                sqs("m4", "{}"));
         assertEquals(List.of("m4"), names);
-        assertEquals(List.of("completed", "retryable", "discarded"), List.of(done.state(), failed.state(), over.state()));
+        assertEquals(List.of("completed", "retryable", "discarded"), List.of(done.state(), failed.state(),
+                over.state()));
         assertEquals(Map.of("message_id", 1L), done.now().result());
 
         // In order: the server's retry does not overtake the group. A message that comes again after that runs nothing.
         Jobs.Leased first = leased("email.fail");
-        assertEquals(List.of("m1", "m2"), again(handler, fifo("m1", "a", first.body()), fifo("m2", "a", plain("email.send"))));
+        Map<String, Object> behind = fifo("m2", "a", plain("email.send"));
+        assertEquals(List.of("m1", "m2"), again(handler, fifo("m1", "a", first.body()), behind));
         Map<String, Object> old = new LinkedHashMap<>(fifo("m1", "a", first.body()));
         old.put("attributes", Map.of("MessageGroupId", "a", "ApproximateReceiveCount", "2"));
         assertEquals(List.of(), again(handler, old));
@@ -97,7 +117,8 @@ class LambdaTest {
             throw new IllegalStateException("away");
         }).build();
         LambdaHandler handler = handler(PushHandler.builder().worker(OJSWorker.of(away)));
-        assertEquals(List.of("m1", "m2"), again(handler, sqs("m1", plain("email.send")), sqs("m2", plain("email.fail"))));
+        Map<String, Object> sent = sqs("m1", plain("email.send"));
+        assertEquals(List.of("m1", "m2"), again(handler, sent, sqs("m2", plain("email.fail"))));
         Map<String, Object> event = Map.of("source", "x", "detail", object(plain("email.fail")));
         DeliveryFailedException failed = assertThrows(DeliveryFailedException.class, () -> handler.handle(event, null));
         assertEquals("handler_error", failed.code());
@@ -129,10 +150,12 @@ class LambdaTest {
         headers.forEach((name, values) -> flat.put(name, values.getFirst()));
         String encoded = Base64.getEncoder().encodeToString(body.getBytes(UTF_8));
         Map<String, Object> context = Map.of("http", Map.of("method", "POST"));
-        assertEquals(200, status(handler, Map.of("requestContext", context, "headers", flat, "body", encoded, "isBase64Encoded", true)));
+        assertEquals(200, status(handler, Map.of("requestContext", context, "headers", flat, "body", encoded,
+                "isBase64Encoded", true)));
         assertEquals(200, status(handler, Map.of("httpMethod", "POST", "multiValueHeaders", headers, "body", body)));
         assertEquals(405, status(handler, Map.of("httpMethod", "GET", "headers", flat)));
-        assertEquals(400, status(handler, Map.of("httpMethod", "POST", "headers", flat, "body", "%", "isBase64Encoded", true)));
+        assertEquals(400, status(handler, Map.of("httpMethod", "POST", "headers", flat, "body", "%", "isBase64Encoded",
+                true)));
         assertEquals(401, status(handler, Map.of("httpMethod", "POST", "headers", Map.of(), "body", body)));
     }
 
@@ -144,7 +167,8 @@ class LambdaTest {
     void directCallsAndEventBridge() {
         LambdaHandler handler = withServer();
         Jobs.Leased done = leased("email.send");
-        Map<String, Object> told = handler.handle(Map.of("detail-type", "job", "detail", object(done.body())), Duration.ofSeconds(30));
+        Map<String, Object> told = handler.handle(Map.of("detail-type", "job", "detail", object(done.body())),
+                Duration.ofSeconds(30));
         assertEquals(List.of("completed", done.id()), List.of(told.get("status"), told.get("job_id")));
         assertEquals("completed", done.state());
         Jobs.Leased failed = leased("email.fail");
@@ -162,7 +186,8 @@ class LambdaTest {
         assertEquals("completed", first.state());
         handler.handlePubSub(plain("email.send").getBytes(UTF_8));
         assertThrows(DeliveryFailedException.class, () -> alone().handlePubSub(plain("email.fail").getBytes(UTF_8)));
-        assertThrows(InvalidDeliveryException.class, () -> handler.handlePubSub("{\"message\":{\"data\":\"%\"}}".getBytes(UTF_8)));
+        assertThrows(InvalidDeliveryException.class,
+                () -> handler.handlePubSub("{\"message\":{\"data\":\"%\"}}".getBytes(UTF_8)));
 
         Jobs.Leased second = leased("email.send");
         assertEquals("completed", handler.deliver(second.body(), 1).get("status"));

@@ -43,7 +43,8 @@ class RuntimeTest {
         api.start();
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         ProcessBuilder program = new ProcessBuilder(java.toString(), "--enable-native-access=ALL-UNNAMED",
-                "-cp", System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")), "com.amazonaws.services.lambda.runtime.api.client.AWSLambda",
+                "-cp", System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                "com.amazonaws.services.lambda.runtime.api.client.AWSLambda",
                 Function.class.getName() + "::handleRequest").inheritIO();
         program.environment().put("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:" + api.getAddress().getPort());
         program.environment().put("AWS_LAMBDA_FUNCTION_NAME", "ojs");
@@ -61,7 +62,8 @@ class RuntimeTest {
         try (exchange) {
             String what = exchange.getRequestURI().getPath().substring(INVOCATION.length());
             if (!what.equals("next")) {
-                answers.add(what.split("/")[1] + " " + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+                answers.add(what.split("/")[1] + " " + new String(exchange.getRequestBody().readAllBytes(),
+                        StandardCharsets.UTF_8));
                 exchange.sendResponseHeaders(202, -1);
                 return;
             }
@@ -69,8 +71,10 @@ class RuntimeTest {
             // As the service does: AWS's client reads the address of this header without a look whether there is one.
             exchange.getResponseHeaders().set("Content-Type", "application/json");
             exchange.getResponseHeaders().set("Lambda-Runtime-Aws-Request-Id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd");
-            exchange.getResponseHeaders().set("Lambda-Runtime-Deadline-Ms", String.valueOf(System.currentTimeMillis() + 30_000));
-            exchange.getResponseHeaders().set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:eu-central-1:1:function:ojs");
+            exchange.getResponseHeaders().set("Lambda-Runtime-Deadline-Ms",
+                    String.valueOf(System.currentTimeMillis() + 30_000));
+            exchange.getResponseHeaders().set("Lambda-Runtime-Invoked-Function-Arn",
+                    "arn:aws:lambda:eu-central-1:1:function:ojs");
             exchange.sendResponseHeaders(200, event.length);
             exchange.getResponseBody().write(event);
         } catch (InterruptedException e) {
@@ -89,16 +93,19 @@ class RuntimeTest {
     void aFunctionAcksToTheServer() throws Exception {
         Jobs.Leased done = leased("email.send", "ada");
         Jobs.Leased failed = leased("email.fail");
-        String answer = invoke(Map.of("Records", List.of(sqs("m1", done.body()), sqs("m2", failed.body()), sqs("m3", "no job"))));
+        String answer = invoke(Map.of("Records", List.of(sqs("m1", done.body()), sqs("m2", failed.body()), sqs("m3",
+                "no job"))));
         assertTrue(answer.startsWith("response "), answer);
         byte[] batch = answer.substring("response ".length()).getBytes(StandardCharsets.UTF_8);
         SQSBatchResponse read = LambdaEventSerializers
                 .serializerFor(SQSBatchResponse.class, SQSBatchResponse.class.getClassLoader())
                 .fromJson(new ByteArrayInputStream(batch));
-        assertEquals(List.of("m3"), read.getBatchItemFailures().stream().map(failure -> failure.getItemIdentifier()).toList());
+        assertEquals(List.of("m3"),
+                read.getBatchItemFailures().stream().map(failure -> failure.getItemIdentifier()).toList());
         assertEquals(List.of("completed", "retryable"), List.of(done.state(), failed.state()));
         assertEquals(Map.of("sent_to", "ada"), done.now().result());
-        assertTrue(invoke(Map.of("httpMethod", "POST", "headers", Map.of(), "body", failed.body())).contains("\"statusCode\":401"));
+        assertTrue(invoke(Map.of("httpMethod", "POST", "headers", Map.of(), "body",
+                failed.body())).contains("\"statusCode\":401"));
         assertTrue(invoke(Map.of("source", "x", "detail", Map.of())).startsWith("error "));
     }
 }
