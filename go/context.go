@@ -22,6 +22,12 @@ type JobContext struct {
 
 var _ context.Context = JobContext{}
 
+// Tenant is the tenant that the job belongs to; empty when it names none.
+func (c JobContext) Tenant() string {
+	tenant, _ := c.Job.Meta["tenant_id"].(string)
+	return tenant
+}
+
 // jobState is what the copies of a context share.
 type jobState struct {
 	mu     sync.Mutex

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package ojs
 
 // OfTenant is the same client with the requests of one tenant: they see and change what belongs to it, and the jobs
@@ -18,12 +20,6 @@ func (c *Client) tenanted(request *JobRequest) {
 	if _, there := request.Meta["tenant_id"]; c.tenant != "" && request.Tenant == "" && !there {
 		request.Tenant = c.tenant
 	}
-}
-
-// Tenant is the tenant that the job belongs to; empty when it names none.
-func (c JobContext) Tenant() string {
-	tenant, _ := c.Job.Meta["tenant_id"].(string)
-	return tenant
 }
 
 // Client is the worker's client. What it enqueues belongs to the tenant of this job, and so does all that it sees.

@@ -32,7 +32,7 @@ async fn ei_010_each_job_of_a_workflow_has_its_own_version(w: &World) {
 
     // A worker of the SDK that runs all versions, and brings arguments of version 1 to version 2.
     let client = Client::connect(&w.url()).await.unwrap();
-    let worker = Worker::new(client.transport().clone(), WorkerOptions::new(["q"]).versions("mail", ["*"]));
+    let worker = Worker::new(client.transport().clone(), WorkerOptions::new(["q"]).versions("mail", ["*"]).unwrap());
     let (seen, mut log) = unbounded_channel();
     worker
         .register("mail", move |ctx| {

@@ -3,6 +3,8 @@ use axum::http::HeaderName;
 
 /// Milliseconds that an enqueue may wait for room in a full queue.
 pub static BLOCK_TIMEOUT: HeaderName = HeaderName::from_static("ojs-block-timeout");
+/// Version of the CloudEvents specification, which tells that a request carries an event in its headers.
+pub static CE_SPECVERSION: HeaderName = HeaderName::from_static("ce-specversion");
 /// Version of the protocol.
 pub static OJS_VERSION: HeaderName = HeaderName::from_static("ojs-version");
 /// Extensions that the client cannot do without.

@@ -9,7 +9,7 @@ pub(crate) mod events;
 pub(crate) mod follower;
 pub(crate) mod frames;
 pub(crate) mod guard;
-mod header;
+pub(crate) mod header;
 pub(crate) mod health;
 pub(crate) mod holder;
 pub(crate) mod hosts;

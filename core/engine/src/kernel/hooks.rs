@@ -232,7 +232,6 @@ mod tests {
     use crate::kernel::counters::Counters;
     use crate::kernel::job::flag;
     use crate::store::memory::MemoryTables;
-    use crate::store::tables::Tables as _;
 
     /// A job that has completed with a result, that result as it was kept, and the number of figures, in a store in
     /// which these features take part.

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::answer::{STRUCTURED, TYPE_PREFIX};
+use crate::http::header::CE_SPECVERSION;
 use crate::http::request::parse;
 
 /// How the type of an event begins that enqueues a job; the rest is the type of the job.
@@ -29,7 +30,7 @@ pub(super) struct Trigger {
 
 /// Whether a request is a CloudEvent: by its media type, or by the header that all in binary mode have.
 pub(super) fn is_event(headers: &HeaderMap) -> bool {
-    is_structured(headers) || headers.contains_key("ce-specversion")
+    is_structured(headers) || headers.contains_key(&CE_SPECVERSION)
 }
 
 fn is_structured(headers: &HeaderMap) -> bool {
