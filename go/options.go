@@ -175,8 +175,8 @@ func WithTenant(tenant string) EnqueueOption {
 }
 
 // WithFairnessKey: the key of its line in a queue that is shared by keys: keys get jobs handed out in turn.
-func WithFairnessKey(fairness_key string) EnqueueOption {
-	return enqueueOption(func(r *JobRequest) { r.FairnessKey = fairness_key })
+func WithFairnessKey(fairnessKey string) EnqueueOption {
+	return enqueueOption(func(r *JobRequest) { r.FairnessKey = fairnessKey })
 }
 
 // WithID: an id of your own (UUIDv7, lower case), so that sending it twice makes one job.

@@ -3,6 +3,7 @@ use ojs_model::{ErrorCode, JobError, JobState, NewJob, OjsError};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Applied, StoreError};
+use crate::features::fair::records::{FairQueue, Share};
 use crate::features::queue_config::commands::Emptied;
 use crate::features::queue_config::records::{QueueConfig, StoredSettings, TEMPLATE};
 use crate::kernel::hooks::call;
@@ -189,6 +190,10 @@ impl Transaction<'_> {
                     "Let its active jobs end; what waits goes with strategy discard, or elsewhere with move and target_queue.",
                 )
                 .into());
+        }
+        if let Some(sharing) = self.tables.fair_queue(queue.num)? {
+            // A queue that is made anew under this name is not shared.
+            self.tables.put_fair_queue(&FairQueue { share: Share::Off, ..sharing })?;
         }
         queue = QueueRow { phase: QueuePhase::Deleted, ..QueueRow::fresh(queue.num, name, queue.created_at) };
         Ok(self.tables.save_queue(&queue)?)
