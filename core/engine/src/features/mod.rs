@@ -9,6 +9,7 @@ pub mod job_types;
 pub mod limits;
 pub mod pools;
 pub mod progress;
+pub mod push;
 pub mod queue_config;
 pub mod results;
 pub mod schemas;
@@ -45,6 +46,7 @@ pub(crate) const ALL: &[Feature] = &[
     progress::FEATURE,
     checkpoints::FEATURE,
     pools::FEATURE,
+    push::FEATURE,
     // Last: before a commit, it turns the events of all others into deliveries.
     webhooks::FEATURE,
 ];
@@ -61,6 +63,7 @@ pub const TABLES: &[&Table] = &[
     pools::records::PoolRow::TABLE,
     pools::records::PoolQueue::TABLE,
     pools::records::PoolGate::TABLE,
+    push::records::EndpointRow::TABLE,
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,

@@ -14,12 +14,38 @@ use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
 use crate::store::rows::{Directive, QueueRow, WorkerPhase};
 
+/// The worker that holds a claimed job.
+#[derive(Debug, Clone)]
+pub(crate) struct Holder {
+    /// Its number; 0 when it named none.
+    pub(crate) worker: i64,
+    /// Its id; empty when it named none.
+    pub(crate) id: Arc<str>,
+    /// Milliseconds of the lease; `None` for those of the claim or of the job.
+    pub(crate) lease_ms: Option<i64>,
+}
+
+/// Chooses the holder of each job of a claim: for a claim on behalf of several workers.
+pub(crate) trait Assign {
+    /// The holder of a job that is about to be claimed; `None` leaves the job in its line.
+    fn holder(&mut self, transaction: &mut Transaction<'_>, row: &JobRow, body: &Body) -> Result<Option<Holder>, StoreError>;
+}
+
+/// The one worker that has sent a claim gets all of its jobs.
+struct Sender(Holder);
+
+impl Assign for Sender {
+    fn holder(&mut self, _: &mut Transaction<'_>, _: &JobRow, _: &Body) -> Result<Option<Holder>, StoreError> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
 /// A claim that is being carried out.
 pub(crate) struct Claiming<'c> {
     /// What is wanted.
     pub(crate) claim: &'c Claim,
-    /// Number of the worker; 0 when it named none.
-    worker: i64,
+    /// Chooses the holder of each job.
+    assign: &'c mut dyn Assign,
     /// What the worker runs; `None` for everything.
     runs: Option<Arc<Handlers>>,
     /// Numbers of the job types that the claim names.
@@ -54,14 +80,26 @@ impl Transaction<'_> {
             }
             None => None,
         };
+        let runs = self.runs(claim, worker.as_ref());
+        let (worker, id) = worker.map_or_else(|| (0, Arc::default()), |row| (row.num, row.id));
+        self.claim_for(claim, runs, &mut Sender(Holder { worker, id, lease_ms: None }))
+    }
+
+    /// Claims jobs; `assign` chooses the worker that holds each of them. Whether workers may claim at all, for example
+    /// during maintenance, the caller has found out.
+    pub(crate) fn claim_for(
+        &mut self,
+        claim: &Claim,
+        runs: Option<Arc<Handlers>>,
+        assign: &mut dyn Assign,
+    ) -> Result<Vec<JobView>, StoreError> {
         call!(self, before_claim);
         let job_type_ids = if claim.types.is_empty() { None } else { Some(self.tables.find_job_type_ids(&claim.types)?) };
         if job_type_ids.as_ref().is_some_and(Vec::is_empty) {
             // No job has ever had one of these types.
             return Ok(Vec::new());
         }
-        let (worker, runs) = (worker.as_ref().map_or(0, |row| row.num), self.runs(claim, worker.as_ref()));
-        let mut claiming = Claiming { claim, worker, runs, job_type_ids, jobs: Vec::new(), unreadable: None };
+        let mut claiming = Claiming { claim, assign, runs, job_type_ids, jobs: Vec::new(), unreadable: None };
         if !self.claim_by_pools(&mut claiming)? {
             for name in &claim.queues {
                 self.claim_some(&mut claiming, name, usize::MAX)?;
@@ -116,12 +154,19 @@ impl Transaction<'_> {
             if versioned {
                 self.add_versions(&mut ready, queue.num, claiming.runs.as_deref(), job_type_ids, wanted)?;
             }
-            let exhausted = ready.len() < wanted || job_type_ids.is_some();
+            let mut exhausted = ready.len() < wanted || job_type_ids.is_some();
             for (row, body) in ready {
                 if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
                     self.expire(&row)?;
-                } else if self.may_claim(&row)? {
-                    let job = self.lease(row, body, claiming.worker, claiming.claim)?;
+                    continue;
+                }
+                let Some(holder) = claiming.assign.holder(self, &row, &body)? else {
+                    // It stays at the head of its line, where another look would find it again.
+                    exhausted = true;
+                    continue;
+                };
+                if self.may_claim(&row)? {
+                    let job = self.lease(row, body, &holder, claiming.claim)?;
                     claiming.jobs.push(job);
                 }
             }
@@ -153,20 +198,20 @@ impl Transaction<'_> {
         Ok(true)
     }
 
-    fn lease(&mut self, before: JobRow, body: Body, worker: i64, claim: &Claim) -> Result<JobView, StoreError> {
+    fn lease(&mut self, before: JobRow, body: Body, holder: &Holder, claim: &Claim) -> Result<JobView, StoreError> {
         let now = self.now.as_millis();
-        let asked = claim.visibility_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        let asked = holder.lease_ms.or(claim.visibility_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)));
         let mut row = before.clone();
         row.attempt += 1;
         row.expires_at = 0;
         row.lease = self.counters.lease(self.tables, before.lease, claim.fenced)?;
-        row.worker = worker;
+        row.worker = holder.worker;
         row.started_at = now;
         row.lease_ms = asked.unwrap_or(if body.visibility_ms > 0 { body.visibility_ms } else { DEFAULT_TIMEOUT_MS });
         self.set_deadlines(&mut row, &body);
         let row = self.transition(&before, row, Trigger::Fetch, JobState::Active)?;
         let mut extra = format!("\"attempt\":{}", row.attempt);
-        ojs_model::json::push_text(&mut extra, "worker_id", claim.worker.as_deref().unwrap_or_default());
+        ojs_model::json::push_text(&mut extra, "worker_id", &holder.id);
         if row.has(flag::TRACED) {
             self.keep_trace(row.seq, &body);
         }

@@ -85,6 +85,13 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         74 => client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"cursor": "abc-750", "rows": 750})).await.map(drop),
         75 => client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         76 => client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        77 => client.list_push_endpoints().await.map(drop),
+        78 => client.create_push_endpoint(&json!({"config": json!({"max_concurrency": 100, "signing_secret": "whsec_test_secret", "timeout_ms": 30000}), "endpoint": "https://example.com/functions/jobs", "job_types": ["email.send", "report.*"], "queues": ["default"]})).await.map(drop),
+        79 => client.get_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        80 => client.update_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"active": false})).await.map(drop),
+        81 => client.delete_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        82 => client.test_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        83 => client.rotate_push_secret("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         _ => panic!("no call for vector {place}: run make gen"),
     }
 }
