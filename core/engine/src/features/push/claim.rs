@@ -196,7 +196,8 @@ impl Chooser<'_> {
         for (place, gate) in &self.gates {
             // One that has just been filled is full for the next look.
             let why = match gate {
-                None => Some(Shut::Until(now.as_millis().saturating_add(FULL_PAUSE_MS))),
+                // Gone or changed: this node is about to learn of it.
+                None => Some(Shut::Full),
                 Some(gate) => gate.shut.or_else(|| (gate.free == 0).then_some(Shut::Full)),
             };
             let Some(why) = why else { continue };

@@ -171,7 +171,9 @@ mod tests {
     #[test]
     fn one_probe_at_a_time_decides() {
         let mut row = row();
-        (0..5).for_each(|_| drop(row.note(&failed(), 0)));
+        for _ in 0..5 {
+            row.note(&failed(), 1);
+        }
         row.opened_at = 1;
         row.probe_until = 70_000;
         assert_eq!(row.room(60_001), Room::Closed(70_000), "the probe is under way");

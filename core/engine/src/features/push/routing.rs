@@ -79,6 +79,9 @@ impl Routing {
         if value.is_null() {
             return Ok(Self::default());
         }
+        if !value.is_object() {
+            return Err(wrong("routing must be an object with rules.".to_owned()));
+        }
         let routing = Self::deserialize(value).map_err(|error| {
             wrong(format!("routing cannot be read: {error}.")).with_hint(
                 r#"An example: {"rules":[{"match":{"job_type":"ml.*","serverless":{"runtime":"python*"}},"weight":10}]}"#,
