@@ -8,7 +8,7 @@ use ojs_engine::outgoing::{Allowed, OutgoingOptions};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
-    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, pools, queues, rate_limits, relay,
+    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, pools, push, queues, rate_limits, relay,
     schemas, stats, tenants, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
@@ -68,6 +68,9 @@ pub enum Command {
     /// Look at job trains; hold them, and let them go on.
     #[command(subcommand)]
     Trains(trains::Action),
+    /// Jobs that are sent to endpoints over HTTP: push delivery.
+    #[command(subcommand)]
+    Push(push::Action),
     /// Send events to other systems: subscriptions, their deliveries.
     #[command(subcommand)]
     Webhooks(webhooks::Action),
@@ -175,13 +178,13 @@ pub struct ServerArgs {
 
 /// Where the server sends requests itself.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Webhooks")]
+#[command(next_help_heading = "Webhooks and push delivery")]
 pub struct OutgoingArgs {
-    /// A network or a host that webhooks may be sent to although it is not public, also without TLS: `10.1.0.0/16`,
-    /// `hooks.internal`. May be repeated.
+    /// A network or a host that webhooks and jobs may be sent to although it is not public, also without TLS:
+    /// `10.1.0.0/16`, `hooks.internal`. May be repeated.
     #[arg(long = "webhook-allow", value_name = "NETWORK|HOST", env = "OJS_WEBHOOK_ALLOW", value_delimiter = ',')]
     webhook_allow: Vec<Allowed>,
-    /// Send webhooks to every address, also without TLS. Clients can then reach what this machine reaches.
+    /// Send webhooks and jobs to every address, also without TLS. Clients can then reach what this machine reaches.
     #[arg(long, env = "OJS_WEBHOOK_ALLOW_INSECURE", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
     webhook_allow_insecure: bool,
     /// How long an endpoint of a webhook may take.

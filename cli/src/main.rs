@@ -49,6 +49,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Crons(action) => command::crons::run(action, cli.remote.connect().await?).await,
         Command::Trains(action) => command::trains::run(action, cli.remote.connect().await?).await,
         Command::Schemas(action) => command::schemas::run(action, cli.remote.connect().await?).await,
+        Command::Push(action) => command::push::run(action, cli.remote.connect().await?).await,
         Command::Webhooks(action) => command::webhooks::run(action, cli.remote.connect().await?).await,
         Command::Workflows(action) => command::workflows::run(action, cli.remote.connect().await?).await,
         Command::Stats(stats) => command::stats::run(stats, cli.remote.connect().await?).await,

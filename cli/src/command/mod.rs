@@ -12,6 +12,7 @@ pub mod keys;
 pub mod maintenance;
 pub mod migrate;
 pub mod pools;
+pub mod push;
 pub mod queues;
 pub mod rate_limits;
 pub mod relay;

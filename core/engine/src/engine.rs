@@ -9,12 +9,14 @@ use tokio_util::sync::CancellationToken;
 use crate::connect::{OpenError, open_store};
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::progress::board::Board;
+use crate::features::push::sender as push;
 use crate::features::queue_config::commands::EmitFull;
 use crate::features::tenants::within::Within;
 use crate::features::webhooks::backlog::Backlog;
 use crate::features::webhooks::sender;
 use crate::http::client_limit::{ClientLimit, MAX_WAITING, MAX_WAITING_PER_CLIENT};
 use crate::kernel::audit::query::RunAudit;
+use crate::kernel::clock::Clock;
 use crate::kernel::command::{Claim, Enqueue, Exchange, Exchanged, Outcome, OutcomeReport};
 use crate::kernel::ending::Ending;
 use crate::kernel::finding::Audited;
@@ -63,8 +65,8 @@ struct Inner {
     closing: CancellationToken,
     /// Sends requests to addresses of clients.
     outgoing: Arc<Outgoing>,
-    /// Sends deliveries of webhooks.
-    sender: Mutex<Option<JoinHandle<()>>>,
+    /// Send deliveries of webhooks, and jobs to push endpoints.
+    senders: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Drop for Inner {
@@ -110,7 +112,13 @@ impl Engine {
             let event_source = Arc::clone(&options.event_source);
             tokio::spawn(sender::run(sender::Parts { store, wakeups, metrics, outgoing, backlog, closing, event_source }))
         });
-        let sender = Mutex::new(sender);
+        let pusher = Outgoing::IS_PRESENT.then(|| {
+            let (wakeups, metrics, outgoing) = (Arc::clone(&wakeups), Arc::clone(&metrics), Arc::clone(&outgoing));
+            let now = Box::new(store_clock(Arc::clone(&options.clock), node.clone()));
+            let (store, closing) = (Arc::downgrade(&store), closing.clone());
+            tokio::spawn(push::run(push::Parts { store, wakeups, metrics, outgoing, now, closing }))
+        });
+        let senders = Mutex::new(sender.into_iter().chain(pusher).collect());
         let inner = Inner {
             store,
             wakeups,
@@ -125,7 +133,7 @@ impl Engine {
             opened_at,
             closing,
             outgoing,
-            sender,
+            senders,
         };
         Ok(Self { inner: Arc::new(inner), tenant: None })
     }
@@ -140,8 +148,8 @@ impl Engine {
     pub async fn close(&self) {
         self.stop_waiting();
         self.write_progress(true).await;
-        let sender = self.inner.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(sender) = sender {
+        let senders = std::mem::take(&mut *self.inner.senders.lock().unwrap_or_else(PoisonError::into_inner));
+        for sender in senders {
             // What is under way is settled while there is a store. A panic in it was logged; nothing is handed on.
             let _ = sender.await;
         }
@@ -212,9 +220,7 @@ impl Engine {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        let clock = &self.inner.options.clock;
-        let ahead = self.inner.node.as_ref().filter(|_| clock.is_wall()).map_or(0, |node| node.ahead());
-        Timestamp::from_millis(clock.now().as_millis().saturating_add(ahead))
+        store_time(&*self.inner.options.clock, self.inner.node.as_deref())
     }
 
     pub(crate) fn opened_at(&self) -> Timestamp {
@@ -408,6 +414,17 @@ impl Engine {
             tracing::warn!(?refusal, "jobs of a caller that hung up come back when their leases run out");
         }
     }
+}
+
+/// The time by the clock of the store.
+fn store_time(clock: &dyn Clock, node: Option<&Node>) -> Timestamp {
+    let ahead = node.filter(|_| clock.is_wall()).map_or(0, Node::ahead);
+    Timestamp::from_millis(clock.now().as_millis().saturating_add(ahead))
+}
+
+/// The same for a task that outlives no engine.
+fn store_clock(clock: Arc<dyn Clock>, node: Option<Arc<Node>>) -> impl Fn() -> Timestamp + Send + Sync {
+    move || store_time(&*clock, node.as_deref())
 }
 
 /// Resolves when a registration is called; never without one.

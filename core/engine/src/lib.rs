@@ -76,6 +76,7 @@ pub use features::job_types::records as job_types;
 pub use features::limits::records as limit;
 pub use features::pools::records as pool;
 pub use features::progress::records as progress;
+pub use features::push::records as push;
 pub use features::queue_config::records as queue_config;
 pub use features::results::records as result;
 pub use features::statistics::records as stats;

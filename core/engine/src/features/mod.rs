@@ -13,6 +13,7 @@ pub mod job_types;
 pub mod limits;
 pub mod pools;
 pub mod progress;
+pub mod push;
 pub mod queue_config;
 pub mod results;
 pub mod schemas;
@@ -50,6 +51,7 @@ pub(crate) const ALL: &[Feature] = &[
     progress::FEATURE,
     checkpoints::FEATURE,
     pools::FEATURE,
+    push::FEATURE,
     // Last: before a commit, it turns the events of all others into deliveries.
     webhooks::FEATURE,
 ];
@@ -67,6 +69,7 @@ pub const TABLES: &[&Table] = &[
     pools::records::PoolRow::TABLE,
     pools::records::PoolQueue::TABLE,
     pools::records::PoolGate::TABLE,
+    push::records::EndpointRow::TABLE,
     schemas::records::SchemaRow::TABLE,
     schemas::records::SchemaText::TABLE,
     statistics::records::StatRow::TABLE,

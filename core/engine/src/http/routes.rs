@@ -16,6 +16,7 @@ use crate::features::history::routes as history;
 use crate::features::limits::routes as rate_limits;
 use crate::features::pools::routes as pools;
 use crate::features::progress::{routes as progress, stream as progress_stream};
+use crate::features::push::routes as push;
 use crate::features::queue_config::{operator_routes as queues_operator, routes as queue_config};
 use crate::features::results::{routes as results, stream as result_stream};
 use crate::features::schemas::routes as schemas;
@@ -134,6 +135,13 @@ pub fn table() -> Vec<Route> {
         at(GET, "/webhooks/deliveries", get(webhooks::deliveries)),
         at(GET, "/webhooks/deliveries/{id}", get(webhooks::delivery)),
         at(POST, "/webhooks/deliveries/{id}/retry", post(webhooks::retry)),
+        at(GET, "/push/endpoints", get(push::list)),
+        at(POST, "/push/endpoints", post(push::create)),
+        at(GET, "/push/endpoints/{id}", get(push::get)),
+        at(PATCH, "/push/endpoints/{id}", patch(push::change)),
+        at(DELETE, "/push/endpoints/{id}", delete(push::delete)),
+        at(POST, "/push/endpoints/{id}/test", post(push::test)),
+        at(POST, "/push/endpoints/{id}/rotate-secret", post(push::rotate)),
         at(GET, "/queues", get(queues::list)),
         at(POST, "/queues", post(queue_config::create)),
         at(GET, "/queues/{name}", get(queue_config::get)),

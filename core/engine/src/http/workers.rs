@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
+use crate::features::push::delivery::lease_of;
 use crate::features::versions::handlers::Handlers;
 use crate::http::call::Call;
 use crate::http::reply::{Failure, Json};
@@ -52,6 +53,9 @@ struct OutcomeBody<'a> {
     #[serde(borrow)]
     job_id: Option<Cow<'a, str>>,
     lease_token: Option<i64>,
+    /// In place of a lease token, of a job that was pushed.
+    #[serde(borrow)]
+    delivery_id: Option<Cow<'a, str>>,
     #[serde(borrow)]
     worker_id: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -214,11 +218,20 @@ impl OutcomeBody<'_> {
         own.map_or(Ok(()), |id| envelope::check_name("worker_id", id))?;
         Ok(OutcomeReport {
             job: job_id("job", id)?,
-            lease: self.lease_token,
+            lease: self.lease()?,
             worker: own.or(worker).map(|id| engine.worker_id(id)),
             outcome,
             want_job,
         })
+    }
+
+    /// The token of the claim: as such, or in the id of a delivery.
+    fn lease(&self) -> Result<Option<i64>, OjsError> {
+        let Some(delivery) = self.delivery_id.as_deref().filter(|_| self.lease_token.is_none()) else {
+            return Ok(self.lease_token);
+        };
+        let wrong = || OjsError::invalid_field("delivery_id", "delivery_id must be the id that came with the job, del_….");
+        lease_of(delivery).map(Some).ok_or_else(wrong)
     }
 
     /// Milliseconds that a released job is kept back: `delay_ms`, or `error.details.snooze_ms`.

@@ -1,15 +1,17 @@
 //! Claims: the best available jobs of the queues, each under a fresh lease token.
+use std::sync::Arc;
+
 use ojs_model::JobState;
 use ojs_model::state::Trigger;
 
 use crate::error::StoreError;
-use crate::kernel::claiming::{Chosen, Claim, Claiming};
+use crate::kernel::claiming::{Assign, Chosen, Claim, Claiming, Holder, Sender};
 use crate::kernel::hooks::call;
 use crate::kernel::job::{Body, JobRow, JobView, flag};
 use crate::kernel::settings::DEFAULT_TIMEOUT_MS;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::view_with;
-use crate::store::rows::{Directive, QueueRow, WorkerPhase};
+use crate::store::rows::{Directive, QueueRow, WorkerPhase, WorkerRow};
 
 impl Transaction<'_> {
     pub(crate) fn claim(&mut self, claim: &Claim) -> Result<Vec<JobView>, StoreError> {
@@ -28,6 +30,18 @@ impl Transaction<'_> {
             }
             None => None,
         };
+        let (num, id) = worker.as_ref().map_or_else(|| (0, Arc::default()), |row| (row.num, Arc::clone(&row.id)));
+        self.claim_for(claim, worker.as_ref(), &mut Sender(Holder { worker: num, id, lease_ms: None }))
+    }
+
+    /// Claims jobs; `assign` chooses the worker that holds each of them. Whether workers may claim at all, for example
+    /// during maintenance, the caller has found out.
+    pub(crate) fn claim_for(
+        &mut self,
+        claim: &Claim,
+        worker: Option<&WorkerRow>,
+        assign: &mut dyn Assign,
+    ) -> Result<Vec<JobView>, StoreError> {
         call!(self, before_claim);
         let job_type_ids = if claim.types.is_empty() { None } else { Some(self.tables.find_job_type_ids(&claim.types)?) };
         if job_type_ids.as_ref().is_some_and(Vec::is_empty) {
@@ -35,10 +49,9 @@ impl Transaction<'_> {
             return Ok(Vec::new());
         }
         for on_claim in self.counters.features.iter().filter_map(|feature| feature.on_claim) {
-            on_claim(self, claim, worker.as_ref());
+            on_claim(self, claim, worker);
         }
-        let worker = worker.as_ref().map_or(0, |row| row.num);
-        let mut claiming = Claiming { claim, worker, job_type_ids, jobs: Vec::new(), unreadable: None };
+        let mut claiming = Claiming { claim, assign, job_type_ids, jobs: Vec::new(), unreadable: None };
         if !self.is_divided(&mut claiming)? {
             for name in &claim.queues {
                 self.claim_some(&mut claiming, name, usize::MAX)?;
@@ -92,15 +105,23 @@ impl Transaction<'_> {
         // Expired jobs are discarded on the way and replaced, hence the loop.
         while claiming.jobs.len() < full {
             let chosen = self.choose(claiming, queue.num, full - claiming.jobs.len())?;
+            let mut is_last = chosen.is_last;
             for (row, body) in chosen.jobs {
                 if row.expires_at > 0 && row.expires_at <= self.now.as_millis() {
                     self.expire(&row)?;
-                } else if self.may_claim(&row)? {
-                    let job = self.lease(row, body, claiming.worker, claiming.claim)?;
+                    continue;
+                }
+                let Some(holder) = claiming.assign.holder(self, &row, &body)? else {
+                    // It stays at the head of its line, where another look would find it again.
+                    is_last = true;
+                    continue;
+                };
+                if self.may_claim(&row)? {
+                    let job = self.lease(row, body, &holder, claiming.claim)?;
                     claiming.jobs.push(job);
                 }
             }
-            if chosen.is_last {
+            if is_last {
                 break;
             }
         }
@@ -143,20 +164,20 @@ impl Transaction<'_> {
         Ok(true)
     }
 
-    fn lease(&mut self, before: JobRow, body: Body, worker: i64, claim: &Claim) -> Result<JobView, StoreError> {
+    fn lease(&mut self, before: JobRow, body: Body, holder: &Holder, claim: &Claim) -> Result<JobView, StoreError> {
         let now = self.now.as_millis();
-        let asked = claim.visibility_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        let asked = holder.lease_ms.or(claim.visibility_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)));
         let mut row = before.clone();
         row.attempt += 1;
         row.expires_at = 0;
         row.lease = self.counters.lease(self.tables, before.lease, claim.fenced)?;
-        row.worker = worker;
+        row.worker = holder.worker;
         row.started_at = now;
         row.lease_ms = asked.unwrap_or(if body.visibility_ms > 0 { body.visibility_ms } else { DEFAULT_TIMEOUT_MS });
         self.set_deadlines(&mut row, &body);
         let row = self.transition(&before, row, Trigger::Fetch, JobState::Active)?;
         let mut extra = format!("\"attempt\":{}", row.attempt);
-        ojs_model::json::push_text(&mut extra, "worker_id", claim.worker.as_deref().unwrap_or_default());
+        ojs_model::json::push_text(&mut extra, "worker_id", &holder.id);
         if row.has(flag::TRACED) {
             self.keep_trace(row.seq, &body);
         }

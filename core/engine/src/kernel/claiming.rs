@@ -4,6 +4,7 @@ use std::sync::Arc;
 use crate::error::StoreError;
 use crate::features::versions::handlers::Handlers;
 use crate::kernel::job::{Body, JobRow, JobView};
+use crate::kernel::transaction::Transaction;
 
 /// Jobs wanted by a worker.
 #[derive(Debug, Clone, Default)]
@@ -26,12 +27,38 @@ pub struct Claim {
     pub key: Option<String>,
 }
 
+/// The worker that holds a claimed job.
+#[derive(Debug, Clone)]
+pub(crate) struct Holder {
+    /// Its number; 0 when it named none.
+    pub(crate) worker: i64,
+    /// Its id; empty when it named none.
+    pub(crate) id: Arc<str>,
+    /// Milliseconds of the lease; `None` for those of the claim or of the job.
+    pub(crate) lease_ms: Option<i64>,
+}
+
+/// Chooses the holder of each job of a claim: for a claim on behalf of several workers.
+pub(crate) trait Assign {
+    /// The holder of a job that is about to be claimed; `None` leaves the job in its line.
+    fn holder(&mut self, transaction: &mut Transaction<'_>, row: &JobRow, body: &Body) -> Result<Option<Holder>, StoreError>;
+}
+
+/// The one worker that has sent a claim gets all of its jobs.
+pub(crate) struct Sender(pub(crate) Holder);
+
+impl Assign for Sender {
+    fn holder(&mut self, _: &mut Transaction<'_>, _: &JobRow, _: &Body) -> Result<Option<Holder>, StoreError> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
 /// A claim that is being carried out.
 pub struct Claiming<'c> {
     /// What is wanted.
     pub(crate) claim: &'c Claim,
-    /// Number of the worker; 0 when it named none.
-    pub(crate) worker: i64,
+    /// Chooses the holder of each job.
+    pub(crate) assign: &'c mut dyn Assign,
     /// Numbers of the job types that the claim names.
     pub(crate) job_type_ids: Option<Vec<i64>>,
     /// What it has got.

@@ -16,6 +16,8 @@ const ROOM: &str = "room:";
 const QUIET: &str = "quiet:";
 /// The name of [`Signal::Deliveries`].
 const DELIVERIES: &str = "deliveries:";
+/// The name of [`Signal::Endpoints`].
+const ENDPOINTS: &str = "endpoints:";
 
 /// What wakes waiting requests beside new jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub enum Signal {
     Quiet(String),
     /// There are deliveries of webhooks that are due, or will be.
     Deliveries,
+    /// Endpoints of push delivery have changed.
+    Endpoints,
 }
 
 impl Signal {
@@ -38,6 +42,7 @@ impl Signal {
             Self::Room(queue) => format!("{ROOM}{queue}"),
             Self::Quiet(worker) => format!("{QUIET}{}", worker.replace([',', '='], "_")),
             Self::Deliveries => DELIVERIES.to_owned(),
+            Self::Endpoints => ENDPOINTS.to_owned(),
         }
     }
 }
@@ -58,6 +63,11 @@ pub struct Wakeups {
     /// Rung by [`Signal::Deliveries`]. The sender of this process waits for it as long as the engine is open, so it is
     /// not counted among the requests that wait.
     deliveries: Notify,
+    /// The same for [`Signal::Endpoints`].
+    endpoints: Notify,
+    /// Rung for each queue that gets jobs, while `watches_queues` says so.
+    any_queue: Notify,
+    watches_queues: AtomicBool,
     /// Whether the event log is being followed.
     followed: AtomicBool,
     /// An application has inserted jobs by plain SQL.
@@ -134,6 +144,12 @@ impl Wakeups {
         if queue == DELIVERIES {
             return self.look_for_deliveries();
         }
+        if queue == ENDPOINTS {
+            return self.endpoints.notify_one();
+        }
+        if self.watches_queues.load(Ordering::Relaxed) {
+            self.any_queue.notify_one();
+        }
         if !self.has_waiters() {
             return;
         }
@@ -170,9 +186,30 @@ impl Wakeups {
         self.deliveries.notified().await;
     }
 
-    /// Lets the sender of this process look for deliveries that are due: time may have moved.
-    pub fn look_for_deliveries(&self) {
+    /// Lets the sender of this process look for deliveries that are due.
+    fn look_for_deliveries(&self) {
         self.deliveries.notify_one();
+    }
+
+    /// Resolves after the next [`Signal::Endpoints`], or at once when there was one since the last call.
+    pub async fn endpoints(&self) {
+        self.endpoints.notified().await;
+    }
+
+    /// Sets whether [`any_queue`](Self::any_queue) resolves.
+    pub fn watch_queues(&self, watches: bool) {
+        self.watches_queues.store(watches, Ordering::Relaxed);
+    }
+
+    /// Resolves after jobs have become available in some queue.
+    pub async fn any_queue(&self) {
+        self.any_queue.notified().await;
+    }
+
+    /// Time may have moved: the senders of this process look for what is due.
+    pub fn time_moved(&self) {
+        self.look_for_deliveries();
+        self.endpoints.notify_one();
     }
 
     /// Sets whether the event log is being followed.
@@ -201,7 +238,7 @@ impl Wakeups {
     /// not called, for that call is an answer by itself.
     pub fn all(&self) {
         self.endings.notify_all();
-        self.look_for_deliveries();
+        self.time_moved();
         for waiter in self.lock().iter().filter(|(name, _)| !name.starts_with(QUIET)).flat_map(|(_, waiters)| waiters) {
             waiter.called.store(true, Ordering::SeqCst);
             waiter.notify.notify_one();

@@ -21,6 +21,7 @@ use crate::features::bulk::metrics::BulkFigures;
 use crate::features::admin::records::Gauges;
 use crate::features::limits::records::LimitView;
 use crate::features::progress::metrics::ProgressFigures;
+use crate::features::push::metrics::PushFigures;
 use crate::features::statistics::records::{Facts, Minutes, Named, StatFilter, StatRow};
 use crate::features::webhooks::metrics::WebhookFigures;
 use crate::metrics::figures::{Histogram, REQUEST};
@@ -52,6 +53,7 @@ pub struct Metrics {
     pub(crate) requests: Mutex<Requests>,
     pub(crate) bulk: Mutex<BulkFigures>,
     pub(crate) progress: Mutex<ProgressFigures>,
+    pub(crate) push: Mutex<PushFigures>,
     pub(crate) webhooks: Mutex<WebhookFigures>,
     pub(crate) minutes: Mutex<Minutes>,
     pub(crate) sweep_lag_micros: AtomicU64,
@@ -128,6 +130,7 @@ impl Default for Metrics {
             requests: Mutex::default(),
             bulk: Mutex::default(),
             progress: Mutex::default(),
+            push: Mutex::default(),
             webhooks: Mutex::default(),
             minutes: Mutex::new(Minutes::new(rand::random::<i64>() >> 1)),
             sweep_lag_micros: AtomicU64::new(0),

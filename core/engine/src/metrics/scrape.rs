@@ -78,6 +78,7 @@ impl Collector for Scrape {
         self.requests(&mut encoder)?;
         lock(&self.metrics.progress).write(&mut encoder, self.gauges.now, self.gauges.stalled)?;
         lock(&self.metrics.bulk).write(&mut encoder)?;
+        lock(&self.metrics.push).write(&mut encoder)?;
         lock(&self.metrics.webhooks).write(&mut encoder, self.counted.subscriptions, self.counted.dropped)
     }
 }

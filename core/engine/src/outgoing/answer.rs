@@ -20,6 +20,25 @@ pub struct Post {
     pub headers: HeaderMap,
     /// Its body.
     pub body: Bytes,
+    /// What it may cost.
+    pub bounds: Bounds,
+}
+
+/// Bounds of one request.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// The most that the request and its answer may take; `None` for what the operator has set.
+    pub timeout: Option<Duration>,
+    /// Bytes of the answer that are read.
+    pub answer_bytes: usize,
+    /// Redirects that are followed. With 0, a redirect is an answer.
+    pub redirects: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { timeout: None, answer_bytes: MAX_ANSWER_BYTES, redirects: MAX_REDIRECTS }
+    }
 }
 
 /// An answer, whatever its status.
@@ -29,10 +48,12 @@ pub struct Answer {
     pub status: u16,
     /// For how long the receiver wants no further request.
     pub retry_after: Option<Duration>,
-    /// The beginning of its body, at most 64 KiB. What is not UTF-8 is replaced.
+    /// The beginning of its body, as much as the request allows. What is not UTF-8 is replaced.
     pub body: String,
     /// Whether the body ended there, and within the time.
     pub is_whole: bool,
+    /// Whether the time was over before the body had ended.
+    pub is_late: bool,
 }
 
 /// Why there is no answer.

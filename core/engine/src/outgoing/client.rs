@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use bytes::BytesMut;
 use reqwest::{Client, Response, Url};
 
-use super::answer::{Answer, Fault, MAX_ANSWER_BYTES, MAX_REDIRECTS, Post};
+use super::answer::{Answer, Fault, Post};
 use super::guard::Guard;
 use super::options::OutgoingOptions;
 use super::resolver::{GuardedResolver, refusal};
@@ -18,7 +18,7 @@ const USER_AGENT: &str = "OJS-Webhook/1.0";
 /// Time to connect, as a part of the whole.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Idle connections that are kept for one host.
-const IDLE_PER_HOST: usize = 4;
+const IDLE_PER_HOST: usize = 256;
 
 /// The client of the engine. Its connections are kept and used again.
 #[derive(Debug)]
@@ -58,29 +58,31 @@ impl Outgoing {
     /// # Errors
     /// [`Fault`] when there is no answer.
     pub async fn post(&self, post: &Post) -> Result<Answer, Fault> {
-        let deadline = tokio::time::Instant::now() + self.options.timeout;
+        let timeout = post.bounds.timeout.unwrap_or(self.options.timeout);
+        let deadline = tokio::time::Instant::now() + timeout;
         let sending = tokio::time::timeout_at(deadline, self.send(post));
-        let response = sending.await.unwrap_or(Err(Fault::Timeout(self.options.timeout)))?;
+        let response = sending.await.unwrap_or(Err(Fault::Timeout(timeout)))?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
-        let (body, is_whole) = beginning(response, deadline).await;
-        Ok(Answer { status, retry_after, body, is_whole })
+        let (body, end) = beginning(response, deadline, post.bounds.answer_bytes).await;
+        Ok(Answer { status, retry_after, body, is_whole: end == End::Whole, is_late: end == End::Late })
     }
 
     async fn send(&self, post: &Post) -> Result<Response, Fault> {
         self.guard.check_url(&post.url)?;
         let mut url = Url::parse(&post.url).map_err(|error| Fault::Connection(format!("the URL cannot be read: {error}")))?;
-        for _ in 0..=MAX_REDIRECTS {
+        let most = post.bounds.redirects;
+        for _ in 0..=most {
             // The client understands more spellings of an address than the guard does: what the guard sees is what
             // the client has read.
             self.guard.check_url(url.as_str())?;
             let request = self.client()?.post(url.clone()).headers(post.headers.clone()).body(post.body.clone());
             let response = request.send().await.map_err(fault)?;
-            if !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
+            if most == 0 || !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
                 return Ok(response);
             }
             url = target(&url, response.headers())?;
         }
-        Err(Fault::Redirect(format!("more than {MAX_REDIRECTS} redirects")))
+        Err(Fault::Redirect(format!("more than {most} redirects")))
     }
 
     fn client(&self) -> Result<&Client, Fault> {
@@ -131,23 +133,36 @@ fn fault(error: reqwest::Error) -> Fault {
     Fault::Connection(format!("{what}: {told}"))
 }
 
-/// The beginning of the body, and whether that is all of it. Without reading to its end, an answer without end costs
+/// How the reading of a body has ended.
+#[derive(PartialEq, Eq)]
+enum End {
+    /// All of it was read.
+    Whole,
+    /// There was more than is wanted, or the connection broke off.
+    Cut,
+    /// The time was over.
+    Late,
+}
+
+/// The beginning of the body, and how its reading has ended. Without reading to its end, an answer without end costs
 /// its connection only.
-async fn beginning(mut response: Response, deadline: tokio::time::Instant) -> (String, bool) {
+async fn beginning(mut response: Response, deadline: tokio::time::Instant, most: usize) -> (String, End) {
     let mut body = BytesMut::new();
-    let mut is_whole = false;
-    while body.len() < MAX_ANSWER_BYTES {
+    let mut end = End::Cut;
+    while body.len() < most {
         match tokio::time::timeout_at(deadline, response.chunk()).await {
-            Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
-            Ok(Ok(None)) => {
-                is_whole = true;
-                break;
+            Ok(Ok(Some(chunk))) => {
+                body.extend_from_slice(&chunk);
+                continue;
             }
-            Ok(Err(_)) | Err(_) => break,
+            Ok(Ok(None)) => end = End::Whole,
+            Ok(Err(_)) => {}
+            Err(_) => end = End::Late,
         }
+        break;
     }
-    body.truncate(MAX_ANSWER_BYTES);
-    (String::from_utf8_lossy(&body).into_owned(), is_whole)
+    body.truncate(most);
+    (String::from_utf8_lossy(&body).into_owned(), end)
 }
 
 /// `Retry-After`: seconds or a date.

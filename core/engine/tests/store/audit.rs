@@ -78,6 +78,8 @@ async fn filled(b: &Bench) {
     // Not active, so no delivery of it is sent.
     let webhook = r#"{"url":"https://example.com/","events":["*"],"active":false}"#;
     assert_eq!(b.http("POST", "/webhooks/subscriptions", webhook).await.0, 201);
+    let push = r#"{"endpoint":"https://example.com/","job_types":["*"],"active":false}"#;
+    assert_eq!(b.http("POST", "/push/endpoints", push).await.0, 201);
 }
 
 async fn audit(b: &Bench) -> Vec<Finding> {
@@ -183,6 +185,24 @@ const DAMAGES: &[(&str, &str, &str, &str)] = &[
          '', '', 0, 0 FROM webhook_subscriptions",
         "INSERT INTO ojs_webhook_deliveries SELECT '00000000-0000-0000-0000-000000000007'::uuid, id, 'e', 'job.x', '{}', 9, 0, 0, 0, 0, 0,
          0, 0, 0, '', '', 0, 0 FROM ojs_webhook_subscriptions",
+    ),
+    (
+        "push_breaker",
+        "failures of an endpoint that is sent nothing",
+        "UPDATE push_endpoints SET opened_at = 9",
+        "UPDATE ojs_push_endpoints SET opened_at = 9",
+    ),
+    (
+        "push_breaker",
+        "the time of its latest failure",
+        "UPDATE push_endpoints SET failures = 1",
+        "UPDATE ojs_push_endpoints SET failures = 1",
+    ),
+    (
+        "push_breaker",
+        "the trial of an endpoint without a breaker",
+        "UPDATE push_endpoints SET opened_at = 0, probe_until = 9",
+        "UPDATE ojs_push_endpoints SET opened_at = 0, probe_until = 9",
     ),
     ("delivery_times", "has an end", "UPDATE webhook_deliveries SET state = 3", "UPDATE ojs_webhook_deliveries SET state = 3"),
     (

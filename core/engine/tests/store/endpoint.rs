@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Longer than anything here takes on a busy machine.
@@ -23,13 +24,24 @@ pub enum Reply {
     Cut,
     /// Answers 200 and sends a body that never ends.
     Endless,
+    /// Waits until the test lets it go on, then answers with a status.
+    Held(Arc<Notify>, u16),
     /// Closes the connection instead of answering.
     Close,
+    /// Answers 200 with a body, and then once more without having been asked.
+    Twice(String),
+    /// Answers 200, announces a body and sends a byte of it now and then.
+    Drip,
 }
 
 impl Reply {
     pub fn status(status: u16) -> Self {
         Self::Answer(status, String::new(), "said".to_owned())
+    }
+
+    /// 200 with a JSON body.
+    pub fn json(body: &serde_json::Value) -> Self {
+        Self::Answer(200, "Content-Type: application/json\r\n".to_owned(), body.to_string())
     }
 
     pub fn redirect(status: u16, to: &str) -> Self {
@@ -111,6 +123,11 @@ impl Endpoint {
         self.requests.try_recv().is_ok()
     }
 
+    /// A request that has arrived and was not looked at.
+    pub fn taken(&mut self) -> Option<Request> {
+        self.requests.try_recv().ok()
+    }
+
     /// Connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
@@ -148,7 +165,23 @@ async fn serve(stream: TcpStream, replies: Vec<Reply>, served: Arc<AtomicUsize>,
                 while socket.write_all(&[b'x'; 16_384]).await.is_ok() {}
                 return;
             }
+            Reply::Held(go_on, status) => {
+                go_on.notified().await;
+                socket.write_all(format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n").as_bytes()).await
+            }
             Reply::Close => return,
+            Reply::Twice(body) => {
+                let length = body.len();
+                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
+                socket.write_all(answer.repeat(2).as_bytes()).await
+            }
+            Reply::Drip => {
+                let _ = socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n").await;
+                while socket.write_all(b"x").await.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                return;
+            }
         };
     }
 }

@@ -2,13 +2,14 @@
 use ojs_model::{JobId, OjsError};
 
 use super::backlog::Dropped;
-use super::records::{DeliveryFilter, DeliveryRow, DeliveryState, DropRow, Secret, SubscriptionRow, WebhookTables};
+use super::records::{DeliveryFilter, DeliveryRow, DeliveryState, DropRow, SubscriptionRow, WebhookTables};
 use super::request::{DELIVERY, SUBSCRIPTION};
 use super::rules::{Claimed, Wish};
 use super::schedule::Report;
 use crate::error::Applied;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
+use crate::outgoing::Secret;
 use crate::store::record::Read;
 use crate::store::tables::Tables;
 

@@ -1,13 +1,11 @@
 //! Subscriptions and deliveries as stores keep them.
-use std::fmt;
-
 use ojs_model::JobId;
-use ojs_model::redact::HIDDEN;
 
 use super::backlog::Dropped;
 use crate::error::Result;
 use crate::kernel::event::Origin;
-use crate::store::record::{Cell, Field, Kind, Read, RecordTables, Records, Scan, numbered_field, record};
+use crate::outgoing::Secret;
+use crate::store::record::{Read, RecordTables, Records, Scan, numbered_field, record};
 
 /// Most subscriptions: every connection keeps them in memory, and every event is compared with each.
 pub const MAX_SUBSCRIPTIONS: usize = 1_000;
@@ -16,42 +14,6 @@ pub const MAX_COUNTED: usize = 10_000;
 
 /// `due_at` of a delivery that has ended.
 const ENDED: i64 = 0;
-
-/// A secret that signs requests. It is never printed.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct Secret(String);
-
-impl Secret {
-    /// The secret itself: to sign, or to show to the client that has just created it.
-    #[must_use]
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HIDDEN)
-    }
-}
-
-impl Field for Secret {
-    const KIND: Kind = Kind::Text;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::text(&self.0)
-    }
-
-    fn read(cell: Cell<'_>) -> Option<Self> {
-        String::read(cell).map(Self)
-    }
-}
 
 /// What has become of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,8 +168,7 @@ impl SubscriptionRow {
     /// The secrets that sign now, the newest first.
     #[must_use]
     pub fn secrets(&self, now: i64) -> Vec<&str> {
-        let previous = (self.previous_until > now).then(|| self.previous_secret.expose());
-        [Some(self.secret.expose()), previous].into_iter().flatten().collect()
+        Secret::valid(&self.secret, &self.previous_secret, self.previous_until, now)
     }
 
     /// The entries of one of its lists.

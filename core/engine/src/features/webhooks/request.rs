@@ -1,13 +1,13 @@
 //! The request of an attempt: the event, stamped and signed for this attempt.
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
-use ojs_model::webhook::{signature, standard_signature};
 use ojs_model::{JobId, Timestamp};
 
 use super::records::{Format, SubscriptionRow};
 use crate::features::cloudevents::answer::CloudEvent;
-use crate::outgoing::Post;
+use crate::outgoing::signed::{add, headers};
+use crate::outgoing::{Bounds, Post};
 
 /// How ids of subscriptions begin on the wire.
 pub(crate) const SUBSCRIPTION: &str = "sub_";
@@ -28,26 +28,13 @@ pub(crate) struct Sent<'a> {
 /// The request of an attempt that begins now.
 pub(crate) fn post(subscription: &SubscriptionRow, sent: Sent<'_>, source: &str, now: Timestamp) -> Post {
     let delivery = format!("{DELIVERY}{}", sent.delivery);
-    let time = now.as_millis().div_euclid(1000).to_string();
-    let (mut headers, body) = written(subscription.format, sent.payload, source);
-    let (body, secrets) = (body.as_bytes(), subscription.secrets(now.as_millis()));
-    let own: Vec<String> = secrets.iter().map(|secret| signature(secret, &time, body)).collect();
-    let standard: Vec<String> = secrets.iter().map(|secret| standard_signature(secret, &delivery, &time, body)).collect();
-    let mut add = |name, value: &str| {
-        // A type of an event has characters of headers only; an id, a number and a signature as well.
-        if let Ok(value) = HeaderValue::from_str(value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
-    };
-    add("x-ojs-event-type", sent.event_type);
-    add("x-ojs-delivery-id", &delivery);
-    add("x-ojs-subscription-id", &format!("{SUBSCRIPTION}{}", subscription.id));
-    add("x-ojs-timestamp", &time);
-    add("x-ojs-signature", &own.join(","));
-    add("webhook-id", &delivery);
-    add("webhook-timestamp", &time);
-    add("webhook-signature", &standard.join(" "));
-    Post { url: subscription.url.clone(), headers, body: Bytes::copy_from_slice(body) }
+    let (own, body) = written(subscription.format, sent.payload, source);
+    let mut headers = headers(&delivery, body.as_bytes(), &subscription.secrets(now.as_millis()), now);
+    headers.extend(own);
+    // A type of an event has characters of headers only.
+    add(&mut headers, "x-ojs-event-type", sent.event_type);
+    add(&mut headers, "x-ojs-subscription-id", &format!("{SUBSCRIPTION}{}", subscription.id));
+    Post { url: subscription.url.clone(), headers, body: Bytes::from(body), bounds: Bounds::default() }
 }
 
 /// The event in a subscription's format: its headers and its body.

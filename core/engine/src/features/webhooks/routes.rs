@@ -16,13 +16,13 @@ use super::commands::{
 use super::event::test_event;
 use super::records::{DeliveryFilter, DeliveryRow, DeliveryState, SubscriptionRow};
 use super::request::{DELIVERY, SUBSCRIPTION, Sent, post};
-use super::subscribe::{apply, blank, secret};
+use super::subscribe::{apply, blank};
 use crate::engine::Engine;
 use crate::http::call::Call;
 use crate::http::page::pagination;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Outgoing, Secret};
 
 /// Largest page.
 const MAX_PAGE: usize = 200;
@@ -51,7 +51,7 @@ pub async fn create(State(engine): State<Engine>, call: Call) -> Result<Json, Fa
             return Err(OjsError::invalid_field(member, what).into());
         }
     }
-    let mut row = blank(secret(body.get("secret"))?, engine.now());
+    let mut row = blank(Secret::given_or_new("secret", body.get("secret"))?, engine.now());
     apply(&mut row, &body, engine.outgoing().guard())?;
     let row = engine.execute(CreateSubscription(row)).await?;
     let location = format!("/ojs/v1/webhooks/subscriptions/{SUBSCRIPTION}{}", row.id);
@@ -102,7 +102,7 @@ pub async fn delete(State(engine): State<Engine>, Path(text): Path<String>) -> R
 /// `POST /webhooks/subscriptions/{id}/rotate-secret`.
 pub async fn rotate(State(engine): State<Engine>, Path(text): Path<String>, call: Call) -> Result<Json, Failure> {
     let body: Members = call.parse()?;
-    let secret = secret(body.get("secret"))?;
+    let secret = Secret::given_or_new("secret", body.get("secret"))?;
     let row = engine.execute(RotateSecret { id: subscription_id(&text)?, secret }).await?;
     shown(&engine, &row, true).await
 }

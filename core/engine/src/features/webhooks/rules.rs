@@ -7,16 +7,15 @@ use serde_json::json;
 
 use super::backlog::Dropped;
 use super::event::{is_deliverable, prepared};
-use super::records::{DeliveryRow, DeliveryState, MAX_SUBSCRIPTIONS, Secret, SubscriptionRow, WebhookTables};
+use super::records::{DeliveryRow, DeliveryState, MAX_SUBSCRIPTIONS, SubscriptionRow, WebhookTables};
 use super::request::{DELIVERY, SUBSCRIPTION};
 use super::schedule::{Report, Verdict, pause};
 use crate::error::{Applied, StoreError};
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::Signal;
+use crate::outgoing::{ROTATION, Secret};
 use crate::store::record::Read;
 
-/// How long a secret stays valid after another one has taken its place.
-pub(crate) const ROTATION: Duration = Duration::from_secs(86_400);
 /// Deliveries that one node sends to one endpoint at a time: a slow endpoint holds up its own deliveries only.
 const PER_SUBSCRIPTION: usize = 8;
 /// How long a delivered event is kept.

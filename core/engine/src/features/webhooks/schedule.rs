@@ -83,7 +83,8 @@ mod tests {
     use super::*;
 
     fn verdict(status: u16) -> Verdict {
-        let answer = Answer { status, retry_after: Some(Duration::from_secs(7)), body: String::new(), is_whole: true };
+        let answer =
+            Answer { status, retry_after: Some(Duration::from_secs(7)), body: String::new(), is_whole: true, is_late: false };
         Report::of(Ok(answer), Duration::ZERO).verdict
     }
 

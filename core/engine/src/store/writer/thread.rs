@@ -128,7 +128,7 @@ impl WriterThread {
                     this.flush();
                     swept
                 });
-                self.wakeups.look_for_deliveries();
+                self.wakeups.time_moved();
                 let _ = reply.send(swept.map_err(Refusal::from));
             }
             Interrupt::Probe(reply) => {

@@ -1,0 +1,213 @@
+//! Claims for endpoints: as those of workers, but the holder of each job is chosen when it is found.
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ojs_model::Timestamp;
+
+use super::delivery::Delivery;
+use super::health::Room;
+use super::line::{Line, Shut, Strides};
+use super::pattern::fits;
+use super::records::{EndpointRow, PushTables};
+use super::routing::Job;
+use crate::error::{Applied, StoreError};
+use crate::kernel::claiming::{Assign, Holder};
+use crate::kernel::command::Claim;
+use crate::kernel::job::{Body, JobRow, JobView};
+use crate::kernel::transaction::Transaction;
+use crate::kernel::typed::Command;
+use crate::store::names::JobTypeRow;
+use crate::store::record::{Read, Records, Scan};
+use crate::store::selection::Selection;
+
+/// Milliseconds of a lease beyond the time for the answer: to settle it, also when the store is slow.
+const LEASE_MARGIN_MS: i64 = 30_000;
+/// Milliseconds after which an endpoint is asked again that other nodes keep busy.
+const FULL_PAUSE_MS: i64 = 1_000;
+
+/// Claims jobs of a queue for its endpoints.
+#[derive(Debug)]
+pub(crate) struct ClaimDeliveries {
+    /// The endpoints.
+    pub(crate) line: Arc<Line>,
+    /// At most so many jobs.
+    pub(crate) count: usize,
+    /// The time by which the node knows which endpoints have room.
+    pub(crate) now: i64,
+}
+
+/// What was claimed.
+#[derive(Debug)]
+pub(crate) struct Claimed {
+    /// To be sent, by the places of their endpoints in the line.
+    pub(crate) deliveries: Vec<(usize, Delivery)>,
+    /// Endpoints that were found to take nothing now.
+    pub(crate) shut: Vec<(usize, Shut)>,
+    /// What endpoints have got so far.
+    pub(crate) strides: Strides,
+    /// When to look again, if nothing happens before.
+    pub(crate) next_at: Option<i64>,
+    /// The time of the transaction.
+    pub(crate) now: Timestamp,
+}
+
+impl Command for ClaimDeliveries {
+    type Reply = Claimed;
+
+    fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Claimed> {
+        let now = transaction.now;
+        let mut chooser = Chooser { line: &self.line, strides: self.line.strides().clone(), gates: HashMap::new() };
+        let mut jobs = Vec::new();
+        transaction.retry_at = None;
+        if transaction.tables.maintenance()?.is_none() {
+            if let Some(claim) = self.claim(transaction)? {
+                jobs = transaction.claim_for(&claim, None, &mut chooser)?;
+            }
+        }
+        let retry_at = transaction.retry_at.take();
+        transaction.is_picky = false;
+        chooser.finish(transaction, jobs, now, retry_at)
+    }
+
+    /// A claim that a power cut takes away leaves the job available.
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    fn weight(&self) -> usize {
+        self.count
+    }
+}
+
+impl ClaimDeliveries {
+    /// The claim for the types that endpoints with room take; `None` when there are no such types.
+    fn claim(&self, transaction: &mut Transaction<'_>) -> Applied<Option<Claim>> {
+        let wanted = self.line.wanted(self.now);
+        let mut types: Vec<String> = Vec::new();
+        if !wanted.globs.contains("*") {
+            types.extend(wanted.names);
+            if !wanted.globs.is_empty() {
+                let known: Vec<JobTypeRow> = Records::of(transaction.tables).scan(&Scan::over(JobTypeRow::NAME))?;
+                let named = known.iter().filter(|row| wanted.globs.iter().any(|pattern| fits(pattern, &row.name)));
+                types.extend(named.map(|row| row.name.to_string()));
+            }
+            if types.is_empty() {
+                return Ok(None);
+            }
+        }
+        let queues = vec![self.line.queue.clone()];
+        Ok(Some(Claim { queues, count: self.count, fenced: true, types, ..Claim::default() }))
+    }
+}
+
+/// What an endpoint may take in this transaction.
+struct Gate {
+    holder: Holder,
+    row: EndpointRow,
+    free: usize,
+    is_probe: bool,
+    shut: Option<Shut>,
+}
+
+/// Chooses an endpoint for each job.
+struct Chooser<'l> {
+    line: &'l Line,
+    strides: Strides,
+    /// Those that were looked at, by their places; `None` for one that is gone or was changed.
+    gates: HashMap<usize, Option<Gate>>,
+}
+
+impl Assign for Chooser<'_> {
+    fn holder(&mut self, transaction: &mut Transaction<'_>, row: &JobRow, body: &Body) -> Result<Option<Holder>, StoreError> {
+        let job_type = transaction.tables.job_type_name(row.job_type_id)?;
+        let job = Job { job_type: &job_type, queue: &self.line.queue, text: &body.text };
+        let mut candidates = Vec::new();
+        for place in self.line.takers(&job_type) {
+            let weight = self.line.weight(place, &job);
+            if weight > 0 && self.gate(transaction, place)?.is_some_and(|gate| gate.free > 0) {
+                candidates.push((place, weight));
+            }
+        }
+        let chosen = self.strides.next(row.job_type_id, &candidates);
+        let gate = chosen.and_then(|place| self.gates.get_mut(&place)?.as_mut());
+        Ok(gate.map(|gate| {
+            gate.free = gate.free.saturating_sub(1);
+            gate.holder.clone()
+        }))
+    }
+}
+
+impl Chooser<'_> {
+    fn gate(&mut self, transaction: &mut Transaction<'_>, place: usize) -> Result<Option<&mut Gate>, StoreError> {
+        if !self.gates.contains_key(&place) {
+            let gate = self.look(transaction, place)?;
+            self.gates.insert(place, gate);
+        }
+        Ok(self.gates.get_mut(&place).and_then(Option::as_mut))
+    }
+
+    /// Looks how much an endpoint may take. Its row is held until the commit, so several nodes count one after the
+    /// other.
+    fn look(&self, transaction: &mut Transaction<'_>, place: usize) -> Result<Option<Gate>, StoreError> {
+        let Some(target) = self.line.targets.get(place) else { return Ok(None) };
+        let row = transaction.tables.endpoint(target.row.id, Read::Held)?;
+        // One that was changed is about to be read anew by this node.
+        let Some(row) = row.filter(|row| row.updated_at == target.row.updated_at) else { return Ok(None) };
+        let worker = transaction.tables.worker(&row.worker_id())?;
+        let now = transaction.now.as_millis();
+        let most = usize::try_from(row.max_concurrency).unwrap_or(0);
+        let (free, shut) = match row.room(now) {
+            Room::Closed(until) => (0, Some(Shut::Until(until))),
+            Room::Probe => (1, None),
+            Room::Free => {
+                let held = transaction.tables.count(&Selection::HeldBy { worker: worker.num }, most)?;
+                let free = most.saturating_sub(held);
+                (free, (free == 0).then_some(Shut::Full))
+            }
+        };
+        let lease_ms = Some(row.timeout_ms.saturating_add(LEASE_MARGIN_MS));
+        let holder = Holder { worker: worker.num, id: worker.id, lease_ms };
+        let is_probe = row.room(now) == Room::Probe;
+        Ok(Some(Gate { holder, row, free, is_probe, shut }))
+    }
+
+    /// Pairs the jobs with their endpoints.
+    fn finish(
+        mut self,
+        transaction: &mut Transaction<'_>,
+        jobs: Vec<JobView>,
+        now: Timestamp,
+        retry_at: Option<i64>,
+    ) -> Applied<Claimed> {
+        let mut deliveries = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let holds = |gate: &&mut Gate| gate.holder.worker == job.row.worker;
+            let found = self.gates.iter_mut().find_map(|(place, gate)| Some((*place, gate.as_mut().filter(holds)?)));
+            let Some((place, gate)) = found else { continue };
+            if std::mem::take(&mut gate.is_probe) {
+                gate.row.probe_until = job.row.lease_until;
+                transaction.tables.put_endpoint(&gate.row)?;
+                gate.shut = Some(Shut::Until(job.row.lease_until));
+            }
+            deliveries.push((place, Delivery { endpoint: gate.row.clone(), job, at: now }));
+        }
+        let mut next_at = retry_at;
+        let mut shut = Vec::new();
+        for (place, gate) in &self.gates {
+            // One that has just been filled is full for the next look.
+            let why = match gate {
+                // Gone or changed: this node is about to learn of it.
+                None => Some(Shut::Full),
+                Some(gate) => gate.shut.or_else(|| (gate.free == 0).then_some(Shut::Full)),
+            };
+            let Some(why) = why else { continue };
+            shut.push((*place, why));
+            let at = match why {
+                Shut::Full => now.as_millis().saturating_add(FULL_PAUSE_MS),
+                Shut::Until(at) => at,
+            };
+            next_at = Some(next_at.map_or(at, |earlier| earlier.min(at)));
+        }
+        Ok(Claimed { deliveries, shut, strides: self.strides, next_at, now })
+    }
+}

@@ -1,0 +1,290 @@
+//! Which endpoints take jobs of a queue, and which of them takes the next one.
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::pattern::{fits, is_glob};
+use super::records::EndpointRow;
+use super::routing::{Job, Routing};
+
+/// How long it takes until an endpoint is asked again that was found full.
+const FULL_PAUSE: Duration = Duration::from_secs(1);
+
+/// An endpoint as a node knows it.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// As it was when the node last read it.
+    pub(crate) row: EndpointRow,
+    /// Its rules.
+    pub(crate) routing: Routing,
+    /// Until when it takes nothing, by the clock of the store.
+    closed_until: AtomicI64,
+    /// It holds as many jobs as it may.
+    full: AtomicBool,
+    /// Jobs of it that this node has settled.
+    ended: AtomicU64,
+    /// A delivery has failed, and none has succeeded since.
+    pub(crate) troubled: AtomicBool,
+    /// Called when it has room again.
+    lines: Mutex<Vec<Weak<Notify>>>,
+}
+
+/// Why an endpoint takes nothing now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shut {
+    /// It holds as many jobs as it may.
+    Full,
+    /// Because of what its answers have said, until then.
+    Until(i64),
+}
+
+impl Target {
+    pub(crate) fn new(row: EndpointRow) -> Self {
+        Self {
+            routing: Routing::stored(&row.routing),
+            row,
+            closed_until: AtomicI64::new(0),
+            full: AtomicBool::new(false),
+            ended: AtomicU64::new(0),
+            troubled: AtomicBool::new(true),
+            lines: Mutex::default(),
+        }
+    }
+
+    /// Whether it may take jobs, as far as this node knows.
+    pub(crate) fn is_open(&self, now: i64) -> bool {
+        !self.full.load(Ordering::SeqCst) && self.closed_until.load(Ordering::SeqCst) <= now
+    }
+
+    /// Jobs of it that this node has settled so far.
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    /// A claim has found that it takes nothing, when it had ended so many jobs. Returns whether another claim at that
+    /// time would find something else.
+    pub(crate) fn shut(&self, shut: Shut, ended: u64, now: i64) -> bool {
+        let was_open = self.is_open(now);
+        match shut {
+            Shut::Full => self.full.store(true, Ordering::SeqCst),
+            Shut::Until(at) => self.closed_until.store(at, Ordering::SeqCst),
+        }
+        if shut == Shut::Full && self.ended() != ended {
+            self.full.store(false, Ordering::SeqCst);
+            return true;
+        }
+        was_open && !self.is_open(now)
+    }
+
+    /// One of its jobs has ended: claims that found it full look again.
+    pub(crate) fn has_room(&self) {
+        self.ended.fetch_add(1, Ordering::SeqCst);
+        if self.full.swap(false, Ordering::SeqCst) {
+            self.call();
+        }
+    }
+
+    /// Whether it takes jobs may have changed.
+    pub(crate) fn reopen(&self) {
+        self.closed_until.store(0, Ordering::SeqCst);
+        self.full.store(false, Ordering::SeqCst);
+        self.call();
+    }
+
+    fn call(&self) {
+        self.lines().retain(|line| {
+            line.upgrade().is_some_and(|line| {
+                line.notify_one();
+                true
+            })
+        });
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Vec<Weak<Notify>>> {
+        // Each entry is whole after every statement.
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The endpoints that take jobs of a queue.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// Name of the queue.
+    pub(crate) queue: String,
+    /// In the order of their ids.
+    pub(crate) targets: Vec<Arc<Target>>,
+    /// Those that name a job type, by places in `targets`.
+    named: HashMap<String, Vec<usize>>,
+    /// Those with patterns.
+    globs: Vec<(String, usize)>,
+    /// Called when one of them may have room again.
+    pub(crate) called: Arc<Notify>,
+    /// What they have got so far.
+    pub(crate) strides: Mutex<Strides>,
+}
+
+/// The types that a claim asks for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Types {
+    /// By name.
+    pub(crate) names: BTreeSet<String>,
+    /// By pattern.
+    pub(crate) globs: BTreeSet<String>,
+}
+
+impl Types {
+    /// Whether no job has such a type.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.globs.is_empty()
+    }
+}
+
+impl Line {
+    pub(crate) fn new(queue: &str, targets: Vec<Arc<Target>>) -> Self {
+        let (mut named, mut globs): (HashMap<String, Vec<usize>>, Vec<_>) = (HashMap::new(), Vec::new());
+        for (place, target) in targets.iter().enumerate() {
+            for pattern in EndpointRow::entries(&target.row.job_types) {
+                if is_glob(pattern) {
+                    globs.push((pattern.to_owned(), place));
+                } else {
+                    named.entry(pattern.to_owned()).or_default().push(place);
+                }
+            }
+        }
+        let called = Arc::new(Notify::new());
+        for target in &targets {
+            target.lines().push(Arc::downgrade(&called));
+        }
+        Self { queue: queue.to_owned(), targets, named, globs, called, strides: Mutex::default() }
+    }
+
+    /// Whether it has these endpoints.
+    pub(crate) fn has(&self, targets: &[Arc<Target>]) -> bool {
+        self.targets.len() == targets.len() && self.targets.iter().zip(targets).all(|(one, other)| Arc::ptr_eq(one, other))
+    }
+
+    /// The types that endpoints with room take at a time.
+    pub(crate) fn wanted(&self, now: i64) -> Types {
+        let mut types = Types::default();
+        for target in self.targets.iter().filter(|target| target.is_open(now)) {
+            for pattern in EndpointRow::entries(&target.row.job_types) {
+                let list = if is_glob(pattern) { &mut types.globs } else { &mut types.names };
+                list.insert(pattern.to_owned());
+            }
+        }
+        types
+    }
+
+    /// How long it is until an endpoint may take jobs, when none does now.
+    pub(crate) fn opens_in(&self, now: i64) -> Option<Duration> {
+        let at = |target: &Arc<Target>| match target.full.load(Ordering::SeqCst) {
+            true => FULL_PAUSE,
+            false => {
+                let until = target.closed_until.load(Ordering::SeqCst).saturating_sub(now);
+                Duration::from_millis(u64::try_from(until).unwrap_or(0))
+            }
+        };
+        self.targets.iter().map(at).min()
+    }
+
+    /// Endpoints that were found full are asked again: other nodes keep them busy, and do not say when they have room.
+    pub(crate) fn ask_again(&self) {
+        self.targets.iter().for_each(|target| target.full.store(false, Ordering::SeqCst));
+    }
+
+    /// The endpoints that take jobs of a type, by their places.
+    pub(crate) fn takers(&self, job_type: &str) -> BTreeSet<usize> {
+        let named = self.named.get(job_type).into_iter().flatten().copied();
+        let globs = self.globs.iter().filter(|(pattern, _)| fits(pattern, job_type)).map(|(_, place)| *place);
+        named.chain(globs).collect()
+    }
+
+    /// The weight of an endpoint for a job; 0 when it takes none such.
+    pub(crate) fn weight(&self, place: usize, job: &Job<'_>) -> i64 {
+        self.targets.get(place).map_or(0, |target| target.routing.weight(job, target.row.weight))
+    }
+
+    /// What endpoints have got so far.
+    pub(crate) fn strides(&self) -> MutexGuard<'_, Strides> {
+        // Each value is whole after every statement.
+        self.strides.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Shares jobs of a type by weight: the endpoint with the least work for its weight gets the next one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Strides {
+    by_type: BTreeMap<i64, Passes>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Passes {
+    /// Where the latest choice stood.
+    reached: f64,
+    /// Where each endpoint stands: jobs that it got, divided by its weight.
+    at: BTreeMap<usize, f64>,
+}
+
+impl Strides {
+    /// The endpoint that gets the next job of a type, out of places and their weights, which are positive.
+    pub(crate) fn next(&mut self, job_type: i64, candidates: &[(usize, i64)]) -> Option<usize> {
+        if let [(only, _)] = candidates {
+            return Some(*only);
+        }
+        let passes = self.by_type.entry(job_type).or_default();
+        let (at, reached) = (&passes.at, passes.reached);
+        // An endpoint that comes back, or is new, does not make up for what others got meanwhile.
+        let stands = |place: usize| at.get(&place).copied().unwrap_or(0.0).max(reached);
+        let chosen = candidates.iter().min_by(|(one, _), (other, _)| stands(*one).total_cmp(&stands(*other)))?;
+        let start = stands(chosen.0);
+        passes.reached = start;
+        passes.at.insert(chosen.0, start + 1.0 / (chosen.1 as f64));
+        Some(chosen.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ojs_model::Timestamp;
+
+    use super::*;
+    use crate::features::push::register::blank;
+    use crate::outgoing::Secret;
+
+    fn target(job_types: &str) -> Arc<Target> {
+        let row = EndpointRow { job_types: job_types.to_owned(), ..blank(Secret::default(), Timestamp::from_millis(1)) };
+        Arc::new(Target::new(row))
+    }
+
+    #[test]
+    fn names_and_patterns_find_their_endpoints() {
+        let line = Line::new("q", vec![target("email.send\nemail.*"), target("*"), target("report")]);
+        assert_eq!(line.takers("email.send"), BTreeSet::from([0, 1]));
+        assert_eq!((line.takers("report"), line.takers("x")), (BTreeSet::from([1, 2]), BTreeSet::from([1])));
+        assert!(line.targets[1].shut(Shut::Until(50), 0, 49) && line.targets[2].shut(Shut::Full, 0, 49));
+        assert!(!line.targets[1].shut(Shut::Until(50), 0, 49), "it was shut before");
+        let types = line.wanted(49);
+        assert_eq!((types.names.len(), types.globs.len()), (1, 1));
+        line.targets[2].has_room();
+        assert!(line.targets[2].shut(Shut::Full, 0, 49), "a job has ended since the claim counted");
+        assert!(line.wanted(50).globs.contains("*") && line.wanted(50).names.contains("report"));
+    }
+
+    #[test]
+    fn jobs_are_shared_by_weight_and_one_that_comes_back_makes_up_for_nothing() {
+        let mut strides = Strides::default();
+        let mut got = [0; 3];
+        for _ in 0..100 {
+            got[strides.next(1, &[(0, 8), (1, 2)]).unwrap()] += 1;
+        }
+        assert!((79..=81).contains(&got[0]), "{got:?}");
+        got = [0; 3];
+        for _ in 0..10 {
+            got[strides.next(1, &[(0, 1), (1, 1), (2, 1)]).unwrap()] += 1;
+        }
+        assert!(got.iter().all(|jobs| (2..=5).contains(jobs)), "{got:?}");
+    }
+}

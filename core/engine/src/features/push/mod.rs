@@ -1,0 +1,25 @@
+//! Push delivery: jobs are sent to endpoints over HTTP ("Serverless Integration", extensions section 17).
+//!
+//! Each endpoint has a worker of its own, whose jobs are claimed as those of any worker; only the request goes in the
+//! other direction. `line` says which endpoints take jobs of a queue, `claim` claims for them, `sender` sends and
+//! settles, `answer` says what an answer means for the job, and `health` what it means for the endpoint.
+mod answer;
+mod audit;
+mod claim;
+pub(crate) mod commands;
+pub(crate) mod delivery;
+mod health;
+mod line;
+pub(crate) mod metrics;
+mod pattern;
+pub mod records;
+mod register;
+pub(crate) mod routes;
+mod routing;
+pub(crate) mod sender;
+mod trial;
+
+use crate::kernel::hooks::Feature;
+
+/// Where it takes part in transactions: nowhere. It claims and settles as workers do.
+pub(crate) const FEATURE: Feature = Feature { audit: Some(audit::CHECKS), ..Feature::NONE };

@@ -1,0 +1,296 @@
+//! Sends jobs to endpoints: a task per queue that has endpoints claims, a task per delivery sends and settles.
+//!
+//! Each node has one sender. It keeps no reference to the store while it waits, so an engine that is dropped closes its
+//! store. What a node that ends leaves behind, its leases decide.
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use ojs_model::{JobId, Timestamp};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::answer::Verdict;
+use super::claim::{ClaimDeliveries, Claimed};
+use super::commands::{ListEndpoints, NoteDelivery, QueueNames};
+use super::delivery::Delivery;
+use super::health::{Note, Sign};
+use super::line::{Line, Target};
+use super::pattern::{fits, is_glob};
+use super::records::{EndpointRow, MAX_ENDPOINTS};
+use crate::error::{Applied, Refusal, StoreError};
+use crate::kernel::command::{Exchange, Outcome, OutcomeReport};
+use crate::kernel::wake::{Registration, Wakeups};
+use crate::metrics::{Metrics, lock};
+use crate::outgoing::Outgoing;
+use crate::store::seam::Store;
+
+/// Deliveries that a node has under way at most.
+const MOST: usize = 1_024;
+/// Jobs of a claim.
+const BATCH: usize = 100;
+/// How often it looks without a reason: another process on the same file may have changed something.
+const FALLBACK: Duration = Duration::from_secs(60);
+/// The shortest pause between two looks for new queues.
+const QUEUES_PAUSE: Duration = Duration::from_millis(50);
+/// The shortest and the longest pause after a look that has found nothing: a queue whose jobs others take must not make
+/// it look without end.
+const EMPTY_PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+/// How long it waits after a fault of the store.
+const AFTER_FAULT: Duration = Duration::from_secs(1);
+/// How long deliveries under way may take when the engine closes. The jobs of those that take longer are available
+/// again after their leases.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a sender works with.
+pub(crate) struct Parts {
+    pub store: Weak<dyn Store>,
+    pub wakeups: Arc<Wakeups>,
+    pub metrics: Arc<Metrics>,
+    pub outgoing: Arc<Outgoing>,
+    /// The time by the clock of the store.
+    pub now: Box<dyn Fn() -> Timestamp + Send + Sync>,
+    pub closing: CancellationToken,
+}
+
+/// What the tasks of a node share.
+struct Sender {
+    parts: Parts,
+    seats: Arc<Semaphore>,
+    flights: TaskTracker,
+}
+
+/// The tasks of the queues, and the endpoints that they know.
+#[derive(Default)]
+struct Served {
+    targets: HashMap<JobId, Arc<Target>>,
+    /// By queue; the task of a line ends when its guard is dropped.
+    lines: BTreeMap<String, (Arc<Line>, DropGuard)>,
+    /// Whether an endpoint names its queues by a pattern.
+    has_globs: bool,
+}
+
+/// Runs until the engine closes.
+pub(crate) async fn run(parts: Parts) {
+    let sender = Arc::new(Sender { parts, seats: Arc::new(Semaphore::new(MOST)), flights: TaskTracker::new() });
+    let mut served = Served::default();
+    let parts = &sender.parts;
+    while !parts.closing.is_cancelled() {
+        let pause = match sender.refresh(&mut served).await {
+            Ok(()) => FALLBACK,
+            Err(Refusal::Store(StoreError::Closed)) => break,
+            Err(refusal) => {
+                tracing::warn!(?refusal, "push: the endpoints could not be read; trying again");
+                AFTER_FAULT
+            }
+        };
+        parts.wakeups.watch_queues(served.has_globs);
+        tokio::select! {
+            () = parts.wakeups.endpoints() => served.targets.values().for_each(|target| target.reopen()),
+            () = parts.wakeups.any_queue(), if served.has_globs => tokio::time::sleep(QUEUES_PAUSE).await,
+            () = tokio::time::sleep(pause) => {}
+            () = parts.closing.cancelled() => {}
+        }
+    }
+    drop(served);
+    sender.flights.close();
+    // What is under way after that finds no store and changes nothing.
+    let _ = tokio::time::timeout(GRACE, sender.flights.wait()).await;
+}
+
+impl Sender {
+    fn store(&self) -> Applied<Arc<dyn Store>> {
+        self.parts.store.upgrade().ok_or_else(|| StoreError::Closed.into())
+    }
+
+    /// Reads the endpoints, and starts and ends the tasks of queues accordingly.
+    async fn refresh(self: &Arc<Self>, served: &mut Served) -> Applied<()> {
+        let store = self.store()?;
+        let (rows, _) = store.query(ListEndpoints { skip: 0, limit: MAX_ENDPOINTS }).await?;
+        let mut known = std::mem::take(&mut served.targets);
+        for row in rows {
+            let same = known.remove(&row.id).filter(|target| target.row.updated_at == row.updated_at);
+            served.targets.insert(row.id, same.unwrap_or_else(|| Arc::new(Target::new(row))));
+        }
+        let active = || served.targets.values().filter(|target| target.row.active);
+        served.has_globs = active().any(|target| EndpointRow::entries(&target.row.queues).any(is_glob));
+        let queues = if served.has_globs { store.query(QueueNames).await? } else { Vec::new() };
+        drop(store);
+        let mut wanted: BTreeMap<String, BTreeMap<JobId, Arc<Target>>> = BTreeMap::new();
+        for target in active() {
+            for queue in queues_of(&target.row, &queues) {
+                wanted.entry(queue.to_owned()).or_default().insert(target.row.id, Arc::clone(target));
+            }
+        }
+        served.lines.retain(|queue, _| wanted.contains_key(queue));
+        for (queue, targets) in wanted {
+            let targets: Vec<Arc<Target>> = targets.into_values().collect();
+            if served.lines.get(&queue).is_some_and(|(line, _)| line.has(&targets)) {
+                continue;
+            }
+            let (line, stop) = (Arc::new(Line::new(&queue, targets)), CancellationToken::new());
+            self.flights.spawn(Arc::clone(self).serve(Arc::clone(&line), stop.clone()));
+            served.lines.insert(queue, (line, stop.drop_guard()));
+        }
+        Ok(())
+    }
+
+    /// Claims jobs of a queue and sends them, until it is stopped.
+    async fn serve(self: Arc<Self>, line: Arc<Line>, stop: CancellationToken) {
+        // Registered before the first look: a job that arrives in between is not missed.
+        let registration = self.parts.wakeups.register_picky(std::slice::from_ref(&line.queue));
+        let mut empty = EMPTY_PAUSES.0;
+        while !stop.is_cancelled() {
+            let pause = match self.look(&line).await {
+                Ok(Look::Again) => {
+                    empty = EMPTY_PAUSES.0;
+                    continue;
+                }
+                Ok(Look::Wait(pause)) => pause,
+                Err(Refusal::Store(StoreError::Closed)) => return,
+                Err(refusal) => {
+                    tracing::warn!(?refusal, queue = line.queue, "push: jobs could not be claimed; trying again");
+                    tokio::select! {
+                        () = tokio::time::sleep(AFTER_FAULT) => continue,
+                        () = stop.cancelled() => return,
+                    }
+                }
+            };
+            self.wait(&line, &registration, pause, &stop).await;
+            tokio::select! {
+                () = tokio::time::sleep(empty) => empty = empty.saturating_mul(2).min(EMPTY_PAUSES.1),
+                () = stop.cancelled() => return,
+            }
+        }
+    }
+
+    /// Waits for a reason to look at a queue again.
+    async fn wait(&self, line: &Line, registration: &Registration, pause: Duration, stop: &CancellationToken) {
+        tokio::select! {
+            () = registration.woken() => {}
+            () = line.called.notified() => {}
+            () = tokio::time::sleep(pause) => line.ask_again(),
+            () = stop.cancelled() => {}
+        }
+    }
+
+    /// Claims once and sends what it has got.
+    async fn look(self: &Arc<Self>, line: &Arc<Line>) -> Applied<Look> {
+        let now = (self.parts.now)().as_millis();
+        if line.wanted(now).is_empty() {
+            return Ok(Look::Wait(line.opens_in(now).unwrap_or(FALLBACK).min(FALLBACK)));
+        }
+        let Ok(mut seats) = Arc::clone(&self.seats).acquire_owned().await else { return Err(StoreError::Closed.into()) };
+        let more = self.seats.available_permits().min(BATCH - 1);
+        if let Ok(more) = Arc::clone(&self.seats).try_acquire_many_owned(u32::try_from(more).unwrap_or(0)) {
+            seats.merge(more);
+        }
+        // Before the claim counts: a job that ends from here on may have made room that it did not see.
+        let ended: Vec<u64> = line.targets.iter().map(|target| target.ended()).collect();
+        let asked_at = now;
+        let claim = ClaimDeliveries { line: Arc::clone(line), count: seats.num_permits(), now };
+        let Claimed { deliveries, shut, strides, next_at, now } = self.store()?.execute(claim).await?;
+        *line.strides() = strides;
+        let mut is_news = !deliveries.is_empty();
+        for (place, why) in shut {
+            if let Some((target, ended)) = line.targets.get(place).zip(ended.get(place)) {
+                is_news |= target.shut(why, *ended, asked_at);
+            }
+        }
+        for (place, delivery) in deliveries {
+            let Some((target, seat)) = line.targets.get(place).zip(seats.split(1)) else { continue };
+            self.flights.spawn(Arc::clone(self).deliver(Arc::clone(target), delivery, seat));
+        }
+        if is_news {
+            return Ok(Look::Again);
+        }
+        let pause = next_at.map(|at| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)));
+        Ok(Look::Wait(pause.unwrap_or(FALLBACK).min(FALLBACK)))
+    }
+
+    /// One delivery. Its job is active under a lease; nothing of it is kept here.
+    async fn deliver(self: Arc<Self>, target: Arc<Target>, delivery: Delivery, seat: OwnedSemaphorePermit) {
+        let began = Instant::now();
+        let came = self.parts.outgoing.post(&delivery.post()).await;
+        let Verdict { outcome, note } = Verdict::of(&came, delivery.endpoint.retry_429);
+        let word = match (&outcome, &note.sign) {
+            (Outcome::Ack(_), _) => "completed",
+            (_, Sign::Answered) => "failed",
+            _ => "undelivered",
+        };
+        tracing::debug!(delivery = delivery.id(), status = note.status, outcome = word, reason = note.reason, "push");
+        lock(&self.parts.metrics.push).add(word, began.elapsed());
+        self.note(&target, &delivery, note).await;
+        self.settle(&delivery, outcome).await;
+        drop(seat);
+        target.has_room();
+    }
+
+    /// Notes what the delivery says about its endpoint, unless that is known.
+    async fn note(&self, target: &Target, delivery: &Delivery, note: Note) {
+        let (is_answer, endpoint) = (note.sign == Sign::Answered, &delivery.endpoint);
+        let was_troubled = target.troubled.load(Ordering::SeqCst) || endpoint.failures > 0 || endpoint.opened_at > 0;
+        if is_answer && !was_troubled {
+            return;
+        }
+        let Ok(store) = self.store() else { return };
+        match store.execute(NoteDelivery { id: endpoint.id, note }).await {
+            Ok(()) => target.troubled.store(!is_answer, Ordering::SeqCst),
+            Err(refusal) => tracing::warn!(?refusal, "push: what an endpoint answered could not be noted"),
+        }
+        if is_answer {
+            target.reopen();
+        }
+    }
+
+    /// Writes what has become of the job; tries again while its lease may last.
+    async fn settle(&self, delivery: &Delivery, outcome: Outcome) {
+        let row = &delivery.job.row;
+        let deadline = Instant::now() + Duration::from_millis(u64::try_from(row.lease_ms).unwrap_or(0));
+        while let Ok(store) = self.store() {
+            let report =
+                OutcomeReport { job: row.id, lease: Some(row.lease), worker: None, outcome: outcome.clone(), want_job: false };
+            match store.execute(Exchange { outcomes: vec![report], claim: None }).await {
+                Ok(exchanged) => {
+                    if let Some(Err(error)) = exchanged.results.first() {
+                        tracing::info!(job = %row.id, %error, "push: the answer came too late and changes nothing");
+                    }
+                    return;
+                }
+                Err(Refusal::Store(StoreError::Closed)) => return,
+                Err(refusal) if Instant::now() < deadline => {
+                    tracing::warn!(?refusal, job = %row.id, "push: an outcome could not be written; trying again");
+                }
+                Err(refusal) => {
+                    tracing::warn!(?refusal, job = %row.id, "push: an outcome could not be written; its lease decides");
+                    return;
+                }
+            }
+            drop(store);
+            tokio::time::sleep(AFTER_FAULT).await;
+        }
+    }
+}
+
+/// What a look has come to.
+enum Look {
+    /// There may be more jobs.
+    Again,
+    /// There are none now.
+    Wait(Duration),
+}
+
+/// The queues of an endpoint: those that it names, and those of the known ones that fit its patterns.
+fn queues_of<'a>(row: &'a EndpointRow, known: &'a [String]) -> BTreeSet<&'a str> {
+    let mut queues = BTreeSet::new();
+    for pattern in EndpointRow::entries(&row.queues) {
+        if is_glob(pattern) {
+            queues.extend(known.iter().map(String::as_str).filter(|queue| fits(pattern, queue)));
+        } else {
+            queues.insert(pattern);
+        }
+    }
+    queues
+}
