@@ -62,6 +62,14 @@ pub trait Tables:
 {
     /// Starts a transaction. `durable` asks for fsync at commit.
     fn begin(&mut self, durable: bool) -> Result<()>;
+    /// What this transaction does must survive a crash of the database, although it began as one that need not. A store
+    /// that loses nothing when its process is killed may leave it at that.
+    ///
+    /// # Errors
+    /// When the store cannot be reached.
+    fn make_durable(&mut self) -> Result<()> {
+        Ok(())
+    }
     /// Names the rows that are asked for next, so that a store across a network can read them ahead, in one exchange.
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<()> {
         let _ = wanted;

@@ -28,6 +28,8 @@ pub(crate) const FEATURE: Feature = Feature {
     on_late_outcome: Some(|transaction, job, lease| transaction.note_late_outcome(job, lease)),
     on_heartbeat: Some(|transaction, worker, jobs| transaction.note_heartbeat(worker, jobs)),
     on_worker_death: Some(|transaction, worker| transaction.end_drains_of(worker)),
+    // A claim that a crash undoes would give its epoch away a second time.
+    on_lease: Some(|transaction, job| if job.row.has(flag::CAR) { transaction.tables.make_durable() } else { Ok(()) }),
     before_claim: Some(|transaction| transaction.move_trains_on()),
     after_command: Some(|transaction| transaction.move_trains_on()),
     before_commit: Some(|transaction| transaction.move_trains_on()),

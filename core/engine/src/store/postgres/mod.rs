@@ -230,6 +230,13 @@ impl Tables for PostgresTables {
         }
     }
 
+    fn make_durable(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.durable, true) && self.open {
+            self.execute(sql!("make_durable"), &[])?;
+        }
+        Ok(())
+    }
+
     fn changes(&self) -> u64 {
         self.changes + self.unit_of_work.changes()
     }
