@@ -171,6 +171,18 @@ impl Chooser<'_> {
         Ok(Some(Gate { holder, row, free, is_probe, shut }))
     }
 
+    /// An endpoint was found to take nothing although this node thought it would. Until the commit, this claim holds
+    /// jobs that it has left in their line, and claims of others pass them over: those look again.
+    fn call_others(&self, transaction: &mut Transaction<'_>, place: usize, now: i64) -> Result<(), StoreError> {
+        let is_news = self.line.targets.get(place).is_some_and(|target| target.is_open(now));
+        if is_news && transaction.tables.is_shared() {
+            if let Some(queue) = transaction.tables.find_queue(&self.line.queue)? {
+                *transaction.ready.entry(queue.num).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
     /// Pairs the jobs with their endpoints.
     fn finish(
         mut self,
@@ -207,6 +219,7 @@ impl Chooser<'_> {
                 Shut::Until(at) => at,
             };
             next_at = Some(next_at.map_or(at, |earlier| earlier.min(at)));
+            self.call_others(transaction, *place, now.as_millis())?;
         }
         Ok(Claimed { deliveries, shut, strides: self.strides, next_at, now })
     }
