@@ -360,6 +360,33 @@ var operationCalls = []func(context.Context, *ojs.Client) error{
 		return c.DeleteCheckpoint(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
 	},
 	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.ListPushEndpoints(ctx)
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.CreatePushEndpoint(ctx, ojs.Obj{"config": ojs.Obj{"max_concurrency": 100, "signing_secret": "whsec_test_secret", "timeout_ms": 30000}, "endpoint": "https://example.com/functions/jobs", "job_types": []string{"email.send", "report.*"}, "queues": []string{"default"}})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.GetPushEndpoint(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.UpdatePushEndpoint(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", ojs.Obj{"active": false})
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		return c.DeletePushEndpoint(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.TestPushEndpoint(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
+		_, err := c.RotatePushSecret(ctx, "push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f")
+		return err
+	},
+	func(ctx context.Context, c *ojs.Client) error {
 		_, err := c.GetHistory(ctx, "019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", 0, "")
 		return err
 	},

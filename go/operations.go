@@ -680,6 +680,58 @@ func (c *Client) DeleteCheckpoint(ctx context.Context, id string) error {
 	return c.ask(ctx, "DELETE", at("jobs", id, "checkpoint"), nil, nil)
 }
 
+// ListPushEndpoints: The endpoints that jobs are sent to, the oldest first, without their secrets. "status" is
+// "active", "failing", "open" (sent nothing for a minute after five failures), "probing", "waiting" (it has asked for
+// a pause), "disabled" (it answered 401, 403, 404 or 410) or "paused"; "last_failure" says why.
+func (c *Client) ListPushEndpoints(ctx context.Context) ([]Obj, error) {
+	var answer struct{ Endpoints []Obj }
+	err := c.ask(ctx, "GET", query(at("push", "endpoints"), "limit", "200"), nil, &answer)
+	return answer.Endpoints, err
+}
+
+// CreatePushEndpoint: Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this
+// answer has the secret. A job is active under a lease before it is sent, and the answer settles it. The address must
+// begin with https:// and be public, unless the server allows others.
+func (c *Client) CreatePushEndpoint(ctx context.Context, endpoint Obj) (Obj, error) {
+	var answer struct{ PushEndpoint Obj }
+	err := c.ask(ctx, "POST", at("push", "endpoints"), orEmpty(endpoint), &answer)
+	return answer.PushEndpoint, err
+}
+
+// GetPushEndpoint: An endpoint, without its secret.
+func (c *Client) GetPushEndpoint(ctx context.Context, id string) (Obj, error) {
+	var answer struct{ PushEndpoint Obj }
+	err := c.ask(ctx, "GET", at("push", "endpoints", id), nil, &answer)
+	return answer.PushEndpoint, err
+}
+
+// UpdatePushEndpoint: Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent
+// jobs again. With "active" false it is sent nothing; its jobs stay available for workers that fetch.
+func (c *Client) UpdatePushEndpoint(ctx context.Context, id string, changes Obj) (Obj, error) {
+	var answer struct{ PushEndpoint Obj }
+	err := c.ask(ctx, "PATCH", at("push", "endpoints", id), orEmpty(changes), &answer)
+	return answer.PushEndpoint, err
+}
+
+// DeletePushEndpoint: Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
+func (c *Client) DeletePushEndpoint(ctx context.Context, id string) error {
+	return c.ask(ctx, "DELETE", at("push", "endpoints", id), nil, nil)
+}
+
+// TestPushEndpoint: Sends a job of the type "push.test" now, once, and explains the answer: "success", "outcome",
+// "explanation", "status_code", "response_time_ms", "response_body".
+func (c *Client) TestPushEndpoint(ctx context.Context, id string) (Obj, error) {
+	return c.object(ctx, "POST", at("push", "endpoints", id, "test"), empty)
+}
+
+// RotatePushSecret: Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has
+// the new one.
+func (c *Client) RotatePushSecret(ctx context.Context, id string) (Obj, error) {
+	var answer struct{ PushEndpoint Obj }
+	err := c.ask(ctx, "POST", at("push", "endpoints", id, "rotate-secret"), empty, &answer)
+	return answer.PushEndpoint, err
+}
+
 // GetHistory: What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and
 // error. It is read from the job and from the event log, so it is there for as long as the job. "fingerprint" of a
 // failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job has at

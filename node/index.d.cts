@@ -523,6 +523,26 @@ export class OJSClient {
   getCheckpoint(id: string, options?: CallOptions): Promise<any>;
   /** Deletes the checkpoint of a job, if it has one: its next attempt begins from the start. */
   deleteCheckpoint(id: string, options?: CallOptions): Promise<void>;
+  /** The endpoints that jobs are sent to, the oldest first, without their secrets. `status` is `active`, `failing`, `open` (sent
+   * nothing for a minute after five failures), `probing`, `waiting` (it has asked for a pause), `disabled` (it answered 401, 403, 404
+   * or 410) or `paused`; `last_failure` says why. */
+  listPushEndpoints(options?: CallOptions): Promise<any[]>;
+  /** Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the secret. A job is active
+   * under a lease before it is sent, and the answer settles it. The address must begin with https:// and be public, unless the server
+   * allows others. */
+  createPushEndpoint(endpoint: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** An endpoint, without its secret. */
+  getPushEndpoint(id: string, options?: CallOptions): Promise<any>;
+  /** Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again. With `active` false it
+   * is sent nothing; its jobs stay available for workers that fetch. */
+  updatePushEndpoint(id: string, changes: { [name: string]: Json }, options?: CallOptions): Promise<any>;
+  /** Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available. */
+  deletePushEndpoint(id: string, options?: CallOptions): Promise<void>;
+  /** Sends a job of the type `push.test` now, once, and explains the answer: `success`, `outcome`, `explanation`, `status_code`,
+   * `response_time_ms`, `response_body`. */
+  testPushEndpoint(id: string, options?: CallOptions): Promise<any>;
+  /** Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new one. */
+  rotatePushSecret(id: string, options?: CallOptions): Promise<any>;
   /** What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error. It is read from the
    * job and from the event log, so it is there for as long as the job. `fingerprint` of a failed attempt is the same for errors that
    * differ only in numbers, ids and quoted text. The history of a job has at most the newest 50 failures. */

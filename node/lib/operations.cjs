@@ -248,6 +248,42 @@ class Operations {
     await this.request('DELETE', at('jobs', id, 'checkpoint'), undefined, options);
   }
 
+  /** The endpoints that jobs are sent to, the oldest first, without their secrets. */
+  async listPushEndpoints(options) {
+    return list(await this.request('GET', query(at('push', 'endpoints'), { limit: 200 }), undefined, options), 'endpoints');
+  }
+
+  /** Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the secret. */
+  async createPushEndpoint(endpoint = {}, options) {
+    return member(await this.request('POST', at('push', 'endpoints'), endpoint, options), 'push_endpoint');
+  }
+
+  /** An endpoint, without its secret. */
+  async getPushEndpoint(id, options) {
+    return member(await this.request('GET', at('push', 'endpoints', id), undefined, options), 'push_endpoint');
+  }
+
+  /** Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again. */
+  async updatePushEndpoint(id, changes = {}, options) {
+    return member(await this.request('PATCH', at('push', 'endpoints', id), changes, options), 'push_endpoint');
+  }
+
+  /** Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available. */
+  async deletePushEndpoint(id, options) {
+    await this.request('DELETE', at('push', 'endpoints', id), undefined, options);
+  }
+
+  /** Sends a job of the type `push.test` now, once, and explains the answer: `success`, `outcome`, `explanation`, `status_code`,
+   * `response_time_ms`, `response_body`. */
+  async testPushEndpoint(id, options) {
+    return this.request('POST', at('push', 'endpoints', id, 'test'), {}, options);
+  }
+
+  /** Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new one. */
+  async rotatePushSecret(id, options) {
+    return member(await this.request('POST', at('push', 'endpoints', id, 'rotate-secret'), {}, options), 'push_endpoint');
+  }
+
   /** What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error. */
   async getHistory(id, chosen = {}) {
     const { limit, cursor, ...options } = known('option', chosen, ['limit', 'cursor', 'signal']);

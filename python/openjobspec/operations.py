@@ -1668,6 +1668,130 @@ class Operations(ABC):
             ops.nothing,
         ))
 
+    def list_push_endpoints(self) -> list[dict[str, Any]]:
+        """The endpoints that jobs are sent to, the oldest first, without their secrets.
+
+        ``status`` is ``active``, ``failing``, ``open`` (sent nothing for a minute after five failures),
+        ``probing``, ``waiting`` (it has asked for a pause), ``disabled`` (it answered 401, 403, 404 or 410) or
+        ``paused``; ``last_failure`` says why.
+        """
+        return self._run(Call(
+            "GET",
+            ops.query(ops.at("push", "endpoints"), {"limit": 200}),
+            None,
+            ops.member("endpoints"),
+        ))
+
+    def create_push_endpoint(
+        self,
+        endpoint: Mapping[str, Any],
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the
+        secret.
+
+        A job is active under a lease before it is sent, and the answer settles it. The address must begin with
+        https:// and be public, unless the server allows others.
+
+        * ``endpoint``: Its members: ``endpoint`` (the URL) and ``job_types`` (``*`` stands for any characters); if
+          wanted ``queues``, ``config`` (``max_concurrency``, ``timeout_ms``, ``signing_secret``, ``weight``,
+          ``retry_429``), ``routing``, ``provider`` and ``active``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises ConflictError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("push", "endpoints"),
+            {**(endpoint or {}), **settings},
+            ops.member("push_endpoint"),
+        ))
+
+    def get_push_endpoint(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """An endpoint, without its secret.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "GET",
+            ops.at("push", "endpoints", id),
+            None,
+            ops.member("push_endpoint"),
+        ))
+
+    def update_push_endpoint(
+        self,
+        id: str,
+        changes: Mapping[str, Any],
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again.
+
+        With ``active`` false it is sent nothing; its jobs stay available for workers that fetch.
+
+        * ``changes``: The members that change: ``endpoint``, ``job_types``, ``queues``, ``config``, ``routing``,
+          ``provider``, ``active``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "PATCH",
+            ops.at("push", "endpoints", id),
+            {**(changes or {}), **settings},
+            ops.member("push_endpoint"),
+        ))
+
+    def delete_push_endpoint(
+        self,
+        id: str,
+    ) -> None:
+        """Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "DELETE",
+            ops.at("push", "endpoints", id),
+            None,
+            ops.nothing,
+        ))
+
+    def test_push_endpoint(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Sends a job of the type ``push.test`` now, once, and explains the answer: ``success``, ``outcome``,
+        ``explanation``, ``status_code``, ``response_time_ms``, ``response_body``.
+
+        Raises JobNotFoundError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("push", "endpoints", id, "test"),
+            {},
+            ops.whole,
+        ))
+
+    def rotate_push_secret(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new
+        one.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return self._run(Call(
+            "POST",
+            ops.at("push", "endpoints", id, "rotate-secret"),
+            {},
+            ops.member("push_endpoint"),
+        ))
+
     def get_history(
         self,
         job_id: str,
@@ -3365,6 +3489,130 @@ class AsyncOperations(ABC):
             ops.at("jobs", job_id, "checkpoint"),
             None,
             ops.nothing,
+        ))
+
+    async def list_push_endpoints(self) -> list[dict[str, Any]]:
+        """The endpoints that jobs are sent to, the oldest first, without their secrets.
+
+        ``status`` is ``active``, ``failing``, ``open`` (sent nothing for a minute after five failures),
+        ``probing``, ``waiting`` (it has asked for a pause), ``disabled`` (it answered 401, 403, 404 or 410) or
+        ``paused``; ``last_failure`` says why.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.query(ops.at("push", "endpoints"), {"limit": 200}),
+            None,
+            ops.member("endpoints"),
+        ))
+
+    async def create_push_endpoint(
+        self,
+        endpoint: Mapping[str, Any],
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the
+        secret.
+
+        A job is active under a lease before it is sent, and the answer settles it. The address must begin with
+        https:// and be public, unless the server allows others.
+
+        * ``endpoint``: Its members: ``endpoint`` (the URL) and ``job_types`` (``*`` stands for any characters); if
+          wanted ``queues``, ``config`` (``max_concurrency``, ``timeout_ms``, ``signing_secret``, ``weight``,
+          ``retry_429``), ``routing``, ``provider`` and ``active``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises ConflictError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("push", "endpoints"),
+            {**(endpoint or {}), **settings},
+            ops.member("push_endpoint"),
+        ))
+
+    async def get_push_endpoint(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """An endpoint, without its secret.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "GET",
+            ops.at("push", "endpoints", id),
+            None,
+            ops.member("push_endpoint"),
+        ))
+
+    async def update_push_endpoint(
+        self,
+        id: str,
+        changes: Mapping[str, Any],
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again.
+
+        With ``active`` false it is sent nothing; its jobs stay available for workers that fetch.
+
+        * ``changes``: The members that change: ``endpoint``, ``job_types``, ``queues``, ``config``, ``routing``,
+          ``provider``, ``active``.
+        * ``settings``: The same settings by name: ``concurrency=20``.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "PATCH",
+            ops.at("push", "endpoints", id),
+            {**(changes or {}), **settings},
+            ops.member("push_endpoint"),
+        ))
+
+    async def delete_push_endpoint(
+        self,
+        id: str,
+    ) -> None:
+        """Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "DELETE",
+            ops.at("push", "endpoints", id),
+            None,
+            ops.nothing,
+        ))
+
+    async def test_push_endpoint(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Sends a job of the type ``push.test`` now, once, and explains the answer: ``success``, ``outcome``,
+        ``explanation``, ``status_code``, ``response_time_ms``, ``response_body``.
+
+        Raises JobNotFoundError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("push", "endpoints", id, "test"),
+            {},
+            ops.whole,
+        ))
+
+    async def rotate_push_secret(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new
+        one.
+
+        Raises JobNotFoundError, InvalidRequestError.
+        """
+        return await self._run(Call(
+            "POST",
+            ops.at("push", "endpoints", id, "rotate-secret"),
+            {},
+            ops.member("push_endpoint"),
         ))
 
     async def get_history(

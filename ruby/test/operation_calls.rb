@@ -93,6 +93,13 @@ OPERATION_CALLS = [
   ->(client) { client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", { cursor: "abc-750", rows: 750 }) },
   ->(client) { client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.list_push_endpoints },
+  ->(client) { client.create_push_endpoint(**{ config: { max_concurrency: 100, signing_secret: "whsec_test_secret", timeout_ms: 30000 }, endpoint: "https://example.com/functions/jobs", job_types: ["email.send", "report.*"], queues: ["default"] }) },
+  ->(client) { client.get_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.update_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", **{ active: false }) },
+  ->(client) { client.delete_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.test_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
+  ->(client) { client.rotate_push_secret("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.get_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
   ->(client) { client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f") },
 ].freeze

@@ -797,6 +797,69 @@ module OJS
       nil
     end
 
+    # The endpoints that jobs are sent to, the oldest first, without their secrets. <tt>status</tt> is
+    # <tt>active</tt>, <tt>failing</tt>, <tt>open</tt> (sent nothing for a minute after five failures),
+    # <tt>probing</tt>, <tt>waiting</tt> (it has asked for a pause), <tt>disabled</tt> (it answered 401, 403, 404 or
+    # 410) or <tt>paused</tt>; <tt>last_failure</tt> says why.
+    def list_push_endpoints
+      list(call("GET", query(path("push", "endpoints"), limit: 200)), "endpoints")
+    end
+
+    # Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the
+    # secret. A job is active under a lease before it is sent, and the answer settles it. The address must begin with
+    # https:// and be public, unless the server allows others.
+    #
+    # * +endpoint+: Its members: <tt>endpoint</tt> (the URL) and <tt>job_types</tt> (<tt>*</tt> stands for any
+    #   characters); if wanted <tt>queues</tt>, <tt>config</tt> (<tt>max_concurrency</tt>, <tt>timeout_ms</tt>,
+    #   <tt>signing_secret</tt>, <tt>weight</tt>, <tt>retry_429</tt>), <tt>routing</tt>, <tt>provider</tt> and
+    #   <tt>active</tt>.
+    #
+    # Raises ConflictError, InvalidRequestError.
+    def create_push_endpoint(**endpoint)
+      member(call("POST", path("push", "endpoints"), endpoint), "push_endpoint")
+    end
+
+    # An endpoint, without its secret.
+    #
+    # Raises NotFoundError.
+    def get_push_endpoint(id)
+      member(call("GET", path("push", "endpoints", id)), "push_endpoint")
+    end
+
+    # Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again. With
+    # <tt>active</tt> false it is sent nothing; its jobs stay available for workers that fetch.
+    #
+    # * +changes+: The members that change: <tt>endpoint</tt>, <tt>job_types</tt>, <tt>queues</tt>, <tt>config</tt>,
+    #   <tt>routing</tt>, <tt>provider</tt>, <tt>active</tt>.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def update_push_endpoint(id, **changes)
+      member(call("PATCH", path("push", "endpoints", id), changes), "push_endpoint")
+    end
+
+    # Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
+    #
+    # Raises NotFoundError.
+    def delete_push_endpoint(id)
+      call("DELETE", path("push", "endpoints", id))
+      nil
+    end
+
+    # Sends a job of the type <tt>push.test</tt> now, once, and explains the answer: <tt>success</tt>,
+    # <tt>outcome</tt>, <tt>explanation</tt>, <tt>status_code</tt>, <tt>response_time_ms</tt>, <tt>response_body</tt>.
+    #
+    # Raises NotFoundError.
+    def test_push_endpoint(id)
+      call("POST", path("push", "endpoints", id, "test"), {})
+    end
+
+    # Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+    #
+    # Raises NotFoundError, InvalidRequestError.
+    def rotate_push_secret(id)
+      member(call("POST", path("push", "endpoints", id, "rotate-secret"), {}), "push_endpoint")
+    end
+
     # What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error. It
     # is read from the job and from the event log, so it is there for as long as the job. <tt>fingerprint</tt> of a
     # failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job has

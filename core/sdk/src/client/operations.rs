@@ -966,6 +966,79 @@ impl Client {
         self.call(Method::DELETE, &format!("/jobs/{}/checkpoint", segment(id)), None).await.map(drop)
     }
 
+    /// The endpoints that jobs are sent to, the oldest first, without their secrets. `status` is `active`, `failing`,
+    /// `open` (sent nothing for a minute after five failures), `probing`, `waiting` (it has asked for a pause),
+    /// `disabled` (it answered 401, 403, 404 or 410) or `paused`; `last_failure` says why.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call).
+    pub async fn list_push_endpoints(&self) -> Result<Vec<Value>, Error> {
+        let query = query(&[
+            ("limit", Some("200")),
+        ]);
+        let answer = self.call(Method::GET, &format!("/push/endpoints{query}"), None).await?;
+        answer::list(&answer, &["endpoints"])
+    }
+
+    /// Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has the
+    /// secret. A job is active under a lease before it is sent, and the answer settles it. The address must begin
+    /// with https:// and be public, unless the server allows others.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `conflict`, `invalid_payload`.
+    pub async fn create_push_endpoint(&self, endpoint: &impl Serialize) -> Result<Value, Error> {
+        let body = answer::value("endpoint", endpoint)?;
+        let answer = self.call(Method::POST, "/push/endpoints", Some(body.to_string().into())).await?;
+        answer::member(&answer, &["push_endpoint"])
+    }
+
+    /// An endpoint, without its secret.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn get_push_endpoint(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::GET, &format!("/push/endpoints/{}", segment(id)), None).await?;
+        answer::member(&answer, &["push_endpoint"])
+    }
+
+    /// Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs again.
+    /// With `active` false it is sent nothing; its jobs stay available for workers that fetch.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
+    pub async fn update_push_endpoint(&self, id: &str, changes: &impl Serialize) -> Result<Value, Error> {
+        let body = answer::value("changes", changes)?;
+        let answer = self.call(Method::PATCH, &format!("/push/endpoints/{}", segment(id)), Some(body.to_string().into())).await?;
+        answer::member(&answer, &["push_endpoint"])
+    }
+
+    /// Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn delete_push_endpoint(&self, id: &str) -> Result<(), Error> {
+        self.call(Method::DELETE, &format!("/push/endpoints/{}", segment(id)), None).await.map(drop)
+    }
+
+    /// Sends a job of the type `push.test` now, once, and explains the answer: `success`, `outcome`, `explanation`,
+    /// `status_code`, `response_time_ms`, `response_body`.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`.
+    pub async fn test_push_endpoint(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/push/endpoints/{}/test", segment(id)), Some("{}".into())).await?;
+        answer::object(&answer)
+    }
+
+    /// Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new one.
+    ///
+    /// # Errors
+    /// Any error of [`call`](Self::call), in particular `not_found`, `invalid_payload`.
+    pub async fn rotate_push_secret(&self, id: &str) -> Result<Value, Error> {
+        let answer = self.call(Method::POST, &format!("/push/endpoints/{}/rotate-secret", segment(id)), Some("{}".into())).await?;
+        answer::member(&answer, &["push_endpoint"])
+    }
+
     /// What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and error.
     /// It is read from the job and from the event log, so it is there for as long as the job. `fingerprint` of a
     /// failed attempt is the same for errors that differ only in numbers, ids and quoted text. The history of a job

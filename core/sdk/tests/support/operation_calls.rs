@@ -98,8 +98,15 @@ pub async fn call(client: &Client, place: usize) -> Result<(), Error> {
         87 => client.save_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"cursor": "abc-750", "rows": 750})).await.map(drop),
         88 => client.get_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         89 => client.delete_checkpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
-        90 => client.get_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &ojs::GetHistory { ..Default::default() }).await.map(drop),
-        91 => client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        90 => client.list_push_endpoints().await.map(drop),
+        91 => client.create_push_endpoint(&json!({"config": json!({"max_concurrency": 100, "signing_secret": "whsec_test_secret", "timeout_ms": 30000}), "endpoint": "https://example.com/functions/jobs", "job_types": ["email.send", "report.*"], "queues": ["default"]})).await.map(drop),
+        92 => client.get_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        93 => client.update_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &json!({"active": false})).await.map(drop),
+        94 => client.delete_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        95 => client.test_push_endpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        96 => client.rotate_push_secret("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
+        97 => client.get_history("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", &ojs::GetHistory { ..Default::default() }).await.map(drop),
+        98 => client.get_lineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f").await.map(drop),
         _ => panic!("no call for vector {place}: run make gen"),
     }
 }

@@ -478,6 +478,80 @@ final class Operations {
         }
 
         /**
+         * The endpoints that jobs are sent to, the oldest first, without their secrets. {@code status} is {@code
+         * active}, {@code failing}, {@code open} (sent nothing for a minute after five failures), {@code probing},
+         * {@code waiting} (it has asked for a pause), {@code disabled} (it answered 401, 403, 404 or 410) or
+         * {@code paused}; {@code last_failure} says why.
+         */
+        public List<Map<String, Object>> listPushEndpoints() {
+            return run(Operation.list("GET", Operation.query("/push/endpoints", Operation.members("limit", 200)), null, "endpoints", Members::of));
+        }
+
+        /**
+         * Registers an endpoint: jobs of its types are sent to it as signed POST requests. Only this answer has
+         * the secret. A job is active under a lease before it is sent, and the answer settles it. The address must
+         * begin with https:// and be public, unless the server allows others.
+         *
+         * @param endpoint its members: {@code endpoint} (the URL) and {@code job_types} ({@code *} stands for any
+         *     characters); if wanted {@code queues}, {@code config} ({@code max_concurrency}, {@code timeout_ms},
+         *     {@code signing_secret}, {@code weight}, {@code retry_429}), {@code routing}, {@code provider} and {@code
+         *     active}
+         */
+        public Map<String, Object> createPushEndpoint(Map<String, ?> endpoint) {
+            return run(Operation.member("POST", "/push/endpoints", endpoint, "push_endpoint"));
+        }
+
+        /**
+         * An endpoint, without its secret.
+         *
+         * @param id the id of the endpoint, {@code push_…}
+         */
+        public Map<String, Object> getPushEndpoint(String id) {
+            return run(Operation.member("GET", Operation.place("/push/endpoints/{id}", id), null, "push_endpoint"));
+        }
+
+        /**
+         * Changes an endpoint; what is left out stays. One that failures have closed or disabled is sent jobs
+         * again. With {@code active} false it is sent nothing; its jobs stay available for workers that fetch.
+         *
+         * @param id the id of the endpoint
+         * @param changes the members that change: {@code endpoint}, {@code job_types}, {@code queues}, {@code
+         *     config}, {@code routing}, {@code provider}, {@code active}
+         */
+        public Map<String, Object> updatePushEndpoint(String id, Map<String, ?> changes) {
+            return run(Operation.member("PATCH", Operation.place("/push/endpoints/{id}", id), changes, "push_endpoint"));
+        }
+
+        /**
+         * Deletes an endpoint. Deliveries that are under way are settled; its other jobs stay available.
+         *
+         * @param id the id of the endpoint
+         */
+        public void deletePushEndpoint(String id) {
+            run(Operation.nothing("DELETE", Operation.place("/push/endpoints/{id}", id)));
+        }
+
+        /**
+         * Sends a job of the type {@code push.test} now, once, and explains the answer: {@code success}, {@code
+         * outcome}, {@code explanation}, {@code status_code}, {@code response_time_ms}, {@code response_body}.
+         *
+         * @param id the id of the endpoint
+         */
+        public Map<String, Object> testPushEndpoint(String id) {
+            return run(Operation.whole("POST", Operation.place("/push/endpoints/{id}/test", id), Map.of()));
+        }
+
+        /**
+         * Gives an endpoint a new secret. For 24 hours requests are signed with both; only this answer has the new
+         * one.
+         *
+         * @param id the id of the endpoint
+         */
+        public Map<String, Object> rotatePushSecret(String id) {
+            return run(Operation.member("POST", Operation.place("/push/endpoints/{id}/rotate-secret", id), Map.of(), "push_endpoint"));
+        }
+
+        /**
          * What happened to a job: its events, the oldest first, and its attempts with worker, wait, duration and
          * error. It is read from the job and from the event log, so it is there for as long as the job. {@code
          * fingerprint} of a failed attempt is the same for errors that differ only in numbers, ids and quoted

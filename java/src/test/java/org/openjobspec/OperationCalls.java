@@ -102,6 +102,13 @@ final class OperationCalls {
             client -> client.saveCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("cursor", "abc-750", "rows", 750)),
             client -> client.getCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.deleteCheckpoint("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.listPushEndpoints(),
+            client -> client.createPushEndpoint(Map.of("config", Map.of("max_concurrency", 100, "signing_secret", "whsec_test_secret", "timeout_ms", 30000), "endpoint", "https://example.com/functions/jobs", "job_types", List.of("email.send", "report.*"), "queues", List.of("default"))),
+            client -> client.getPushEndpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.updatePushEndpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", Map.of("active", false)),
+            client -> client.deletePushEndpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.testPushEndpoint("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
+            client -> client.rotatePushSecret("push_019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"),
             client -> client.getHistory("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f", null, null),
             client -> client.getLineage("019461a8-1a2b-7c3d-8e4f-5a6b7c8d9e0f"));
 }
