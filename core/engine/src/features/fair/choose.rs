@@ -4,7 +4,7 @@
 //! A claim asks for the next keys after the one that was served last, divides what it wants among them by their
 //! weights, and reads the heads of their lines. What it costs depends on the jobs that it hands out, not on those that
 //! wait.
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::sync::{MutexGuard, PoisonError};
 
 use foldhash::HashMap;
@@ -96,9 +96,7 @@ impl Transaction<'_> {
         };
         if filter.tenant.is_some() || filter.is_narrow() {
             // Rounds are kept in memory only, so the number need not be the same in another process.
-            let mut hasher = FixedState::default().build_hasher();
-            (&filter.tenant, &filter.job_type_ids, &filter.versions).hash(&mut hasher);
-            filter.number = hasher.finish() | 1;
+            filter.number = FixedState::default().hash_one((&filter.tenant, &filter.job_type_ids, &filter.versions)) | 1;
         }
         Ok(filter)
     }

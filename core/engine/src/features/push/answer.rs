@@ -176,7 +176,8 @@ mod tests {
         assert_eq!([400, 404, 422, 429].map(|status| nack(&verdict(status, "")).1), [false; 4]);
         assert_eq!([500, 503].map(|status| nack(&verdict(status, "")).1), [true; 2]);
         let timeout = Verdict::of(&Err(Fault::Timeout(Duration::from_secs(1))), false);
-        assert_eq!((nack(&timeout), timeout.note.sign), (("push_timeout", true), Sign::Failed));
+        assert_eq!(nack(&timeout), ("push_timeout", true));
+        assert_eq!(timeout.note.sign, Sign::Failed);
         for unreadable in ["", "{}", "[1]", "<html>", r#"{"status":"done"}"#, r#"{"status":7}"#] {
             assert_eq!(nack(&verdict(200, unreadable)), ("push_unreadable", true), "{unreadable}");
         }

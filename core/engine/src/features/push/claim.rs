@@ -59,10 +59,10 @@ impl Command for ClaimDeliveries {
         let mut chooser = Chooser { line: &self.line, strides: self.line.strides().clone(), gates: HashMap::new() };
         let mut jobs = Vec::new();
         transaction.retry_at = None;
-        if transaction.tables.maintenance()?.is_none() {
-            if let Some(claim) = self.claim(transaction)? {
-                jobs = transaction.claim_for(&claim, None, &mut chooser)?;
-            }
+        if transaction.tables.maintenance()?.is_none()
+            && let Some(claim) = self.claim(transaction)?
+        {
+            jobs = transaction.claim_for(&claim, None, &mut chooser)?;
         }
         let retry_at = transaction.retry_at.take();
         transaction.is_picky = false;
@@ -175,10 +175,11 @@ impl Chooser<'_> {
     /// jobs that it has left in their line, and claims of others pass them over: those look again.
     fn call_others(&self, transaction: &mut Transaction<'_>, place: usize, now: i64) -> Result<(), StoreError> {
         let is_news = self.line.targets.get(place).is_some_and(|target| target.is_open(now));
-        if is_news && transaction.tables.is_shared() {
-            if let Some(queue) = transaction.tables.find_queue(&self.line.queue)? {
-                *transaction.ready.entry(queue.num).or_default() += 1;
-            }
+        if is_news
+            && transaction.tables.is_shared()
+            && let Some(queue) = transaction.tables.find_queue(&self.line.queue)?
+        {
+            *transaction.ready.entry(queue.num).or_default() += 1;
         }
         Ok(())
     }
