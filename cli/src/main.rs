@@ -20,7 +20,8 @@ mod server;
 use args::{Cli, Command};
 use failure::Failure;
 
-/// Requests of many threads allocate and free small pieces, which takes the system's allocator a seventh of the server's time.
+/// Requests of many threads allocate and free small pieces: the system's allocator takes a seventh of the server's
+/// instructions for that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

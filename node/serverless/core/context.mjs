@@ -26,7 +26,8 @@ class JobContext {
   #metadata;
 
   /**
-   * @param link has `heartbeat`, `progress`, `save` and `saved`, each with low and high, the halves of the token.
+   * @param link has `client`, and `heartbeat`, `progress`, `save` and `saved`, each with low and high, the halves of
+   * the token.
    * `head` has id, type, queue, attempt, low and high.
    */
   constructor(link, head, envelope) {
@@ -71,6 +72,17 @@ class JobContext {
     return this.job.train;
   }
   // gen:end
+
+  /** The tenant that the job belongs to; undefined when it names none. */
+  get tenant() {
+    return this.meta.tenant_id ?? undefined;
+  }
+
+  /** The worker's client. What it enqueues belongs to the tenant of this job, and so does all that it sees. */
+  get client() {
+    const { client } = this.#link;
+    return this.tenant === undefined ? client : client.ofTenant(this.tenant);
+  }
 
   /** A place for middleware to leave things for the layers inside; gone after this run. */
   get metadata() {
@@ -163,6 +175,7 @@ class JobContext {
       low: (ctx) => ctx.#low,
       high: (ctx) => ctx.#high,
       result: (ctx) => ctx.#result,
+      envelope: (ctx) => ctx.#envelope,
       cancel(ctx, reason) {
         if (ctx.#reason) return;
         ctx.#reason = REASONS[reason] ?? REASONS[0];

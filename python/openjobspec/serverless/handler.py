@@ -197,7 +197,8 @@ class FunctionHandler:
             message = f"No handler is registered for job type '{delivery.type}'."
             raise OJSValidationError(message, code="no_handler", retryable=released) from None
         link = FunctionLink(delivery, self._server._transport.request if self._has_server else None)
-        return plan, JobContext(link, 0, delivery.type, delivery.id, delivery.attempt, delivery.queue, envelope, plans.producer), link
+        job = (delivery.type, delivery.id, delivery.attempt, delivery.queue, envelope)
+        return plan, JobContext(link, 0, *job, plans.producer), link
 
     def _own_runner(self) -> _Runner:
         with self._lock:

@@ -111,7 +111,7 @@ impl Transaction<'_> {
                     self.expire(&row)?;
                     continue;
                 }
-                let Some(holder) = claiming.assign.holder(self, &row, &body)? else {
+                let Some(holder) = claiming.assign.holder(self.tables, self.now, &row, &body)? else {
                     // It stays at the head of its line, where another look would find it again.
                     is_last = true;
                     continue;

@@ -1,10 +1,12 @@
 //! A claim: what is wanted, and how far it has come.
 use std::sync::Arc;
 
+use ojs_model::Timestamp;
+
 use crate::error::StoreError;
 use crate::features::versions::handlers::Handlers;
 use crate::kernel::job::{Body, JobRow, JobView};
-use crate::kernel::transaction::Transaction;
+use crate::store::tables::Tables;
 
 /// Jobs wanted by a worker.
 #[derive(Debug, Clone, Default)]
@@ -41,14 +43,23 @@ pub(crate) struct Holder {
 /// Chooses the holder of each job of a claim: for a claim on behalf of several workers.
 pub(crate) trait Assign {
     /// The holder of a job that is about to be claimed; `None` leaves the job in its line.
-    fn holder(&mut self, transaction: &mut Transaction<'_>, row: &JobRow, body: &Body) -> Result<Option<Holder>, StoreError>;
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn holder(
+        &mut self,
+        tables: &mut dyn Tables,
+        now: Timestamp,
+        row: &JobRow,
+        body: &Body,
+    ) -> Result<Option<Holder>, StoreError>;
 }
 
 /// The one worker that has sent a claim gets all of its jobs.
 pub(crate) struct Sender(pub(crate) Holder);
 
 impl Assign for Sender {
-    fn holder(&mut self, _: &mut Transaction<'_>, _: &JobRow, _: &Body) -> Result<Option<Holder>, StoreError> {
+    fn holder(&mut self, _: &mut dyn Tables, _: Timestamp, _: &JobRow, _: &Body) -> Result<Option<Holder>, StoreError> {
         Ok(Some(self.0.clone()))
     }
 }

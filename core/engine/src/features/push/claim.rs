@@ -19,6 +19,7 @@ use crate::kernel::typed::Command;
 use crate::store::names::JobTypeRow;
 use crate::store::record::{Read, Records, Scan};
 use crate::store::selection::Selection;
+use crate::store::tables::Tables;
 
 /// Milliseconds of a lease beyond the time for the answer: to settle it, also when the store is slow.
 const LEASE_MARGIN_MS: i64 = 30_000;
@@ -118,13 +119,19 @@ struct Chooser<'l> {
 }
 
 impl Assign for Chooser<'_> {
-    fn holder(&mut self, transaction: &mut Transaction<'_>, row: &JobRow, body: &Body) -> Result<Option<Holder>, StoreError> {
-        let job_type = transaction.tables.job_type_name(row.job_type_id)?;
+    fn holder(
+        &mut self,
+        tables: &mut dyn Tables,
+        now: Timestamp,
+        row: &JobRow,
+        body: &Body,
+    ) -> Result<Option<Holder>, StoreError> {
+        let job_type = tables.job_type_name(row.job_type_id)?;
         let job = Job { job_type: &job_type, queue: &self.line.queue, text: &body.text };
         let mut candidates = Vec::new();
         for place in self.line.takers(&job_type) {
             let weight = self.line.weight(place, &job);
-            if weight > 0 && self.gate(transaction, place)?.is_some_and(|gate| gate.free > 0) {
+            if weight > 0 && self.gate(tables, now, place)?.is_some_and(|gate| gate.free > 0) {
                 candidates.push((place, weight));
             }
         }
@@ -138,9 +145,9 @@ impl Assign for Chooser<'_> {
 }
 
 impl Chooser<'_> {
-    fn gate(&mut self, transaction: &mut Transaction<'_>, place: usize) -> Result<Option<&mut Gate>, StoreError> {
+    fn gate(&mut self, tables: &mut dyn Tables, now: Timestamp, place: usize) -> Result<Option<&mut Gate>, StoreError> {
         if !self.gates.contains_key(&place) {
-            let gate = self.look(transaction, place)?;
+            let gate = self.look(tables, now, place)?;
             self.gates.insert(place, gate);
         }
         Ok(self.gates.get_mut(&place).and_then(Option::as_mut))
@@ -148,19 +155,19 @@ impl Chooser<'_> {
 
     /// Looks how much an endpoint may take. Its row is held until the commit, so several nodes count one after the
     /// other.
-    fn look(&self, transaction: &mut Transaction<'_>, place: usize) -> Result<Option<Gate>, StoreError> {
+    fn look(&self, tables: &mut dyn Tables, now: Timestamp, place: usize) -> Result<Option<Gate>, StoreError> {
         let Some(target) = self.line.targets.get(place) else { return Ok(None) };
-        let row = transaction.tables.endpoint(target.row.id, Read::Held)?;
+        let row = tables.endpoint(target.row.id, Read::Held)?;
         // One that was changed is about to be read anew by this node.
         let Some(row) = row.filter(|row| row.updated_at == target.row.updated_at) else { return Ok(None) };
-        let worker = transaction.tables.worker(&row.worker_id())?;
-        let now = transaction.now.as_millis();
+        let worker = tables.worker(&row.worker_id())?;
+        let now = now.as_millis();
         let most = usize::try_from(row.max_concurrency).unwrap_or(0);
         let (free, shut) = match row.room(now) {
             Room::Closed(until) => (0, Some(Shut::Until(until))),
             Room::Probe => (1, None),
             Room::Free => {
-                let held = transaction.tables.count(&Selection::HeldBy { worker: worker.num }, most)?;
+                let held = tables.count(&Selection::HeldBy { worker: worker.num }, most)?;
                 let free = most.saturating_sub(held);
                 (free, (free == 0).then_some(Shut::Full))
             }
