@@ -34,7 +34,7 @@ class Versions:
         if ranges is not None:
             self.ranges = [ranges] if isinstance(ranges, str) else [str(one) for one in ranges]
 
-    def add(self, job_type: str, since: str, to: str, function: Change) -> None:
+    def add(self, job_type: str, since: str, to: str, function: Any) -> None:
         """A further change. The core refuses it when the worker starts, should it contradict the others."""
         if not callable(function):
             wrong = type(function).__name__

@@ -1,6 +1,6 @@
 //! What an answer means for the job, and for the endpoint ("Serverless Integration", section 2.3).
 use bytes::Bytes;
-use ojs_model::limits::MAX_RESULT_BYTES;
+use ojs_model::limits::{MAX_DELAY_MS, MAX_RESULT_BYTES};
 use ojs_model::{JobError, OjsError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -29,6 +29,12 @@ struct Told<'a> {
     #[serde(borrow)]
     result: Option<&'a RawValue>,
     error: Option<Value>,
+    /// The job was not tried: it goes back without a charge, as in a `nack`.
+    #[serde(default)]
+    requeue: bool,
+    /// Milliseconds after which it is available again then.
+    #[serde(default)]
+    delay_ms: u64,
 }
 
 impl Verdict {
@@ -65,6 +71,7 @@ impl Verdict {
         };
         let outcome = match told.status {
             "completed" => completed(told.result),
+            "failed" if told.requeue => Outcome::Release(told.delay_ms.min(MAX_DELAY_MS)),
             "failed" => Outcome::Nack(Box::new(failure(told.error.as_ref()))),
             other => return Self::unreadable(answer, &format!("its status is '{other}', not 'completed' or 'failed'")),
         };
@@ -173,6 +180,8 @@ mod tests {
         assert_eq!(nack(&verdict(200, failed)), ("handler_error", true));
         assert_eq!(nack(&verdict(200, &failed.replace("true", "false"))), ("handler_error", false));
         assert_eq!(nack(&verdict(200, r#"{"status":"failed"}"#)), ("handler_error", true));
+        let given_back = verdict(200, r#"{"status":"failed","requeue":true,"delay_ms":5000}"#);
+        assert!(matches!(given_back.outcome, Outcome::Release(5_000)), "{given_back:?}");
         assert_eq!([400, 404, 422, 429].map(|status| nack(&verdict(status, "")).1), [false; 4]);
         assert_eq!([500, 503].map(|status| nack(&verdict(status, "")).1), [true; 2]);
         let timeout = Verdict::of(&Err(Fault::Timeout(Duration::from_secs(1))), false);
