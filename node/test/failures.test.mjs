@@ -6,13 +6,16 @@ import { PACKAGE, eventually, inState, program } from './support.mjs';
 
 const SDK = new URL('../index.mjs', import.meta.url).href;
 
-/** A worker in a process of its own, which logs as it comes; `seen(words)` is its stderr once all of them are in it. */
+/**
+ * A worker in a process of its own, which logs as it comes. It runs one job at a time, so that it does not wait for
+ * another one while it is stopped. `seen(words)` is its stderr once all of them are in it.
+ */
 async function worker(t, code) {
   const server = await OJSServer.start();
   const client = new OJSClient(server.url);
   const running = program(['--input-type=module', '-e', `
     import { OJSWorker } from '${SDK}';
-    const worker = new OJSWorker({ heartbeatInterval: 100, visibilityTimeout: '5s' });
+    const worker = new OJSWorker({ concurrency: 1, heartbeatInterval: 100, visibilityTimeout: '5s' });
     ${code}
     console.log('ready');
     await worker.run();`], { cwd: PACKAGE, env: { ...process.env, OJS_URL: server.url } });
