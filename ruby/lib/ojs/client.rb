@@ -219,7 +219,9 @@ module OJS
     # The request with the tenant of this client, unless it names one.
     def tenanted(request)
       tenant = @transport.tenant
-      said = request.options.key?(:tenant) || request.meta.to_h.any? { |name, _| name.to_s == "tenant_id" }
+      # What is no hash is refused with the other options.
+      meta = request.meta.is_a?(Hash) ? request.meta : {}
+      said = request.options.key?(:tenant) || meta.any? { |name, _| name.to_s == "tenant_id" }
       return request if tenant.nil? || said
 
       request.dup.tap { |changed| changed.options = request.options.merge(tenant: tenant) }
