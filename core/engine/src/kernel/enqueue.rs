@@ -27,6 +27,9 @@ pub(crate) struct Link {
     pub step: i64,
 }
 
+/// What the event of a withdrawn job says of the reason.
+const REPLACED: &str = "\"reason\":\"replaced\"";
+
 /// What uniqueness says about a job.
 enum Unique {
     /// No other job like it.
@@ -220,7 +223,8 @@ impl Transaction<'_> {
                 }));
             }
             Unique::Replaces(existing) => {
-                self.withdraw(&existing, "\"reason\":\"replaced\"")?;
+                self.withdraw(&existing, REPLACED)?;
+                self.withdraw_others(job)?;
                 self.take_over_schedule(&existing, job)?
             }
         };
@@ -228,6 +232,19 @@ impl Transaction<'_> {
         let (mut row, queue) = self.first_row(job, link)?;
         let known = self.tables.insert_all(&[job], std::slice::from_mut(&mut row))?;
         Ok(known.is_none().then(|| Placed::fresh(row, queue, job)))
+    }
+
+    /// Withdraws further jobs like one that replaces them: there are some when an operator has run one of them again.
+    fn withdraw_others(&mut self, job: &NewJob) -> Result<(), StoreError> {
+        let Some(policy) = &job.unique else { return Ok(()) };
+        while let Some(other) = self.conflicting(policy)? {
+            if job.own_only && self.is_foreign(job, &other)? {
+                // Another key enqueued it.
+                break;
+            }
+            self.withdraw(&other, REPLACED)?;
+        }
+        Ok(())
     }
 
     /// The job at the time of the scheduled one it replaces, when its policy spares the schedule.

@@ -178,9 +178,12 @@ impl Model {
     }
 
     /// The newest job with this key that has not ended.
-    fn conflicting(&self, key: u8) -> Option<JobId> {
+    /// Unended jobs of a key, the newest first. There is more than one when an operator has run one again.
+    fn conflicting(&self, key: u8) -> Vec<JobId> {
         let alive = self.jobs.iter().filter(|(_, job)| job.unique == Some(key) && !job.state.is_terminal());
-        alive.max_by_key(|(_, job)| job.born).map(|(id, _)| *id)
+        let mut found: Vec<_> = alive.map(|(id, job)| (job.born, *id)).collect();
+        found.sort_unstable_by_key(|(born, _)| std::cmp::Reverse(*born));
+        found.into_iter().map(|(_, id)| id).collect()
     }
 
     /// Claims must be the best jobs of the queues, in order.
@@ -377,9 +380,9 @@ async fn enqueue(b: &Bench, model: &mut Model, known: Known, conflict: Option<Co
         r#"{{"type":"{kind}","args":[],"options":{{"queue":"{name}","priority":{priority},"retry":{retry}{when}{policy}{train}}}}}"#
     );
     let answer = b.try_enqueue(&[&request]).await;
-    let existing = known.unique.and_then(|key| model.conflicting(key));
-    let mut replaced = None;
-    match (existing, conflict) {
+    let existing = known.unique.map(|key| model.conflicting(key)).unwrap_or_default();
+    let mut replaced = Vec::new();
+    match (existing.first().copied(), conflict) {
         (Some(_), Some(Conflict::Reject)) => {
             assert!(matches!(answer, Err(Refusal::Ojs(error)) if error.status == 409), "a duplicate is refused");
             return;
@@ -388,16 +391,13 @@ async fn enqueue(b: &Bench, model: &mut Model, known: Known, conflict: Option<Co
             assert_eq!(answer.unwrap()[0].row.id, id, "the existing job is the answer");
             return;
         }
-        (Some(id), Some(Conflict::Replace)) => replaced = Some(id),
+        (Some(_), Some(Conflict::Replace)) => replaced = existing,
         _ => {}
     }
     let row = answer.unwrap().remove(0).row;
     model.jobs.insert(row.id, known);
-    if let Some(id) = replaced {
-        model.replaced(id, row.id, b.now());
-    } else {
-        model.join(row.id, b.now());
-    }
+    model.replaced(replaced, b.now());
+    model.join(row.id, b.now());
     assert_eq!(row.state, model.jobs[&row.id].state);
 }
 

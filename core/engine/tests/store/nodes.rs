@@ -2,10 +2,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ojs_engine::Engine;
 use ojs_engine::clock::Clock;
 use ojs_engine::command::{Outcome, SetPaused};
 use ojs_engine::rows::DeadFilter;
-use ojs_engine::{Engine, EventFilter, Place};
 use ojs_model::JobState;
 use tokio_postgres::{Client, NoTls};
 
@@ -290,36 +290,4 @@ async fn a_forgotten_transaction_is_named() {
     assert!(!found.ok && found.message.contains("shop") && found.message.contains("idle in transaction"), "{found:?}");
     forgotten.batch_execute("ROLLBACK").await.unwrap();
     assert!(find(&look(3600).await.unwrap().unwrap()).ok);
-}
-
-/// Two transactions take their numbers in the event log in the other order than they began, and the one with the larger
-/// number ends first.
-#[tokio::test]
-async fn events_of_a_transaction_that_commits_late_are_not_passed_over() {
-    const EVENT: &str = "INSERT INTO ojs_events (at, count, lines) SELECT 1, 1, 'test.' || $1 || '|0||0|0|'";
-    let b = Bench::postgres().await;
-    let (mut first, mut second) = (application(&b).await, application(&b).await);
-    let after = Place::parse(&b.events(EventFilter::default()).await.1).unwrap();
-    let began = first.transaction().await.unwrap();
-    began.query("SELECT pg_current_xact_id()::text", &[]).await.unwrap();
-    let late = second.transaction().await.unwrap();
-    late.execute(EVENT, &[&"late"]).await.unwrap();
-    began.execute(EVENT, &[&"early"]).await.unwrap();
-    began.commit().await.unwrap();
-    let seen = || async {
-        let filter = EventFilter { after, ..Default::default() };
-        b.events(filter).await.0.into_iter().map(|event| event.name).collect::<Vec<_>>()
-    };
-    for _ in 0..3 {
-        assert_eq!(seen().await, [""; 0], "a number before it may still be written");
-    }
-    late.commit().await.unwrap();
-    assert_eq!(seen().await, ["test.late", "test.early"]);
-    // A number that will never be written holds nothing up.
-    let given_up = second.transaction().await.unwrap();
-    given_up.execute(EVENT, &[&"never"]).await.unwrap();
-    first.execute(EVENT, &[&"next"]).await.unwrap();
-    assert_eq!(seen().await, ["test.late", "test.early"]);
-    given_up.rollback().await.unwrap();
-    assert_eq!(seen().await, ["test.late", "test.early", "test.next"]);
 }

@@ -7,7 +7,6 @@
 //! | `transaction` | what is sent in the open transaction |
 //! | `ahead` | what a group of commands will ask for, in one exchange |
 //! | `unit_of_work`, `arrays` | one transaction's rows: read in one go, written in one go, as arrays |
-//! | `gaps` | numbers that are missing in the event log |
 //! | `line` | where the line of a queue begins |
 //! | `held` | jobs leased here: their rows, and when a batch of claims is over |
 //! | `moves` | claims and completions, the changes that nearly every job goes through |
@@ -34,7 +33,6 @@ mod connection;
 mod dead_letters;
 mod declared;
 mod fair;
-mod gaps;
 mod held;
 mod job_types;
 mod limits;
@@ -74,7 +72,6 @@ use crate::store::selection::Selection;
 use crate::store::tables::{Tables, sum_counts};
 use crate::store::wanted::Wanted;
 use connection::Db;
-use gaps::Gaps;
 pub use node::Node;
 use params::uuid;
 use rows::{get, read};
@@ -83,6 +80,8 @@ use unit_of_work::UnitOfWork;
 
 /// Lease tokens reserved at a time. 2^29 ranges of this size stay below 2^53, the largest integer of JavaScript.
 const LEASE_RANGE: i64 = 1 << 24;
+/// Our transactions end within this time: the limit of a statement, with room. A gap in the event log older than that stays one.
+const LONGEST_TRANSACTION_MS: i64 = 60_000;
 /// Filed claims taken apart at a time: more than all writers of a few nodes file between two looks.
 const MAX_TAKEN_APART: i64 = 2_000;
 /// Shards of the counts of a queue.
@@ -117,24 +116,12 @@ pub struct PostgresTables {
     careful: bool,
     /// Rows changed by statements; the unit of work counts its own.
     changes: u64,
-    /// Numbers that are missing in the event log.
-    gaps: Gaps,
 }
 
 impl PostgresTables {
     /// Makes every connection forget what it remembers.
     fn new_epoch(&mut self) -> Result<()> {
         self.execute(sql!("bump_epoch"), &[]).map(drop)
-    }
-
-    /// Numbers of the event log below this one are missing: notes which transactions may have taken them.
-    fn note_gap(&mut self, below: i64) -> Result<()> {
-        if self.gaps.wants_note() {
-            let rows = self.query(sql!("take_transaction"), &[])?;
-            let transaction = rows.first().map_or(Ok(i64::MAX), |row| get(row, 0))?;
-            self.gaps.note(below, transaction, self.now.as_millis());
-        }
-        Ok(())
     }
 
     /// A connection for a role.
@@ -156,7 +143,6 @@ impl PostgresTables {
             now: Timestamp::from_millis(0),
             careful: false,
             changes: 0,
-            gaps: Gaps::default(),
         })
     }
 }
@@ -389,14 +375,14 @@ impl Tables for PostgresTables {
     }
 
     fn events_from(&mut self, seq: i64, count: usize) -> Result<Vec<EventBatch>> {
-        let rows = self.query(sql!("events_from"), &[&seq, &limit(count)])?;
+        let old = self.now.as_millis().saturating_sub(LONGEST_TRANSACTION_MS);
+        let rows = self.query(sql!("events_from"), &[&seq, &limit(count), &old])?;
         let (mut batches, mut expected) = (Vec::with_capacity(rows.len()), seq.max(1));
-        let last = rows.last().map_or(Ok(0), |row| get(row, 0))?;
         for row in rows {
             let batch: EventBatch = read(&row, 0)?;
-            let oldest = get(&row, EventBatch::TABLE.columns.len())?;
-            if batch.seq > expected && !self.gaps.is_settled(batch.seq - 1, oldest, self.now.as_millis()) {
-                self.note_gap(last)?;
+            let settled: bool = get(&row, EventBatch::TABLE.columns.len())?;
+            if batch.seq > expected && !settled {
+                // Somebody may still be writing the number in between: it must not be skipped.
                 break;
             }
             expected = batch.seq + 1;

@@ -89,11 +89,14 @@ impl Model {
         }
     }
 
-    /// A new job takes the place of another one, which is cancelled first; then the new one joins, at the end.
-    pub fn replaced(&mut self, old: JobId, new: JobId, now: i64) {
-        let from = std::mem::replace(&mut self.jobs.get_mut(&old).unwrap().state, JobState::Cancelled);
-        self.ended(old, from, now);
-        self.join(new, now);
+    /// A new job takes the place of others, which are cancelled before trains go on: one that waits in its train does
+    /// not become the locomotive first.
+    pub fn replaced(&mut self, mut old: Vec<JobId>, now: i64) {
+        old.sort_by_key(|id| !matches!(self.jobs[id].car, Car::Waits(_)));
+        for id in old {
+            let from = std::mem::replace(&mut self.jobs.get_mut(&id).unwrap().state, JobState::Cancelled);
+            self.ended(id, from, now);
+        }
     }
 
     /// The next car becomes the locomotive, when there is none and nothing holds the train.

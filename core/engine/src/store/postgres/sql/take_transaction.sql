@@ -1,1 +1,0 @@
-SELECT pg_current_xact_id()::text::bigint
