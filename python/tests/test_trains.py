@@ -81,7 +81,7 @@ def test_a_job_knows_its_place() -> None:
     job = ojs.Job.from_dict({"id": "1", "train": place})
     assert job.train is not None
     assert {name: getattr(job.train, name) for name in place} == place
-    assert repr(job.train) == "JobTrain(id='dest_1', position=3, role='locomotive', ahead=0, state='running', epoch=9)"
+    assert repr(job.train) == "JobTrain(id='dest_1', position=3, role='locomotive', ahead=0, state='running')"
     assert ojs.Job.from_dict({"id": "1"}).train is None
 
 

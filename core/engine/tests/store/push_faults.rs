@@ -93,8 +93,13 @@ async fn five_failures_open_the_breaker_and_the_jobs_can_be_fetched(b: Bench) {
     for _ in 0..5 {
         endpoint.next().await;
     }
-    // It falls back to pull.
-    let fetched = b.claim(1).await.remove(0);
+    // It falls back to pull. On PostgreSQL the look of the sender may still hold the row: then the next fetch has it.
+    let fetched = loop {
+        if let Some(job) = b.claim(1).await.pop() {
+            break job;
+        }
+        tokio::task::yield_now().await;
+    };
     b.ack(&fetched).await.unwrap();
     assert_eq!(next(&mut ends).await.0, "job.completed");
     b.advance(seconds(59)).await;

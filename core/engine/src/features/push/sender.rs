@@ -31,8 +31,9 @@ use crate::store::seam::Store;
 const MOST: usize = 1_024;
 /// Jobs of a claim.
 const BATCH: usize = 100;
-/// How often it looks without a reason: another process on the same file may have changed something.
-const FALLBACK: Duration = Duration::from_secs(60);
+/// How often it looks without a reason: another process on the same file may have changed something, or another writer
+/// may have held a job at the moment of the look before.
+const FALLBACK: Duration = Duration::from_secs(5);
 /// The shortest pause between two looks for new queues.
 const QUEUES_PAUSE: Duration = Duration::from_millis(50);
 /// The shortest and the longest pause after a look that has found nothing: a queue whose jobs others take must not make
