@@ -8,7 +8,7 @@ use crate::error::{Result, StoreError};
 use crate::features::queue_config::records::{QueueSettings, Rate, StoredSettings};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::{Body, JobRow, flag};
-use crate::store::record::{numbered_field, record};
+use crate::store::record::{numbered_field, record, words};
 use crate::store::row::row;
 
 /// A queue as stores keep it.
@@ -141,34 +141,13 @@ pub enum WorkerPhase {
     Drain = 3,
 }
 
-impl WorkerPhase {
-    /// The phase of a number; `None` for one that this version does not know.
-    #[must_use]
-    pub const fn from_number(number: u8) -> Option<Self> {
-        match number {
-            0 => Some(Self::Running),
-            1 => Some(Self::Quiet),
-            2 => Some(Self::Terminate),
-            3 => Some(Self::Drain),
-            _ => None,
-        }
-    }
+words! { WorkerPhase { Running = "running", Quiet = "quiet", Terminate = "terminate", Drain = "drain" } }
 
+impl WorkerPhase {
     /// Whether it ends, now or when its jobs are done.
     #[must_use]
     pub const fn is_leaving(self) -> bool {
         matches!(self, Self::Terminate | Self::Drain)
-    }
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Quiet => "quiet",
-            Self::Terminate => "terminate",
-            Self::Drain => "drain",
-        }
     }
 }
 
@@ -184,30 +163,7 @@ pub enum Directive {
     Terminate = 2,
 }
 
-impl Directive {
-    /// The directive of a number; `None` for one that this version does not know.
-    #[must_use]
-    pub const fn from_number(number: u8) -> Option<Self> {
-        match number {
-            0 => Some(Self::Run),
-            1 => Some(Self::Quiet),
-            2 => Some(Self::Terminate),
-            _ => None,
-        }
-    }
-
-    /// The word that answers to heartbeats carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Run => "running",
-            Self::Quiet => "quiet",
-            Self::Terminate => "terminate",
-        }
-    }
-}
-
-numbered_field! { WorkerPhase, Directive }
+words! { Directive { Run = "running", Quiet = "quiet", Terminate = "terminate" } }
 
 record! {
     /// A worker as stores keep it.

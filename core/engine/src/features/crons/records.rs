@@ -4,7 +4,7 @@ use ojs_model::envelope::DEFAULT_TENANT;
 
 use crate::error::Result;
 use crate::kernel::scope::Scope;
-use crate::store::record::{Read, RecordTables, Records, Scan, numbered_field, record};
+use crate::store::record::{Read, RecordTables, Records, Scan, record, words};
 
 /// What happens when an entry is due and its last job has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,38 +20,19 @@ pub enum Overlap {
     Enqueue = 3,
 }
 
+words! { Overlap { Skip = "skip", Allow = "allow", CancelPrevious = "cancel_previous", Enqueue = "enqueue" } }
+
 impl Overlap {
-    const ALL: [Self; 4] = [Self::Skip, Self::Allow, Self::CancelPrevious, Self::Enqueue];
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Skip => "skip",
-            Self::Allow => "allow",
-            Self::CancelPrevious => "cancel_previous",
-            Self::Enqueue => "enqueue",
-        }
-    }
-
     /// Reads a word, the other vocabulary included.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "cancel" | "replace" => Some(Self::CancelPrevious),
             "queue" => Some(Self::Enqueue),
-            _ => Self::ALL.into_iter().find(|overlap| overlap.as_str() == word),
+            _ => Self::from_word(word),
         }
     }
-
-    /// The policy of a stored number.
-    #[must_use]
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
 }
-
-numbered_field! { Overlap }
 
 record! {
     /// A cron entry. Times are milliseconds since the epoch; 0 is "never".

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::features::fair::weights::StoredWeights;
 pub(crate) use crate::features::fair::weights::weight;
 use crate::kernel::job::{Body, JobRow};
-use crate::store::record::{RecordTables, Records, Scan, numbered_field, record};
+use crate::store::record::{RecordTables, Records, Scan, record, words};
 
 /// What the key of a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,33 +22,15 @@ pub enum Share {
     Key = 2,
 }
 
+words! { Share { Off = "off", Tenant = "tenant", Key = "key" } }
+
 impl Share {
-    const ALL: [Self; 3] = [Self::Off, Self::Tenant, Self::Key];
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Tenant => "tenant",
-            Self::Key => "key",
-        }
-    }
-
     /// Reads the word of a request, which cannot be `off`.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Tenant, Self::Key].into_iter().find(|share| share.as_str() == word)
-    }
-
-    /// What a stored number means.
-    #[must_use]
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
+        Self::from_word(word).filter(|share| *share != Self::Off)
     }
 }
-
-numbered_field! { Share }
 
 record! {
     /// A queue that is shared, or was. Claims look for lines of keys in such queues only.

@@ -1,6 +1,6 @@
 //! Pools as stores keep them.
 use crate::error::Result;
-use crate::store::record::{Read, RecordTables, Records, Scan, numbered_field, record};
+use crate::store::record::{Read, RecordTables, Records, Scan, record, words};
 
 /// Most pools of a server: every connection keeps them in memory.
 pub const MAX_POOLS: usize = 100;
@@ -24,35 +24,15 @@ pub enum Strategy {
     Strict = 3,
 }
 
+words! { Strategy { RoundRobin = "round-robin", Weighted = "weighted", LeastLoaded = "least-loaded", Strict = "strict" } }
+
 impl Strategy {
-    const ALL: [Self; 4] = [Self::RoundRobin, Self::Weighted, Self::LeastLoaded, Self::Strict];
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round-robin",
-            Self::Weighted => "weighted",
-            Self::LeastLoaded => "least-loaded",
-            Self::Strict => "strict",
-        }
-    }
-
     /// Reads a word; `_` is read as `-`.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        let word = word.replace('_', "-");
-        Self::ALL.into_iter().find(|strategy| strategy.as_str() == word)
-    }
-
-    /// The strategy of a stored number.
-    #[must_use]
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
+        Self::from_word(&word.replace('_', "-"))
     }
 }
-
-numbered_field! { Strategy }
 
 record! {
     /// A pool without its queues.

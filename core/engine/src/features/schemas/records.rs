@@ -4,7 +4,7 @@ use ojs_model::{OjsError, version};
 use serde_json::{Value, json};
 
 use crate::error::Result;
-use crate::store::record::{RecordTables, Records, Scan, numbered_field, record};
+use crate::store::record::{RecordTables, Records, Scan, record, words};
 
 /// Most versions of all job types together: every connection keeps their rows in memory.
 pub const MAX_SCHEMAS: usize = 1_000;
@@ -22,36 +22,17 @@ pub enum Mode {
     Off = 2,
 }
 
+words! { Mode { Strict = "strict", Warn = "warn", Off = "off" } }
+
 impl Mode {
-    const ALL: [Self; 3] = [Self::Strict, Self::Warn, Self::Off];
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Warn => "warn",
-            Self::Off => "off",
-        }
-    }
-
     /// Reads a word.
     ///
     /// # Errors
     /// 400 that names the modes.
     pub fn parse(word: &str) -> std::result::Result<Self, OjsError> {
-        let known = Self::ALL.into_iter().find(|mode| mode.as_str() == word);
-        known.ok_or_else(|| OjsError::invalid_field("mode", "mode must be strict, warn or off."))
-    }
-
-    /// The mode of a stored number.
-    #[must_use]
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
+        Self::from_word(word).ok_or_else(|| OjsError::invalid_field("mode", "mode must be strict, warn or off."))
     }
 }
-
-numbered_field! { Mode }
 
 record! {
     /// A registered schema without its text.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ojs_model::JobId;
 
 use crate::error::{Result, StoreError};
-use crate::store::record::{Change, Read, RecordTables, Records, Scan, numbered_field, record};
+use crate::store::record::{Change, Read, RecordTables, Records, Scan, record, words};
 
 /// Cars that are looked at together.
 pub(super) const PAGE: usize = 16;
@@ -32,33 +32,7 @@ pub enum TrainState {
     Held = 2,
 }
 
-impl TrainState {
-    const ALL: [Self; 3] = [Self::Running, Self::Draining, Self::Held];
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Draining => "draining",
-            Self::Held => "held",
-        }
-    }
-
-    /// Reads the word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word)
-    }
-
-    /// The state of a stored number.
-    #[must_use]
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
-}
-
-numbered_field! { TrainState }
+words! { TrainState { Running = "running", Draining = "draining", Held = "held" } }
 
 record! {
     /// A train. Times are milliseconds since the epoch; 0 is "never".

@@ -77,7 +77,7 @@ pub async fn hold(State(engine): State<Engine>, asker: Asker, Path(id): Path<Str
 pub(super) fn state(params: &Params) -> Result<Option<TrainState>, OjsError> {
     let Some(word) = params.get("state") else { return Ok(None) };
     let fault = || invalid("state", "state must be running, draining or held.");
-    TrainState::parse(word).map(Some).ok_or_else(fault)
+    TrainState::from_word(word).map(Some).ok_or_else(fault)
 }
 
 fn named(asker: Asker) -> String {

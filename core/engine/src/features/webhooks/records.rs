@@ -5,7 +5,7 @@ use super::backlog::Dropped;
 use crate::error::Result;
 use crate::kernel::event::Origin;
 use crate::outgoing::Secret;
-use crate::store::record::{Read, RecordTables, Records, Scan, numbered_field, record};
+use crate::store::record::{Read, RecordTables, Records, Scan, record, words};
 
 /// Most subscriptions: every connection keeps them in memory, and every event is compared with each.
 pub const MAX_SUBSCRIPTIONS: usize = 1_000;
@@ -29,40 +29,15 @@ pub enum DeliveryState {
     Dead = 3,
 }
 
+words! { DeliveryState { Pending = "pending", Sending = "sending", Delivered = "delivered", Dead = "dead" } }
+
 impl DeliveryState {
-    const ALL: [Self; 4] = [Self::Pending, Self::Sending, Self::Delivered, Self::Dead];
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Sending => "sending",
-            Self::Delivered => "delivered",
-            Self::Dead => "dead",
-        }
-    }
-
-    /// Reads a word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word)
-    }
-
-    /// The state of a stored number.
-    #[must_use]
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
-
     /// Whether nothing more happens by itself.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Delivered | Self::Dead)
     }
 }
-
-numbered_field! { DeliveryState }
 
 /// How events are sent to a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,33 +52,7 @@ pub enum Format {
     CloudEventsBinary = 2,
 }
 
-impl Format {
-    const ALL: [Self; 3] = [Self::Ojs, Self::CloudEvents, Self::CloudEventsBinary];
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ojs => "ojs",
-            Self::CloudEvents => "cloudevents",
-            Self::CloudEventsBinary => "cloudevents-binary",
-        }
-    }
-
-    /// Reads a word.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.as_str() == word)
-    }
-
-    /// The format of a stored number.
-    #[must_use]
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
-}
-
-numbered_field! { Format }
+words! { Format { Ojs = "ojs", CloudEvents = "cloudevents", CloudEventsBinary = "cloudevents-binary" } }
 
 record! {
     /// A subscription. Times are milliseconds since the epoch; 0 is "never". Lists have an entry a line.

@@ -135,7 +135,7 @@ pub async fn deliveries(State(engine): State<Engine>, RawQuery(query): RawQuery)
     let subscription = params.get("subscription_id").map(subscription_id).transpose()?;
     let state = params.get("status").map(|word| {
         let wrong = || OjsError::invalid_field("status", "status must be pending, sending, delivered or dead.");
-        DeliveryState::parse(word).ok_or_else(wrong)
+        DeliveryState::from_word(word).ok_or_else(wrong)
     });
     let after = params.get("cursor").map(|cursor| {
         let wrong = || OjsError::invalid_field("cursor", "cursor must be the next_cursor of the page before.");

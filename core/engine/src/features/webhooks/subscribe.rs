@@ -37,7 +37,7 @@ pub(crate) fn apply(row: &mut SubscriptionRow, body: &Members, guard: &Guard) ->
     }
     if let Some(format) = body.get("format") {
         let wrong = || OjsError::invalid_field("format", "format must be ojs, cloudevents or cloudevents-binary.");
-        let known = if format.is_null() { Some(Format::Ojs) } else { format.as_str().and_then(Format::parse) };
+        let known = if format.is_null() { Some(Format::Ojs) } else { format.as_str().and_then(Format::from_word) };
         row.format = known.ok_or_else(wrong)?;
     }
     if let Some(metadata) = body.get("metadata") {

@@ -3,7 +3,7 @@ use ojs_model::workflow::Shape;
 use ojs_model::{JobId, JobState};
 
 use crate::error::Result;
-use crate::store::record::{Change, Read, RecordTables, Records, Scan, numbered_field, record};
+use crate::store::record::{Change, Read, RecordTables, Records, Scan, record, words};
 
 /// Where a workflow is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,40 +37,32 @@ pub enum StepState {
     Cancelled = 4,
 }
 
-macro_rules! words {
-    ($type:ident: $($variant:ident $word:literal),* $(,)?) => {
-        impl $type {
-            /// The word on the wire.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-
-            /// The state of a stored number.
-            #[must_use]
-            pub fn from_number(number: u8) -> Option<Self> {
-                [$(Self::$variant),*].get(usize::from(number)).copied()
-            }
-
-            /// The state of a word on the wire.
-            #[must_use]
-            pub fn from_word(word: &str) -> Option<Self> {
-                [$(Self::$variant),*].into_iter().find(|state| state.as_str() == word)
-            }
-
-            /// True when nothing moves it on.
-            #[must_use]
-            pub const fn is_terminal(self) -> bool {
-                self as u8 >= 2
-            }
-        }
-    };
+words! {
+    WorkflowState {
+        Waiting = "pending", Running = "running", Completed = "completed", Failed = "failed", Cancelled = "cancelled",
+    }
+}
+words! {
+    StepState {
+        Waiting = "waiting", Started = "pending", Completed = "completed", Failed = "failed", Cancelled = "cancelled",
+    }
 }
 
-words!(WorkflowState: Waiting "pending", Running "running", Completed "completed", Failed "failed", Cancelled "cancelled");
-words!(StepState: Waiting "waiting", Started "pending", Completed "completed", Failed "failed", Cancelled "cancelled");
+impl WorkflowState {
+    /// True when nothing moves it on.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
 
-numbered_field! { WorkflowState, StepState }
+impl StepState {
+    /// True when nothing moves it on.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
 
 record! {
     /// A workflow. Times are milliseconds since the epoch; 0 is "never".

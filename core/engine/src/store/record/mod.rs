@@ -44,6 +44,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod text;
+mod words;
 
 use std::marker::PhantomData;
 
@@ -53,6 +54,7 @@ pub(crate) use declare::record;
 pub use in_memory::{InMemory, Value, Values};
 pub use scan::{Change, End, Lookup, Param, Read, Scan};
 pub use table::{Column, Index, Remember, Table, is_listed};
+pub(crate) use words::words;
 
 use crate::error::{Result, StoreError};
 
