@@ -29,6 +29,7 @@ pub mod duration;
 pub mod envelope;
 pub mod error;
 pub mod failure;
+pub mod hex;
 pub mod id;
 pub mod json;
 pub mod label;

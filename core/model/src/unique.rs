@@ -9,6 +9,7 @@ use crate::JobState;
 use crate::duration::IsoDuration;
 use crate::envelope::shorten;
 use crate::error::OjsError;
+use crate::hex;
 use crate::version::canonical as canonical_version;
 
 /// SHA-256 over the canonical form of the job's dimensions. Prints as 64 lowercase hex characters.
@@ -68,14 +69,10 @@ impl UniqueKey {
     /// Reads 64 lowercase hex characters.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)) {
+        if text.bytes().any(|b| b.is_ascii_uppercase()) {
             return None;
         }
-        for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
-            *byte = u8::from_str_radix(text.get(at..at + 2)?, 16).ok()?;
-        }
-        Some(Self(bytes))
+        hex::decode(text)?.try_into().ok().map(Self)
     }
 
     /// The key of the same job of a tenant: keys of two tenants are never equal.
@@ -92,7 +89,7 @@ impl UniqueKey {
 
 impl fmt::Display for UniqueKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(&self.0))
     }
 }
 

@@ -14,6 +14,8 @@ use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::hex;
+
 /// Seconds that the clocks of sender and receiver may differ.
 pub const TOLERANCE_SECONDS: u64 = 300;
 /// How a generated secret begins.
@@ -76,15 +78,8 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Option<Hmac<Sha256>> {
 /// ```
 #[must_use]
 pub fn signature(secret: &str, timestamp: &str, body: &[u8]) -> String {
-    let mut value = String::from("sha256=");
-    for byte in
-        mac(secret.as_bytes(), &[timestamp.as_bytes(), b".", body]).into_iter().flat_map(|mac| mac.finalize().into_bytes())
-    {
-        for digit in [byte >> 4, byte & 15] {
-            value.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
-    }
-    value
+    let code = mac(secret.as_bytes(), &[timestamp.as_bytes(), b".", body]).map(|mac| mac.finalize().into_bytes());
+    format!("sha256={}", hex::encode(code.as_deref().unwrap_or_default()))
 }
 
 /// The value of `webhook-signature` for one secret, by the rules of Standard Webhooks. The key is what stands behind
@@ -145,7 +140,7 @@ impl<'a> Received<'a> {
         if let Some(given) = self.find("X-OJS-Signature") {
             let time = self.header("X-OJS-Timestamp")?;
             check_age("X-OJS-Timestamp", time, tolerance, now)?;
-            let given = given.split(',').filter_map(|value| from_hex(value.trim().strip_prefix("sha256=")?));
+            let given = given.split(',').filter_map(|value| hex::decode(value.trim().strip_prefix("sha256=")?));
             let given: Vec<Vec<u8>> = given.take(MAX_SIGNATURES).collect();
             return fits(secrets, &given, |secret| mac(secret.as_bytes(), &[time.as_bytes(), b".", self.body]));
         }
@@ -179,13 +174,6 @@ fn fits<'a>(
         }
     }
     if fits { Ok(()) } else { Err(Untrusted::Mismatch) }
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
 #[cfg(test)]

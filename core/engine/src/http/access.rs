@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
-use ojs_model::{ErrorCode, OjsError, Timestamp};
+use ojs_model::{ErrorCode, OjsError, Timestamp, hex};
 use rand::TryRngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -205,7 +205,7 @@ impl KeyFile {
         let text = serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))?;
         let mut bits = [0_u8; 8];
         rand::rngs::OsRng.try_fill_bytes(&mut bits).map_err(|error| KeyFileError::Random(error.to_string()))?;
-        let new = beside(path, &format!(".{}.new", hexadecimal(&bits)));
+        let new = beside(path, &format!(".{}.new", hex::encode(&bits)));
         let put = write_new(&new, &text).and_then(|()| std::fs::rename(&new, path)).and_then(|()| sync_folder(path));
         put.map_err(|error| {
             // The error is what counts; a file that is left behind does no harm.
@@ -224,7 +224,7 @@ impl KeyFile {
         }
         let mut bits = [0_u8; 32];
         rand::rngs::OsRng.try_fill_bytes(&mut bits).map_err(|error| KeyFileError::Random(error.to_string()))?;
-        let secret = format!("ojs_{}", hexadecimal(&bits));
+        let secret = format!("ojs_{}", hex::encode(&bits));
         let (sha256, created_at) = (sum(&secret), now.to_string());
         self.keys.push(Key { name: name.to_owned(), roles, sha256, created_at, tenant: None });
         Ok(secret)
@@ -281,12 +281,8 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn sum(secret: &str) -> String {
-    hexadecimal(&Sha256::digest(secret.as_bytes()))
+    hex::encode(&Sha256::digest(secret.as_bytes()))
 }
 
 /// The keys in force. Read anew while the server runs.

@@ -33,19 +33,13 @@ impl FromStr for Key {
 
     /// 64 hexadecimal characters, or base64 of 32 bytes.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let bytes = Zeroizing::new(hex(text).or_else(|| STANDARD.decode(text).ok()).unwrap_or_default());
+        let hex = Some(text).filter(|text| text.len() == 64).and_then(ojs_model::hex::decode);
+        let bytes = Zeroizing::new(hex.or_else(|| STANDARD.decode(text).ok()).unwrap_or_default());
         let bytes = <[u8; 32]>::try_from(bytes.as_slice());
         bytes
             .map(Self::new)
             .map_err(|_| Error::validation("encryption", "a key is 32 bytes: 64 hexadecimal characters, or base64"))
     }
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return None;
-    }
-    (0..64).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
 impl std::fmt::Debug for Key {

@@ -61,6 +61,5 @@ async fn known(engine: &Engine, id: JobId) -> Result<Json, Failure> {
 fn key(trigger: &Trigger, caller: Option<&str>, tenant: Option<&str>) -> IdempotencyKey {
     let named = [tenant.unwrap_or_default(), &trigger.source, &trigger.id].map(|part| format!("{}:{part}", part.len()));
     let digest: [u8; 32] = Sha256::digest(named.concat()).into();
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    IdempotencyKey::new("cloudevents", caller, &hex, digest)
+    IdempotencyKey::new("cloudevents", caller, &ojs_model::hex::encode(&digest), digest)
 }

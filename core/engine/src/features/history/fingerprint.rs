@@ -1,6 +1,4 @@
 //! Fingerprints of errors: the same for errors that differ only in ids, numbers and quoted values.
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
 
 /// Bytes of the digest that are kept: enough that two errors of one server practically never share a fingerprint.
@@ -10,11 +8,7 @@ const BYTES: usize = 8;
 /// and quoted text.
 pub(super) fn fingerprint(kind: &str, message: &str) -> String {
     let digest = Sha256::digest(format!("{kind}\n{}", general(message)));
-    digest.iter().take(BYTES).fold(String::with_capacity(2 * BYTES), |mut out, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    ojs_model::hex::encode(digest.get(..BYTES).unwrap_or_default())
 }
 
 /// A message with `#` for each word that has a digit, and `?` for each quoted text.
