@@ -186,6 +186,30 @@ pub fn members(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, serde_json::Erro
     crate::envelope::members(text)
 }
 
+/// One member of an object as the text it came in. `None` when the object has none of this name, or `text` is no object.
+///
+/// ```
+/// assert_eq!(ojs_model::json::member(r#"{"type": "mail", "args": [1]}"#, "args"), Some("[1]"));
+/// ```
+#[must_use]
+pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    members(text).ok()?.into_iter().find(|(known, _)| known == name).map(|(_, raw)| raw)
+}
+
+/// The object of members that are written without braces, as stored jobs and the extras of events are.
+///
+/// ```
+/// assert_eq!(ojs_model::json::object(r#""attempt":2"#), r#"{"attempt":2}"#);
+/// ```
+#[must_use]
+pub fn object(members: &str) -> String {
+    let mut out = String::with_capacity(members.len() + 2);
+    out.push('{');
+    out.push_str(members);
+    out.push('}');
+    out
+}
+
 /// Length of a JSON text without the blanks between its tokens.
 #[must_use]
 pub fn compact_len(text: &str) -> usize {

@@ -379,8 +379,8 @@ fn last_transition(frames: &mut Frames, view: &JobView, subscription: &Subscript
 }
 
 fn type_of(view: &JobView) -> String {
-    let body: serde_json::Value = serde_json::from_str(&format!("{{{}}}", view.body.text)).unwrap_or_default();
-    body.get("type").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+    let body = ojs_model::json::object(&view.body.text);
+    ojs_model::json::member(&body, "type").and_then(ojs_model::json::string).unwrap_or_default().into_owned()
 }
 
 async fn anything_behind(engine: &Engine, filter: &EventFilter, after: Place) -> Result<bool, Failure> {

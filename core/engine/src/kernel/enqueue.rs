@@ -254,9 +254,8 @@ impl Transaction<'_> {
             return Ok(None);
         }
         let at = Timestamp::from_millis(existing.sort_key);
-        let whole = format!("{{{}}}", self.tables.body(existing.seq)?.text);
-        let members = ojs_model::json::members(&whole).unwrap_or_default();
-        let shown = members.iter().find(|(name, _)| name == "scheduled_at").and_then(|(_, raw)| ojs_model::json::string(raw));
+        let whole = ojs_model::json::object(&self.tables.body(existing.seq)?.text);
+        let shown = ojs_model::json::member(&whole, "scheduled_at").and_then(ojs_model::json::string);
         Ok(Some(job.moved_to(at, &shown.map_or_else(|| at.to_string(), |text| text.into_owned()))))
     }
 

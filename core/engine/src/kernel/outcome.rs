@@ -345,7 +345,7 @@ impl Transaction<'_> {
     fn test_directive(&mut self, worker: i64) -> Result<Option<Directive>, StoreError> {
         for row in self.tables.held_by(worker, MAX_FETCH_COUNT)? {
             let body = self.tables.body(row.seq)?;
-            let envelope: Value = serde_json::from_str(&format!("{{{}}}", body.text)).unwrap_or_default();
+            let envelope: Value = serde_json::from_str(&ojs_model::json::object(&body.text)).unwrap_or_default();
             match envelope.pointer("/meta/test_directive").and_then(Value::as_str) {
                 Some("quiet") => return Ok(Some(Directive::Quiet)),
                 Some("terminate") => return Ok(Some(Directive::Terminate)),

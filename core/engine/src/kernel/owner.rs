@@ -1,5 +1,5 @@
 //! Which key enqueued a job, and what other keys see of it.
-use ojs_model::json::{members, push_member, push_text, string};
+use ojs_model::json::{member, object, push_member, push_text, string};
 
 use crate::kernel::job::JobView;
 use crate::kernel::placed::Placed;
@@ -8,21 +8,17 @@ use crate::kernel::render;
 /// Whether the text of a job names another key as the one that enqueued it. A job that names no key belongs to every
 /// key: older versions did not write the name.
 pub fn is_foreign(key: Option<&str>, body: &str) -> bool {
-    let whole = format!("{{{body}}}");
-    let owner = members(&whole).ok().and_then(|members| {
-        let (_, raw) = members.into_iter().find(|(name, _)| name == ojs_model::envelope::ENQUEUED_BY)?;
-        string(raw).map(std::borrow::Cow::into_owned)
-    });
-    owner.is_some_and(|owner| key != Some(owner.as_str()))
+    let whole = object(body);
+    let owner = member(&whole, ojs_model::envelope::ENQUEUED_BY).and_then(string);
+    owner.is_some_and(|owner| key != Some(&*owner))
 }
 
 /// Appends what every key that knows the id may see.
 pub fn outline(out: &mut String, view: &JobView) {
-    let whole = format!("{{{}}}", view.body.text);
+    let whole = object(&view.body.text);
     out.push('{');
     push_text(out, "id", &view.row.id.to_string());
-    let kind = members(&whole).ok().and_then(|members| members.into_iter().find(|(name, _)| name == "type").map(|(_, raw)| raw));
-    push_member(out, "type", kind.unwrap_or("null"));
+    push_member(out, "type", member(&whole, "type").unwrap_or("null"));
     push_text(out, "queue", &view.queue);
     push_text(out, "state", view.row.state.as_str());
     out.push('}');

@@ -42,7 +42,7 @@ impl Settings {
     /// Reads them out of the fixed part of a job. Its text was checked when the job was accepted: what cannot be read is not there.
     #[must_use]
     pub fn of(body: &Body) -> Self {
-        let object = format!("{{{}}}", body.text);
+        let object = ojs_model::json::object(&body.text);
         let Ok(text) = serde_json::from_str::<Text<'_>>(&object) else { return Self::default() };
         let millis = |seconds: Option<i64>| seconds.map(|s| s.saturating_mul(1000));
         Self {

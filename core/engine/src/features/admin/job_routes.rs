@@ -1,6 +1,6 @@
 //! `/admin/jobs`: look for jobs, one or many.
 use axum::extract::{Path, RawQuery, State};
-use ojs_model::json::push_member;
+use ojs_model::json::{object, push_member};
 use ojs_model::{JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -94,7 +94,7 @@ async fn change(engine: &Engine, command: impl Command<Reply = Changed>) -> Resu
 
 fn detail(view: &JobView) -> String {
     // Jobs may have members of their own: what the client sent is not replaced.
-    let own: Map<String, Value> = serde_json::from_str(&format!("{{{}}}", view.body.text)).unwrap_or_default();
+    let own: Map<String, Value> = serde_json::from_str(&object(&view.body.text)).unwrap_or_default();
     let mut out = String::new();
     render::object(&mut out, view, |out| {
         if view.history.errors.is_empty() {

@@ -1,7 +1,7 @@
 //! Many jobs in one request (protocol section 8.6, extensions section 19): what a store is asked, and how its answers are printed.
 use std::sync::Arc;
 
-use ojs_model::json::members;
+use ojs_model::json::{member, object};
 use ojs_model::{JobId, JobState, NewJob, OjsError};
 use serde_json::{Map, Value};
 
@@ -91,9 +91,9 @@ impl BulkFilter {
     /// Whether the fixed part of a job passes.
     #[must_use]
     pub fn fits_meta(&self, body: &Body) -> bool {
-        let object = format!("{{{}}}", body.text);
-        let meta = members(&object).ok().and_then(|members| members.into_iter().find(|(name, _)| name == "meta"));
-        let meta: Map<String, Value> = meta.and_then(|(_, raw)| serde_json::from_str(raw).ok()).unwrap_or_default();
+        let object = object(&body.text);
+        let meta = member(&object, "meta");
+        let meta: Map<String, Value> = meta.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
         self.meta.iter().all(|(name, value)| meta.get(name) == Some(value))
     }
 }

@@ -1,7 +1,7 @@
 //! Dead letters: what is counted, and what may be changed when one is run again (protocol section 8.9).
 use std::collections::BTreeMap;
 
-use ojs_model::json::{members, push_member};
+use ojs_model::json::{members, object, push_member};
 use ojs_model::limits::MAX_META_BYTES;
 use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp, json as text};
 use serde_json::Value;
@@ -94,7 +94,7 @@ impl Override {
     /// # Errors
     /// 413 when `meta` becomes too large.
     pub fn apply(&self, old: &str, retry: Option<&str>) -> std::result::Result<String, OjsError> {
-        let object = format!("{{{old}}}");
+        let object = object(old);
         let Ok(known) = members(&object) else {
             return Err(OjsError::new(ErrorCode::InternalError, "The stored job cannot be read; retry it without an override."));
         };

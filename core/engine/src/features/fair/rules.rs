@@ -108,8 +108,6 @@ fn named_in(body: &str) -> Option<Box<str>> {
     if !body.contains("\"fairness_key\"") {
         return None;
     }
-    let whole = format!("{{{body}}}");
-    let members = json::members(&whole).ok()?;
-    let (_, raw) = members.iter().find(|(name, _)| name == "fairness_key")?;
-    json::string(raw).map(|key| key.into_owned().into_boxed_str())
+    let whole = json::object(body);
+    json::member(&whole, "fairness_key").and_then(json::string).map(Box::from)
 }

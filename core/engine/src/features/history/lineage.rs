@@ -1,5 +1,5 @@
 //! The jobs that belong to a job: the outermost workflow that it is part of, as a tree.
-use ojs_model::json::{members, string};
+use ojs_model::json::{member, members, object, string};
 use serde_json::{Map, Value, json};
 
 use crate::error::Result;
@@ -25,9 +25,8 @@ impl Lineage {
 
 /// The lineage of a job that the caller may see.
 pub(super) fn of(tables: &mut dyn Tables, view: &JobView) -> Result<Lineage> {
-    let envelope = format!("{{{}}}", view.body.text);
-    let own = members(&envelope).unwrap_or_default();
-    let named = |wanted: &str| own.iter().find(|(name, _)| name == wanted).and_then(|(_, raw)| string(raw));
+    let envelope = object(&view.body.text);
+    let named = |wanted: &str| member(&envelope, wanted).and_then(string);
     let mut chain = Vec::new();
     let mut above = if view.row.workflow == 0 { None } else { tables.workflow_by_num(view.row.workflow)? };
     while let Some(flow) = above.filter(|_| chain.len() < MAX_DEPTH) {

@@ -1,6 +1,6 @@
 //! The events of a job's history, the oldest first, from what is known of the job (extensions section 23).
 use ojs_model::envelope::signature;
-use ojs_model::json::{compact_len, members, string};
+use ojs_model::json::{compact_len, member, object, string};
 use ojs_model::{JobState, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -118,11 +118,10 @@ impl Timeline {
     }
 
     fn created(&mut self, view: &JobView) {
-        let envelope = format!("{{{}}}", view.body.text);
-        let own = members(&envelope).unwrap_or_default();
-        let raw = |wanted: &str| own.iter().find(|(name, _)| name == wanted).map(|(_, raw)| *raw);
+        let envelope = object(&view.body.text);
         let data = json!({
-            "queue": &*view.queue, "type": raw("type").and_then(string), "args_size_bytes": raw("args").map(compact_len),
+            "queue": &*view.queue, "type": member(&envelope, "type").and_then(string),
+            "args_size_bytes": member(&envelope, "args").map(compact_len),
         });
         let key = signature(&envelope).map(|(key, _)| key);
         self.push(view.row.created_at, "job.created", Actor::Client(key), data);

@@ -64,7 +64,7 @@ impl Job<'_> {
         if !self.text.contains("\"serverless\"") {
             return Value::Null;
         }
-        let envelope: Value = serde_json::from_str(&format!("{{{}}}", self.text)).unwrap_or_default();
+        let envelope: Value = serde_json::from_str(&ojs_model::json::object(self.text)).unwrap_or_default();
         envelope.pointer("/meta/serverless").cloned().unwrap_or_default()
     }
 }

@@ -1,7 +1,7 @@
 //! Registers schemas, and compares the arguments of jobs with them before the jobs are stored.
 use std::sync::Arc;
 
-use ojs_model::json::{members, string};
+use ojs_model::json::{members, object, string};
 use ojs_model::{ErrorCode, NewJob, OjsError, Timestamp};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -147,7 +147,7 @@ impl Transaction<'_> {
     fn compared(&mut self, job_type: &str, envelope: &str) -> Applied<Vec<String>> {
         // Jobs of types without a schema are not even parsed.
         let Some(latest) = self.tables.latest_schema(job_type)? else { return Ok(Vec::new()) };
-        let whole = format!("{{{envelope}}}");
+        let whole = object(envelope);
         let unparsed = |error: serde_json::Error| StoreError::Failed(format!("a job that was parsed cannot be read: {error}"));
         let job = members(&whole).map_err(unparsed)?;
         let member = |wanted: &str| job.iter().find(|(name, raw)| name == wanted && *raw != "null").map(|(_, raw)| *raw);

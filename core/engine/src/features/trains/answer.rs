@@ -1,5 +1,5 @@
 //! What answers say of the place of a job in its train.
-use ojs_model::json::{members, push_member, push_text, push_whole, string};
+use ojs_model::json::{member, object, push_member, push_text, push_whole, string};
 
 use crate::error::StoreError;
 use crate::features::trains::records::{CarPlace, TrainPlace};
@@ -27,11 +27,8 @@ pub(crate) fn place_of(tables: &mut dyn Tables, row: &JobRow, body: &Body) -> Re
 
 /// The train that the text of a job names.
 pub(super) fn train_id(body: &str) -> Option<String> {
-    let whole = format!("{{{body}}}");
-    let job = members(&whole).ok()?;
-    let (_, meta) = job.into_iter().find(|(name, _)| name == "meta")?;
-    let (_, raw) = members(meta).ok()?.into_iter().find(|(name, _)| name == "train_id")?;
-    string(raw).map(std::borrow::Cow::into_owned)
+    let whole = object(body);
+    member(member(&whole, "meta")?, "train_id").and_then(string).map(std::borrow::Cow::into_owned)
 }
 
 /// Appends the member `train` of a job.

@@ -13,7 +13,7 @@ impl Audit<'_> {
             // millisecond too. One that was available before and is pending waits for its second turn in its train.
             let runs_again = older.state == JobState::Pending && older.enqueued_at > 0;
             let stayed = older.enqueued_at < newer.created_at && older.state != JobState::Retryable && !runs_again;
-            let body = format!("{{{}}}", self.tables.body(newer.seq)?.text);
+            let body = json::object(&self.tables.body(newer.seq)?.text);
             if stayed && policy_of(&body).is_some_and(|policy| forbids(&policy)) {
                 let what = "unended jobs with its uniqueness key";
                 self.find("unique_keys", format_args!("job {}", newer.id), what, 1, format_args!("also job {}", older.id));
@@ -30,8 +30,7 @@ fn forbids(policy: &UniquePolicy) -> bool {
 }
 
 fn policy_of(body: &str) -> Option<UniquePolicy> {
-    let members = json::members(body).ok()?;
-    let raw = members.iter().find(|(name, _)| name == "unique").map(|(_, raw)| *raw)?;
+    let raw = json::member(body, "unique")?;
     // Only the states and the period are used, so any key will do.
     let given = UniqueKey::parse(&"0".repeat(64));
     let subject = Subject { job_type: "", queue: "", args: "[]", meta: "{}", version: None, given };
