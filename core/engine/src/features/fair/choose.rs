@@ -260,9 +260,7 @@ impl Transaction<'_> {
             return Ok(by_queue(ojs_model::envelope::DEFAULT_TENANT).unwrap_or(sharing.default_weight));
         }
         let Some(row) = self.tables.tenant(tenant)? else { return Ok(sharing.default_weight) };
-        // Limits that cannot be read hold the jobs of the tenant; its weight does not matter.
-        let own = row.quota.get(&row.id).ok().and_then(|quota| quota.fairness_weight);
-        Ok(by_queue(&row.id).or(own.and_then(|weight| i64::try_from(weight).ok())).unwrap_or(sharing.default_weight))
+        Ok(by_queue(&row.id).or_else(|| row.weight()).unwrap_or(sharing.default_weight))
     }
 
     /// Of all writers of the process: the next claim may come to another one.

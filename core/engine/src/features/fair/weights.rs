@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Result, StoreError};
-use crate::store::record::{Cell, Field, Kind};
+use crate::store::record::{Kept, Object};
 
 /// Largest weight. A key that has jobs is served at least once while every other one is served its weight.
 pub const MAX_WEIGHT: i64 = 1_000;
@@ -66,8 +66,9 @@ impl Weights {
         for (name, value) in object {
             let field = format!("weights.{name}");
             envelope::check_tenant(&field, name)?;
-            weights.by_number.insert(number_of(name), weight(&field, value)?);
-            weights.by_name.insert(name.clone(), weight(&field, value)?);
+            let weight = weight(&field, value)?;
+            weights.by_number.insert(number_of(name), weight);
+            weights.by_name.insert(name.clone(), weight);
         }
         Ok(weights)
     }
@@ -106,13 +107,17 @@ pub(crate) fn weight(field: &str, value: &Value) -> std::result::Result<i64, Ojs
     })
 }
 
-/// Weights as a store keeps them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StoredWeights {
-    /// What was set.
-    Set(Arc<Weights>),
-    /// A text that cannot be read. It stays as it is until weights are set anew; all keys have the same weight then.
-    Unreadable(Arc<str>),
+/// Weights as a store keeps them. While they cannot be read, all keys have the same weight.
+pub type StoredWeights = Kept<Arc<Weights>>;
+
+impl Object for Arc<Weights> {
+    fn read(object: &Map<String, Value>) -> std::result::Result<Self, OjsError> {
+        Weights::parse(object).map(Self::new)
+    }
+
+    fn written(&self) -> Value {
+        self.to_value()
+    }
 }
 
 impl StoredWeights {
@@ -121,12 +126,10 @@ impl StoredWeights {
     /// # Errors
     /// [`StoreError::Failed`] when they cannot be read.
     pub fn get(&self, queue: &str) -> Result<&Weights> {
-        match self {
-            Self::Set(weights) => Ok(weights),
-            Self::Unreadable(_) => Err(StoreError::Failed(format!(
-                "the weights of queue '{queue}' cannot be read: set them anew with PUT /ojs/v1/admin/queues/{queue}/fairness"
-            ))),
-        }
+        self.known().ok_or_else(|| {
+            let set = format!("set them anew with PUT /ojs/v1/admin/queues/{queue}/fairness");
+            StoreError::Failed(format!("the weights of queue '{queue}' cannot be read: {set}"))
+        })
     }
 
     /// The weights, as far as they can be read.
@@ -134,35 +137,15 @@ impl StoredWeights {
     pub fn known(&self) -> Option<&Weights> {
         match self {
             Self::Set(weights) => Some(weights),
-            Self::Unreadable(_) => None,
+            Self::None | Self::Unreadable(_) => None,
         }
-    }
-}
-
-impl Field for StoredWeights {
-    const KIND: Kind = Kind::Text;
-
-    fn cell(&self) -> Cell<'_> {
-        match self {
-            Self::Set(weights) => Cell::Text(weights.to_value().to_string().into()),
-            Self::Unreadable(text) => Cell::text(text),
-        }
-    }
-
-    fn read(cell: Cell<'_>) -> Option<Self> {
-        let Cell::Text(text) = cell else { return None };
-        let object = serde_json::from_str::<Map<String, Value>>(&text).ok();
-        // Weights were checked before they were stored, so a fault means damage.
-        Some(match object.and_then(|object| Weights::parse(&object).ok()) {
-            Some(weights) => Self::Set(Arc::new(weights)),
-            None => Self::Unreadable((*text).into()),
-        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::record::{Cell, Field};
 
     fn parse(value: &Value) -> std::result::Result<Weights, OjsError> {
         Weights::parse(value.as_object().unwrap())

@@ -10,14 +10,14 @@
 //! well takes no room: it stays parked until that has let go of it.
 use std::sync::Arc;
 
-use ojs_model::Timestamp;
 use ojs_model::rate_limit::Limits;
+use ojs_model::{OjsError, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::error::{Result, StoreError};
 use crate::kernel::holds::Holds;
 use crate::kernel::job::Line;
-use crate::store::record::{Cell, Change, Field, Kind, Read, Record as _, RecordTables, Records, Scan, record};
+use crate::store::record::{Change, Kept, Object, Read, Record as _, RecordTables, Records, Scan, record};
 
 record! {
     /// A key as stores keep it.
@@ -84,53 +84,27 @@ impl LimitRow {
     }
 
     fn readable(&self, limits: &StoredLimits) -> Result<Option<Limits>> {
-        match limits {
-            StoredLimits::None => Ok(None),
-            StoredLimits::Set(limits) => Ok(Some(*limits)),
-            StoredLimits::Unreadable(_) => Err(StoreError::Failed(format!(
+        let message = || {
+            format!(
                 "the limits of key '{}' cannot be read: set them anew with a job that names them, or override them with PUT \
                  /ojs/v1/rate-limits/{}",
                 self.key, self.key
-            ))),
-        }
+            )
+        };
+        Ok(limits.readable(message)?.copied())
     }
 }
 
 /// Limits as a store keeps them.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum StoredLimits {
-    /// No job has named any.
-    #[default]
-    None,
-    /// What was named.
-    Set(Limits),
-    /// A text that cannot be read. It stays as it is until limits are set anew.
-    Unreadable(Arc<str>),
-}
+pub type StoredLimits = Kept<Limits>;
 
-impl StoredLimits {
-    /// Reads what [`text`](Self::text) wrote.
-    #[must_use]
-    pub fn read(text: &str) -> Self {
-        if text.is_empty() {
-            return Self::None;
-        }
-        let object = serde_json::from_str::<Map<String, Value>>(text).ok();
-        // They were checked before they were stored, so a fault means damage.
-        match object.and_then(|object| Limits::parse(&object).ok()) {
-            Some(limits) => Self::Set(limits),
-            None => Self::Unreadable(text.into()),
-        }
+impl Object for Limits {
+    fn read(object: &Map<String, Value>) -> std::result::Result<Self, OjsError> {
+        Self::parse(object)
     }
 
-    /// As stores keep it: a JSON object, or an empty text.
-    #[must_use]
-    pub fn text(&self) -> String {
-        match self {
-            Self::None => String::new(),
-            Self::Set(limits) => Value::Object(limits.to_value()).to_string(),
-            Self::Unreadable(text) => text.to_string(),
-        }
+    fn written(&self) -> Value {
+        Value::Object(self.to_value())
     }
 }
 
@@ -210,21 +184,6 @@ record! {
         pub number: i64,
         /// When, milliseconds.
         pub at: i64,
-    }
-}
-
-impl Field for StoredLimits {
-    const KIND: Kind = Kind::Text;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::Text(self.text().into())
-    }
-
-    fn read(cell: Cell<'_>) -> Option<Self> {
-        match cell {
-            Cell::Text(text) => Some(Self::read(&text)),
-            _ => None,
-        }
     }
 }
 

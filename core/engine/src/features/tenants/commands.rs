@@ -91,7 +91,7 @@ impl Query for GetTenant {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fairness {
     /// Its weight, from its limits. A shared queue may give it another one.
-    pub weight: u64,
+    pub weight: i64,
     /// Its weight over those of all tenants that have jobs which wait or run; 0 when it has none.
     pub effective_share: f64,
     /// Its active jobs over those of all tenants; 0 when none is active.
@@ -108,7 +108,7 @@ impl Query for GetTenantFairness {
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Self::Reply> {
         let Some(own) = tables.find_tenant(&self.0)? else { return Ok(None) };
-        let weight = own.weight();
+        let weight = own.weight().unwrap_or(1);
         let (mut weights, mut active, mut shares) = (0, 0, Fairness { weight, effective_share: 0.0, actual_share: 0.0 });
         for (num, usage) in tables.all_usage()? {
             let Some(row) = tables.tenant(num)? else { continue };
@@ -117,7 +117,7 @@ impl Query for GetTenantFairness {
             if running == 0 && depth(&usage.counts) == 0 {
                 continue;
             }
-            weights += row.weight();
+            weights += row.weight().unwrap_or(1);
             if num == own.num {
                 (shares.effective_share, shares.actual_share) = (weight as f64, running as f64);
             }

@@ -1,13 +1,11 @@
 //! What a tenant may use.
-use std::sync::Arc;
-
 use ojs_model::rate_limit::Window;
 use ojs_model::{OjsError, duration};
 use serde_json::{Map, Value, json};
 
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::features::fair::records::weight;
-use crate::store::record::{Cell, Field, Kind};
+use crate::store::record::{Kept, Object};
 
 /// The literal code of a refusal, as the extension prints it.
 pub const LIMIT_EXCEEDED: &str = "TENANT_LIMIT_EXCEEDED";
@@ -25,7 +23,7 @@ pub struct Quota {
     pub max_scheduled: Option<u64>,
     /// How often it is served while a tenant of weight 1 is served once, in queues that tenants share; 1 when it is
     /// `None`. It limits nothing.
-    pub fairness_weight: Option<u64>,
+    pub fairness_weight: Option<i64>,
 }
 
 /// Names of the members, for messages.
@@ -44,7 +42,7 @@ impl Quota {
                 "max_enqueue_rate" => quota.max_enqueue_rate = Some(rate(value)?),
                 "max_queue_depth" => quota.max_queue_depth = Some(whole(name, value)?),
                 "max_scheduled" => quota.max_scheduled = Some(whole(name, value)?),
-                "fairness_weight" => quota.fairness_weight = Some(weight(name, value)?.unsigned_abs()),
+                "fairness_weight" => quota.fairness_weight = Some(weight(name, value)?),
                 _ => return Err(OjsError::invalid_field(name, format!("{name} is not a limit of tenants: use {NAMES}."))),
             }
         }
@@ -84,61 +82,36 @@ fn rate(value: &Value) -> std::result::Result<Window, OjsError> {
 }
 
 /// Limits as a store keeps them.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum StoredQuota {
-    /// None were set.
-    #[default]
-    None,
-    /// What was set.
-    Set(Quota),
-    /// A text that cannot be read. It stays as it is until limits are set anew.
-    Unreadable(Arc<str>),
+pub type StoredQuota = Kept<Quota>;
+
+impl Object for Quota {
+    fn read(object: &Map<String, Value>) -> std::result::Result<Self, OjsError> {
+        Self::parse(object)
+    }
+
+    fn written(&self) -> Value {
+        self.to_value()
+    }
 }
 
 impl StoredQuota {
     /// The limits that hold.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] when they cannot be read: nothing may be decided as if there were none.
+    /// [`StoreError::Failed`](crate::error::StoreError::Failed) when they cannot be read: nothing may be decided as if
+    /// there were none.
     pub fn get(&self, tenant: &str) -> Result<Quota> {
-        match self {
-            Self::None => Ok(Quota::default()),
-            Self::Set(quota) => Ok(*quota),
-            Self::Unreadable(_) => Err(StoreError::Failed(format!(
-                "the limits of tenant '{tenant}' cannot be read: set them anew with PUT /ojs/v1/admin/tenants/{tenant}/limits"
-            ))),
-        }
+        let message = || {
+            let set = format!("set them anew with PUT /ojs/v1/admin/tenants/{tenant}/limits");
+            format!("the limits of tenant '{tenant}' cannot be read: {set}")
+        };
+        Ok(self.readable(message)?.copied().unwrap_or_default())
     }
 }
 
 impl From<Quota> for StoredQuota {
     fn from(quota: Quota) -> Self {
         if quota == Quota::default() { Self::None } else { Self::Set(quota) }
-    }
-}
-
-impl Field for StoredQuota {
-    const KIND: Kind = Kind::Text;
-
-    fn cell(&self) -> Cell<'_> {
-        match self {
-            Self::None => Cell::text(""),
-            Self::Set(quota) => Cell::Text(quota.to_value().to_string().into()),
-            Self::Unreadable(text) => Cell::text(text),
-        }
-    }
-
-    fn read(cell: Cell<'_>) -> Option<Self> {
-        let Cell::Text(text) = cell else { return None };
-        if text.is_empty() {
-            return Some(Self::None);
-        }
-        let object = serde_json::from_str::<Map<String, Value>>(&text).ok();
-        // Limits were checked before they were stored, so a fault means damage.
-        Some(match object.and_then(|object| Quota::parse(&object).ok()) {
-            Some(quota) => Self::Set(quota),
-            None => Self::Unreadable((*text).into()),
-        })
     }
 }
 

@@ -51,11 +51,12 @@ impl TenantRow {
         Self { num: 0, id: id.into(), created_at, name, suspended_at, quota, opening, deleted_at }
     }
 
-    /// How often it is served while a tenant of weight 1 is served once, in queues that tenants share.
+    /// How often it is served while a tenant of weight 1 is served once, in queues that tenants share; `None` when its
+    /// limits do not say.
     #[must_use]
-    pub fn weight(&self) -> u64 {
+    pub fn weight(&self) -> Option<i64> {
         // Limits that cannot be read hold its jobs, so its weight does not matter.
-        self.quota.get(&self.id).ok().and_then(|quota| quota.fairness_weight).unwrap_or(1)
+        self.quota.get(&self.id).ok().and_then(|quota| quota.fairness_weight)
     }
 
     /// Whether its jobs may start without a look at what is going on.

@@ -38,6 +38,7 @@
 mod cell;
 pub(crate) mod declare;
 mod in_memory;
+mod object;
 mod scan;
 pub mod schema;
 mod table;
@@ -52,6 +53,7 @@ pub(crate) use cell::numbered_field;
 pub use cell::{Cell, Codec, Field, Key, KeyPart, Kind, Plain};
 pub(crate) use declare::record;
 pub use in_memory::{InMemory, Value, Values};
+pub use object::{Kept, Object};
 pub use scan::{Change, End, Lookup, Param, Read, Scan};
 pub use table::{Column, Index, Remember, Table, is_listed};
 pub(crate) use words::words;
