@@ -1,7 +1,8 @@
 //! What a client asks for when it registers an address, checked before it is stored.
-use ojs_model::OjsError;
-use serde_json::{Value, json};
+use ojs_model::{ErrorCode, OjsError};
+use serde_json::{Map, Value, json};
 
+use super::Outgoing;
 use super::guard::Guard;
 
 /// Longest URL, bytes.
@@ -10,6 +11,54 @@ const MAX_URL: usize = 2_048;
 const MAX_ENTRIES: usize = 100;
 /// Longest entry of a list, bytes.
 const MAX_ENTRY: usize = 255;
+
+/// Refuses what this build cannot send.
+///
+/// # Errors
+/// 400 that names the feature.
+pub(crate) fn check_build(feature: &str) -> Result<(), OjsError> {
+    if Outgoing::IS_PRESENT {
+        return Ok(());
+    }
+    let message = format!("This build of the server sends no requests to other machines, so it has no {feature}.");
+    Err(OjsError::new(ErrorCode::Unsupported, message))
+}
+
+/// Refuses a request that lacks a member: each is given with its form, such as `a list`.
+///
+/// # Errors
+/// 400 that names the member.
+pub(crate) fn required(body: &Map<String, Value>, members: &[(&str, &str)]) -> Result<(), OjsError> {
+    match members.iter().find(|(member, _)| body.get(*member).is_none_or(Value::is_null)) {
+        None => Ok(()),
+        Some((member, form)) => Err(OjsError::invalid_field(member, format!("{member} is required: {form}."))),
+    }
+}
+
+/// Refuses a change that takes away a member without which nothing would ever be sent.
+///
+/// # Errors
+/// 400 that names the member.
+pub(crate) fn not_null(body: &Map<String, Value>, members: &[&str]) -> Result<(), OjsError> {
+    match members.iter().find(|member| body.get(**member).is_some_and(Value::is_null)) {
+        None => Ok(()),
+        Some(member) => Err(OjsError::invalid_field(member, format!("{member} cannot be null."))),
+    }
+}
+
+/// Refuses a change of a secret, which has a request of its own.
+pub(crate) fn secret_is_rotated(field: &str) -> OjsError {
+    OjsError::invalid_field(field, format!("{field} cannot be changed here."))
+        .with_hint("POST …/rotate-secret replaces it, and keeps the old one valid for a day.")
+}
+
+/// A truth value.
+///
+/// # Errors
+/// 400 that names the member.
+pub(crate) fn truth(field: &str, value: &Value) -> Result<bool, OjsError> {
+    value.as_bool().ok_or_else(|| OjsError::invalid_field(field, format!("{field} must be true or false.")))
+}
 
 /// An address of the web that the guard lets requests go to.
 ///

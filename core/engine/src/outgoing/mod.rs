@@ -25,5 +25,4 @@ pub use answer::{Answer, Bounds, Fault, Post};
 pub use client::Outgoing;
 pub use guard::{Allowed, Guard, Refused};
 pub use options::{Names, OutgoingOptions, Resolving};
-pub(crate) use secret::ROTATION;
 pub use secret::Secret;

@@ -17,7 +17,7 @@ const SECRET_BYTES: std::ops::RangeInclusive<usize> = 8..=255;
 /// Random bytes of a generated secret.
 const RANDOM_BYTES: usize = 32;
 /// How long a secret stays valid after another one has taken its place.
-pub(crate) const ROTATION: Duration = Duration::from_secs(86_400);
+const ROTATION: Duration = Duration::from_secs(86_400);
 
 /// A secret that signs requests. It is never printed.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -75,6 +75,12 @@ impl Secret {
         let failed = |error| OjsError::new(ErrorCode::InternalError, format!("The system gives no random numbers: {error}."));
         rand::rngs::OsRng.try_fill_bytes(&mut bytes).map_err(failed)?;
         Ok(Self(format!("{SECRET_PREFIX}{}", BASE64_STANDARD.encode(bytes))))
+    }
+
+    /// Puts a new secret in the place of the current one, which signs as well until [`ROTATION`] has passed.
+    pub(crate) fn rotate(current: &mut Self, previous: &mut Self, previous_until: &mut i64, new: &Self, now: i64) {
+        *previous = std::mem::replace(current, new.clone());
+        *previous_until = now.saturating_add(i64::try_from(ROTATION.as_millis()).unwrap_or(i64::MAX));
     }
 
     /// The secrets that sign at a time, in milliseconds: the current one, and the one before it until its end.

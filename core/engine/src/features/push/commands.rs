@@ -9,7 +9,7 @@ use crate::error::Applied;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
 use crate::kernel::wake::Signal;
-use crate::outgoing::{ROTATION, Secret};
+use crate::outgoing::Secret;
 use crate::store::record::Read;
 use crate::store::tables::Tables;
 
@@ -72,10 +72,8 @@ pub(crate) fn rotation(
     id: JobId,
     secret: Secret,
 ) -> ChangeEndpoint<impl Fn(&mut EndpointRow, i64) -> Result<(), OjsError> + Send + Sync + 'static> {
-    let millis = i64::try_from(ROTATION.as_millis()).unwrap_or(i64::MAX);
     let change = move |row: &mut EndpointRow, now: i64| {
-        row.previous_secret = std::mem::replace(&mut row.secret, secret.clone());
-        row.previous_until = now.saturating_add(millis);
+        Secret::rotate(&mut row.secret, &mut row.previous_secret, &mut row.previous_until, &secret, now);
         Ok(())
     };
     ChangeEndpoint { id, change }

@@ -4,9 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::records::EndpointRow;
 use super::routing::{MAX_WEIGHT, Routing};
+use crate::http::operator::stamp;
+use crate::http::request::prefixed_id;
 use crate::outgoing::Secret;
 use crate::outgoing::guard::Guard;
-use crate::outgoing::input::{list, web_address};
+use crate::outgoing::input::{list, truth, web_address};
 
 /// Longest name of a provider, bytes.
 const MAX_PROVIDER: usize = 64;
@@ -51,8 +53,7 @@ pub(crate) fn apply(row: &mut EndpointRow, body: &Members, guard: &Guard) -> Che
         row.provider = checked_provider(provider)?;
     }
     if let Some(active) = body.get("active") {
-        let wrong = || OjsError::invalid_field("active", "active must be true or false.");
-        row.active = active.as_bool().ok_or_else(wrong)?;
+        row.active = truth("active", active)?;
     }
     match body.get("config") {
         None => Ok(()),
@@ -76,10 +77,7 @@ fn apply_config(row: &mut EndpointRow, config: &Members) -> Checked<()> {
     match config.get("retry_429") {
         None => {}
         Some(Value::Null) => row.retry_429 = false,
-        Some(retry) => {
-            let wrong = || OjsError::invalid_field("config.retry_429", "config.retry_429 must be true or false.");
-            row.retry_429 = retry.as_bool().ok_or_else(wrong)?;
-        }
+        Some(retry) => row.retry_429 = truth("config.retry_429", retry)?,
     }
     Ok(())
 }
@@ -161,15 +159,15 @@ pub(crate) fn blank(secret: Secret, now: Timestamp) -> EndpointRow {
 /// The members of an endpoint on the wire, in the form of "Serverless Integration", section 2.1. Its secret is shown
 /// only in the answer that creates or replaces it.
 pub(crate) fn described(row: &EndpointRow, now: i64, with_secret: bool) -> Value {
-    let time = |at: i64| (at > 0).then(|| Timestamp::from_millis(at).to_string());
     let mut config = json!({
         "max_concurrency": row.max_concurrency, "timeout_ms": row.timeout_ms, "weight": row.weight, "retry_429": row.retry_429,
     });
     if let (true, Some(config)) = (with_secret, config.as_object_mut()) {
         config.insert("signing_secret".to_owned(), row.secret.expose().into());
     }
-    let failure = (row.failed_at > 0)
-        .then(|| json!({"at": time(row.failed_at), "reason": row.reason, "status_code": (row.status > 0).then_some(row.status)}));
+    let failure = (row.failed_at > 0).then(
+        || json!({"at": stamp(row.failed_at), "reason": row.reason, "status_code": (row.status > 0).then_some(row.status)}),
+    );
     let routing: Value = serde_json::from_str(&row.routing).unwrap_or_else(|_| json!({"rules": []}));
     json!({
         "id": wire_id(row.id), "endpoint": row.endpoint, "provider": (!row.provider.is_empty()).then_some(&row.provider),
@@ -177,8 +175,8 @@ pub(crate) fn described(row: &EndpointRow, now: i64, with_secret: bool) -> Value
         "queues": EndpointRow::entries(&row.queues).collect::<Vec<_>>(),
         "config": config, "routing": routing, "active": row.active, "status": row.standing(now),
         "consecutive_failures": row.failures, "last_failure": failure, "worker_id": row.worker_id(),
-        "previous_secret_expires_at": (row.previous_until > now).then(|| time(row.previous_until)).flatten(),
-        "created_at": time(row.created_at), "updated_at": time(row.updated_at),
+        "previous_secret_expires_at": (row.previous_until > now).then(|| stamp(row.previous_until)),
+        "created_at": stamp(row.created_at), "updated_at": stamp(row.updated_at),
     })
 }
 
@@ -195,6 +193,5 @@ pub(crate) fn wire_id(id: JobId) -> String {
 /// # Errors
 /// 404.
 pub(crate) fn endpoint_id(text: &str) -> Checked<JobId> {
-    let id = text.strip_prefix(PREFIX).and_then(|id| id.parse().ok());
-    id.ok_or_else(|| OjsError::not_found("push_endpoint", text))
+    prefixed_id("push_endpoint", PREFIX, text)
 }

@@ -2,7 +2,7 @@
 use std::time::Instant;
 
 use axum::extract::{Path, RawQuery, State};
-use ojs_model::{ErrorCode, JobId, OjsError};
+use ojs_model::JobId;
 use serde_json::{Map, Value, json};
 
 use super::commands::{ChangeEndpoint, CreateEndpoint, DeleteEndpoint, GetEndpoint, ListEndpoints, rotation};
@@ -16,7 +16,8 @@ use crate::http::call::Call;
 use crate::http::page::pagination;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::Params;
-use crate::outgoing::{Outgoing, Secret};
+use crate::outgoing::Secret;
+use crate::outgoing::input::{check_build, not_null, required, secret_is_rotated};
 
 /// Largest page.
 const MAX_PAGE: usize = 200;
@@ -25,18 +26,9 @@ type Members = Map<String, Value>;
 
 /// `POST /push/endpoints`.
 pub async fn create(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
-    if !Outgoing::IS_PRESENT {
-        let message = "This build of the server sends no requests to other machines, so it has no push delivery.";
-        return Err(OjsError::new(ErrorCode::Unsupported, message).into());
-    }
+    check_build("push delivery")?;
     let members: Members = call.parse()?;
-    let required =
-        [("endpoint", "endpoint is required: https://example.com/path."), ("job_types", "job_types is required: a list.")];
-    for (member, what) in required {
-        if members.get(member).is_none_or(Value::is_null) {
-            return Err(OjsError::invalid_field(member, what).into());
-        }
-    }
+    required(&members, &[("endpoint", "https://example.com/path"), ("job_types", "a list")])?;
     let mut row = blank(secret(&members)?, engine.now());
     apply(&mut row, &members, engine.outgoing().guard())?;
     let row = engine.execute(CreateEndpoint(row)).await?;
@@ -65,14 +57,9 @@ pub async fn change(State(engine): State<Engine>, Path(text): Path<String>, call
     let members: Members = call.parse()?;
     let id = endpoint_id(&text)?;
     if members.get("config").and_then(|config| config.get("signing_secret")).is_some() {
-        let error = OjsError::invalid_field("config.signing_secret", "config.signing_secret cannot be changed here.");
-        return Err(error.with_hint("POST …/rotate-secret replaces it, and keeps the old one valid for a day.").into());
+        return Err(secret_is_rotated("config.signing_secret").into());
     }
-    // An endpoint without these would never be sent anything.
-    let needed = ["endpoint", "job_types", "active"];
-    if let Some(member) = needed.into_iter().find(|member| members.get(*member).is_some_and(Value::is_null)) {
-        return Err(OjsError::invalid_field(member, format!("{member} cannot be null.")).into());
-    }
+    not_null(&members, &["endpoint", "job_types", "active"])?;
     let guard = engine.outgoing().guard().clone();
     let change = move |row: &mut EndpointRow, _: i64| apply(row, &members, &guard);
     let row = engine.execute(ChangeEndpoint { id, change }).await?;

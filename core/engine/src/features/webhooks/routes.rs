@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
-use ojs_model::json::{push_bare, push_member, push_text, push_time};
-use ojs_model::{ErrorCode, JobId, OjsError, Timestamp};
+use ojs_model::json::{object, push_bare, push_member, push_text, push_time};
+use ojs_model::{JobId, OjsError, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::backlog::Dropped;
@@ -21,36 +21,24 @@ use crate::engine::Engine;
 use crate::http::call::Call;
 use crate::http::page::pagination;
 use crate::http::reply::{Failure, Json};
-use crate::http::request::Params;
-use crate::outgoing::{Outgoing, Secret};
+use crate::http::request::{Params, prefixed_id};
+use crate::outgoing::Secret;
+use crate::outgoing::input::{check_build, not_null, required, secret_is_rotated};
 
 /// Largest page.
 const MAX_PAGE: usize = 200;
 
 type Members = Map<String, Value>;
 
-/// Reads an id: one that has another form names nothing.
-fn id(resource: &str, prefix: &str, text: &str) -> Result<JobId, OjsError> {
-    let id = text.strip_prefix(prefix).and_then(|id| id.parse().ok());
-    id.ok_or_else(|| OjsError::not_found(resource, text))
-}
-
 fn subscription_id(text: &str) -> Result<JobId, OjsError> {
-    id("subscription", SUBSCRIPTION, text)
+    prefixed_id("subscription", SUBSCRIPTION, text)
 }
 
 /// `POST /webhooks/subscriptions`.
 pub async fn create(State(engine): State<Engine>, call: Call) -> Result<Json, Failure> {
-    if !Outgoing::IS_PRESENT {
-        let message = "This build of the server sends no requests to other machines, so it has no webhooks.";
-        return Err(OjsError::new(ErrorCode::Unsupported, message).into());
-    }
+    check_build("webhooks")?;
     let body: Members = call.parse()?;
-    for (member, what) in [("url", "url is required: https://example.com/path."), ("events", "events is required: a list.")] {
-        if body.get(member).is_none_or(Value::is_null) {
-            return Err(OjsError::invalid_field(member, what).into());
-        }
-    }
+    required(&body, &[("url", "https://example.com/path"), ("events", "a list")])?;
     let mut row = blank(Secret::given_or_new("secret", body.get("secret"))?, engine.now());
     apply(&mut row, &body, engine.outgoing().guard())?;
     let row = engine.execute(CreateSubscription(row)).await?;
@@ -80,13 +68,9 @@ pub async fn change(State(engine): State<Engine>, Path(text): Path<String>, call
     let body: Members = call.parse()?;
     let id = subscription_id(&text)?;
     if body.contains_key("secret") {
-        let error = OjsError::invalid_field("secret", "secret cannot be changed here.");
-        return Err(error.with_hint("POST …/rotate-secret replaces it, and keeps the old one valid for a day.").into());
+        return Err(secret_is_rotated("secret").into());
     }
-    // A subscription without these would never be sent anything.
-    if let Some(member) = ["url", "events", "active"].into_iter().find(|member| body.get(*member).is_some_and(Value::is_null)) {
-        return Err(OjsError::invalid_field(member, format!("{member} cannot be null.")).into());
-    }
+    not_null(&body, &["url", "events", "active"])?;
     let guard = engine.outgoing().guard().clone();
     let row = engine.execute(ChangeSubscription { id, change: move |row: &mut SubscriptionRow| apply(row, &body, &guard) });
     shown(&engine, &row.await?, false).await
@@ -154,18 +138,14 @@ pub async fn deliveries(State(engine): State<Engine>, RawQuery(query): RawQuery)
 
 /// `GET /webhooks/deliveries/{id}`.
 pub async fn delivery(State(engine): State<Engine>, Path(text): Path<String>) -> Result<Json, Failure> {
-    let row = engine.query(GetDelivery(id("delivery", DELIVERY, &text)?)).await?;
+    let row = engine.query(GetDelivery(prefixed_id("delivery", DELIVERY, &text)?)).await?;
     Ok(Json::ok(both("delivery", &told(&row, true))))
 }
 
 /// `POST /webhooks/deliveries/{id}/retry`.
 pub async fn retry(State(engine): State<Engine>, Path(text): Path<String>) -> Result<Json, Failure> {
-    let row = engine.execute(RetryDelivery(id("delivery", DELIVERY, &text)?)).await?;
+    let row = engine.execute(RetryDelivery(prefixed_id("delivery", DELIVERY, &text)?)).await?;
     Ok(Json::with_status(StatusCode::ACCEPTED, both("delivery", &told(&row, false))))
-}
-
-fn object(members: &str) -> String {
-    format!("{{{members}}}")
 }
 
 /// The object in a member, and its members beside it: both forms are published.

@@ -13,7 +13,7 @@ use super::schedule::{Report, Verdict, pause};
 use crate::error::{Applied, StoreError};
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::Signal;
-use crate::outgoing::{ROTATION, Secret};
+use crate::outgoing::Secret;
 use crate::store::record::Read;
 
 /// Deliveries that one node sends to one endpoint at a time: a slow endpoint holds up its own deliveries only.
@@ -89,8 +89,7 @@ impl Transaction<'_> {
     /// Gives a subscription another secret. The one before signs as well for a day.
     pub(crate) fn rotate_secret(&mut self, id: JobId, secret: &Secret) -> Applied<SubscriptionRow> {
         self.change_subscription(id, |row, now| {
-            row.previous_secret = std::mem::replace(&mut row.secret, secret.clone());
-            row.previous_until = now.saturating_add(millis(ROTATION));
+            Secret::rotate(&mut row.secret, &mut row.previous_secret, &mut row.previous_until, secret, now);
             Ok(())
         })
     }

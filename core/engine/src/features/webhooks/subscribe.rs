@@ -6,7 +6,7 @@ use super::event::is_deliverable;
 use super::records::{Format, SubscriptionRow};
 use crate::outgoing::Secret;
 use crate::outgoing::guard::Guard;
-use crate::outgoing::input::{list, web_address};
+use crate::outgoing::input::{list, truth, web_address};
 
 /// Longest metadata, bytes of JSON.
 const MAX_METADATA: usize = 4_096;
@@ -32,8 +32,7 @@ pub(crate) fn apply(row: &mut SubscriptionRow, body: &Members, guard: &Guard) ->
         }
     }
     if let Some(active) = body.get("active") {
-        let wrong = || OjsError::invalid_field("active", "active must be true or false.");
-        row.active = active.as_bool().ok_or_else(wrong)?;
+        row.active = truth("active", active)?;
     }
     if let Some(format) = body.get("format") {
         let wrong = || OjsError::invalid_field("format", "format must be ojs, cloudevents or cloudevents-binary.");
