@@ -2,6 +2,7 @@
 //!
 //! The writer hands over what a committed group did: one lock per group, none per job. Labels are queue, type and state only; beyond
 //! [`MAX_SERIES`] pairs of queue and type, further ones are counted together as `_other`.
+pub(crate) mod attempts;
 pub(crate) mod figures;
 mod scrape;
 
