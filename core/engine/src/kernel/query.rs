@@ -1,5 +1,5 @@
 //! The queries that every job needs. Those of features stand in `features/<name>/commands.rs`.
-use ojs_model::{JobId, OjsError, Timestamp};
+use ojs_model::{JobId, Timestamp};
 
 use crate::error::Applied;
 use crate::kernel::event::EventFilter;
@@ -7,7 +7,7 @@ use crate::kernel::event_log::{self, Page};
 use crate::kernel::job::JobView;
 use crate::kernel::log::Span;
 use crate::kernel::typed::Query;
-use crate::kernel::view::view;
+use crate::kernel::view::visible_view;
 use crate::store::tables::Tables;
 
 /// One job.
@@ -18,10 +18,7 @@ impl Query for GetJob {
     type Reply = JobView;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<JobView> {
-        match tables.visible(self.0)? {
-            Some(row) => Ok(view(tables, row)?),
-            None => Err(OjsError::not_found("job", &self.0.to_string()).into()),
-        }
+        visible_view(tables, self.0)
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
-use ojs_model::{JobId, OjsError, Timestamp};
+use ojs_model::{JobId, Timestamp};
 
 use crate::error::{Applied, Refusal, StoreError};
 use crate::features::state::State;
@@ -16,7 +16,7 @@ use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::job_log;
 use crate::kernel::journal::Journal;
 use crate::kernel::part::Part;
-use crate::kernel::view::view;
+use crate::kernel::view::{view, visible};
 use crate::kernel::wake::Signal;
 use crate::store::rows::Counts;
 use crate::store::tables::Tables;
@@ -141,8 +141,7 @@ impl<'a> Transaction<'a> {
 
     /// The row of a job that the caller may see, or 404.
     pub(crate) fn require(&mut self, id: JobId) -> Applied<JobRow> {
-        let row = self.tables.visible(id)?;
-        row.ok_or_else(|| OjsError::not_found("job", &id.to_string()).into())
+        visible(self.tables, id)
     }
 
     pub(crate) fn view(&mut self, row: JobRow) -> Result<JobView, StoreError> {

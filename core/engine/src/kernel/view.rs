@@ -1,8 +1,27 @@
 //! A job with everything needed to print it.
-use crate::error::StoreError;
+use ojs_model::{JobId, OjsError};
+
+use crate::error::{Applied, StoreError};
 use crate::features::trains::answer::place_of;
 use crate::kernel::job::{Body, JobRow, JobView, flag};
 use crate::store::tables::Tables;
+
+/// The row of a job that the caller may see.
+///
+/// # Errors
+/// 404.
+pub(crate) fn visible(tables: &mut dyn Tables, id: JobId) -> Applied<JobRow> {
+    tables.visible(id)?.ok_or_else(|| OjsError::not_found("job", &id.to_string()).into())
+}
+
+/// A job that the caller may see, with everything needed to print it.
+///
+/// # Errors
+/// 404.
+pub(crate) fn visible_view(tables: &mut dyn Tables, id: JobId) -> Applied<JobView> {
+    let row = visible(tables, id)?;
+    Ok(view(tables, row)?)
+}
 
 /// A job with everything needed to print it.
 pub fn view(tables: &mut dyn Tables, row: JobRow) -> Result<JobView, StoreError> {

@@ -6,6 +6,7 @@ use crate::features::checkpoints::records::{CheckpointRow, CheckpointTables as _
 use crate::kernel::job::flag;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
+use crate::kernel::view::visible;
 use crate::store::tables::Tables;
 use crate::store::wanted::Wanted;
 
@@ -70,7 +71,7 @@ impl Query for GetCheckpoint {
     type Reply = CheckpointRow;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<CheckpointRow> {
-        let row = tables.visible(self.0)?.ok_or_else(|| OjsError::not_found("job", &self.0.to_string()))?;
+        let row = visible(tables, self.0)?;
         let found = if row.has(flag::CHECKPOINT) { tables.checkpoint(self.0)? } else { None };
         Ok(found.ok_or_else(|| OjsError::not_found("checkpoint", &self.0.to_string()))?)
     }

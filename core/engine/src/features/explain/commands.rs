@@ -1,11 +1,11 @@
 //! What is asked: why a job is not running.
-use ojs_model::{JobId, OjsError, Timestamp};
+use ojs_model::{JobId, Timestamp};
 
 use super::{line, state, workers};
 use crate::error::Applied;
 use crate::kernel::explanation::Explanation;
 use crate::kernel::typed::Query;
-use crate::kernel::view::view;
+use crate::kernel::view::{view, visible};
 use crate::store::tables::Tables;
 
 /// Why a job is not running. Reads a bounded number of rows, however many jobs there are.
@@ -21,7 +21,7 @@ impl Query for ExplainJob {
     type Reply = Explanation;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Explanation> {
-        let row = tables.visible(self.job)?.ok_or_else(|| OjsError::not_found("job", &self.job.to_string()))?;
+        let row = visible(tables, self.job)?;
         let for_tenant = tables.names().scope.num().is_some();
         let mut found = Explanation { job: view(tables, row.clone())?, reasons: Vec::new(), at: self.at, for_tenant };
         if row.state.is_terminal() || row.state == ojs_model::JobState::Active {

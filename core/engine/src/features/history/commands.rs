@@ -1,5 +1,5 @@
 //! What is asked of histories.
-use ojs_model::{JobId, JobState, OjsError};
+use ojs_model::{JobId, JobState};
 use serde_json::Value;
 
 use super::answer::History;
@@ -12,7 +12,7 @@ use crate::kernel::event::{Event, EventFilter, Place};
 use crate::kernel::event_log::{self, Back};
 use crate::kernel::job::JobView;
 use crate::kernel::typed::Query;
-use crate::kernel::view::view;
+use crate::kernel::view::visible_view;
 use crate::store::tables::Tables;
 
 /// The history of one job.
@@ -23,7 +23,7 @@ impl Query for GetHistory {
     type Reply = History;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<History> {
-        let view = seen(tables, self.0)?;
+        let view = visible_view(tables, self.0)?;
         let mut attempts = attempts(&view)?;
         name_worker(tables, &view, attempts.last_mut())?;
         let cancelled = cancellation(tables, &view)?;
@@ -68,15 +68,8 @@ impl Query for GetLineage {
     type Reply = Lineage;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Lineage> {
-        let view = seen(tables, self.0)?;
+        let view = visible_view(tables, self.0)?;
         Ok(lineage::of(tables, &view)?)
-    }
-}
-
-fn seen(tables: &mut dyn Tables, id: JobId) -> Applied<JobView> {
-    match tables.visible(id)? {
-        Some(row) => Ok(view(tables, row)?),
-        None => Err(OjsError::not_found("job", &id.to_string()).into()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is asked of progress.
 use std::sync::Arc;
 
-use ojs_model::{JobId, JobState, OjsError};
+use ojs_model::{JobId, JobState};
 
 use crate::error::Applied;
 use crate::features::checkpoints::commands::SaveCheckpoint;
@@ -13,6 +13,7 @@ pub use crate::features::progress::workflow::{GetWorkflowProgress, StepProgress,
 use crate::kernel::job::JobRow;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::{Command, Query};
+use crate::kernel::view::visible;
 use crate::store::tables::Tables;
 use crate::store::wanted::Wanted;
 
@@ -82,7 +83,7 @@ impl Query for GetProgress {
     type Reply = Standing;
 
     fn answer(&self, tables: &mut dyn Tables) -> Applied<Standing> {
-        let row = tables.visible(self.job)?.ok_or_else(|| OjsError::not_found("job", &self.job.to_string()))?;
+        let row = visible(tables, self.job)?;
         Ok(standing(tables, &self.board, row)?)
     }
 }
