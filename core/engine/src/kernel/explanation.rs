@@ -1,8 +1,8 @@
 //! Why a job is not running: the reasons, each with since when, until when, and what helps.
-use serde_json::{Map, Value, json};
+use ojs_model::Timestamp;
+use serde_json::{Map, Value};
 
 use crate::kernel::job::JobView;
-use ojs_model::{JobState, Timestamp};
 
 /// One reason why a job is not running.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,30 +65,6 @@ impl Reason {
         self.details.insert(name.to_owned(), value.into());
         self
     }
-
-    fn to_value(&self) -> Value {
-        let mut object = json!({"code": self.code, "message": self.message});
-        let optional = [
-            ("since", stamp(self.since)),
-            ("until", stamp(self.until)),
-            ("link", text(&self.link)),
-            ("command", text(&self.command)),
-            ("details", if self.details.is_empty() { Value::Null } else { Value::Object(self.details.clone()) }),
-        ];
-        if let Value::Object(members) = &mut object {
-            members
-                .extend(optional.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.to_owned(), value)));
-        }
-        object
-    }
-}
-
-fn stamp(at: i64) -> Value {
-    if at > 0 { json!(Timestamp::from_millis(at).to_string()) } else { Value::Null }
-}
-
-fn text(text: &str) -> Value {
-    if text.is_empty() { Value::Null } else { json!(text) }
 }
 
 /// Why a job is not running.
@@ -109,38 +85,5 @@ impl Explanation {
     /// Adds a reason.
     pub fn add(&mut self, reason: Reason) {
         self.reasons.push(reason);
-    }
-
-    /// Whether there is no reason so far.
-    #[must_use]
-    pub fn is_free(&self) -> bool {
-        self.reasons.is_empty()
-    }
-
-    /// One sentence.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        let row = &self.job.row;
-        match (row.state, self.reasons.first()) {
-            (JobState::Active, _) => match &self.job.worker {
-                Some(worker) if !self.for_tenant => format!("It is running: attempt {}, on worker {worker}.", row.attempt),
-                _ => format!("It is running: attempt {}.", row.attempt),
-            },
-            (state, _) if state.is_terminal() => format!("It has ended: {}.", state.as_str()),
-            (_, Some(first)) => first.message.clone(),
-            (_, None) => format!("Nothing holds it: the next fetch of queue '{}' gets it.", self.job.queue),
-        }
-    }
-
-    /// The form on the wire.
-    #[must_use]
-    pub fn to_value(&self) -> Value {
-        let row = &self.job.row;
-        let reasons: Vec<Value> = self.reasons.iter().map(Reason::to_value).collect();
-        json!({
-            "job_id": row.id.to_string(), "state": row.state.as_str(), "queue": &*self.job.queue,
-            "running": row.state == JobState::Active, "ended": row.state.is_terminal(),
-            "summary": self.summary(), "reasons": reasons, "at": self.at.to_string(),
-        })
     }
 }

@@ -2,6 +2,7 @@
 use axum::extract::{Path, State};
 
 use crate::engine::Engine;
+use crate::features::explain::answer::described;
 use crate::features::explain::commands::ExplainJob;
 use crate::http::caller::Asker;
 use crate::http::reply::{Failure, Json};
@@ -11,5 +12,5 @@ pub async fn explain(State(engine): State<Engine>, asker: Asker, Path(id): Path<
     let job = job_id("job", &id)?;
     asker.check_sees(&engine, job).await?;
     let found = engine.query(ExplainJob { job, at: engine.now() }).await?;
-    Ok(Json::ok(found.to_value().to_string()))
+    Ok(Json::ok(described(&found).to_string()))
 }
