@@ -16,8 +16,7 @@ pub(super) fn explain(tables: &mut dyn Tables, row: &JobRow, found: &mut Explana
     let mut active = 0_i64;
     for entry in tables.queues_of_pool(&pool.name)? {
         let Some(queue) = tables.find_queue(&entry.queue)? else { continue };
-        let counts = tables.counted(Some(queue.num))?;
-        active += counts.first().and_then(|(_, counts)| counts.get(JobState::Active as usize)).copied().unwrap_or(0);
+        active += tables.counts(queue.num)?.get(JobState::Active as usize).copied().unwrap_or(0);
     }
     if active >= pool.concurrency {
         let (name, most) = (&pool.name, pool.concurrency);

@@ -30,8 +30,7 @@ pub(super) fn explain(tables: &mut dyn Tables, row: &JobRow, found: &mut Explana
         found.add(settings_of(Reason::new("queue_rate", message).until(queue.next_at())));
     }
     if let Some(most) = settings.and_then(|settings| settings.config.concurrency) {
-        let counts = tables.counted(Some(queue.num))?;
-        let active = counts.first().and_then(|(_, counts)| counts.get(JobState::Active as usize)).copied().unwrap_or(0);
+        let active = tables.counts(queue.num)?.get(JobState::Active as usize).copied().unwrap_or(0);
         if u64::try_from(active).unwrap_or(0) >= most {
             let message = format!("Queue '{name}' may have {most} active jobs, and has {active}.");
             found.add(settings_of(Reason::new("queue_concurrency", message).detail("limit", most).detail("active", active)));
