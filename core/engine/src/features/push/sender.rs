@@ -31,9 +31,11 @@ use crate::store::seam::Store;
 const MOST: usize = 1_024;
 /// Jobs of a claim.
 const BATCH: usize = 100;
-/// How often it looks without a reason: another process on the same file may have changed something, or another writer
-/// may have held a job at the moment of the look before.
-const FALLBACK: Duration = Duration::from_secs(5);
+/// How often it reads the endpoints without a reason: another process on the same file may have changed some.
+const FALLBACK: Duration = Duration::from_secs(60);
+/// How often it looks for jobs of endpoints without a reason: another writer may have held a job at the moment of the
+/// look before.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// The shortest pause between two looks for new queues.
 const QUEUES_PAUSE: Duration = Duration::from_millis(50);
 /// The shortest and the longest pause after a look that has found nothing: a queue whose jobs others take must not make
@@ -208,7 +210,7 @@ impl Sender {
             return Ok(Look::Again);
         }
         let pause = next_at.map(|at| Duration::from_millis(Timestamp::from_millis(at).millis_since(now)));
-        Ok(Look::Wait(pause.unwrap_or(FALLBACK).min(FALLBACK)))
+        Ok(Look::Wait(pause.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)))
     }
 
     /// One delivery. Its job is active under a lease; nothing of it is kept here.
