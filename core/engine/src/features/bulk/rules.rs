@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::error::{Applied, StoreError};
 use crate::features::bulk::answer::enqueue_answer;
 use crate::features::bulk::records::{Action, Batch, BulkFilter, Order, Stored};
-use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
+use crate::features::idempotency::records::{IdempotencyKey, Remembered};
 use crate::kernel::job::{JobRow, flag};
 use crate::kernel::part::Part;
 use crate::kernel::placed::Placed;
@@ -162,8 +162,7 @@ impl Transaction<'_> {
 
 /// The answer that a request got before, when it was the same request.
 fn known_answer(tables: &mut dyn Tables, key: &IdempotencyKey, now: i64) -> Applied<Option<Remembered>> {
-    let known = tables.answer_under(&key.name)?.filter(|known| known.at > now.saturating_sub(KEEP_MS));
-    match known {
+    match tables.answer_under(&key.name)?.filter(|known| known.is_recent(now)) {
         Some(known) if known.digest != key.digest => Err(other_request(key).into()),
         known => Ok(known),
     }

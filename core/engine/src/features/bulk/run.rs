@@ -11,7 +11,7 @@ use crate::features::bulk::commands::{Conclude, FindJobs, GetAnswer};
 use crate::features::bulk::metrics::Bulk;
 use crate::features::bulk::records::{Action, BulkFilter, Order};
 use crate::features::bulk::rules::other_request;
-use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
+use crate::features::idempotency::records::{IdempotencyKey, Remembered};
 use crate::http::reply::Failure;
 
 /// Jobs changed by one transaction: about 10 ms of a writer's time.
@@ -230,7 +230,7 @@ async fn find(engine: &Engine, filter: &BulkFilter, state: JobState, after: i64)
 /// 409 when the key was used with another request.
 pub async fn known_answer(engine: &Engine, key: &IdempotencyKey) -> Result<Option<Remembered>, Failure> {
     let known = engine.query(GetAnswer(key.name.clone())).await?;
-    match known.filter(|known| known.at > engine.now().as_millis().saturating_sub(KEEP_MS)) {
+    match known.filter(|known| known.is_recent(engine.now().as_millis())) {
         Some(known) if known.digest != key.digest => Err(other_request(key).into()),
         known => Ok(known),
     }

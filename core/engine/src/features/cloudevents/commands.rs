@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ojs_model::{JobId, NewJob};
 
 use crate::error::{Applied, StoreError};
-use crate::features::idempotency::records::{IdempotencyKey, KEEP_MS, Remembered};
+use crate::features::idempotency::records::{IdempotencyKey, Remembered};
 use crate::kernel::placed::Placed;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::typed::Command;
@@ -32,8 +32,7 @@ impl Command for EnqueueOnce {
 
     fn apply(&self, transaction: &mut Transaction<'_>) -> Applied<Triggered> {
         let (name, now) = (&self.key.name, transaction.now.as_millis());
-        let known = transaction.tables.answer_under(name)?.filter(|known| known.at > now.saturating_sub(KEEP_MS));
-        if let Some(known) = known {
+        if let Some(known) = transaction.tables.answer_under(name)?.filter(|known| known.is_recent(now)) {
             let unreadable = |_| StoreError::Failed(format!("the answer '{name}' names no job"));
             return Ok(Triggered::Before(known.body.parse().map_err(unreadable)?));
         }

@@ -48,6 +48,13 @@ record! {
     }
 }
 
+impl Remembered {
+    /// Whether the answer is given again at a time in milliseconds. An older one may not be removed yet.
+    pub(crate) fn is_recent(&self, now: i64) -> bool {
+        self.at > now.saturating_sub(KEEP_MS)
+    }
+}
+
 /// Answers by key.
 pub trait AnswerTables: RecordTables {
     /// The answer under a key. A transaction that writes holds the key until its end: the second that asks finds what
