@@ -368,11 +368,10 @@ impl Transaction<'_> {
 /// so do the jobs of keys in a queue that is shared, or was.
 pub(super) fn lines(tables: &mut dyn Tables, queue: i64) -> Stored<Vec<Holds>> {
     let mut lines = vec![Holds::NONE];
-    lines.extend(tables.has_versions(queue)?.then_some(Holds::VERSION));
-    if tables.fair_queue(queue)?.is_some() {
-        lines.extend_from_within(..);
-        let half = lines.len() / 2;
-        lines.iter_mut().skip(half).for_each(|line| *line = line.with(Holds::FAIR_SHARE));
+    let marks = [(tables.has_versions(queue)?, Holds::VERSION), (tables.fair_queue(queue)?.is_some(), Holds::FAIR_SHARE)];
+    for (_, mark) in marks.into_iter().filter(|(is_there, _)| *is_there) {
+        let marked: Vec<Holds> = lines.iter().map(|line| line.with(mark)).collect();
+        lines.extend(marked);
     }
     Ok(lines)
 }

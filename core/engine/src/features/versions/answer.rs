@@ -5,6 +5,5 @@ use crate::features::versions::handlers::Handlers;
 /// [`JobRow::version`](crate::kernel::job::JobRow::version). A worker that declares nothing runs everything.
 pub(crate) fn declares(info: &str, job_type: &str, version: i64) -> bool {
     let Some(handlers) = Handlers::of_worker(info) else { return true };
-    let mut of_type = handlers.iter().filter(|handler| handler.job_type == job_type);
-    of_type.any(|handler| handler.ranges.iter().any(|range| range.contains(version - 1)))
+    handlers.iter().any(|handler| handler.job_type == job_type && handler.runs(version))
 }

@@ -25,6 +25,13 @@ pub(crate) struct Handler {
     pub(crate) ranges: Vec<Range>,
 }
 
+impl Handler {
+    /// Whether it runs a version, given as [`JobRow::version`](crate::kernel::job::JobRow::version).
+    pub(crate) fn runs(&self, version: i64) -> bool {
+        self.ranges.iter().any(|range| range.contains(version - 1))
+    }
+}
+
 impl Handlers {
     /// Reads `[{"type": "email.send", "versions": [">=2.0 <3.0"]}]`. `versions` may be one text or number instead of an
     /// array; without it the worker runs every version.

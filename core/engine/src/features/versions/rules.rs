@@ -103,10 +103,7 @@ impl Transaction<'_> {
         let mut found = Vec::new();
         for handler in runs.iter() {
             let Some(job_type_id) = self.tables.find_job_type_id(&handler.job_type)? else { continue };
-            let fits = |line: &Line| {
-                let runs = handler.ranges.iter().any(|range| range.contains(line.version - 1));
-                line.job_type_id == job_type_id && runs
-            };
+            let fits = |line: &Line| line.job_type_id == job_type_id && handler.runs(line.version);
             found.extend(lines.iter().copied().filter(fits));
         }
         found.sort_unstable();
