@@ -292,7 +292,7 @@ fn items_of(value: &Value, path: &str) -> Vec<(String, String)> {
     members.into_iter().flatten().map(named).collect()
 }
 
-/// Where a job stands in its train, in words; empty when it runs in none.
+/// One line of text about the place of a job in its train. It is empty for a job without a train.
 fn place(job: &Value) -> String {
     let [id, role, position, ahead, state, epoch] =
         ["id", "role", "position", "ahead", "state", "epoch"].map(|name| text(job, &format!("/train/{name}")));

@@ -29,8 +29,8 @@ impl Holds {
     pub const TRAIN: Self = Self(1 << 1);
     /// The job's tenant has used what it may use, or is suspended (`features/tenants`).
     pub const TENANT: Self = Self(1 << 2);
-    /// The job stands in the line of its key (`features/fair`): claims find it by its key, not in the order of its
-    /// queue. Every available job of a queue that is shared has this bit; alone it does not hold the job.
+    /// The queue of the job is shared (`features/fair`), so claims find the job by its key, not in the order of the
+    /// queue. All available jobs of shared queues have this bit. It alone does not keep a job from running.
     pub const FAIR_SHARE: Self = Self(1 << 3);
     /// The job has a version (`features/versions`): claims find it by its version, not in the order of its
     /// queue. Every available job with a version has this bit; alone it does not hold the job.

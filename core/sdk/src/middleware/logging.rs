@@ -9,7 +9,7 @@ use crate::request::JobRequest;
 use crate::transport::{BoxFuture, Transport};
 use crate::worker::{HandlerResult, JobContext};
 
-/// What stands in a record in the place of encrypted arguments.
+/// Text that replaces encrypted arguments in log records.
 const ENCRYPTED: &str = "[encrypted]";
 
 /// Logs enqueued jobs and their runs with `tracing`, under the target `ojs::jobs`: id, type, queue, attempt, how long

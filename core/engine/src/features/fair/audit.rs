@@ -1,4 +1,4 @@
-//! The audit of shared queues: each available job stands in a line that claims find.
+//! The audit of shared queues. It reports available jobs that no claim would find.
 use ojs_model::JobState;
 
 use crate::error::Result;

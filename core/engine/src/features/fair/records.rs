@@ -1,8 +1,7 @@
 //! Shared queues: what stores keep of them, and the lines of keys.
 //!
-//! An available job of a shared queue has the number of its key in [`JobRow::fair`] and stands in the line of that
-//! key: an index sorts the jobs of a queue by priority, key and ticket. So a claim finds the next keys, and the heads
-//! of their lines, without reading any other job.
+//! [`JobRow::fair`] holds the number of the key of an available job. An index sorts the jobs of a queue by priority,
+//! key and ticket. With it a claim finds the next keys, and the first jobs of each, and reads no other jobs.
 use crate::error::Result;
 use crate::features::fair::weights::StoredWeights;
 pub(crate) use crate::features::fair::weights::weight;

@@ -15,7 +15,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_sec
 /// Bytes of a reason that are kept.
 const KEPT_REASON: usize = 500;
 
-/// What a delivery says about its endpoint, whatever has become of the job.
+/// What a delivery shows about the health of its endpoint. The outcome of the job does not matter here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// A function answered.
