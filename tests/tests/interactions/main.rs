@@ -8,6 +8,8 @@ mod encryption;
 mod endpoint;
 mod limits;
 mod order;
+#[path = "../../../core/sdk/tests/support/recorded.rs"]
+mod recorded;
 mod shutdown;
 mod tenants;
 mod versions;
