@@ -13,7 +13,7 @@ crate::on_every_store!(
     ei_r003_a_replay_begins_afresh_and_keeps_the_history,
 );
 
-/// Fails all attempts of the next job; what `between` does is done after each.
+/// Fails all attempts of the next job, with the time until each retry between them; returns its id.
 async fn exhaust(w: &World, attempts: u32) -> String {
     for attempt in 1..=attempts {
         let held = w.fetch(None, 1).await;

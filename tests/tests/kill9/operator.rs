@@ -15,7 +15,7 @@ use super::trains::Shared;
 /// Between two changes. There is nothing to wait for: any moment must do.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// The only one who changes trains by hand.
+/// Changes trains by hand. There is one, so all holds, advances and replays are its own.
 pub struct Operator {
     whereabouts: Whereabouts,
     shared: Arc<Shared>,
@@ -87,7 +87,7 @@ impl Operator {
             return Ok(false);
         }
         let answer = call(wire, "POST", &format!("/dead-letter/{id}/retry"), &json!({})).await;
-        // Where it cannot be told that it has kept its place, it may have joined again at the end.
+        // Unless the answer shows that the job has kept its place, it may have joined its train again at the end.
         if !matches!(&answer, Ok((200, answer)) if answer["job"]["train"]["role"] == "locomotive") {
             self.shared.log.may_rejoin(id);
         }
@@ -102,7 +102,7 @@ impl Operator {
     }
 }
 
-/// Status and body. What has ended meanwhile, or is gone, is refused; that is right.
+/// Status and body. A refusal with 404 or 409 is right: the job or the train has ended meanwhile.
 async fn call(wire: &mut Wire, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let answer = wire.call(method, path, &body).await?;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// The variable that makes this program a worker: the file with the addresses of the servers.
 pub const SERVERS: &str = "OJS_TRAINS_SERVERS";
-/// The variable with its name, which says what chance decides.
+/// The variable with its number, which is part of its name and the seed of its random choices.
 pub const NAME: &str = "OJS_TRAINS_WORKER";
 /// The queue of the test.
 pub const QUEUE: &str = "trains";
