@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use super::host::Whereabouts;
 use super::trains::Shared;
+use super::worker;
 
 /// Between two changes. There is nothing to wait for: any moment must do.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Changes trains by hand. There is one, so all holds, advances and replays are its own.
+/// Changes trains by hand. A round has one operator.
 pub struct Operator {
     whereabouts: Whereabouts,
     shared: Arc<Shared>,
@@ -104,11 +105,9 @@ impl Operator {
 
 /// Status and body. A refusal with 404 or 409 is right: the job or the train has ended meanwhile.
 async fn call(wire: &mut Wire, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = wire.call(method, path, &body).await?;
+    let answer = worker::call(wire, method, path, body).await?;
     match answer.status {
         200 | 404 | 409 => Ok((answer.status, answer.json())),
-        503 => Err(io::Error::other("the database is away")),
         status => panic!("{method} {path}: {status} {}", answer.code()),
     }
 }

@@ -20,13 +20,12 @@ use tokio::time::Instant;
 use super::host::{Host, Whereabouts};
 use super::operator::Operator;
 use super::producer::send;
+use super::stuck::STILL;
 use super::train_log::Log;
 use super::train_worker::{NAME, QUEUE, SERVERS};
 
 const PRODUCERS: usize = 4;
 const WORKERS: u64 = 3;
-/// How long nothing may move: longer than a lease, a restart of the database and a change of the keeper together.
-const STILL: Duration = Duration::from_secs(60);
 
 /// How large a round is.
 #[derive(Clone, Copy)]
