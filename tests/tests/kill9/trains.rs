@@ -51,7 +51,8 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} jobs, {} runs, {} of them late, {} jobs cancelled, {} discarded, {} holds, advances and replays; 0 overtaken, 0 overlapping, 0 stuck",
+            "{} jobs, {} runs, {} of them late, {} jobs cancelled, {} discarded, {} holds, advances and replays; \
+             0 overtaken, 0 overlapping, 0 stuck",
             self.jobs, self.runs, self.late, self.cancelled, self.discarded, self.operated
         )
     }

@@ -15,7 +15,8 @@ use crate::transport::{ConnectOptions, Proxy, ResendPolicy, Transport, connect, 
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), ojs::Error> {
-/// let client = ojs::Client::builder().url("https://jobs.example.com").auth_token("secret").tenant("acme").connect().await?;
+/// let builder = ojs::Client::builder().url("https://jobs.example.com").auth_token("secret").tenant("acme");
+/// let client = builder.connect().await?;
 /// # Ok(()) }
 /// ```
 #[derive(Default)]
