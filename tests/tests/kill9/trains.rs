@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use super::host::{Host, Whereabouts};
 use super::operator::Operator;
 use super::producer::send;
+use super::round::sound;
 use super::stuck::STILL;
 use super::train_log::Log;
 use super::train_worker::{NAME, QUEUE, SERVERS};
@@ -102,9 +103,7 @@ pub async fn run(mut host: Host, mut random: StdRng, size: Size, restarts: bool)
     let findings = shared.log.judge();
     assert!(findings.overtaken.is_empty(), "overtaken: {:#?}", findings.overtaken);
     assert!(findings.overlapping.is_empty(), "overlapping: {:#?}", findings.overlapping);
-    let mut wire = host.whereabouts().connect().await;
-    let audited = wire.get("/admin/system/audit").await.expect(200).json();
-    assert_eq!(audited["sound"], true, "the store contradicts itself: {audited}");
+    sound(&mut host.whereabouts().connect().await).await;
     host.stop().await;
     Tally {
         jobs: size.trains * size.cars,
