@@ -537,9 +537,9 @@ size_t ojs_worker_held(const ojs_worker *worker);
 void ojs_worker_free(ojs_worker *worker);
 
 // The changes that bring the arguments of a job to the version of its handler: a JSON array of their numbers among the
-// `transforms` of the type, such as `[0,1]`; empty when the arguments stay as they are. `versions` is the member of
-// the type in the option `versions` of its worker, `job` the job as JSON. A worker is given only jobs that changes
-// lead to its handler, others fail or go back; call this before the handler of a type with transforms runs.
+// `transforms` of the type, such as `[0,1]`; empty when the arguments stay as they are. `said` is the member of the
+// type in the option `versions` of its worker, `job` the job as JSON. Call this before the handler of a type with
+// transforms runs. Jobs whose arguments cannot become those of the handler are not handed out: they fail or go back.
 OJS_MUST_USE ojs_error *ojs_version_changes(ojs_slice job_type, ojs_slice said, ojs_slice job, ojs_buf **out);
 
 // Reports how far a job has come, and returns at once. `report` is JSON: `{"progress":0.4,"message":"…","data":…}`,

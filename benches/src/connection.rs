@@ -88,8 +88,18 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
 
 /// The bytes of a POST request.
 pub fn post(path: &str, body: &str) -> Vec<u8> {
+    with_body("POST", path, body)
+}
+
+/// The bytes of a PUT request.
+pub fn put(path: &str, body: &str) -> Vec<u8> {
+    with_body("PUT", path, body)
+}
+
+fn with_body(method: &str, path: &str, body: &str) -> Vec<u8> {
     format!(
-        "POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/openjobspec+json\r\nContent-Length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/openjobspec+json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()

@@ -99,3 +99,8 @@ pub fn text(value: &Value, path: &str) -> String {
 pub fn items<'a>(value: &'a Value, path: &str) -> &'a [Value] {
     value.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
+
+/// The texts of an array, with commas between them.
+pub fn joined(value: &Value, path: &str) -> String {
+    items(value, path).iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+}

@@ -403,9 +403,8 @@ static void pulls(const char *url) {
     ojs_client_free(client);
 }
 
-// --- cancellations: a job is cancelled on the server, the worker's next heartbeat hears of it, a waiting thread is told ---
+// --- versions and tenants: what a worker declares, which changes a job goes through, and a client of one tenant ---
 
-// The versions that a worker declares, which changes a job goes through, and the tenant that its client is of.
 static void versions_of_jobs(const char *url) {
     ojs_client *client = client_of(url), *acme = NULL;
     FAILS(OJS_CLASS_VALIDATION, "client is NULL", ojs_client_of_tenant(NULL, S("acme"), &acme));
@@ -453,6 +452,8 @@ static void versions_of_jobs(const char *url) {
     enqueue(client, "c.versions", "{\"queue\":\"c-versions\"}"); // the connection is still open
     ojs_client_free(client);
 }
+
+// --- cancellations: a job is cancelled on the server, the worker's next heartbeat hears of it, a waiting thread is told ---
 
 static void cancellations(const char *url) {
     ojs_client *client = client_of(url);

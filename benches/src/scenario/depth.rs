@@ -11,10 +11,12 @@ use crate::server::{Server, Store};
 
 /// Claims measured.
 pub const CLAIMS: usize = 2_000;
-const CONNECTIONS: usize = 4;
-const BATCH: usize = 500;
+/// Connections that fill a store.
+pub const CONNECTIONS: usize = 4;
+/// Jobs of a request that fills a store.
+pub const BATCH: usize = 500;
 /// Filling a store takes most of the time.
-const RUNS: usize = 3;
+pub const RUNS: usize = 3;
 
 /// Median and 99th percentile of each run, in milliseconds.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 use std::time::Instant;
 
 use crate::Result;
-use crate::connection::{Connection, post};
+use crate::connection::{Connection, post, put};
 use crate::load;
 use crate::report::{Better, Figure, Report, median};
 use crate::scenario::Plan;
@@ -53,13 +53,7 @@ pub fn run(plan: &Plan, heavy: usize, report: &mut Report) -> Result<()> {
 
 async fn waits(server: &Server, heavy: usize) -> Result<Waits> {
     let mut connection = Connection::open(server.address).await?;
-    let body = "{}";
-    let share = format!(
-        "PUT /ojs/v1/admin/queues/shared/fairness HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    connection.expect(share.as_bytes(), 201).await?;
+    connection.expect(&put("/ojs/v1/admin/queues/shared/fairness", "{}"), 201).await?;
     fill(&mut connection, "heavy", heavy).await?;
     for other in 0..OTHERS {
         fill(&mut connection, &format!("t{other}"), EACH).await?;

@@ -1,7 +1,7 @@
 //! What a claim costs beside many trains, and what it costs to hand out the next job of a train.
 use std::time::Duration;
 
-use super::depth::{CLAIMS, Series, one_by_one};
+use super::depth::{BATCH, CLAIMS, CONNECTIONS, RUNS, Series, one_by_one};
 use crate::Result;
 use crate::ids::Ids;
 use crate::load::{self, QUEUE, enqueue};
@@ -12,10 +12,6 @@ use crate::server::{Server, Store};
 
 /// Jobs of each train.
 const CARS: usize = 100;
-/// Jobs of a request that enqueues measured jobs.
-const BATCH: usize = 500;
-/// Filling a store takes most of the time.
-const RUNS: usize = 3;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
@@ -36,9 +32,8 @@ pub fn run(plan: &Plan, trains: usize, report: &mut Report) -> Result<()> {
     report.conditions.postgres.get_or_insert(postgres.settings()?);
     let mut measured = [(); 6].map(|()| Series::default());
     for run in 0..runs {
-        for (series, what) in measured.iter_mut().zip([What::Empty, What::Beside, What::Advance].into_iter().cycle()).enumerate()
-        {
-            let (place, (series, what)) = (series, what);
+        let whats = [What::Empty, What::Beside, What::Advance].into_iter().cycle();
+        for (place, (series, what)) in measured.iter_mut().zip(whats).enumerate() {
             bar.set_message(format!("{}, {what:?}", store(place)));
             series.push(if place < 3 {
                 claims(&Server::start(&plan.bin, &plan.dir, Store::Durable)?, run, what, trains, || Ok(()))?
@@ -93,7 +88,7 @@ fn claims(server: &Server, run: usize, what: What, trains: usize, settle: impl F
             enqueue::trains(server.address, 0x200 + run * 2, QUEUE, 1, CLAIMS).await?
         } else {
             let measured = Ids::new(0x300 + run);
-            enqueue::run(server.address, &measured, 0, 4, BATCH, enqueue::Until::Jobs(CLAIMS)).await?;
+            enqueue::run(server.address, &measured, 0, CONNECTIONS, BATCH, enqueue::Until::Jobs(CLAIMS)).await?;
             measured
         };
         one_by_one(server, &measured).await

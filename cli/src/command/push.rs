@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::list::{Cut, MANY, Paging, Source};
-use crate::output::{items, pairs, text};
+use crate::output::{joined, pairs, text};
 use crate::remote::{Remote, segment};
 
 const EXAMPLES: &str = "\
@@ -19,7 +19,7 @@ Examples:
 pub enum Action {
     /// Register an endpoint, and show its secret. It is shown only now.
     Add(New),
-    /// List the endpoints, and why those fail that fail.
+    /// List the endpoints, with the reason of each one that fails.
     List(Cut),
     /// Show one.
     #[command(visible_alias = "get")]
@@ -128,15 +128,11 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
     remote.output.show(&answer, describe)
 }
 
-fn joined(value: &Value, path: &str) -> String {
-    items(value, path).iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-}
-
 async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {
     let source = Source { path: "/push/endpoints".to_owned(), members: &["endpoints"], paging: Paging::Offset(200) };
     let listed = cut.of(remote, &source, MANY).await?;
     listed.show(remote.output, &["id", "endpoint", "types", "queues", "status", "reason"], |entry| {
-        // An endpoint that works again keeps its latest failure; it is no reason for anything then.
+        // An endpoint that works again keeps its latest failure, which is not the reason of its status.
         let works = matches!(entry.get("status").and_then(Value::as_str), Some("active" | "paused"));
         let reason = if works { String::new() } else { text(entry, "/last_failure/reason") };
         let (types, queues) = (joined(entry, "/job_types"), joined(entry, "/queues"));

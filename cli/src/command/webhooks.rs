@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::list::{Cut, MANY, Paging, Source};
-use crate::output::{items, pairs, rows, text};
+use crate::output::{items, joined, pairs, rows, text};
 use crate::remote::{Remote, segment};
 
 const EXAMPLES: &str = "\
@@ -162,10 +162,6 @@ pub async fn run(action: Action, remote: Remote) -> Result<(), Failure> {
         }
     };
     remote.output.show(&answer, describe)
-}
-
-fn joined(value: &Value, path: &str) -> String {
-    items(value, path).iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
 }
 
 async fn list(remote: &Remote, cut: &Cut) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Labels: keys of limits, ids of trains and of tenants.
+//! Labels: keys of limits and of shared queues, ids of trains and of tenants.
 
 /// Whether a text is a label: letters, digits, `.`, `_`, `:` and `-` of ASCII, the first one a letter or digit, at most
 /// `most` bytes.

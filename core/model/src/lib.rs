@@ -13,7 +13,7 @@
 //! | [`duration`], [`time`] | ISO 8601 durations, RFC 3339 times |
 //! | [`id`] | UUIDv7 job ids |
 //! | [`json`] | checks on raw JSON text, fragments |
-//! | [`label`] | keys of limits, ids of trains and tenants |
+//! | [`label`] | keys of limits and of shared queues, ids of trains and tenants |
 //! | [`redact`] | URLs and DSNs as they may be printed |
 //! | [`trace`] | the trace that a job belongs to |
 //! | [`train`] | the train of a job: jobs that run one after another |

@@ -6,6 +6,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use ojs_model::Timestamp;
+use ojs_model::envelope::TENANT_ID;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -331,7 +332,7 @@ impl Job {
     #[must_use]
     pub fn tenant(&self) -> Option<String> {
         let meta = ojs_model::json::members(self.meta.as_str()).ok()?;
-        find(&meta, "tenant_id").and_then(ojs_model::json::string).map(std::borrow::Cow::into_owned)
+        find(&meta, TENANT_ID).and_then(ojs_model::json::string).map(std::borrow::Cow::into_owned)
     }
 
     /// Any attribute by name, those unknown to this version included.

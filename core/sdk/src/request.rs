@@ -395,7 +395,7 @@ macro_rules! option_setters {
 
         /// The tenant that the job belongs to: `meta.tenant_id`.
         pub fn tenant(self, id: impl Into<String>) -> Self {
-            self.meta("tenant_id", id.into())
+            self.meta(ojs_model::envelope::TENANT_ID, id.into())
         }
 
         /// URI of the schema of the arguments.

@@ -1,38 +1,24 @@
 //! Encrypted arguments from the producer to the handler, against a real engine (interactions EI-001, EI-012, EI-013).
 #![cfg(all(feature = "embedded", feature = "outbox-sqlite"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a test")]
-use std::sync::{Arc, Mutex};
+#[path = "support/recorded.rs"]
+mod recorded;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use ojs::encryption::{Codec, Encrypted, Key, Keys};
 use ojs::outbox::{Dialect, Relay, RelayOptions, SqliteOutbox, Store, Style, Table};
-use ojs::transport::{BoxFuture, Request, Response, Transport, TransportError, connect};
+use ojs::transport::Transport;
 use ojs::worker::WorkerOptions;
 use ojs::{Client, JobRequest, RetryPolicy, UniquePolicy, Worker};
+use recorded::Recorded;
 use tokio::sync::mpsc;
 
 const SECRET: &str = "4111 1111 1111 1111";
 
 fn keys(id: &str, byte: u8) -> Keys {
     Keys::new(id, Key::new([byte; 32])).unwrap()
-}
-
-/// Keeps what goes over the wire.
-struct Recorded {
-    inner: Arc<dyn Transport>,
-    bodies: Mutex<Vec<String>>,
-}
-
-impl Transport for Recorded {
-    fn request(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
-        let body = String::from_utf8(request.body.clone().unwrap_or_default().to_vec()).unwrap();
-        self.bodies.lock().unwrap().push(body);
-        self.inner.request(request)
-    }
-}
-
-async fn recorded() -> Arc<Recorded> {
-    Arc::new(Recorded { inner: connect("memory:", Default::default()).await.unwrap(), bodies: Mutex::default() })
 }
 
 fn over(wire: &Arc<Recorded>, keys: Keys) -> Client {
@@ -62,7 +48,7 @@ fn worker(client: &Client, fail: bool) -> (ojs::worker::WorkerHandle, mpsc::Unbo
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ei_012_the_handler_sees_what_the_wire_does_not() {
-    let wire = recorded().await;
+    let wire = Recorded::to("memory:").await;
     let client = over(&wire, keys("k-1", 1));
     let retry = RetryPolicy::new().max_attempts(2).initial_interval(Duration::from_millis(1));
     let job = client.enqueue("card.charge", [SECRET]).meta("tenant_id", "acme").retry(retry).await.unwrap();
@@ -77,12 +63,12 @@ async fn ei_012_the_handler_sees_what_the_wire_does_not() {
     }
     handle.shutdown(None).await;
     assert_eq!(serde_json::to_string(&client.get_job(&job.id).await.unwrap().args).unwrap(), stored);
-    assert!(wire.bodies.lock().unwrap().iter().all(|body| !body.contains("4111")));
+    assert!(wire.bodies().iter().all(|body| !body.contains("4111")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ei_001_unique_jobs_are_compared_in_the_clear() {
-    let wire = recorded().await;
+    let wire = Recorded::to("memory:").await;
     let clients = [over(&wire, keys("k-1", 1)), over(&wire, keys("k-1", 1))];
     let enqueue = |client: usize, value: &str| {
         let request = clients[client].enqueue("ei.a", [value]).unique(UniquePolicy::by(["type", "args"]));
@@ -94,7 +80,7 @@ async fn ei_001_unique_jobs_are_compared_in_the_clear() {
     assert_eq!(refused.ojs().unwrap().details.as_ref().unwrap()["existing_job_id"], first.id.as_str());
     enqueue(0, "u2").await.unwrap();
 
-    let bodies = wire.bodies.lock().unwrap().clone();
+    let bodies = wire.bodies();
     let bodies: Vec<serde_json::Value> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
     let key = |at: usize| bodies[at]["meta"]["ojs.unique_key"].as_str().unwrap().to_owned();
     assert_eq!(key(0), key(1));
@@ -104,7 +90,7 @@ async fn ei_001_unique_jobs_are_compared_in_the_clear() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_rotate_and_one_that_is_missing_is_waited_for() {
-    let wire = recorded().await;
+    let wire = Recorded::to("memory:").await;
     let old = over(&wire, keys("k-1", 1));
     // More attempts than the worker without the key can use up before this thread has seen the first.
     let retry = || RetryPolicy::new().max_attempts(100_000).initial_interval(Duration::from_millis(1)).backoff_coefficient(1.0);
@@ -134,7 +120,7 @@ async fn keys_rotate_and_one_that_is_missing_is_waited_for() {
 async fn ei_013_the_outbox_holds_ciphertext_and_the_relay_no_key() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("app.db");
-    let wire = recorded().await;
+    let wire = Recorded::to("memory:").await;
     let client = over(&wire, keys("k-1", 1));
     let store = Store::new(Table::default(), SqliteOutbox::open(&path).unwrap());
     store.migrate().await.unwrap();
@@ -161,7 +147,7 @@ async fn ei_013_the_outbox_holds_ciphertext_and_the_relay_no_key() {
         tokio::task::yield_now().await;
     }
     relay.stop(Duration::from_secs(60)).await;
-    let relayed = wire.bodies.lock().unwrap().iter().any(|body| body.contains(&args));
+    let relayed = wire.bodies().iter().any(|body| body.contains(&args));
     assert!(relayed, "the row's arguments went over the wire byte by byte");
 
     let worker = Worker::new(Arc::clone(client.transport()), WorkerOptions::new(["cards"]));

@@ -6,22 +6,19 @@
     clippy::indexing_slicing,
     reason = "a failed unwrap is a failed test"
 )]
+#[path = "support/log.rs"]
+mod log;
 mod support;
 
-use std::io;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use log::Log;
 use ojs::dispatch::{HandlerFailure, Outcome};
 use serde_json::{Value, json};
 use support::{done, job, worker};
-use tracing_subscriber::fmt::MakeWriter;
-
-/// The records of failures of this test's thread, as text.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
+    /// The records of failures of this test's thread.
     fn start() -> (Self, tracing::subscriber::DefaultGuard) {
         Self::of("ojs::worker::failures=warn")
     }
@@ -32,29 +29,6 @@ impl Log {
         let subscriber =
             tracing_subscriber::fmt().with_writer(log.clone()).with_env_filter(filter).with_ansi(false).without_time().finish();
         (log, tracing::subscriber::set_default(subscriber))
-    }
-
-    fn take(&self) -> String {
-        String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
-    }
-}
-
-impl io::Write for Log {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(text);
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Log {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
     }
 }
 
@@ -83,7 +57,7 @@ async fn plain(job: Value, outcome: Outcome, status: u16, answer: Value) -> Stri
     while handle.held() > 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    log.take()
+    log.text()
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,7 +107,7 @@ async fn time_outs_and_lost_handlers_are_failures() {
     while handle.held() > 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let text = log.take();
+    let text = log.text();
     assert!(text.contains("WARN ojs::worker::failures: job failed") && text.contains("Timeout (timeout)"), "{text}");
     drop(delivery);
     let text = plain(job("b"), Outcome::Abandoned, 200, json!({"state": "retryable"})).await;
@@ -158,7 +132,7 @@ async fn a_lost_lease_is_logged_and_arguments_never_are() {
     let delivery = host.next().await;
     server.beat().await.reply(200, json!({"state": "running", "jobs_extended": []}));
     host.cancelled().await;
-    let text = log.take();
+    let text = log.text();
     assert!(text.contains("WARN ojs::worker::failures: job failed type=\"email.send\" id=\"a\""), "{text}");
     assert!(text.contains("LeaseLost (lease_lost)") && !text.contains("planted-secret"), "{text}");
     drop(delivery);
@@ -189,7 +163,7 @@ async fn an_exchange_says_the_same() {
     while handle.held() > 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let text = log.take();
+    let text = log.text();
     assert!(text.contains("job failed") && text.contains("attempt=1 of 3 runs_again=in 1s (2026-01-01"), "{text}");
 }
 
@@ -216,7 +190,7 @@ async fn an_outcome_that_is_given_up_at_the_end_is_an_error_that_says_what_becom
             () = handle.wait() => break,
         }
     }
-    let log = log.take();
+    let log = log.text();
     assert_eq!(unanswered.len(), 1);
     for id in ["refused", "unanswered"] {
         let line = log.lines().find(|line| line.contains(&format!("id=\"{id}\""))).unwrap_or_else(|| panic!("{id} in {log}"));
@@ -238,7 +212,7 @@ async fn an_end_that_running_jobs_hold_up_says_so_once() {
     let delivery = host.next().await;
     handle.stop(None);
     assert!(server.hears_within(Duration::from_secs(12)).await.is_none());
-    let text = log.take();
+    let text = log.text();
     assert!(text.contains("WARN ojs::worker::drain: stopping, and waiting for running jobs worker="), "{text}");
     assert!(text.contains("running=1 for_at_most=24s") && text.lines().count() == 1, "{text}");
     host.finish(delivery, done("1"));

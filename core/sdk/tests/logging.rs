@@ -7,10 +7,13 @@
     clippy::indexing_slicing,
     reason = "a failed unwrap is a failed test"
 )]
-use std::io;
-use std::sync::{Arc, Mutex, OnceLock};
+#[path = "support/log.rs"]
+mod log;
+
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use log::Log;
 use ojs::encryption::{Codec, Encrypted, Key, Keys};
 use ojs::middleware::Logging;
 use ojs::transport::{Transport, connect};
@@ -18,36 +21,12 @@ use ojs::worker::WorkerOptions;
 use ojs::{Client, HandlerError, JobContext, RetryPolicy, Worker};
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tracing_subscriber::fmt::MakeWriter;
 
-/// Records of all tests of this process, one JSON object a line.
-#[derive(Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Sink {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
-/// Everything that the process logs, down to the least important.
-fn sink() -> &'static Sink {
-    static SINK: OnceLock<Sink> = OnceLock::new();
+/// Everything that the process logs, down to the least important: records of all tests, one JSON object a line.
+fn sink() -> &'static Log {
+    static SINK: OnceLock<Log> = OnceLock::new();
     SINK.get_or_init(|| {
-        let sink = Sink::default();
+        let sink = Log::default();
         let subscriber = tracing_subscriber::fmt().json().with_max_level(tracing::Level::TRACE).with_writer(sink.clone());
         tracing::subscriber::set_global_default(subscriber.finish()).unwrap();
         sink
@@ -55,7 +34,7 @@ fn sink() -> &'static Sink {
 }
 
 fn text() -> String {
-    String::from_utf8(sink().0.lock().unwrap().clone()).unwrap()
+    sink().text()
 }
 
 /// Fields of the records of the layer about a job.

@@ -1,45 +1,22 @@
 //! Encryption beside unique jobs and the outbox: the SDK's client over a socket, with a record of what it has sent.
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ojs::encryption::{Codec, Encrypted, Key, Keys};
 use ojs::outbox::{Dialect, Relay, RelayOptions, SqliteOutbox, Store, Style, Table};
-use ojs::transport::{BoxFuture, Request, Response, Transport, TransportError, connect};
+use ojs::transport::Transport;
 use ojs::worker::WorkerOptions;
 use ojs::{Client, JobRequest, UniquePolicy, Worker};
 use ojs_tests::until;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::recorded::Recorded;
 use super::world::World;
 
 crate::on_every_store!(ei_001_unique_keys_are_made_before_the_encryption, ei_013_an_outbox_holds_ciphertext);
 
 const SECRET: &str = "4111 1111 1111 1111";
-
-/// Keeps what goes over the wire.
-struct Recorded {
-    inner: Arc<dyn Transport>,
-    bodies: Mutex<Vec<String>>,
-}
-
-impl Transport for Recorded {
-    fn request(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
-        let body = String::from_utf8(request.body.clone().unwrap_or_default().to_vec()).unwrap();
-        self.bodies.lock().unwrap().push(body);
-        self.inner.request(request)
-    }
-}
-
-impl Recorded {
-    async fn to(w: &World) -> Arc<Self> {
-        Arc::new(Self { inner: connect(&w.url(), Default::default()).await.unwrap(), bodies: Mutex::default() })
-    }
-
-    fn bodies(&self) -> Vec<String> {
-        self.bodies.lock().unwrap().clone()
-    }
-}
 
 fn encrypted(wire: &Arc<Recorded>) -> Client {
     let keys = Keys::new("k1", Key::new([1; 32])).unwrap();
@@ -48,7 +25,7 @@ fn encrypted(wire: &Arc<Recorded>) -> Client {
 
 async fn ei_001_unique_keys_are_made_before_the_encryption(w: &World) {
     // Two clients with connections of their own, as in two processes.
-    let wires = [Recorded::to(w).await, Recorded::to(w).await];
+    let wires = [Recorded::to(&w.url()).await, Recorded::to(&w.url()).await];
     let clients = [encrypted(&wires[0]), encrypted(&wires[1])];
     let enqueue = async |client: &Client, value: &str| {
         client.enqueue("ei.a", [value]).queue("q").unique(UniquePolicy::by(["type", "args"])).await
@@ -69,7 +46,7 @@ async fn ei_001_unique_keys_are_made_before_the_encryption(w: &World) {
 }
 
 async fn ei_013_an_outbox_holds_ciphertext(w: &World) {
-    let wire = Recorded::to(w).await;
+    let wire = Recorded::to(&w.url()).await;
     let client = encrypted(&wire);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("app.db");

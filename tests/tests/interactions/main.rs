@@ -5,9 +5,13 @@
 mod cron;
 mod dead_letters;
 mod encryption;
+#[allow(dead_code, reason = "each file of tests uses a part of it")]
+#[path = "../../../core/engine/tests/store/endpoint.rs"]
 mod endpoint;
 mod limits;
 mod order;
+#[path = "../../../core/sdk/tests/support/recorded.rs"]
+mod recorded;
 mod shutdown;
 mod tenants;
 mod versions;

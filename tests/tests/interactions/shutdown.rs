@@ -69,7 +69,7 @@ impl Flow {
         ["s1", "s2", "s3"].iter().map(|name| runs.get(*name).copied().unwrap_or_default()).collect()
     }
 
-    /// No goodbye, and another process on the same store; the memory of a process has none.
+    /// Kills the server, and starts another process on the same store. A server whose store is its memory stays.
     async fn restart(&mut self) {
         if !self.server.store().starts_with("memory") {
             self.server.kill().await;

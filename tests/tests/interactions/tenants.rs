@@ -36,7 +36,7 @@ async fn ei_004_dead_letters_are_listed_for_their_tenant(w: &World) {
         let (_, page) = w.of("a", "GET", path, Value::Null).await;
         assert!(!page.to_string().contains(&foreign), "{path}: {page}");
     }
-    // Who consumes the events of all tenants can tell them apart.
+    // A consumer of the events of all tenants can tell them apart.
     let events = w.events("job.dead_lettered").await;
     let told: Vec<_> = events.iter().map(|event| (&event["subject"], &event["data"]["tenant_id"])).collect();
     assert_eq!(told, [(&json!(own), &json!("a")), (&json!(foreign), &json!("b"))]);

@@ -164,8 +164,7 @@ impl World {
 
     /// The same, with further members in the request.
     pub async fn fetch_with(&self, tenant: Option<&str>, more: Value) -> Vec<Value> {
-        let mut body = json!({"queues": ["q"], "worker_id": "w"});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let body = with(json!({"queues": ["q"], "worker_id": "w"}), &more);
         let headers: Vec<_> = tenant.iter().map(|tenant| ("X-OJS-Tenant", *tenant)).collect();
         let (status, answer) = self.request(&headers, "POST", "/workers/fetch", &body).await;
         assert_eq!(status, 200, "{answer}");
@@ -199,9 +198,7 @@ impl World {
 
 /// A job of type `t` on queue `q`, with further options.
 pub fn job(options: Value) -> Value {
-    let mut all = json!({"queue": "q"});
-    all.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
-    json!({"type": "t", "args": [], "options": all})
+    json!({"type": "t", "args": [], "options": with(json!({"queue": "q"}), &options)})
 }
 
 /// The ids of jobs.
@@ -211,10 +208,15 @@ pub fn ids(jobs: &[Value]) -> Vec<&str> {
 
 /// Retries after so many milliseconds, always the same.
 pub fn retry(attempts: u32, milliseconds: u32, more: Value) -> Value {
-    let mut policy =
+    let policy =
         json!({"max_attempts": attempts, "initial_interval_ms": milliseconds, "backoff_coefficient": 1.0, "jitter": false});
-    policy.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    policy
+    with(policy, &more)
+}
+
+/// An object with further members.
+fn with(mut object: Value, more: &Value) -> Value {
+    object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    object
 }
 
 /// A failure that may be tried again.

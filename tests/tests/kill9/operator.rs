@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use super::host::Whereabouts;
 use super::trains::Shared;
+use super::worker;
 
 /// Between two changes. There is nothing to wait for: any moment must do.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// The only one who changes trains by hand.
+/// Changes trains by hand. A round has one operator.
 pub struct Operator {
     whereabouts: Whereabouts,
     shared: Arc<Shared>,
@@ -87,7 +88,7 @@ impl Operator {
             return Ok(false);
         }
         let answer = call(wire, "POST", &format!("/dead-letter/{id}/retry"), &json!({})).await;
-        // Where it cannot be told that it has kept its place, it may have joined again at the end.
+        // Unless the answer shows that the job has kept its place, it may have joined its train again at the end.
         if !matches!(&answer, Ok((200, answer)) if answer["job"]["train"]["role"] == "locomotive") {
             self.shared.log.may_rejoin(id);
         }
@@ -102,13 +103,11 @@ impl Operator {
     }
 }
 
-/// Status and body. What has ended meanwhile, or is gone, is refused; that is right.
+/// Status and body. A refusal with 404 or 409 is right: the job or the train has ended meanwhile.
 async fn call(wire: &mut Wire, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = wire.call(method, path, &body).await?;
+    let answer = worker::call(wire, method, path, body).await?;
     match answer.status {
         200 | 404 | 409 => Ok((answer.status, answer.json())),
-        503 => Err(io::Error::other("the database is away")),
         status => panic!("{method} {path}: {status} {}", answer.code()),
     }
 }

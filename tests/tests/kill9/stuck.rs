@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use super::host::Whereabouts;
 use super::ledger::Ledger;
 
-/// Longer than a lease, a restart of the database and a change of the keeper together.
-const STILL: Duration = Duration::from_secs(60);
+/// How long nothing may move: longer than a lease, a restart of the database and a change of the keeper together.
+pub const STILL: Duration = Duration::from_secs(60);
 /// How often is looked.
 const LOOK: Duration = Duration::from_millis(500);
 /// Jobs told one by one, of each state.

@@ -11,9 +11,11 @@ use rand::{Rng, SeedableRng};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
+use super::worker::call;
+
 /// The variable that makes this program a worker: the file with the addresses of the servers.
 pub const SERVERS: &str = "OJS_TRAINS_SERVERS";
-/// The variable with its name, which says what chance decides.
+/// The variable with its number, which is part of its name and the seed of its random choices.
 pub const NAME: &str = "OJS_TRAINS_WORKER";
 /// The queue of the test.
 pub const QUEUE: &str = "trains";
@@ -71,10 +73,7 @@ impl Hand {
             let sent = now();
             let body = json!({"queues": [QUEUE], "worker_id": self.name, "count": 8, "wait_ms": 200,
                 "visibility_timeout_ms": LEASE.as_millis()});
-            let answer = wire.call("POST", "/workers/fetch", &body.to_string()).await?;
-            if answer.status == 503 {
-                return Err(io::Error::other("the database is away"));
-            }
+            let answer = call(wire, "POST", "/workers/fetch", &body).await?;
             for job in answer.expect(200).json()["jobs"].as_array().unwrap() {
                 self.handle(wire, sent, job).await?;
             }
@@ -103,11 +102,10 @@ impl Hand {
         }
         let mut body = json!({"job_id": id, "lease_token": token, "worker_id": self.name});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let answer = wire.call("POST", path, &body.to_string()).await?;
+        let answer = call(wire, "POST", path, &body).await?;
         match answer.status {
             // Refused: the lease is over, or the job was cancelled.
             200 | 409 => Ok(()),
-            503 => Err(io::Error::other("the database is away")),
             status => panic!("{path} of {id}: {status} {}", answer.code()),
         }
     }

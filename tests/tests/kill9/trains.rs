@@ -20,13 +20,13 @@ use tokio::time::Instant;
 use super::host::{Host, Whereabouts};
 use super::operator::Operator;
 use super::producer::send;
+use super::round::sound;
+use super::stuck::STILL;
 use super::train_log::Log;
 use super::train_worker::{NAME, QUEUE, SERVERS};
 
 const PRODUCERS: usize = 4;
 const WORKERS: u64 = 3;
-/// How long nothing may move: longer than a lease, a restart of the database and a change of the keeper together.
-const STILL: Duration = Duration::from_secs(60);
 
 /// How large a round is.
 #[derive(Clone, Copy)]
@@ -52,7 +52,8 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} jobs, {} runs, {} of them late, {} jobs cancelled, {} discarded, {} holds, advances and replays; 0 overtaken, 0 overlapping, 0 stuck",
+            "{} jobs, {} runs, {} of them late, {} jobs cancelled, {} discarded, {} holds, advances and replays; \
+             0 overtaken, 0 overlapping, 0 stuck",
             self.jobs, self.runs, self.late, self.cancelled, self.discarded, self.operated
         )
     }
@@ -102,9 +103,7 @@ pub async fn run(mut host: Host, mut random: StdRng, size: Size, restarts: bool)
     let findings = shared.log.judge();
     assert!(findings.overtaken.is_empty(), "overtaken: {:#?}", findings.overtaken);
     assert!(findings.overlapping.is_empty(), "overlapping: {:#?}", findings.overlapping);
-    let mut wire = host.whereabouts().connect().await;
-    let audited = wire.get("/admin/system/audit").await.expect(200).json();
-    assert_eq!(audited["sound"], true, "the store contradicts itself: {audited}");
+    sound(&mut host.whereabouts().connect().await).await;
     host.stop().await;
     Tally {
         jobs: size.trains * size.cars,

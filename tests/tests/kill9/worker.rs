@@ -155,7 +155,8 @@ impl Worker {
     }
 }
 
-async fn call(wire: &mut Wire, method: &str, path: &str, body: &Value) -> io::Result<Answer> {
+/// One request; an error when the connection broke or the database is away.
+pub async fn call(wire: &mut Wire, method: &str, path: &str, body: &Value) -> io::Result<Answer> {
     let answer = wire.call(method, path, &if body.is_null() { String::new() } else { body.to_string() }).await?;
     if answer.status == 503 {
         // The database is away: as good as no answer.

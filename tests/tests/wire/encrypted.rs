@@ -13,7 +13,8 @@ async fn log_of_jobs(level: &str) -> (Vec<Value>, String) {
     let mut wire = server.connect().await;
     let meta = json!({"ojs_encoded": true, "ojs.codec.encodings": ["binary/encrypted"], "ojs.codec.key_id": "k-1"});
     let retry = json!({"max_attempts": 3, "initial_interval": "PT0.05S", "jitter": false});
-    let encrypted = json!({"type": "card.charge", "args": [{"ojs_encoded": true, "data": CIPHERTEXT}], "meta": meta, "options": {"retry": retry}});
+    let blob = json!({"ojs_encoded": true, "data": CIPHERTEXT});
+    let encrypted = json!({"type": "card.charge", "args": [blob], "meta": meta, "options": {"retry": retry}});
     let plain = json!({"type": "card.charge", "args": ["4111 1111 1111 1111"], "options": {"retry": retry}});
     for job in [encrypted, plain] {
         wire.post("/jobs", &job).await.expect(201);

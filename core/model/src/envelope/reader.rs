@@ -330,8 +330,8 @@ impl<'a> Reader<'a> {
         let key = json::string(raw).filter(|key| is_label(key, MAX_KEY_BYTES));
         let key = key.ok_or_else(|| {
             let message = format!(
-                "fairness_key must be a string of letters, digits, '.', '_', ':' and '-' that starts with a letter or digit, \
-                 at most {MAX_KEY_BYTES} bytes, got {}.",
+                "fairness_key must be a string of letters, digits, '.', '_', ':' and '-' that starts with a letter or \
+                 digit, at most {MAX_KEY_BYTES} bytes, got {}.",
                 shorten(raw)
             );
             OjsError::invalid_field("fairness_key", message)

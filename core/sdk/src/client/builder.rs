@@ -3,10 +3,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Client;
-use crate::encryption::{Codec, Encrypted, KeyProvider};
+use crate::encryption::{Codec, KeyProvider};
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::transport::{ConnectOptions, Proxy, ResendPolicy, Transport, connect};
+use crate::transport::{ConnectOptions, Proxy, ResendPolicy, Transport, connect, layered};
 
 /// Settings of a [`Client`]: code before environment before default (protocol section 5.10). Reads `OJS_URL` (or
 /// `OJS_BACKEND_URL`), `OJS_AUTH_TOKEN`, `OJS_TLS_CA_FILE`, `OJS_TLS_CERT_FILE`, `OJS_TLS_KEY_FILE`,
@@ -15,7 +15,8 @@ use crate::transport::{ConnectOptions, Proxy, ResendPolicy, Transport, connect};
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), ojs::Error> {
-/// let client = ojs::Client::builder().url("https://jobs.example.com").auth_token("secret").tenant("acme").connect().await?;
+/// let builder = ojs::Client::builder().url("https://jobs.example.com").auth_token("secret").tenant("acme");
+/// let client = builder.connect().await?;
 /// # Ok(()) }
 /// ```
 #[derive(Default)]
@@ -129,14 +130,7 @@ impl ClientBuilder {
     /// [`Error::Transport`] when the URL or a setting cannot be used, or the store cannot be opened.
     pub async fn connect(self) -> Result<Client, Error> {
         if let Some(transport) = self.transport {
-            let client = Client::new(match self.encryption {
-                Some(codec) => Arc::new(Encrypted::new(transport, codec)),
-                None => transport,
-            });
-            return match self.tenant {
-                Some(tenant) => client.of_tenant(&tenant),
-                None => Ok(client),
-            };
+            return Ok(Client::new(layered(transport, self.encryption, self.tenant.as_deref())?));
         }
         let env = Environment::of_process()?;
         let base = env.connection()?;

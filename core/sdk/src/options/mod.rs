@@ -5,19 +5,20 @@
 //! |---|---|
 //! | [`names`] | the names that exist, and the nearest to a wrong one |
 //! | [`values`] | shorthands, lengths of time, and values that mean nothing |
-//! | [`tenant`] | the tenant of a job
+//! | [`tenant`] | the tenant of a job |
 //! | [`train`] | the train of a job, from its options, its metadata and its type |
 //! | [`defaults`] | what is set for a type of jobs once |
 use std::borrow::Cow;
 
-use ojs_model::json::{members, push_member};
+use ojs_model::json::{members, push_member, push_text};
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::members::{Members, find};
 
 pub mod defaults;
 mod names;
-pub(crate) mod tenant;
+mod tenant;
 mod train;
 mod values;
 
@@ -116,6 +117,28 @@ fn put(job: &[u8], options: Option<&RawValue>, text: &str) -> Result<Vec<u8>, Er
         (Some(before), Some(own), Some(after)) if own == options.as_bytes() => Ok([before, text.as_bytes(), after].concat()),
         _ => Err(wrong()),
     }
+}
+
+/// The members of a job, and those of its metadata.
+fn opened(job: &[u8]) -> Result<(Members<'_>, Members<'_>), Error> {
+    let job = std::str::from_utf8(job).map_err(|_| Error::validation("job", "must be UTF-8"))?;
+    let job = members(job).map_err(|_| Error::validation("job", "must be a JSON object"))?;
+    // The server refuses metadata that is no object, and says why.
+    let meta = find(&job, "meta").map_or_else(|| Ok(Vec::new()), members).unwrap_or_default();
+    Ok((job, meta))
+}
+
+/// The metadata with these texts, each in the place of the member of its name, as a JSON object.
+fn with_texts(meta: &Members<'_>, texts: &[(&str, &str)]) -> String {
+    let mut out = String::from("{");
+    for (name, value) in meta.iter().filter(|(name, _)| !texts.iter().any(|(other, _)| name == other)) {
+        push_member(&mut out, name, value);
+    }
+    for (name, text) in texts {
+        push_text(&mut out, name, text);
+    }
+    out.push('}');
+    out
 }
 
 /// The job with this metadata, in the place of its own or behind the arguments.

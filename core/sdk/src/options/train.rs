@@ -6,12 +6,12 @@
 //! the job's type. On the wire it is always the object, and the metadata says the same.
 use std::borrow::Cow;
 
-use ojs_model::json::{members, push_member, push_string, push_text, string};
+use ojs_model::json::{members, push_string, push_text, string};
 use ojs_model::label::is_label;
 use ojs_model::train::MAX_TRAIN_ID_BYTES;
 
-use super::Member;
 use super::names::{self, Kind};
+use super::{Member, opened, with_texts};
 use crate::error::Error;
 use crate::members::{Members, find};
 
@@ -50,10 +50,7 @@ pub(super) fn of(job: &[u8], given: &Members<'_>, of_type: &[(String, String)]) 
     if option.is_none_or(|value| value == "false") && (option.is_some() || of_type.is_none()) {
         return Ok(None);
     }
-    let job = std::str::from_utf8(job).map_err(|_| Error::validation("job", "must be UTF-8"))?;
-    let job = members(job).map_err(|_| Error::validation("job", "must be a JSON object"))?;
-    // What is no object the server refuses, and says why.
-    let meta = find(&job, "meta").map_or_else(|| Ok(Vec::new()), members).unwrap_or_default();
+    let (job, meta) = opened(job)?;
     let own = option.map(read).transpose()?;
     let of_type = of_type.map(read).transpose()?;
     let train = merged(own.as_ref(), &meta, of_type.as_ref())?;
@@ -163,18 +160,7 @@ impl Train<'_> {
     fn meta(&self, given: &Members<'_>) -> Option<String> {
         let said = PARTS.iter().zip(&self.parts).filter_map(|((_, in_meta), part)| Some((*in_meta, part.as_deref()?)));
         let missing: Vec<_> = said.filter(|(name, _)| find(given, name).is_none()).collect();
-        if missing.is_empty() {
-            return None;
-        }
-        let mut out = String::from("{");
-        for (name, value) in given.iter().filter(|(name, _)| !missing.iter().any(|(other, _)| name == other)) {
-            push_member(&mut out, name, value);
-        }
-        for (name, text) in missing {
-            push_text(&mut out, name, text);
-        }
-        out.push('}');
-        Some(out)
+        (!missing.is_empty()).then(|| with_texts(given, &missing))
     }
 }
 

@@ -99,13 +99,24 @@ const SCHEMES: &str = if cfg!(feature = "embedded") {
 /// [`TransportErrorKind::Config`] for a URL or setting that cannot be used, [`TransportErrorKind::Open`] when the store cannot be opened.
 pub async fn connect(url: &str, mut options: ConnectOptions) -> Result<Arc<dyn Transport>, TransportError> {
     let (codec, tenant) = (options.encryption.take(), options.tenant.take());
-    let transport = open(url, options).await?;
-    let transport = match codec {
+    layered(open(url, options).await?, codec, tenant.as_deref())
+}
+
+/// The transport with encryption and a tenant around it, where they are wanted.
+///
+/// # Errors
+/// [`TransportErrorKind::Config`] for what is no id of a tenant.
+pub(crate) fn layered(
+    transport: Arc<dyn Transport>,
+    codec: Option<Codec>,
+    tenant: Option<&str>,
+) -> Result<Arc<dyn Transport>, TransportError> {
+    let transport: Arc<dyn Transport> = match codec {
         Some(codec) => Arc::new(Encrypted::new(transport, codec)),
         None => transport,
     };
     match tenant {
-        Some(tenant) => OfTenant::over(transport, &tenant),
+        Some(tenant) => OfTenant::over(transport, tenant),
         None => Ok(transport),
     }
 }

@@ -40,6 +40,7 @@ mod tenant;
 #[cfg(feature = "http")]
 mod tls;
 
+pub(crate) use connect::layered;
 pub use connect::{ConnectOptions, check_url, connect};
 #[cfg(feature = "embedded")]
 pub use embedded::Embedded;

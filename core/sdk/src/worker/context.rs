@@ -114,7 +114,10 @@ impl JobContext {
     pub fn client(&self) -> Result<Client, Error> {
         let worker = self.inner.worker.upgrade().ok_or(Error::NotHeld)?;
         let client = Client::new(Arc::clone(&worker.transport));
-        self.tenant().map_or_else(|| Ok(client.clone()), |tenant| client.of_tenant(&tenant))
+        match self.tenant() {
+            Some(tenant) => client.of_tenant(&tenant),
+            None => Ok(client),
+        }
     }
 
     /// Reads all arguments: a tuple or `Vec` by position, a struct from a single object.

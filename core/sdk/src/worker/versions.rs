@@ -165,8 +165,9 @@ impl Versions {
         if of.changes.iter().any(|step| step.from == from.rank) {
             return Err(Error::validation("from", format!("version {from} of '{job_type}' has a transform already")));
         }
+        // No change begins at `from` yet, so a circle ends there, and so does a change of a version to itself.
         let (end, _) = of.follow(to.rank);
-        if end == from.rank || to.rank == from.rank {
+        if end == from.rank {
             return Err(Error::validation("to", format!("the transforms of '{job_type}' lead from version {from} back to it")));
         }
         of.changes.push(Step { from: from.rank, to });
@@ -241,16 +242,21 @@ impl OfType {
     /// Where the changes lead from a version, and which they are. Changes never go in a circle.
     fn follow(&self, from: i64) -> (i64, Vec<usize>) {
         let (mut at, mut numbers) = (from, Vec::new());
-        while let Some(number) = self.changes.iter().position(|step| step.from == at) {
+        while let Some((number, step)) = self.changes.iter().enumerate().find(|(_, step)| step.from == at) {
             numbers.push(number);
-            at = self.changes.get(number).map_or(at, |step| step.to.rank);
+            at = step.to.rank;
         }
         (at, numbers)
     }
 
+    /// Whether one of the ranges has this version.
+    fn accepts(&self, rank: i64) -> bool {
+        self.accepted.iter().any(|range| range.contains(rank))
+    }
+
     fn path(&self, job_type: &str, version: i64) -> Result<Vec<usize>, NoPath> {
         let (end, numbers) = self.follow(version);
-        if self.declared.is_empty() || self.accepted.iter().any(|range| range.contains(end)) {
+        if self.declared.is_empty() || self.accepts(end) {
             return Ok(numbers);
         }
         let (given, end, runs) = (canonical(version), canonical(end), self.declared.join(" or "));
@@ -264,8 +270,8 @@ impl OfType {
 
     /// What is declared: the ranges, and the versions outside of them whose arguments can be changed.
     fn ranges(&self) -> Vec<String> {
-        let inside = |rank: i64| self.accepted.iter().any(|range| range.contains(rank));
-        let old = self.changes.iter().map(|step| step.from).filter(|from| !inside(*from) && inside(self.follow(*from).0));
+        let old = self.changes.iter().map(|step| step.from);
+        let old = old.filter(|from| !self.accepts(*from) && self.accepts(self.follow(*from).0));
         self.declared.iter().cloned().chain(old.map(canonical)).collect()
     }
 }
