@@ -20,7 +20,7 @@ import (
 func (h *Handler) HandlePubSub(ctx context.Context, data []byte) error {
 	job, count, err := pubsubJob(data)
 	if err == nil {
-		_, _, err = h.deliver(ctx, job, count)
+		_, err = h.deliver(ctx, job, count)
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func (h *Handler) AzureQueue(binding string) http.Handler {
 		}
 		job, count, err := azureJob(body, binding)
 		if err == nil {
-			_, _, err = h.deliver(r.Context(), job, count)
+			_, err = h.deliver(r.Context(), job, count)
 		}
 		if err != nil {
 			write(w, h.fault(err))

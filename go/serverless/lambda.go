@@ -189,8 +189,7 @@ type EventBridgeEvent struct {
 // HandleEventBridge runs the job in the detail of an event. The error is a [DeliveryFailedError] when the job has
 // failed and no server knows: then Lambda calls the function again.
 func (h *LambdaHandler) HandleEventBridge(ctx context.Context, event EventBridgeEvent) (DirectResponse, error) {
-	told, _, err := h.deliver(ctx, event.Detail, 1)
-	return told, err
+	return h.deliver(ctx, event.Detail, 1)
 }
 
 // HandleEvent takes an event of any kind, which it tells by its members.
@@ -243,22 +242,22 @@ func (e *DeliveryFailedError) Error() string {
 
 // deliver runs a job of a platform that learns of failures by an error. count is how often the platform has delivered
 // the job.
-func (h *Handler) deliver(ctx context.Context, job []byte, count int) (result, ojs.Outcome, error) {
+func (h *Handler) deliver(ctx context.Context, job []byte, count int) (result, error) {
 	if err := h.Check(); err != nil {
-		return result{}, ojs.Outcome{}, err
+		return result{}, err
 	}
 	d, err := readDelivery(job)
 	if err != nil {
-		return result{}, ojs.Outcome{}, err
+		return result{}, err
 	}
 	if count > 1 && h.isStale(ctx, d) {
-		return result{Status: "stale", JobID: d.about.ID}, ojs.Outcome{Kind: ojs.OutcomeCompleted}, nil
+		return result{Status: "stale", JobID: d.about.ID}, nil
 	}
 	outcome, taken := h.settle(ctx, d)
 	told := resultOf(outcome)
 	told.JobID = d.about.ID
 	if taken {
-		return told, outcome, nil
+		return told, nil
 	}
 	failure := &DeliveryFailedError{Retryable: outcome.Retryable}
 	if outcome.Kind == ojs.OutcomeCompleted {
@@ -266,5 +265,5 @@ func (h *Handler) deliver(ctx context.Context, job []byte, count int) (result, o
 	} else {
 		_ = json.Unmarshal(told.Error, failure)
 	}
-	return told, outcome, failure
+	return told, failure
 }
