@@ -1,6 +1,7 @@
 package serverless
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -142,25 +143,19 @@ func (h *LambdaHandler) HandleHTTP(ctx context.Context, event HTTPEvent) (HTTPRe
 	for name, value := range event.Headers {
 		headers[name] = []string{value}
 	}
-	method := event.HTTPMethod
-	if method == "" {
-		method = event.RequestContext.HTTP.Method
-	}
-	body, answer := []byte(event.Body), reply{}
+	method := cmp.Or(event.HTTPMethod, event.RequestContext.HTTP.Method)
+	body := []byte(event.Body)
 	var err error
 	if event.IsBase64Encoded {
 		body, err = base64.StdEncoding.DecodeString(event.Body)
 	}
+	var answer reply
 	if err != nil {
 		answer = refusal(http.StatusBadRequest, "invalid_request", "the body is no base64", nil)
 	} else {
 		answer = h.respond(ctx, method, headers, body)
 	}
-	said := map[string]string{"content-type": "application/json"}
-	if answer.status == http.StatusMethodNotAllowed {
-		said["allow"] = http.MethodPost
-	}
-	return HTTPResponse{StatusCode: answer.status, Headers: said, Body: string(answer.body)}, nil
+	return HTTPResponse{StatusCode: answer.status, Headers: answer.headers(), Body: string(answer.body)}, nil
 }
 
 // DirectResponse is the answer to a job that is the event itself.
