@@ -128,7 +128,6 @@ public final class LambdaHandler extends PushHandler {
         String count = String.valueOf(part(record, "attributes").getOrDefault("ApproximateReceiveCount", "1"));
         if (!count.equals("1") && runs.isStale(delivery)) return true;
         Runs.Settled settled = runs.settle(delivery, deadline);
-        if (!runs.hasServer()) return settled.ended().completed();
         return settled.taken() && !(ordered && settled.ended().comesAgain());
     }
 

@@ -251,7 +251,7 @@ public class PushHandler {
         if (count > 1 && runs.isStale(delivery)) return Map.of("status", "stale", "job_id", id);
         Runs.Settled settled = runs.settle(delivery, deadline);
         Ended ended = settled.ended();
-        if (settled.taken() || !runs.hasServer() && ended.completed()) return told(ended, id);
+        if (settled.taken()) return told(ended, id);
         if (ended.members().get("error") instanceof Map<?, ?> error) {
             boolean retryable = Boolean.TRUE.equals(error.get("retryable"));
             String message = String.valueOf(error.get("message"));
