@@ -269,12 +269,7 @@ public class PushHandler {
      * @throws InvalidDeliveryException when there is no job in it
      */
     public void handlePubSub(byte[] data) {
-        Object value;
-        try {
-            value = Json.parse(data);
-        } catch (OJSException e) {
-            throw new InvalidDeliveryException("the data of the event cannot be read: " + e.getMessage());
-        }
+        Object value = Delivery.parsed("the data of the event", data);
         Map<String, Object> event = Delivery.object(value, "the data of the event must be an object");
         if (!(event.get("message") instanceof Map<?, ?> message)) {
             deliver(Delivery.of(event), 1, deadline(null));
