@@ -17,7 +17,6 @@ import org.openjobspec.ExecutionMiddleware;
 import org.openjobspec.JobHandler;
 import org.openjobspec.JobRunner;
 import org.openjobspec.JobRunner.Ended;
-import org.openjobspec.Json;
 import org.openjobspec.OJSClient;
 import org.openjobspec.OJSException;
 import org.openjobspec.OJSWorker;
