@@ -165,7 +165,7 @@ module OJS
         return { status: "stale", job_id: delivery.job_id } if count > 1 && @runner.stale?(delivery)
 
         outcome, taken = @runner.settle(delivery, deadline)
-        raise_failure(outcome) unless taken || completed_alone?(outcome)
+        raise_failure(outcome) unless taken
         told(outcome, job_id: delivery.job_id)
       end
 
@@ -191,12 +191,8 @@ module OJS
       end
 
       def told(outcome, more = {})
-        path, members = Outcome.reported(*outcome)
-        { status: path == "/workers/ack" ? "completed" : "failed", **more, **members }
-      end
-
-      def completed_alone?(outcome)
-        !@runner.server? && outcome.first == Outcome::COMPLETED
+        status = outcome.first == Outcome::COMPLETED ? "completed" : "failed"
+        { status: status, **more, **Outcome.reported(*outcome).last }
       end
 
       def raise_failure(outcome)
