@@ -146,7 +146,7 @@ type RunLink interface {
 	Saved(step string) ([]byte, error)
 }
 
-// linked is a RunLink as the link of a context; there is one job, so that its token says nothing.
+// linked makes a RunLink the link of a context. It belongs to one job, so the token of the job is not needed.
 type linked struct{ RunLink }
 
 func (l linked) heartbeat(uint64) (CancelReason, error)      { return l.Heartbeat() }

@@ -222,8 +222,8 @@ func handle[E, A any](
 	return with(ctx, read)
 }
 
-// DeliveryFailedError is what a platform gets that learns of a failure by an error: the job has failed, and no server
-// has taken note of it. The platform shall deliver the event again.
+// DeliveryFailedError is returned to platforms that take an error as a failure: the job has failed, and no server has
+// taken note of it. The platform shall deliver the event again.
 type DeliveryFailedError struct {
 	// Code and Message are those of the failure.
 	Code, Message string
@@ -235,8 +235,8 @@ func (e *DeliveryFailedError) Error() string {
 	return fmt.Sprintf("the job failed, and no server knows: %s: %s", e.Code, e.Message)
 }
 
-// deliver runs a job of a platform that learns of failures by an error. count is how often the platform has delivered
-// the job.
+// deliver runs a job of a platform that takes an error as a failure. count is how often the platform has delivered the
+// job.
 func (h *Handler) deliver(ctx context.Context, job []byte, count int) (result, error) {
 	if err := h.Check(); err != nil {
 		return result{}, err

@@ -15,7 +15,7 @@ import (
 	"github.com/openjobspec/ojs-go"
 )
 
-// maxSignatures are compared at most: a header from a stranger must not cost more.
+// maxSignatures is how many signatures of a header are compared: a longer header costs no more.
 const maxSignatures = 16
 
 // Verify checks that one of the secrets signed a push request within the tolerance; nil when it did. The body is the
@@ -84,7 +84,7 @@ func standardKey(secret string) []byte {
 	return []byte(text)
 }
 
-// fits compares all pairs, also behind one that fits: the time says nothing about which it was.
+// fits compares all pairs, also after a match, so that the time does not reveal which pair matched.
 func fits(secrets []string, given [][]byte, code func(secret string) []byte) error {
 	found := false
 	for _, secret := range secrets {

@@ -21,7 +21,7 @@ public final class JobRunner {
     /**
      * A runner.
      *
-     * @param worker whose handlers run
+     * @param worker the worker whose handlers run
      * @param server whether the worker's server has leased the jobs: then heartbeats, checkpoints and progress go there
      */
     public JobRunner(OJSWorker worker, boolean server) {

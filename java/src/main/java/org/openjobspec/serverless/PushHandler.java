@@ -87,7 +87,7 @@ public class PushHandler {
             return OJSWorker.builder().connection(url == null ? connection : connection.url(url)).build();
         }
 
-        /** Has handlers and middleware that exist already, and the connection. It is never started. */
+        /** The worker whose handlers, middleware and connection are used. It is never started. */
         public Settings worker(OJSWorker worker) {
             this.worker = worker;
             return this;
@@ -165,7 +165,7 @@ public class PushHandler {
         return this;
     }
 
-    /** Whose handlers run. It is never started. */
+    /** The worker whose handlers run. It is never started. */
     public OJSWorker worker() {
         return worker;
     }
@@ -233,8 +233,8 @@ public class PushHandler {
     }
 
     /**
-     * Runs one job whose failures the platform learns of by an exception, and returns {@code status}, {@code job_id},
-     * and {@code result} or {@code error}. For Azure's queue triggers, and for what else hands over messages.
+     * Runs one job for a platform that takes an exception as a failure, and returns {@code status}, {@code job_id}, and
+     * {@code result} or {@code error}. For Azure's queue triggers, and for what else hands over messages.
      *
      * @param job a job, or the body of a push delivery
      * @param count how often the platform has delivered it, 1 the first time
