@@ -85,9 +85,8 @@ func environmentJSON() ([]byte, error) {
 }
 
 func newClient(native *nativeClient, url, tenant string) *Client {
-	client := &Client{native: native, url: url, chain: &MiddlewareChain[EnqueueMiddlewareFunc]{}}
-	client.chain.order, client.tenant = enqueueOrder, tenant
-	return client
+	chain := &MiddlewareChain[EnqueueMiddlewareFunc]{order: enqueueOrder}
+	return &Client{native: native, url: url, chain: chain, tenant: tenant}
 }
 
 // Close releases the connection; an embedded engine is flushed. Later calls return [ErrClosed]; a second Close does nothing.

@@ -140,6 +140,16 @@ func errorOf(class Class, object []byte) error {
 	return e
 }
 
+// itemError is the error of one item of an answer about many; nil when it has none.
+func itemError(object []byte) *Error {
+	if len(object) == 0 || string(object) == "null" {
+		return nil
+	}
+	var err *Error
+	errors.As(errorOfObject(object), &err)
+	return err
+}
+
 func invalid(format string, args ...any) *Error {
 	return &Error{Class: ErrValidation, Code: "invalid_argument", Message: fmt.Sprintf(format, args...)}
 }

@@ -8,7 +8,6 @@ import "C"
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"runtime/cgo"
 	"sync"
@@ -81,15 +80,8 @@ func takeError(e *C.ojs_error) error {
 	return errorOf(Class(C.ojs_error_class(e)), goBytes(C.ojs_error_json(e)))
 }
 
-// itemError is the error of one item of an answer about many; nil when it has none.
-func itemError(object []byte) *Error {
-	if len(object) == 0 || string(object) == "null" {
-		return nil
-	}
-	var err *Error
-	errors.As(takeError(C.ojs_error_of(0, bytesOf(object))), &err)
-	return err
-}
+// errorOfObject is the error that an error object of the protocol describes; the engine knows the class of its code.
+func errorOfObject(object []byte) error { return takeError(C.ojs_error_of(0, bytesOf(object))) }
 
 // reply is what a call ends in.
 type reply struct {

@@ -66,18 +66,31 @@ func (r *Registry) composed() (map[string]HandlerFunc, error) {
 	if r.plan != nil {
 		return r.plan, nil
 	}
-	layers, err := r.chain.freeze()
-	if err = errors.Join(r.wrong, err); err != nil {
+	plan, err := compose(&r.chain, r.wrong, r.handlers)
+	if err != nil {
 		return nil, err
 	}
-	if len(r.handlers) == 0 {
+	if len(plan) == 0 {
 		return nil, invalid("there are no handlers: register some before the first job")
 	}
-	r.plan = make(map[string]HandlerFunc, len(r.handlers))
-	for name, handler := range r.handlers {
-		r.plan[name] = onion(layers, handler)
+	r.plan = plan
+	return plan, nil
+}
+
+// compose puts the middleware around each handler, which ends the changes of the chain. wrong is the first mistake
+// among the registrations.
+func compose(
+	chain *MiddlewareChain[MiddlewareFunc], wrong error, handlers map[string]HandlerFunc,
+) (map[string]HandlerFunc, error) {
+	layers, err := chain.freeze()
+	if err = errors.Join(wrong, err); err != nil {
+		return nil, err
 	}
-	return r.plan, nil
+	plan := make(map[string]HandlerFunc, len(handlers))
+	for name, handler := range handlers {
+		plan[name] = onion(layers, handler)
+	}
+	return plan, nil
 }
 
 // checkHandler refuses a registration that a registry or a worker cannot take.
@@ -133,7 +146,7 @@ type RunLink interface {
 	Saved(step string) ([]byte, error)
 }
 
-// linked is a RunLink as the link of a context; there is one job, so that its token says nothing.
+// linked makes a RunLink the link of a context. It belongs to one job, so the token of the job is not needed.
 type linked struct{ RunLink }
 
 func (l linked) heartbeat(uint64) (CancelReason, error)      { return l.Heartbeat() }

@@ -3,8 +3,8 @@
 package ojs
 
 // OfTenant is the same client with the requests of one tenant: they see and change what belongs to it, and the jobs
-// are the tenant's. It shares connection and middleware; closing it leaves them open. What is no id of a tenant is an
-// error.
+// are the tenant's. It shares connection and middleware; closing it leaves them open. A text that is no id of a tenant
+// is an error.
 //
 //	acme, err := client.OfTenant("acme")
 func (c *Client) OfTenant(tenant string) (*Client, error) {

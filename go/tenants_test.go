@@ -16,7 +16,7 @@ func TestAClientOfATenantSeesAndMakesWhatBelongsToIt(t *testing.T) {
 		must(w, err)
 		job, err := acme.Enqueue(w.ctx, "tenants.mail", nil, ojs.WithQueue(w.queue))
 		must(w, err)
-		equal(w, job.Meta["tenant_id"], any("acme"), "as enqueued")
+		equal(w, job.Meta["tenant_id"], any("acme"), "the tenant of the job")
 		if _, err := globex.GetJob(w.ctx, job.ID); !errors.Is(err, ojs.ErrNotFound) {
 			w.Error(err)
 		}
@@ -84,7 +84,7 @@ func TestWhatAHandlerEnqueuesBelongsToTheTenantOfItsJob(t *testing.T) {
 		same(w, []string{ours[0], plain[0]}, []string{"acme", ""}, "tenants")
 		child, err := w.client.GetJob(w.ctx, ours[1])
 		must(w, err)
-		equal(w, child.Meta["tenant_id"], any("acme"), "as enqueued")
+		equal(w, child.Meta["tenant_id"], any("acme"), "the tenant of what the handler enqueued")
 		acme, err := w.client.OfTenant("acme")
 		must(w, err)
 		_, err = acme.GetWorkflow(w.ctx, ours[2])
@@ -112,14 +112,14 @@ func TestOperatorsDirectTenants(t *testing.T) {
 		}
 		page, err := w.client.TenantJobs(w.ctx, id, "", "available", 1, 10)
 		must(w, err)
-		equal(w, page.Jobs[0].ID, job.ID, "as enqueued")
+		equal(w, page.Jobs[0].ID, job.ID, "the job of the tenant")
 		_, err = w.client.SuspendTenant(w.ctx, id)
 		must(w, err)
 		_, err = w.client.ResumeTenant(w.ctx, id)
 		must(w, err)
 		found, err := w.client.GetTenant(w.ctx, id)
 		must(w, err)
-		equal(w, found["status"], any("active"), "as enqueued")
+		equal(w, found["status"], any("active"), "the status of the tenant")
 		if _, err = tenant.ListTenants(w.ctx, 1, 10); !errors.As(err, &refused) || refused.Status != 403 {
 			w.Error(err)
 		}
@@ -137,5 +137,5 @@ func TestAFakeKnowsTenants(t *testing.T) {
 	must(t, err)
 	_, err = acme.Enqueue(t.Context(), "tenants.fake", nil)
 	must(t, err)
-	equal(t, fake.AssertEnqueued("tenants.fake")[0].Tenant, "acme", "as enqueued")
+	equal(t, fake.AssertEnqueued("tenants.fake")[0].Tenant, "acme", "the tenant of the request")
 }

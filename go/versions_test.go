@@ -84,7 +84,7 @@ func TestAChangeThatFailsEndsTheJob(t *testing.T) {
 		worker.Transform("versions.note", "1", "2", func(ojs.Args) (ojs.Args, error) { return nil, errors.New("no address") })
 		w.start(worker)
 		job := w.inState(w.enqueue("versions.note", nil, ojs.WithVersion("1")), ojs.Discarded)
-		equal(w, job.Error.Code, "version_transform", "as enqueued")
+		equal(w, job.Error.Code, "version_transform", "the code of the failure")
 		if !strings.Contains(job.Error.Message, "cannot become those of version 2: no address") {
 			w.Error(job.Error.Message)
 		}
@@ -140,7 +140,7 @@ func TestAVersionThatNoHandlerRunsIsRefusedByTheWorkerToo(t *testing.T) {
 	must(t, <-over)
 	wanted := []any{ojs.Obj{"type": "versions.mail", "versions": []any{">=2.0 <3.0", "1.0.0"}}}
 	same(t, fetch.Handlers, wanted, "what it asks for")
-	equal(t, nack.Error.Code, "unsupported_version", "as enqueued")
+	equal(t, nack.Error.Code, "unsupported_version", "the code of the failure")
 	if !strings.Contains(nack.Error.Message, "'versions.mail' in versions >=2.0 <3.0; the arguments have version 4.0.0") {
 		t.Error(nack.Error.Message)
 	}

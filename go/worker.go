@@ -123,22 +123,25 @@ func newWorker(client *Client, settings workerSettings) (*Worker, error) {
 func (w *Worker) Register(jobType string, handler HandlerFunc, defaults ...EnqueueOption) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var wrong error
-	switch {
-	case w.run != nil:
-		wrong = invalid("register handlers before the worker starts")
-	default:
-		if wrong = checkHandler(w.handlers, jobType, handler); wrong == nil {
-			wrong = setDefaults(jobType, defaults)
-		}
-		if wrong == nil {
-			w.handlers[jobType] = handler
-			if version := NewJob(jobType, nil, defaults...).Version; version != "" {
-				w.versionsOf(jobType).version = version
-			}
-		}
+	w.wrong = cmp.Or(w.wrong, w.register(jobType, handler, defaults))
+}
+
+// register is Register; the caller holds the lock.
+func (w *Worker) register(jobType string, handler HandlerFunc, defaults []EnqueueOption) error {
+	if w.run != nil {
+		return invalid("register handlers before the worker starts")
 	}
-	w.wrong = cmp.Or(w.wrong, wrong)
+	if err := checkHandler(w.handlers, jobType, handler); err != nil {
+		return err
+	}
+	if err := setDefaults(jobType, defaults); err != nil {
+		return err
+	}
+	w.handlers[jobType] = handler
+	if version := NewJob(jobType, nil, defaults...).Version; version != "" {
+		w.versionsOf(jobType).version = version
+	}
+	return nil
 }
 
 // RegisterTyped registers a handler whose arguments are read into a T: the single argument of the job, or, when T is a slice, all of them.
@@ -244,13 +247,12 @@ func (w *Worker) begin(ctx context.Context) (*run, error) {
 func (w *Worker) plan() (map[string]HandlerFunc, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	layers, err := w.chain.freeze()
-	if err = errors.Join(w.wrong, err); err != nil {
+	plan, err := compose(&w.chain, w.wrong, w.handlers)
+	if err != nil {
 		return nil, err
 	}
-	plan := make(map[string]HandlerFunc, len(w.handlers))
-	for name, handler := range w.handlers {
-		if plan[name], err = w.versions[name].around(onion(layers, handler)); err != nil {
+	for name, call := range plan {
+		if plan[name], err = w.versions[name].around(call); err != nil {
 			return nil, err
 		}
 	}

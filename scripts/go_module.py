@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Go module, and its adapters, as users get them.
+"""The Go module, its adapters and its package for functions, as users get them.
 
     go_module.py pack DIR VERSION    writes them into DIR in the form of a module proxy (GOPROXY=file://DIR)
     go_module.py install VERSION     packs it, gets it into an empty project, and runs the programs of its README there
@@ -18,27 +18,32 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GO = ROOT / "go"
-MODULE = re.search(r"^module (\S+)$", (GO / "go.mod").read_text(), re.MULTILINE)[1]
 # Others are run by go/adapters/tests, which has the drivers.
 PROGRAM = re.compile(r"^(?:<!-- until: (?P<until>.+?) -->\n)?(?:<!-- a (?P<test>test) -->\n)?"
                      r"(?<!<!-- with drivers -->\n)(?<!<!-- as printed -->\n)```go\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE = 30
 
 
+def name_of(text: str) -> str:
+    """The name of the module that a go.mod describes."""
+    return text.removeprefix("module ").partition("\n")[0]
+
+
+MODULE = name_of((GO / "go.mod").read_text())
+
+
 def pack(folder: Path, version: str) -> None:
-    """The module and its adapters. Modules inside of a module are no part of it."""
-    inner = [path.parent for path in GO.rglob("go.mod") if path.parent != GO]
-    text = (GO / "go.mod").read_text()
-    write(folder, MODULE, version, text, GO, [path for path in GO.rglob("*") if not any(path.is_relative_to(other) for other in inner)])
-    for place in inner:
-        if place.name.startswith("ojs-adapter-") or place.name == "serverless":
-            # Here it takes the package from this checkout; elsewhere, the version that was packed with it.
-            text = (place / "go.mod").read_text().replace(f"{MODULE} v0.0.0", f"{MODULE} v{version}")
-            text = re.sub(r"\nreplace .*\n", "", text)
-            name = text.removeprefix("module ").partition("\n")[0]
-            others = [other for other in inner if other != place and other.is_relative_to(place)]
-            files = [path for path in place.rglob("*") if not any(path.is_relative_to(other) for other in others)]
-            write(folder, name, version, text, place, files)
+    """The module, its adapters and the package for functions. Modules inside of a module are no part of it."""
+    homes = [path.parent for path in GO.rglob("go.mod")]
+    for home in homes:
+        if home.name == "tests":
+            continue  # Users get no tests.
+        # Here it takes the package from this checkout; elsewhere, the version that was packed with it.
+        text = (home / "go.mod").read_text().replace(f"{MODULE} v0.0.0", f"{MODULE} v{version}")
+        text = re.sub(r"\nreplace .*\n", "", text)
+        inner = [other for other in homes if other != home and other.is_relative_to(home)]
+        files = [path for path in home.rglob("*") if not any(path.is_relative_to(other) for other in inner)]
+        write(folder, name_of(text), version, text, home, files)
 
 
 def write(folder: Path, module: str, version: str, text: str, home: Path, paths: list[Path]) -> None:

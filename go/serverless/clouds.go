@@ -20,7 +20,7 @@ import (
 func (h *Handler) HandlePubSub(ctx context.Context, data []byte) error {
 	job, count, err := pubsubJob(data)
 	if err == nil {
-		_, _, err = h.deliver(ctx, job, count)
+		_, err = h.deliver(ctx, job, count)
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func (h *Handler) AzureQueue(binding string) http.Handler {
 		}
 		job, count, err := azureJob(body, binding)
 		if err == nil {
-			_, _, err = h.deliver(r.Context(), job, count)
+			_, err = h.deliver(r.Context(), job, count)
 		}
 		if err != nil {
 			write(w, h.fault(err))
@@ -105,23 +105,22 @@ func azureJob(body []byte, binding string) (job []byte, count int, err error) {
 	if job == nil {
 		return nil, 0, invalid("the request of the host has no '%s' in its Data: name the trigger's binding", binding)
 	}
-	for range 2 {
-		var text string
-		if json.Unmarshal(job, &text) == nil {
-			job = []byte(text)
-		}
-	}
 	for _, said := range []json.RawMessage{call.Metadata.DeliveryCount, call.Metadata.DequeueCount} {
-		var text string
-		if json.Unmarshal(said, &text) == nil {
-			said = []byte(text)
-		}
-		_ = json.Unmarshal(said, &count)
+		_ = json.Unmarshal(unquoted(said), &count)
 		if count > 0 {
 			break
 		}
 	}
-	return job, count, nil
+	return unquoted(unquoted(job)), count, nil
+}
+
+// unquoted is the text in a JSON string; other JSON comes back as it is.
+func unquoted(value json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return value
+	}
+	return json.RawMessage(text)
 }
 
 // received reads the body of a request of a platform.

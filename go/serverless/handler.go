@@ -1,6 +1,7 @@
 package serverless
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,11 +31,9 @@ type Handler struct {
 // [Handler.Check] returns it.
 func NewHandler(options ...Option) *Handler {
 	h := &Handler{settings: newSettings(options)}
-	if keys, err := readKeys(h.encryptionKeys); err != nil && h.wrong == nil {
-		h.wrong = err
-	} else {
-		h.keys = keys
-	}
+	var err error
+	h.keys, err = readKeys(h.encryptionKeys)
+	h.wrong = cmp.Or(h.wrong, err)
 	h.seen.most, h.seen.keep = h.memory, 2*h.tolerance
 	if h.url != "" {
 		h.server = &server{url: h.url, token: h.token, client: h.client}

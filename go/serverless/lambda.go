@@ -1,6 +1,7 @@
 package serverless
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -142,25 +143,19 @@ func (h *LambdaHandler) HandleHTTP(ctx context.Context, event HTTPEvent) (HTTPRe
 	for name, value := range event.Headers {
 		headers[name] = []string{value}
 	}
-	method := event.HTTPMethod
-	if method == "" {
-		method = event.RequestContext.HTTP.Method
-	}
-	body, answer := []byte(event.Body), reply{}
+	method := cmp.Or(event.HTTPMethod, event.RequestContext.HTTP.Method)
+	body := []byte(event.Body)
 	var err error
 	if event.IsBase64Encoded {
 		body, err = base64.StdEncoding.DecodeString(event.Body)
 	}
+	var answer reply
 	if err != nil {
 		answer = refusal(http.StatusBadRequest, "invalid_request", "the body is no base64", nil)
 	} else {
 		answer = h.respond(ctx, method, headers, body)
 	}
-	said := map[string]string{"content-type": "application/json"}
-	if answer.status == http.StatusMethodNotAllowed {
-		said["allow"] = http.MethodPost
-	}
-	return HTTPResponse{StatusCode: answer.status, Headers: said, Body: string(answer.body)}, nil
+	return HTTPResponse{StatusCode: answer.status, Headers: answer.headers(), Body: string(answer.body)}, nil
 }
 
 // DirectResponse is the answer to a job that is the event itself.
@@ -189,8 +184,7 @@ type EventBridgeEvent struct {
 // HandleEventBridge runs the job in the detail of an event. The error is a [DeliveryFailedError] when the job has
 // failed and no server knows: then Lambda calls the function again.
 func (h *LambdaHandler) HandleEventBridge(ctx context.Context, event EventBridgeEvent) (DirectResponse, error) {
-	told, _, err := h.deliver(ctx, event.Detail, 1)
-	return told, err
+	return h.deliver(ctx, event.Detail, 1)
 }
 
 // HandleEvent takes an event of any kind, which it tells by its members.
@@ -228,8 +222,8 @@ func handle[E, A any](
 	return with(ctx, read)
 }
 
-// DeliveryFailedError is what a platform gets that learns of a failure by an error: the job has failed, and no server
-// has taken note of it. The platform shall deliver the event again.
+// DeliveryFailedError is returned to platforms that take an error as a failure: the job has failed, and no server has
+// taken note of it. The platform shall deliver the event again.
 type DeliveryFailedError struct {
 	// Code and Message are those of the failure.
 	Code, Message string
@@ -241,24 +235,24 @@ func (e *DeliveryFailedError) Error() string {
 	return fmt.Sprintf("the job failed, and no server knows: %s: %s", e.Code, e.Message)
 }
 
-// deliver runs a job of a platform that learns of failures by an error. count is how often the platform has delivered
-// the job.
-func (h *Handler) deliver(ctx context.Context, job []byte, count int) (result, ojs.Outcome, error) {
+// deliver runs a job of a platform that takes an error as a failure. count is how often the platform has delivered the
+// job.
+func (h *Handler) deliver(ctx context.Context, job []byte, count int) (result, error) {
 	if err := h.Check(); err != nil {
-		return result{}, ojs.Outcome{}, err
+		return result{}, err
 	}
 	d, err := readDelivery(job)
 	if err != nil {
-		return result{}, ojs.Outcome{}, err
+		return result{}, err
 	}
 	if count > 1 && h.isStale(ctx, d) {
-		return result{Status: "stale", JobID: d.about.ID}, ojs.Outcome{Kind: ojs.OutcomeCompleted}, nil
+		return result{Status: "stale", JobID: d.about.ID}, nil
 	}
 	outcome, taken := h.settle(ctx, d)
 	told := resultOf(outcome)
 	told.JobID = d.about.ID
 	if taken {
-		return told, outcome, nil
+		return told, nil
 	}
 	failure := &DeliveryFailedError{Retryable: outcome.Retryable}
 	if outcome.Kind == ojs.OutcomeCompleted {
@@ -266,5 +260,5 @@ func (h *Handler) deliver(ctx context.Context, job []byte, count int) (result, o
 	} else {
 		_ = json.Unmarshal(told.Error, failure)
 	}
-	return told, outcome, failure
+	return told, failure
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -41,9 +42,7 @@ func (l *link) put(what string, said map[string]any) ([]byte, ojs.CancelReason, 
 	if l.server == nil {
 		return nil, 0, invalid("%s needs the server: name it by WithOJSURL or $OJS_URL", what)
 	}
-	for name, value := range l.d.owner() {
-		said[name] = value
-	}
+	maps.Copy(said, l.d.owner())
 	text, err := l.server.send(l.ctx, http.MethodPut, "/jobs/"+url.PathEscape(l.d.about.ID)+"/"+what, said)
 	var wrong *ojs.Error
 	if !errors.As(err, &wrong) || wrong.Status != http.StatusConflict {
@@ -114,9 +113,7 @@ func (l *link) Save(step string, state []byte) (sequence int64, why ojs.CancelRe
 	}
 	before := l.document()
 	next := document{State: before.State, Steps: map[string]json.RawMessage{}}
-	for name, result := range before.Steps {
-		next.Steps[name] = result
-	}
+	maps.Copy(next.Steps, before.Steps)
 	if step == "" {
 		next.State = state
 	} else {

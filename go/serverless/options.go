@@ -77,24 +77,13 @@ func WithSafetyMargin(d time.Duration) Option {
 
 // WithConcurrency is how many jobs of one batch run at a time. Without it 10. Those of a FIFO queue run one by one.
 func WithConcurrency(n int) Option {
-	return func(s *settings) {
-		if n < 1 {
-			s.wrong = cmp.Or(s.wrong, invalid("WithConcurrency: must be at least 1, got %d", n))
-		}
-		s.concurrency = n
-	}
+	return func(s *settings) { s.atLeastOne("WithConcurrency", &s.concurrency, n) }
 }
 
 // WithReplayMemory is how many push deliveries an instance remembers with their answers: one that arrives twice gets
-// its first answer and runs once.
-// Without it 4,096.
+// its first answer and runs once. Without it 4,096.
 func WithReplayMemory(deliveries int) Option {
-	return func(s *settings) {
-		if deliveries < 1 {
-			s.wrong = cmp.Or(s.wrong, invalid("WithReplayMemory: must be at least 1, got %d", deliveries))
-		}
-		s.memory = deliveries
-	}
+	return func(s *settings) { s.atLeastOne("WithReplayMemory", &s.memory, deliveries) }
 }
 
 // WithEncryptionKeys decrypts the arguments of jobs: "name:key,name:key", where a key is 64 hexadecimal characters, or
@@ -121,6 +110,13 @@ func (s *settings) positive(name string, into *time.Duration, d time.Duration) {
 		s.wrong = cmp.Or(s.wrong, invalid("%s: must be longer than 0, got %s", name, d))
 	}
 	*into = d
+}
+
+func (s *settings) atLeastOne(name string, into *int, n int) {
+	if n < 1 {
+		s.wrong = cmp.Or(s.wrong, invalid("%s: must be at least 1, got %d", name, n))
+	}
+	*into = n
 }
 
 func newSettings(options []Option) settings {

@@ -22,6 +22,15 @@ type reply struct {
 	body   []byte
 }
 
+// headers are those of every answer; 405 names the method that is allowed.
+func (a reply) headers() map[string]string {
+	headers := map[string]string{"content-type": "application/json"}
+	if a.status == http.StatusMethodNotAllowed {
+		headers["allow"] = http.MethodPost
+	}
+	return headers
+}
+
 func replyOf(status int, body any) reply {
 	text, _ := json.Marshal(body)
 	return reply{status, text}
@@ -41,9 +50,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func write(w http.ResponseWriter, answer reply) {
-	w.Header().Set("Content-Type", "application/json")
-	if answer.status == http.StatusMethodNotAllowed {
-		w.Header().Set("Allow", http.MethodPost)
+	for name, value := range answer.headers() {
+		w.Header().Set(name, value)
 	}
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(answer.body)

@@ -76,7 +76,7 @@ func (s *server) once(ctx context.Context, method, path string, body []byte) ([]
 	return nil, refused(response.StatusCode, text)
 }
 
-// refused is the error of an answer that is none of success.
+// refused is the error of an answer whose status is none of success.
 func refused(status int, text []byte) *ojs.Error {
 	told := struct{ Error *ojs.Error }{}
 	if json.Unmarshal(text, &told) != nil || told.Error == nil {
@@ -106,7 +106,8 @@ func (d delivery) owner() map[string]any {
 	return said
 }
 
-// report sends the outcome of a job. A server that does not know the job, or has an outcome of it already, needs none.
+// report sends the outcome of a job. When the server does not know the job, or has an outcome of it already, the
+// outcome counts as sent.
 func (s *server) report(ctx context.Context, d delivery, outcome ojs.Outcome) error {
 	said, path := d.owner(), "/workers/nack"
 	said["job_id"] = d.about.ID

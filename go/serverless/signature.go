@@ -15,7 +15,7 @@ import (
 	"github.com/openjobspec/ojs-go"
 )
 
-// maxSignatures are compared at most: a header from a stranger must not cost more.
+// maxSignatures is how many signatures of a header are compared: a longer header costs no more.
 const maxSignatures = 16
 
 // Verify checks that one of the secrets signed a push request within the tolerance; nil when it did. The body is the
@@ -38,13 +38,7 @@ func Verify(body []byte, headers http.Header, secrets []string, tolerance time.D
 		if err != nil {
 			return err
 		}
-		var given [][]byte
-		for _, one := range strings.Split(value, ",") {
-			digits, found := strings.CutPrefix(strings.TrimSpace(one), "sha256=")
-			if code, err := hex.DecodeString(digits); found && err == nil && len(given) < maxSignatures {
-				given = append(given, code)
-			}
-		}
+		given := signatures(strings.Split(value, ","), "sha256=", hex.DecodeString)
 		return fits(known, given, func(secret string) []byte { return sign([]byte(secret), stamp+".", body) })
 	}
 	value, there := header(headers, "webhook-signature")
@@ -59,14 +53,19 @@ func Verify(body []byte, headers http.Header, secrets []string, tolerance time.D
 	if err != nil {
 		return err
 	}
-	var given [][]byte
-	for _, one := range strings.Fields(value) {
-		text, found := strings.CutPrefix(one, "v1,")
-		if code, err := base64.StdEncoding.DecodeString(text); found && err == nil && len(given) < maxSignatures {
+	given := signatures(strings.Fields(value), "v1,", base64.StdEncoding.DecodeString)
+	return fits(known, given, func(secret string) []byte { return sign(standardKey(secret), id+"."+stamp+".", body) })
+}
+
+// signatures decodes those signatures of a header that have the prefix of a known kind.
+func signatures(values []string, prefix string, decode func(string) ([]byte, error)) (given [][]byte) {
+	for _, value := range values {
+		text, found := strings.CutPrefix(strings.TrimSpace(value), prefix)
+		if code, err := decode(text); found && err == nil && len(given) < maxSignatures {
 			given = append(given, code)
 		}
 	}
-	return fits(known, given, func(secret string) []byte { return sign(standardKey(secret), id+"."+stamp+".", body) })
+	return given
 }
 
 func sign(key []byte, before string, body []byte) []byte {
@@ -85,7 +84,7 @@ func standardKey(secret string) []byte {
 	return []byte(text)
 }
 
-// fits compares all pairs, also behind one that fits: the time says nothing about which it was.
+// fits compares all pairs, also after a match, so that the time does not reveal which pair matched.
 func fits(secrets []string, given [][]byte, code func(secret string) []byte) error {
 	found := false
 	for _, secret := range secrets {

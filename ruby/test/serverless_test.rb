@@ -104,6 +104,17 @@ class ServerlessTest < Minitest::Test
     assert_equal "5", ask.call("b", 700)
   end
 
+  def test_an_answer_that_was_forgotten_while_its_delivery_ran_takes_no_room
+    seen = OJS::Serverless.module_eval("Deliveries", __FILE__, __LINE__).new(600, 2)
+    runs = 0
+    ask = ->(key) { seen.once(key, 0) { OJS::Serverless::Answer.json(200, runs += 1) }.body }
+    seen.once("a", 0) do
+      %w[b c].each { |key| ask.call(key) }
+      OJS::Serverless::Answer.json(200, "x" * (9 * 1024 * 1024))
+    end
+    assert_equal %w[3 2], [ask.call("d"), ask.call("c")]
+  end
+
   # --- queues ---
 
   def test_in_a_fifo_queue_a_failure_ends_the_work_on_its_group

@@ -4,7 +4,7 @@ module OJS
   # Versions of the arguments of a job type: what a worker says about them, and the blocks that change old arguments.
   # Which jobs the worker takes and which changes are made is decided by the core; here the blocks are called.
   class Versions
-    Change = Struct.new(:from, :to, :call)
+    Change = Struct.new(:from, :to, :block)
 
     def initialize
       @changes = []
@@ -44,7 +44,7 @@ module OJS
 
     def change(ctx, change)
       begin
-        args = change.call.call(ctx.args)
+        args = change.block.call(ctx.args)
       rescue StandardError => e
         raise wrong("The arguments cannot become those of version #{change.to}: #{e.message}")
       end

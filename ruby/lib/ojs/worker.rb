@@ -97,11 +97,10 @@ module OJS
     end
 
     # Registers how arguments of version +from+ become those of version +to+: the block gets the Array of arguments
-    # and returns one.
-    # Changes are made one after the other, before the middleware and the handler see the job, as long as there is one
-    # for the version that the arguments have then. One that raises ends the job with the code +version_transform+. A
-    # job that no change brings to a version of its handler fails with the code +unsupported_version+, or goes back to
-    # its queue (<tt>unknown_types: :release</tt>).
+    # and returns one. Changes are made one after the other, before the middleware and the handler see the job, as long
+    # as there is one for the version that the arguments have then. One that raises ends the job with the code
+    # +version_transform+. A job that no change brings to a version of its handler fails with the code
+    # +unsupported_version+, or goes back to its queue (<tt>unknown_types: :release</tt>).
     #
     #   worker.transform("user.welcome", "1", "2") { |args| [{ name: args[0] }] }
     def transform(type, from, to, change = nil, &block)

@@ -51,9 +51,11 @@ module OJS
 
       def settle(key, mine)
         mine.over = true
+        @answered.broadcast
+        return unless @known[key].equal?(mine) # It was forgotten while it ran.
+
         # A run that was given up may be tried again.
         mine.answer ? @bytes += size(mine) : @known.delete(key)
-        @answered.broadcast
       end
 
       # Drops what is too old to have a valid signature, and the oldest of what is too much.

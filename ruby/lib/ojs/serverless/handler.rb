@@ -5,7 +5,7 @@ require "digest"
 module OJS
   module Serverless
     # The job has failed, and no server has taken note of it: the platform shall deliver the event again. Raised to
-    # platforms that learn of a failure by an exception.
+    # platforms that take an exception as a failure.
     class DeliveryFailedError < Error; end
 
     # The answer to a request; +to_a+ is that of Rack.
@@ -42,7 +42,7 @@ module OJS
       NOT_REPORTED = "the job is done, and the server could not be told"
       private_constant :NOT_REPORTED
 
-      # Whose handlers run. It is never started.
+      # The worker whose handlers run. It is never started.
       attr_reader :worker
 
       # +worker+ has handlers and middleware that exist already. Without it the handler makes one of its own for the
@@ -157,15 +157,14 @@ module OJS
         end
       end
 
-      # Runs one job whose failures the platform learns of by an exception, and returns what callers of direct
-      # invocations get: +status+, +job_id+, and +result+ or +error+. +count+ is how often the platform has delivered
-      # the job.
+      # Runs one job for a platform that takes an exception as a failure, and returns what callers of direct invocations
+      # get: +status+, +job_id+, and +result+ or +error+. +count+ is how often the platform has delivered the job.
       def deliver(job, count: 1, deadline: Deadline.new(@timeout, @margin))
         delivery = Delivery.read(job)
         return { status: "stale", job_id: delivery.job_id } if count > 1 && @runner.stale?(delivery)
 
         outcome, taken = @runner.settle(delivery, deadline)
-        raise_failure(outcome) unless taken || completed_alone?(outcome)
+        raise_failure(outcome) unless taken
         told(outcome, job_id: delivery.job_id)
       end
 
@@ -191,12 +190,8 @@ module OJS
       end
 
       def told(outcome, more = {})
-        path, members = Outcome.reported(*outcome)
-        { status: path == "/workers/ack" ? "completed" : "failed", **more, **members }
-      end
-
-      def completed_alone?(outcome)
-        !@runner.server? && outcome.first == Outcome::COMPLETED
+        status = outcome.first == Outcome::COMPLETED ? "completed" : "failed"
+        { status: status, **more, **Outcome.reported(*outcome).last }
       end
 
       def raise_failure(outcome)

@@ -110,8 +110,6 @@ module OJS
         return true if record.dig("attributes", "ApproximateReceiveCount").to_i > 1 && @runner.stale?(delivery)
 
         outcome, taken = @runner.settle(delivery, deadline)
-        return outcome.first == Outcome::COMPLETED unless @runner.server?
-
         taken && !(ordered && comes_again?(outcome))
       rescue ValidationError => e
         OJS.logger.error { "message #{record["messageId"]} of SQS has no job: #{e.message}" }

@@ -35,7 +35,8 @@ module OJS
       end
 
       # Runs a job that a queue has brought, and reports its outcome. Returns the outcome, and whether the server has
-      # taken note of it: then the server decides what comes next.
+      # taken note of it: then the server decides what comes next. Without a server, completed jobs alone count as
+      # taken.
       def settle(delivery, deadline)
         unless delivery.whole?
           return [lost(delivery), false] unless server?
@@ -43,7 +44,7 @@ module OJS
           delivery = delivery.with(transport.request("GET", "/jobs/#{delivery.job_id}")["job"])
         end
         outcome = run(delivery, deadline)
-        [outcome, server? && report(delivery, outcome)]
+        [outcome, server? ? report(delivery, outcome) : outcome.first == Outcome::COMPLETED]
       rescue Error => e
         OJS.logger.error { "job #{delivery.job_id} cannot be read from the server: #{e.message}" }
         [lost(delivery), false]
@@ -104,8 +105,8 @@ module OJS
         true
       rescue Error => e
         # The result is the reason: the same result would be refused again.
-        result = path == "/workers/ack" && (e.is_a?(InvalidRequestError) || e.is_a?(PayloadTooLargeError))
-        return report(delivery, refused_result(e)) if result
+        result = e.is_a?(InvalidRequestError) || e.is_a?(PayloadTooLargeError)
+        return report(delivery, refused_result(e)) if result && outcome.first == Outcome::COMPLETED
 
         OJS.logger.error { "the outcome of job #{delivery.job_id} did not reach the server: #{e.message}" }
         false

@@ -156,11 +156,11 @@ public final class Fake implements AutoCloseable {
     }
 
     /** A job that none of the handlers is for: most often its type is misspelt. */
-    private static final class UnknownType extends NonRetryableException {
+    private static final class UnknownType extends JobRunner.NoHandler {
         private final String registered;
 
         UnknownType(String type, Set<String> known) {
-            super("No handler is registered for job type '" + type + "'.", "no_handler", null);
+            super(type);
             registered = String.join(", ", new TreeSet<>(known));
         }
 

@@ -21,7 +21,7 @@ public final class JobRunner {
     /**
      * A runner.
      *
-     * @param worker whose handlers run
+     * @param worker the worker whose handlers run
      * @param server whether the worker's server has leased the jobs: then heartbeats, checkpoints and progress go there
      */
     public JobRunner(OJSWorker worker, boolean server) {
@@ -53,7 +53,7 @@ public final class JobRunner {
 
         /** The path of the call that reports it. */
         public String path() {
-            return completed ? "/workers/ack" : "/workers/nack";
+            return Outcome.path(completed);
         }
     }
 
@@ -96,7 +96,7 @@ public final class JobRunner {
     }
 
     /** No handler is registered for the type of a job; the name is that of the failure, in every language. */
-    private static final class NoHandler extends NonRetryableException {
+    static class NoHandler extends NonRetryableException {
         NoHandler(String type) {
             super("No handler is registered for job type '" + type + "'.", "no_handler", null);
         }

@@ -263,9 +263,8 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
 
     /** As {@link #enqueueBatch}. */
     public CompletableFuture<List<Job>> enqueueBatchAsync(List<JobRequest> requests) {
-        requests.forEach(this::tenanted);
         if (!layers().isEmpty() || requests.isEmpty()) return Async.supply(() -> enqueueBatch(requests));
-        return runAsync(Operation.enqueueBatch(requests));
+        return runAsync(Operation.enqueueBatch(kept(requests)));
     }
 
     /** As {@link #getJob}. */

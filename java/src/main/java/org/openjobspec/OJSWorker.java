@@ -82,7 +82,8 @@ public final class OJSWorker implements AutoCloseable {
         register(type, handler);
         try {
             Defaults.set(type, defaults);
-            if (Defaults.of(type).get("version") instanceof Object version) versionsOf(type).version(version);
+            Object version = Defaults.of(type).get("version");
+            if (version != null) versionsOf(type).version(version.toString());
         } catch (RuntimeException e) {
             handlers.remove(type);
             throw e;

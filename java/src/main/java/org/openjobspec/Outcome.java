@@ -44,25 +44,24 @@ record Outcome(long token, int kind, byte[] payload, long delayMs) {
 
     /** The path of the plain protocol by which the outcome is reported. */
     String path() {
-        return kind == COMPLETED ? "/workers/ack" : "/workers/nack";
+        return path(kind == COMPLETED);
+    }
+
+    static String path(boolean completed) {
+        return completed ? "/workers/ack" : "/workers/nack";
     }
 
     /** How the plain protocol reports it: the members beside those that name the job. */
     Map<String, Object> members() {
         if (kind == COMPLETED) return payload.length == 0 ? Map.of() : Operation.members("result", Json.parse(payload));
         if (kind == FAILED) return Map.of("error", Json.parse(payload));
-        String code = kind == SNOOZED ? "snooze" : "released";
-        Map<String, Object> error = new LinkedHashMap<>();
-        error.put("code", code);
-        error.put("type", code);
-        error.put("message", "given back by the handler");
-        error.put("retryable", true);
-        Map<String, Object> members = Operation.members("requeue", true, "error", error);
-        if (kind == RELEASED) return members;
+        boolean snoozed = kind == SNOOZED;
+        String code = snoozed ? "snooze" : "released";
         // Servers without delay_ms read the delay from the details.
-        error.put("details", Map.of("snooze_ms", delayMs));
-        members.put("delay_ms", delayMs);
-        return members;
+        Object details = snoozed ? Map.of("snooze_ms", delayMs) : null;
+        Object error = Operation.members("code", code, "type", code, "message", "given back by the handler",
+                "retryable", true, "details", details);
+        return Operation.members("requeue", true, "error", error, "delay_ms", snoozed ? delayMs : null);
     }
 
     /** The handler threw: anything. */

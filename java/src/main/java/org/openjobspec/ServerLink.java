@@ -46,6 +46,7 @@ final class ServerLink implements JobContext.Link {
     }
 
     /** What the handler enqueues with. */
+    @Override
     public OJSClient client() {
         return producer;
     }

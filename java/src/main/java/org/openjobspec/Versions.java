@@ -13,8 +13,7 @@ import java.util.Map;
 
 /**
  * What a worker says about the versions of one job type. Which jobs the worker takes and which changes are made is
- * decided by the core;
- * here the functions are called.
+ * decided by the core; here the functions are called.
  */
 final class Versions {
     private static final MethodHandle CHANGES =
@@ -27,8 +26,8 @@ final class Versions {
     private final List<Change> changes = new ArrayList<>();
 
     /** The version that the handler is written for. */
-    void version(Object said) {
-        if (said != null) version = said.toString();
+    void version(String said) {
+        version = said;
     }
 
     /** Ranges in place of those that follow from the version. */

@@ -105,7 +105,10 @@ class VersionsTest {
             Object next = jobs.poll();
             return Transport.Answer.json(200, Map.of("jobs", next == null ? List.of() : List.of(next)));
         };
-        OJSWorker worker = OJSWorker.builder().connection(OJSClient.builder().transport(server)).pollInterval(Duration.ofMillis(10)).build();
+        OJSWorker worker = OJSWorker.builder()
+                .connection(OJSClient.builder().transport(server))
+                .pollInterval(Duration.ofMillis(10))
+                .build();
         worker.register("versions.mail", ctx -> null, defaults -> defaults.version("2"));
         worker.transform("versions.mail", "1", "2", ADDRESSED);
         try (worker) {

@@ -1,6 +1,5 @@
 package org.openjobspec.serverless;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -19,13 +18,16 @@ import org.openjobspec.OJSException;
 record Delivery(Job job, Map<String, Object> lease, String id) {
     /** Reads the body of a push delivery, {@code {"job": …, "worker_id", "delivery_id"}}, or a job alone. */
     static Delivery read(byte[] body) {
-        Object value;
+        return of(parsed("the body", body));
+    }
+
+    /** JSON of a platform, named so in the error when it cannot be read. */
+    static Object parsed(String what, byte[] text) {
         try {
-            value = Json.parse(new String(body, StandardCharsets.UTF_8));
+            return Json.parse(text);
         } catch (OJSException e) {
-            throw new InvalidDeliveryException("the body cannot be read: " + e.getMessage());
+            throw new InvalidDeliveryException(what + " cannot be read: " + e.getMessage());
         }
-        return of(value);
     }
 
     /** The same of JSON that has been read. */

@@ -2,7 +2,7 @@ package org.openjobspec.serverless;
 
 /**
  * The job has failed, and no server has taken note of it: the platform shall deliver the event again. Thrown to
- * platforms that learn of a failure by an exception.
+ * platforms that take an exception as a failure.
  */
 public final class DeliveryFailedException extends RuntimeException {
     private final String code;

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.openjobspec.Json;
-import org.openjobspec.OJSException;
 
 /**
  * Handlers as a function of AWS Lambda: SQS, function URLs, API Gateway, EventBridge, and direct invocations.
@@ -49,12 +48,7 @@ public final class LambdaHandler extends PushHandler {
      * @param remainingMillis what {@code Context.getRemainingTimeInMillis()} says
      */
     public void handle(InputStream in, OutputStream out, long remainingMillis) throws IOException {
-        Object event;
-        try {
-            event = Json.parse(in.readAllBytes());
-        } catch (OJSException e) {
-            throw new InvalidDeliveryException("the event cannot be read: " + e.getMessage());
-        }
+        Object event = Delivery.parsed("the event", in.readAllBytes());
         Object answer = handle(Delivery.object(event, "the event must be an object"),
                 Duration.ofMillis(remainingMillis));
         out.write(Json.write(answer).getBytes(StandardCharsets.UTF_8));
@@ -128,7 +122,6 @@ public final class LambdaHandler extends PushHandler {
         String count = String.valueOf(part(record, "attributes").getOrDefault("ApproximateReceiveCount", "1"));
         if (!count.equals("1") && runs.isStale(delivery)) return true;
         Runs.Settled settled = runs.settle(delivery, deadline);
-        if (!runs.hasServer()) return settled.ended().completed();
         return settled.taken() && !(ordered && settled.ended().comesAgain());
     }
 

@@ -17,7 +17,6 @@ import org.openjobspec.ExecutionMiddleware;
 import org.openjobspec.JobHandler;
 import org.openjobspec.JobRunner;
 import org.openjobspec.JobRunner.Ended;
-import org.openjobspec.Json;
 import org.openjobspec.OJSClient;
 import org.openjobspec.OJSException;
 import org.openjobspec.OJSWorker;
@@ -88,7 +87,7 @@ public class PushHandler {
             return OJSWorker.builder().connection(url == null ? connection : connection.url(url)).build();
         }
 
-        /** Has handlers and middleware that exist already, and the connection. It is never started. */
+        /** The worker whose handlers, middleware and connection are used. It is never started. */
         public Settings worker(OJSWorker worker) {
             this.worker = worker;
             return this;
@@ -166,7 +165,7 @@ public class PushHandler {
         return this;
     }
 
-    /** Whose handlers run. It is never started. */
+    /** The worker whose handlers run. It is never started. */
     public OJSWorker worker() {
         return worker;
     }
@@ -234,8 +233,8 @@ public class PushHandler {
     }
 
     /**
-     * Runs one job whose failures the platform learns of by an exception, and returns {@code status}, {@code job_id},
-     * and {@code result} or {@code error}. For Azure's queue triggers, and for what else hands over messages.
+     * Runs one job for a platform that takes an exception as a failure, and returns {@code status}, {@code job_id}, and
+     * {@code result} or {@code error}. For Azure's queue triggers, and for what else hands over messages.
      *
      * @param job a job, or the body of a push delivery
      * @param count how often the platform has delivered it, 1 the first time
@@ -251,7 +250,7 @@ public class PushHandler {
         if (count > 1 && runs.isStale(delivery)) return Map.of("status", "stale", "job_id", id);
         Runs.Settled settled = runs.settle(delivery, deadline);
         Ended ended = settled.ended();
-        if (settled.taken() || !runs.hasServer() && ended.completed()) return told(ended, id);
+        if (settled.taken()) return told(ended, id);
         if (ended.members().get("error") instanceof Map<?, ?> error) {
             boolean retryable = Boolean.TRUE.equals(error.get("retryable"));
             String message = String.valueOf(error.get("message"));
@@ -269,12 +268,7 @@ public class PushHandler {
      * @throws InvalidDeliveryException when there is no job in it
      */
     public void handlePubSub(byte[] data) {
-        Object value;
-        try {
-            value = Json.parse(data);
-        } catch (OJSException e) {
-            throw new InvalidDeliveryException("the data of the event cannot be read: " + e.getMessage());
-        }
+        Object value = Delivery.parsed("the data of the event", data);
         Map<String, Object> event = Delivery.object(value, "the data of the event must be an object");
         if (!(event.get("message") instanceof Map<?, ?> message)) {
             deliver(Delivery.of(event), 1, deadline(null));

@@ -26,7 +26,7 @@ final class Runs {
         this.runner = runner;
     }
 
-    boolean hasServer() {
+    private boolean hasServer() {
         return runner.hasServer();
     }
 
@@ -54,27 +54,34 @@ final class Runs {
         return ended;
     }
 
-    /** An outcome, and whether the server has taken note of it: then the server decides what comes next. */
+    /**
+     * An outcome, and whether the server has taken note of it: then the server decides what comes next. Without a
+     * server, completed jobs alone count as taken.
+     */
     record Settled(Ended ended, boolean taken) {}
 
     /** Runs a job that a queue has brought, and reports its outcome. */
     Settled settle(Delivery delivery, Deadline deadline) {
-        Delivery whole = delivery;
-        if (!delivery.isWhole()) {
-            try {
-                if (hasServer()) whole = new Delivery(job(delivery), delivery.lease(), delivery.id());
-            } catch (RuntimeException e) { // a transport of the user's own may throw anything
-                LOG.log(System.Logger.Level.ERROR, "job {0} cannot be read from the server: {1}", delivery.job().id(),
-                        e.getMessage());
-            }
-            if (whole == delivery) {
-                String message = "the message of job " + delivery.job().id()
-                        + " has no args, and the server could not be asked";
-                return new Settled(Ended.failed("invalid_job", "InvalidJob", message, true), false);
-            }
+        Delivery whole = delivery.isWhole() ? delivery : read(delivery);
+        if (whole == null) {
+            String message = "the message of job " + delivery.job().id()
+                    + " has no args, and the server could not be asked";
+            return new Settled(Ended.failed("invalid_job", "InvalidJob", message, true), false);
         }
         Ended ended = run(whole, deadline);
-        return new Settled(ended, hasServer() && report(delivery, ended));
+        return new Settled(ended, hasServer() ? report(delivery, ended) : ended.completed());
+    }
+
+    /** The delivery with the whole job, read from the server; null where that is not possible. */
+    private Delivery read(Delivery delivery) {
+        if (!hasServer()) return null;
+        try {
+            return new Delivery(job(delivery), delivery.lease(), delivery.id());
+        } catch (RuntimeException e) { // a transport of the user's own may throw anything
+            LOG.log(System.Logger.Level.ERROR, "job {0} cannot be read from the server: {1}", delivery.job().id(),
+                    e.getMessage());
+            return null;
+        }
     }
 
     /**
