@@ -285,6 +285,8 @@ class JobOptions:
             options["version"] = self.version
         if self.tenant is not None:
             options["tenant"] = self.tenant
+        if self.fairness_key is not None:
+            options["fairness_key"] = self.fairness_key
         options.update(self.extra)
         return options
 

@@ -170,6 +170,25 @@ def test_the_memory_of_deliveries_is_bounded() -> None:
     assert arrive("g"), "and it may come again"
 
 
+def test_an_answer_that_was_dropped_while_its_delivery_ran_takes_no_room() -> None:
+    memory = Replays(600, entries=1, size=100)
+    slow, _ = memory.begin("a")
+    with memory.settling("a", slow) as settle_slow:
+        memory.begin("b")
+        again, is_first = memory.begin("a")
+        assert is_first, "it was dropped for b"
+        settle_slow(serverless.Answer(200, b" " * 200))
+    with memory.settling("a", again) as settle:
+        settle(serverless.Answer(200, b"1"))
+    assert memory.begin("a") == (again, False), "the answer that is kept is small, so nothing is dropped for its size"
+    lost, _ = memory.begin("b")
+    memory.begin("a")
+    with pytest.raises(ValueError), memory.settling("b", lost):
+        memory.begin("b")
+        raise ValueError
+    assert memory.begin("b")[1] is False, "a run that is given up leaves the entry of the next one"
+
+
 def test_standard_webhooks_signs_what_we_verify() -> None:
     when = datetime.datetime.fromtimestamp(NOW, datetime.timezone.utc)
     headers = {

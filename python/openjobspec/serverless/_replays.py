@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import threading
 import time
 from collections import OrderedDict
@@ -17,6 +18,16 @@ _ENTRIES = 4096
 _BYTES = 8 * 1024 * 1024
 
 
+@dataclasses.dataclass(frozen=True)
+class _Kept:
+    since: float
+    answer: Future[Answer]
+
+    def size(self) -> int:
+        """Bytes of the answer, as soon as there is one."""
+        return len(self.answer.result().body) if self.answer.done() and self.answer.exception() is None else 0
+
+
 class Replays:
     """Answers by delivery, bounded in number, size and time."""
 
@@ -28,7 +39,7 @@ class Replays:
         self._entries = entries
         self._most = size
         self._size = 0
-        self._known: OrderedDict[str, tuple[float, Future[Answer]]] = OrderedDict()
+        self._known: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
     def begin(self, delivery: str) -> tuple[Future[Answer], bool]:
@@ -38,10 +49,10 @@ class Replays:
             self._forget(lambda since: since <= old or self._size > self._most)
             known = self._known.get(delivery)
             if known is not None:
-                return known[1], False
+                return known.answer, False
             self._forget(lambda since: len(self._known) >= self._entries)
             answer: Future[Answer] = Future()
-            self._known[delivery] = (self._clock(), answer)
+            self._known[delivery] = _Kept(self._clock(), answer)
             return answer, True
 
     @contextlib.contextmanager
@@ -51,17 +62,23 @@ class Replays:
 
         def settle(made: Answer) -> None:
             with self._lock:
-                if delivery in self._known:
+                answer.set_result(made)
+                if self._keeps(delivery, answer):
                     self._size += len(made.body)
-            answer.set_result(made)
 
         try:
             yield settle
         except BaseException:
             with self._lock:
-                self._known.pop(delivery, None)
+                if self._keeps(delivery, answer):
+                    del self._known[delivery]
             answer.set_exception(OJSError("the run of this delivery was given up", code="abandoned", retryable=True))
             raise
+
+    def _keeps(self, delivery: str, answer: Future[Answer]) -> bool:
+        """Whether this answer is the one that is kept: it may have been dropped while its delivery ran."""
+        known = self._known.get(delivery)
+        return known is not None and known.answer is answer
 
     def __len__(self) -> int:
         return len(self._known)
@@ -69,9 +86,8 @@ class Replays:
     def _forget(self, is_over: Callable[[float], bool]) -> None:
         """Drops the oldest, as long as it is too old to carry a valid signature, or there is too much."""
         while self._known:
-            first, (since, answer) = next(iter(self._known.items()))
-            if not is_over(since):
+            first, kept = next(iter(self._known.items()))
+            if not is_over(kept.since):
                 return
             del self._known[first]
-            if answer.done() and answer.exception() is None:
-                self._size -= len(answer.result().body)
+            self._size -= kept.size()

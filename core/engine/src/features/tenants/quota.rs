@@ -118,6 +118,7 @@ impl From<Quota> for StoredQuota {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::record::{Cell, Field};
 
     fn parse(value: &Value) -> std::result::Result<Quota, OjsError> {
         Quota::parse(value.as_object().unwrap())
