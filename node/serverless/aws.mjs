@@ -1,12 +1,11 @@
 // AWS Lambda: SQS, function URLs, API Gateway, EventBridge, and direct invocations.
 import errors from '#core/errors';
 import outcomes from '#core/outcome';
+import { fromBase64 } from './bytes.mjs';
 import { Deadline } from './deadline.mjs';
 import { deliveryOf, read } from './delivery.mjs';
 import { answered, comesAgain, throwFailure } from './ended.mjs';
 import { PushHandler } from './push.mjs';
-
-const fromBase64 = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
 /** See index.d.mts. */
 export class LambdaHandler extends PushHandler {

@@ -1,5 +1,6 @@
 // Google Cloud Functions: HTTP, and CloudEvents of Pub/Sub.
 import platform from '#core/platform';
+import { fromBase64 } from './bytes.mjs';
 import { deliveryOf, invalid, read } from './delivery.mjs';
 import { throwFailure } from './ended.mjs';
 import { PushHandler } from './push.mjs';
@@ -28,11 +29,11 @@ export class GoogleHandler extends PushHandler {
 function dataOf({ data }) {
   const encoded = data?.message?.data;
   if (encoded === undefined) return data;
-  let text;
+  let body;
   try {
-    text = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
+    body = fromBase64(encoded);
   } catch {
     throw invalid("'data' of the Pub/Sub message is not base64");
   }
-  return read(text);
+  return read(body);
 }
