@@ -32,17 +32,7 @@ export class LambdaHandler extends PushHandler {
   async #handleBatch(event, context) {
     const deadline = Deadline.ofLambda(context, this.margin);
     const records = event.Records ?? [];
-    const groups = grouped(records);
-    // Messages of a FIFO group run one after the other, all others beside each other.
-    const failed = await Promise.all(
-      [...groups].map(([group, messages]) =>
-        group === undefined
-          ? Promise.all(
-              messages.map(async (message) => ((await this.#settled(message, deadline, false)) ? [] : [message])),
-            ).then((all) => all.flat())
-          : this.#runGroup(messages, deadline),
-      ),
-    );
+    const failed = await Promise.all(linesOf(records).map((line) => this.#runLine(line, deadline)));
     const again = new Set(failed.flat());
     return {
       batchItemFailures: records
@@ -51,16 +41,16 @@ export class LambdaHandler extends PushHandler {
     };
   }
 
-  /** The messages of a group that come again: the first that failed, and those behind it. */
-  async #runGroup(messages, deadline) {
+  /** The messages of a line that come again: the first that failed, and those behind it. */
+  async #runLine(messages, deadline) {
     for (const [place, message] of messages.entries()) {
-      if (!(await this.#settled(message, deadline, true))) return messages.slice(place);
+      if (!(await this.#settled(message, deadline))) return messages.slice(place);
     }
     return [];
   }
 
   /** Runs the job of one message; false when SQS shall deliver it again. */
-  async #settled(message, deadline, isOrdered) {
+  async #settled(message, deadline) {
     if (deadline.passed) return false;
     let delivery;
     try {
@@ -73,7 +63,7 @@ export class LambdaHandler extends PushHandler {
     const outcome = await this.run(delivery, { deadline });
     const taken = await this.report(delivery, outcome);
     if (this.given().server === undefined) return outcome.kind === outcomes.COMPLETED;
-    return taken && !(isOrdered && comesAgain(outcome));
+    return taken && (groupOf(message) === undefined || !comesAgain(outcome));
   }
 
   async #handleURL(event, context) {
@@ -104,12 +94,13 @@ export class LambdaHandler extends PushHandler {
 const groupOf = ({ eventSourceARN, attributes }) =>
   String(eventSourceARN ?? '').endsWith('.fifo') ? String(attributes?.MessageGroupId ?? '') : undefined;
 
-function grouped(records) {
-  const groups = new Map();
+/** The messages of a batch in lines, which run beside each other: a line per FIFO group, and one per other message. */
+function linesOf(records) {
+  const lines = new Map();
   for (const record of records) {
-    const group = groupOf(record);
-    if (groups.has(group)) groups.get(group).push(record);
-    else groups.set(group, [record]);
+    const line = groupOf(record) ?? record;
+    if (lines.has(line)) lines.get(line).push(record);
+    else lines.set(line, [record]);
   }
-  return groups;
+  return [...lines.values()];
 }
