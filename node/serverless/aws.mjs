@@ -3,7 +3,7 @@ import errors from '#core/errors';
 import outcomes from '#core/outcome';
 import { fromBase64 } from './bytes.mjs';
 import { Deadline } from './deadline.mjs';
-import { deliveryOf, read } from './delivery.mjs';
+import { deliveryOf, isObject, read } from './delivery.mjs';
 import { answered, comesAgain, throwFailure } from './ended.mjs';
 import { PushHandler } from './push.mjs';
 
@@ -17,7 +17,7 @@ export class LambdaHandler extends PushHandler {
   handleDirect = (event, context) => this.#handleDirect(event, context);
 
   #handle(event, context) {
-    if (event === null || typeof event !== 'object' || Array.isArray(event)) {
+    if (!isObject(event)) {
       throw new errors.OJSValidationError(
         'the event must be an object: of SQS, a function URL, API Gateway, EventBridge, or a job',
         { code: 'invalid_request' },
