@@ -3,6 +3,7 @@ import platform from '#core/platform';
 import { fromBase64 } from './bytes.mjs';
 import { deliveryOf, invalid, read } from './delivery.mjs';
 import { throwFailure } from './ended.mjs';
+import { withDefaults } from './handler.mjs';
 import { PushHandler } from './push.mjs';
 
 /** See index.d.mts. */
@@ -11,8 +12,7 @@ export class GoogleHandler extends PushHandler {
     // First-generation functions say their limit in the environment.
     const said = Number(platform.variables().FUNCTION_TIMEOUT_SEC);
     const limit = said > 0 ? { timeout: said * 1000 } : {};
-    if (typeof worker?.calls === 'function') super(worker, { ...limit, ...settings });
-    else super({ ...limit, ...worker });
+    super(...withDefaults(limit, worker, settings));
   }
 
   /**

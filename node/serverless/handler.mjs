@@ -35,6 +35,15 @@ const SETTINGS = [
   'clock',
 ];
 
+const isWorker = (given) => typeof given?.calls === 'function';
+
+/** The settings among the arguments of a constructor, which takes a worker before them, or settings alone. */
+export const settingsOf = (worker, settings) => (isWorker(worker) ? settings : (worker ?? settings));
+
+/** The arguments of a constructor, with defaults for what the settings leave out. */
+export const withDefaults = (defaults, worker, settings) =>
+  isWorker(worker) ? [worker, { ...defaults, ...settings }] : [{ ...defaults, ...worker }];
+
 /** See index.d.mts. */
 export class FunctionHandler {
   #registered = new Map();
@@ -45,8 +54,7 @@ export class FunctionHandler {
   #given;
 
   constructor(worker, settings = {}) {
-    // A worker has calls(); anything else are settings.
-    const [of, options] = typeof worker?.calls === 'function' ? [worker, settings] : [undefined, worker ?? settings];
+    const options = settingsOf(worker, settings);
     const unknown = Object.keys(options).find((name) => !SETTINGS.includes(name));
     if (unknown !== undefined)
       throw new errors.OJSValidationError(`unknown setting '${unknown}'; there are ${SETTINGS.join(', ')}`);
@@ -57,13 +65,13 @@ export class FunctionHandler {
       );
     if (!['fail', 'release'].includes(unknownTypes))
       throw new errors.OJSValidationError(`unknownTypes is 'fail' or 'release', got ${String(unknownTypes)}`);
-    this.#worker = of;
+    this.#worker = isWorker(worker) ? worker : undefined;
     this.#settings = options;
     this.margin = safetyMargin;
     this.logger = logger;
     this.releasesUnknown = unknownTypes === 'release';
     /** Runs around every handler. */
-    this.middleware = of?.middleware ?? new layers.MiddlewareChain();
+    this.middleware = this.#worker?.middleware ?? new layers.MiddlewareChain();
   }
 
   register(type, handler) {

@@ -5,7 +5,7 @@ import outcomes from '#core/outcome';
 import { collected } from './body.mjs';
 import { Deadline } from './deadline.mjs';
 import { deliveryOf, read } from './delivery.mjs';
-import { FunctionHandler } from './handler.mjs';
+import { FunctionHandler, settingsOf } from './handler.mjs';
 import { Replays } from './replays.mjs';
 import { digest, verify } from './signature.mjs';
 
@@ -49,7 +49,7 @@ export class PushHandler extends FunctionHandler {
   #clock;
   #replays;
 
-  constructor(worker, settings) {
+  constructor(worker, settings = {}) {
     super(worker, settings);
     const {
       unsigned = false,
@@ -57,7 +57,7 @@ export class PushHandler extends FunctionHandler {
       timeout,
       clock = () => Date.now(),
       signingSecret,
-    } = (typeof worker?.calls === 'function' ? settings : (worker ?? settings)) ?? {};
+    } = settingsOf(worker, settings);
     if (unsigned && signingSecret !== undefined)
       throw new errors.OJSValidationError(
         'unsigned checks no signature, and there is a signingSecret: leave one of them out',
