@@ -96,12 +96,13 @@ export class FunctionHandler {
 
   /** One function per job type, out of the handler and the middleware. */
   calls() {
-    if (this.#calls === undefined) {
-      const frozen = this.#worker === undefined ? this.middleware.freeze() : [];
-      const wrapped = [...this.#registered].map(([type, handler]) => [type, handlers.wrap(frozen, handler)]);
-      this.#calls = this.#worker?.calls() ?? new Map(wrapped);
-    }
+    this.#calls ??= this.#worker?.calls() ?? this.#composed();
     return this.#calls;
+  }
+
+  #composed() {
+    const frozen = this.middleware.freeze();
+    return new Map([...this.#registered].map(([type, handler]) => [type, handlers.wrap(frozen, handler)]));
   }
 
   /** Server, keys and secrets: of the settings, else of the environment, which edge runtimes pass with each call. */
@@ -113,8 +114,8 @@ export class FunctionHandler {
       headers,
       fetch,
       encryptionKeys = env.OJS_ENCRYPTION_KEYS,
+      signingSecret = env.OJS_SIGNING_SECRET,
     } = this.#settings;
-    const { signingSecret = env.OJS_SIGNING_SECRET } = this.#settings;
     const secrets = typeof signingSecret === 'string' ? signingSecret.split(',') : [...(signingSecret ?? [])];
     this.#given = {
       env,
