@@ -4,7 +4,7 @@ import outcomes from '#core/outcome';
 import { fromBase64 } from './bytes.mjs';
 import { Deadline } from './deadline.mjs';
 import { deliveryOf, isObject, read } from './delivery.mjs';
-import { answered, comesAgain, throwFailure } from './ended.mjs';
+import { answered, comesAgain } from './ended.mjs';
 import { PushHandler } from './push.mjs';
 
 /** See index.d.mts. */
@@ -77,9 +77,7 @@ export class LambdaHandler extends PushHandler {
 
   async #handleEventBridge(event, context) {
     const delivery = deliveryOf(event.detail);
-    const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
-    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
-    return answered(delivery, outcome);
+    return answered(delivery, await this.finish(delivery, Deadline.ofLambda(context, this.margin)));
   }
 
   async #handleDirect(event, context) {

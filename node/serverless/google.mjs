@@ -2,7 +2,6 @@
 import platform from '#core/platform';
 import { fromBase64 } from './bytes.mjs';
 import { deliveryOf, invalid, read } from './delivery.mjs';
-import { throwFailure } from './ended.mjs';
 import { withDefaults } from './handler.mjs';
 import { PushHandler } from './push.mjs';
 
@@ -20,9 +19,7 @@ export class GoogleHandler extends PushHandler {
    * outcome.
    */
   async handleCloudEvent(event) {
-    const delivery = deliveryOf(dataOf(event));
-    const outcome = await this.run(delivery, { deadline: this.within() });
-    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
+    await this.finish(deliveryOf(dataOf(event)), this.within());
   }
 }
 

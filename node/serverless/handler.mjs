@@ -8,6 +8,7 @@ import outcomes from '#core/outcome';
 import platform from '#core/platform';
 import { Unreadable, decrypted, keysOf } from './codec.mjs';
 import { leaseOf } from './delivery.mjs';
+import { throwFailure } from './ended.mjs';
 import { FunctionLink } from './link.mjs';
 import { Server } from './server.mjs';
 
@@ -191,6 +192,16 @@ export class FunctionHandler {
       this.logger.error(`ojs: the outcome of job ${delivery.id} did not reach the server: ${error.message}`);
       return false;
     }
+  }
+
+  /**
+   * Runs a job that a platform has brought, and reports its outcome. Throws DeliveryFailedError when the job has failed
+   * and no server has stored that.
+   */
+  async finish(delivery, deadline) {
+    const outcome = await this.run(delivery, { deadline });
+    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
+    return outcome;
   }
 
   /**
