@@ -77,14 +77,15 @@ export class LambdaHandler extends PushHandler {
 
   async #handleEventBridge(event, context) {
     const delivery = deliveryOf(event.detail);
-    return answered(delivery, await this.finish(delivery, Deadline.ofLambda(context, this.margin)));
+    const outcome = await this.finish(delivery, Deadline.ofLambda(context, this.margin));
+    return answered(outcome, { job_id: delivery.id });
   }
 
   async #handleDirect(event, context) {
     const delivery = deliveryOf(event);
     const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
     await this.report(delivery, outcome);
-    return answered(delivery, outcome);
+    return answered(outcome, { job_id: delivery.id });
   }
 }
 

@@ -1,10 +1,10 @@
 // Push deliveries: signed requests of a server, each with one job. Any framework can pass them on.
 import errors from '#core/errors';
 import json from '#core/json';
-import outcomes from '#core/outcome';
 import { collected } from './body.mjs';
 import { Deadline } from './deadline.mjs';
 import { deliveryOf, read } from './delivery.mjs';
+import { answered } from './ended.mjs';
 import { FunctionHandler, settingsOf } from './handler.mjs';
 import { Replays } from './replays.mjs';
 import { digest, verify } from './signature.mjs';
@@ -33,12 +33,6 @@ function finder(headers) {
       .map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(',') : String(value)]),
   );
   return (name) => lower.get(name.toLowerCase());
-}
-
-/** The answer to a push delivery with this outcome. */
-export function pushed(outcome) {
-  const [path, members] = outcomes.reported(outcome);
-  return answerOf(200, { status: path === '/workers/ack' ? 'completed' : 'failed', ...members });
 }
 
 /** See index.d.mts. */
@@ -92,7 +86,7 @@ export class PushHandler extends FunctionHandler {
     // The header with the delivery's id is not signed, the body is.
     const key = delivery.deliveryId ?? (await digest(raw));
     return this.#replays.once(key, async () =>
-      pushed(await this.run(delivery, { deadline: deadline ?? this.within(), env })),
+      answerOf(200, answered(await this.run(delivery, { deadline: deadline ?? this.within(), env }))),
     );
   }
 
