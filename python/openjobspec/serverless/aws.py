@@ -12,7 +12,7 @@ from .._outcome import COMPLETED
 from ..errors import OJSValidationError
 from ._deadline import Deadline
 from ._delivery import Delivery
-from ._ended import answered, comes_again, raise_failure
+from ._ended import answered, comes_again
 from .push import PushHandler
 
 logger = logging.getLogger("openjobspec.serverless")
@@ -99,10 +99,7 @@ class LambdaHandler(PushHandler):
         and no server has it: then Lambda calls the function again.
         """
         delivery = Delivery.of(event.get("detail"))
-        outcome = self.run(delivery, Deadline.of_lambda(context, self._margin))
-        if not self.report(delivery, outcome):
-            raise_failure(outcome)
-        return answered(delivery, outcome)
+        return answered(delivery, self._finish(delivery, Deadline.of_lambda(context, self._margin)))
 
     def handle_direct(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
         """Runs the job that the event is, and returns ``{"status", "job_id"}`` with its ``result`` or ``error``."""

@@ -7,9 +7,7 @@ import binascii
 import os
 from typing import Any, Mapping
 
-from ._deadline import Deadline
 from ._delivery import Delivery, invalid
-from ._ended import raise_failure
 from .push import PushHandler
 
 
@@ -45,10 +43,7 @@ class GoogleHandler(PushHandler):
         Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server has it: Pub/Sub
         delivers it again. Its acknowledgement deadline must be ten seconds longer than ``timeout``.
         """
-        delivery = Delivery.of(_data(event))
-        deadline: Deadline | None = self._within(None)
-        if not self.report(delivery, outcome := self.run(delivery, deadline)):
-            raise_failure(outcome)
+        self._finish(Delivery.of(_data(event)), self._within())
 
 
 def _data(event: Any) -> Any:

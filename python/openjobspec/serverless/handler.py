@@ -30,6 +30,7 @@ from ..worker import Worker
 from . import _attempt
 from ._deadline import Deadline
 from ._delivery import Delivery
+from ._ended import raise_failure
 from ._link import FunctionLink
 
 logger = logging.getLogger("openjobspec.serverless")
@@ -172,6 +173,15 @@ class FunctionHandler:
         return job.state not in runnable or job.attempt > delivery.attempt
 
     # --- inside ---
+
+    def _finish(self, delivery: Delivery, deadline: Deadline | None) -> Outcome:
+        """Runs a job that a platform has brought, and reports its outcome. Raises DeliveryFailedError when the job has
+        failed and no server has stored that.
+        """
+        outcome = self.run(delivery, deadline)
+        if not self.report(delivery, outcome):
+            raise_failure(outcome)
+        return outcome
 
     @property
     def _server(self) -> Client:

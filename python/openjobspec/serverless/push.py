@@ -158,7 +158,7 @@ class PushHandler(FunctionHandler):
                                      "unsigned=True trusts every request")  # fmt: skip
         verify_webhook(body, headers, self._secrets, self._tolerance, self.clock())
 
-    def _within(self, deadline: Deadline | None) -> Deadline | None:
+    def _within(self, deadline: Deadline | None = None) -> Deadline | None:
         return Deadline(self._timeout, self._margin) if deadline is None and self._timeout is not None else deadline
 
 
