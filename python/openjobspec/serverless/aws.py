@@ -99,14 +99,15 @@ class LambdaHandler(PushHandler):
         and no server has it: then Lambda calls the function again.
         """
         delivery = Delivery.of(event.get("detail"))
-        return answered(delivery, self._finish(delivery, Deadline.of_lambda(context, self._margin)))
+        outcome = self._finish(delivery, Deadline.of_lambda(context, self._margin))
+        return answered(outcome, job_id=delivery.id)
 
     def handle_direct(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
         """Runs the job that the event is, and returns ``{"status", "job_id"}`` with its ``result`` or ``error``."""
         delivery = Delivery.of(event)
         outcome = self.run(delivery, Deadline.of_lambda(context, self._margin))
         self.report(delivery, outcome)
-        return answered(delivery, outcome)
+        return answered(outcome, job_id=delivery.id)
 
     def _settled(self, record: Mapping[str, Any], deadline: Deadline) -> bool:
         """Runs the job of one message; false when SQS shall deliver it again."""

@@ -9,11 +9,11 @@ import time
 from concurrent.futures import Future
 from typing import Any, Awaitable, Callable, Iterable, Mapping
 
-from .._outcome import Outcome, reported
 from ..errors import OJSValidationError, UntrustedWebhookError
 from ..webhooks import verify_webhook
 from ._deadline import Deadline
 from ._delivery import Delivery
+from ._ended import answered
 from ._replays import Replays
 from .handler import FunctionHandler
 from .http import MAX_BODY, Answer
@@ -79,7 +79,7 @@ class PushHandler(FunctionHandler):
         delivery, key, answer, is_first = found
         if is_first:
             with self._replays.settling(key, answer) as settle:
-                settle(pushed(self.run(delivery, self._within(deadline))))
+                settle(Answer.of(200, answered(self.run(delivery, self._within(deadline)))))
         return answer.result()
 
     async def answer_async(
@@ -92,7 +92,7 @@ class PushHandler(FunctionHandler):
         delivery, key, answer, is_first = found
         if is_first:
             with self._replays.settling(key, answer) as settle:
-                settle(pushed(await self.run_async(delivery, self._within(deadline))))
+                settle(Answer.of(200, answered(await self.run_async(delivery, self._within(deadline)))))
         # A request that is given up must not cancel the answer that others wait for.
         return await asyncio.shield(asyncio.wrap_future(answer))
 
@@ -167,10 +167,3 @@ _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 405: "Method Not
 
 def _too_large() -> Answer:
     return Answer.error(413, "payload_too_large", f"a push delivery has at most {MAX_BODY} bytes")
-
-
-def pushed(outcome: Outcome) -> Answer:
-    """The answer to a push delivery with this outcome."""
-    path, members = reported(outcome)
-    status = "completed" if path == "/workers/ack" else "failed"
-    return Answer.of(200, {"status": status, **members})
