@@ -8,10 +8,11 @@ import threading
 from contextvars import Context
 
 from .._lanes import _start
-from .._outcome import COMPLETED, FAILED, Outcome, failure, stopped, success
+from .._outcome import COMPLETED, Outcome, failure, refused, stopped, success
 from .._plan import Plan
 from .._portal import Threads, run_on
 from ..context import CancelReason, JobContext
+from ..errors import OJSError
 from ._link import FunctionLink
 
 #: What a handler that was asked to stop gets to end in order, in seconds. It is a part of the margin before the
@@ -100,4 +101,4 @@ def _late(outcome: Outcome) -> Outcome:
 
 def _timed_out() -> Outcome:
     message = "The attempt took longer than its timeout_ms, or than the platform allows."
-    return (0, FAILED, ("timeout", "Timeout", message, True, None, []))
+    return refused(OJSError(message, code="timeout", retryable=True), kind="Timeout")
