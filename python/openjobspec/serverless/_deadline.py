@@ -37,4 +37,4 @@ class Deadline:
     @property
     def passed(self) -> bool:
         """Whether there is no time left."""
-        return self._end is not None and self._end <= self._clock()
+        return self.left() == 0
