@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 from typing import Any, Mapping
 
@@ -56,5 +55,5 @@ def _data(event: Any) -> Any:
         return found
     try:
         return Delivery.read(base64.b64decode(message.get("data") or "", validate=True))
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise invalid("'data' of the Pub/Sub message is not base64") from None
