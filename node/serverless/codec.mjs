@@ -12,7 +12,7 @@ const MARKERS = ['ojs_encoded', '_encrypted', 'ojs.encryption.encrypted'];
 const KEY_IDS = ['ojs.codec.key_id', '_encryption_key_id', 'ojs_key_id', 'ojs.encryption.key_id'];
 const NONCES = ['ojs.codec.nonce', 'ojs_nonce', 'ojs.encryption.nonce'];
 const ENCODINGS = 'ojs.codec.encodings';
-/** What arguments may have when they are decompressed, in bytes. */
+/** The most bytes that decompressed arguments may have. */
 const MOST = 16 * 1024 * 1024;
 const NONCE = 12;
 const TAG = 16;

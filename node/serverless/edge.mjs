@@ -47,7 +47,7 @@ export class CloudflareHandler extends PushHandler {
 export class VercelHandler extends PushHandler {
   constructor(worker, settings) {
     super(...withDefaults({ timeout: VERCEL }, worker, settings));
-    // `export const POST = handler.fetch`: the second argument is none of variables.
+    // For `export const POST = handler.fetch`: Vercel's second argument does not have variables.
     this.fetch = (request) => super.fetch(request);
   }
 }

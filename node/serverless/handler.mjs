@@ -1,4 +1,4 @@
-// The handlers of a worker, run by a function: one job at a time, without a worker that asks for jobs.
+// The handlers of a worker, run by a function: one job at a time, without a worker that fetches jobs.
 import contexts from '#core/context';
 import errors from '#core/errors';
 import handlers from '#core/handlers';
@@ -15,8 +15,8 @@ import { Server } from './server.mjs';
 /** The number of `timed_out` in the core's table of reasons. */
 const TIMED_OUT = 2;
 /**
- * What a handler that was asked to stop gets to end in order, in milliseconds. It is a part of the margin before the
- * platform's limit.
+ * How long a handler that was asked to stop may take to end, in milliseconds. This time is part of the margin before
+ * the platform's limit.
  */
 const WIND_UP = 1000;
 
@@ -51,7 +51,7 @@ export class FunctionHandler {
   #worker;
   #calls;
   #settings;
-  // Of the environment that the latest call came with: connections and keys, nothing of a job.
+  // Server, keys and secrets for the environment of the latest call. Nothing of a job.
   #given;
 
   constructor(worker, settings = {}) {
@@ -166,8 +166,8 @@ export class FunctionHandler {
   }
 
   /**
-   * Reports the outcome of a job that a queue has brought. Resolves to whether the server has it: one that answers that
-   * the job is settled, or another worker's by now, counts as having it.
+   * Reports the outcome of a job that a queue has brought. Resolves to whether the server has it. A server that
+   * answers that the job is settled, or that another worker has it by now, counts as having the outcome.
    */
   async report(delivery, outcome, env) {
     const { server } = this.given(env);

@@ -9,7 +9,7 @@ import { FunctionHandler, settingsOf } from './handler.mjs';
 import { Replays } from './replays.mjs';
 import { digest, verify } from './signature.mjs';
 
-/** What a request may have in bytes. A job has 1 MiB of arguments at most. */
+/** The most bytes of a request's body. A job has 1 MiB of arguments at most. */
 export const MAX_BODY = 6 * 1024 * 1024;
 
 const answerOf = (status, body, headers = {}) => ({

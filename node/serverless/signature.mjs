@@ -37,7 +37,7 @@ async function fits(keys, given, message) {
     const imported = await platform.webcrypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, [
       'verify',
     ]);
-    // All pairs, also behind one that fits: the time says nothing about which it was.
+    // All pairs are compared, also after one that fits, so that the time does not show which one it was.
     for (const signature of given)
       any = (await platform.webcrypto.subtle.verify('HMAC', imported, signature, message)) || any;
   }

@@ -31,8 +31,9 @@ class LambdaHandler(PushHandler):
 
         lambda_handler = handler.handle_sqs   # or `handler` itself, which looks at the event
 
-    Outcomes of jobs that SQS, EventBridge or a direct call has brought go to the server ``ojs_url``. Without one the
-    answer to the queue is all there is. A run ends ``safety_margin`` seconds before the function's own time-out.
+    Outcomes of jobs that SQS, EventBridge or a direct call has brought go to the server ``ojs_url``. Without a
+    server, only the answer to the queue tells what became of them. A run ends ``safety_margin`` seconds before the
+    function's own time-out.
     """
 
     def __call__(self, event: Any, context: Any = None) -> Any:

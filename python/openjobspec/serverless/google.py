@@ -23,7 +23,8 @@ class GoogleHandler(PushHandler):
         def job(event):
             handler.handle_cloudevent(event)
 
-    ``timeout`` is the function's own (``--timeout``), in seconds; first-generation functions say it in the environment.
+    ``timeout`` is the function's own (``--timeout``), in seconds. First-generation functions have it in their
+    environment.
     """
 
     def __init__(self, worker: Any = None, *, timeout: float | None = None, **options: Any) -> None:

@@ -19,7 +19,8 @@ from .handler import FunctionHandler
 from .http import MAX_BODY, Answer
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
-#: Where secrets are looked for that no argument gives; several, separated by commas, while one is being replaced.
+#: The environment variable of the secrets that no argument gives: several, separated by commas, while one is being
+#: replaced.
 VARIABLE = "OJS_SIGNING_SECRET"
 
 
@@ -71,7 +72,7 @@ class PushHandler(FunctionHandler):
 
     def answer(self, method: str, headers: Headers, body: bytes | str, deadline: Deadline | None = None) -> Answer:
         """The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413
-        for what is no push delivery. ``body`` is that of the request byte for byte.
+        for a request that is not a push delivery. ``body`` is that of the request byte for byte.
         """
         found = self._received(method, headers, body)
         if isinstance(found, Answer):
