@@ -9,9 +9,16 @@ const UNCALLED = new Set(['GeneratorFunction', 'AsyncGeneratorFunction']);
 function checkHandler(type, handler) {
   const wrong = (why) => new OJSValidationError(`the handler of '${type}' ${why}`);
   if (typeof handler !== 'function') throw wrong('must be a function, such as async (ctx) => { … ctx.args[0] … }');
-  if (UNCALLED.has(handler.constructor?.name)) throw wrong('is a generator function, which would not run: write async (ctx) => { … }');
-  if (/^class\b/.test(Function.prototype.toString.call(handler))) throw wrong('is a class: pass (ctx) => new TheClass().run(ctx)');
-  if (handler.length > 1) throw wrong(`takes ${handler.length} parameters, and is called with the context alone: write async (ctx) => { const [a, b] = ctx.args; … }`);
+  if (UNCALLED.has(handler.constructor?.name)) {
+    throw wrong('is a generator function, which would not run: write async (ctx) => { … }');
+  }
+  if (/^class\b/.test(Function.prototype.toString.call(handler))) {
+    throw wrong('is a class: pass (ctx) => new TheClass().run(ctx)');
+  }
+  if (handler.length > 1) {
+    const called = `takes ${handler.length} parameters, and is called with the context alone`;
+    throw wrong(`${called}: write async (ctx) => { const [a, b] = ctx.args; … }`);
+  }
 }
 
 /** A layer that forgets to return what next() gave does not lose the result. */

@@ -1,12 +1,11 @@
 // AWS Lambda: SQS, function URLs, API Gateway, EventBridge, and direct invocations.
 import errors from '#core/errors';
 import outcomes from '#core/outcome';
+import { fromBase64 } from './bytes.mjs';
 import { Deadline } from './deadline.mjs';
-import { deliveryOf, read } from './delivery.mjs';
-import { answered, comesAgain, throwFailure } from './ended.mjs';
+import { deliveryOf, isObject, read } from './delivery.mjs';
+import { answered, comesAgain } from './ended.mjs';
 import { PushHandler } from './push.mjs';
-
-const fromBase64 = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
 /** See index.d.mts. */
 export class LambdaHandler extends PushHandler {
@@ -18,7 +17,7 @@ export class LambdaHandler extends PushHandler {
   handleDirect = (event, context) => this.#handleDirect(event, context);
 
   #handle(event, context) {
-    if (event === null || typeof event !== 'object' || Array.isArray(event)) {
+    if (!isObject(event)) {
       throw new errors.OJSValidationError(
         'the event must be an object: of SQS, a function URL, API Gateway, EventBridge, or a job',
         { code: 'invalid_request' },
@@ -33,17 +32,7 @@ export class LambdaHandler extends PushHandler {
   async #handleBatch(event, context) {
     const deadline = Deadline.ofLambda(context, this.margin);
     const records = event.Records ?? [];
-    const groups = grouped(records);
-    // Messages of a FIFO group run one after the other, all others beside each other.
-    const failed = await Promise.all(
-      [...groups].map(([group, messages]) =>
-        group === undefined
-          ? Promise.all(
-              messages.map(async (message) => ((await this.#settled(message, deadline, false)) ? [] : [message])),
-            ).then((all) => all.flat())
-          : this.#runGroup(messages, deadline),
-      ),
-    );
+    const failed = await Promise.all(linesOf(records).map((line) => this.#runLine(line, deadline)));
     const again = new Set(failed.flat());
     return {
       batchItemFailures: records
@@ -52,16 +41,16 @@ export class LambdaHandler extends PushHandler {
     };
   }
 
-  /** The messages of a group that come again: the first that failed, and those behind it. */
-  async #runGroup(messages, deadline) {
+  /** The messages of a line that come again: the first that failed, and those behind it. */
+  async #runLine(messages, deadline) {
     for (const [place, message] of messages.entries()) {
-      if (!(await this.#settled(message, deadline, true))) return messages.slice(place);
+      if (!(await this.#settled(message, deadline))) return messages.slice(place);
     }
     return [];
   }
 
   /** Runs the job of one message; false when SQS shall deliver it again. */
-  async #settled(message, deadline, isOrdered) {
+  async #settled(message, deadline) {
     if (deadline.passed) return false;
     let delivery;
     try {
@@ -74,7 +63,7 @@ export class LambdaHandler extends PushHandler {
     const outcome = await this.run(delivery, { deadline });
     const taken = await this.report(delivery, outcome);
     if (this.given().server === undefined) return outcome.kind === outcomes.COMPLETED;
-    return taken && !(isOrdered && comesAgain(outcome));
+    return taken && (groupOf(message) === undefined || !comesAgain(outcome));
   }
 
   async #handleURL(event, context) {
@@ -88,16 +77,15 @@ export class LambdaHandler extends PushHandler {
 
   async #handleEventBridge(event, context) {
     const delivery = deliveryOf(event.detail);
-    const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
-    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
-    return answered(delivery, outcome);
+    const outcome = await this.finish(delivery, Deadline.ofLambda(context, this.margin));
+    return answered(outcome, { job_id: delivery.id });
   }
 
   async #handleDirect(event, context) {
     const delivery = deliveryOf(event);
     const outcome = await this.run(delivery, { deadline: Deadline.ofLambda(context, this.margin) });
     await this.report(delivery, outcome);
-    return answered(delivery, outcome);
+    return answered(outcome, { job_id: delivery.id });
   }
 }
 
@@ -105,12 +93,13 @@ export class LambdaHandler extends PushHandler {
 const groupOf = ({ eventSourceARN, attributes }) =>
   String(eventSourceARN ?? '').endsWith('.fifo') ? String(attributes?.MessageGroupId ?? '') : undefined;
 
-function grouped(records) {
-  const groups = new Map();
+/** The messages of a batch in lines, which run beside each other: a line per FIFO group, and one per other message. */
+function linesOf(records) {
+  const lines = new Map();
   for (const record of records) {
-    const group = groupOf(record);
-    if (groups.has(group)) groups.get(group).push(record);
-    else groups.set(group, [record]);
+    const line = groupOf(record) ?? record;
+    if (lines.has(line)) lines.get(line).push(record);
+    else lines.set(line, [record]);
   }
-  return groups;
+  return [...lines.values()];
 }

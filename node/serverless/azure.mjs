@@ -1,7 +1,6 @@
 // Azure Functions: HTTP, Service Bus and storage queues.
 import { collected } from './body.mjs';
 import { deliveryOf, read } from './delivery.mjs';
-import { throwFailure } from './ended.mjs';
 import { MAX_BODY, PushHandler } from './push.mjs';
 
 /** See index.d.mts. */
@@ -18,7 +17,6 @@ export class AzureHandler extends PushHandler {
     const delivery = deliveryOf(typeof message === 'string' || message instanceof Uint8Array ? read(message) : message);
     const { deliveryCount, dequeueCount } = context?.triggerMetadata ?? {};
     if (Number(deliveryCount ?? dequeueCount ?? 1) > 1 && (await this.isStale(delivery))) return;
-    const outcome = await this.run(delivery, { deadline: this.within() });
-    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
+    await this.finish(delivery, this.within());
   };
 }

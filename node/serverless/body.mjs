@@ -1,4 +1,5 @@
 // Bytes of streams, read up to a limit.
+import { joined } from './bytes.mjs';
 
 /**
  * The bytes of a stream or another iterable of chunks; undefined, and reading has ended, when there are more than
@@ -13,12 +14,7 @@ export async function collected(chunks, most) {
     if (size > most) return undefined;
     parts.push(part);
   }
-  const bytes = new Uint8Array(size);
-  parts.reduce((at, part) => {
-    bytes.set(part, at);
-    return at + part.length;
-  }, 0);
-  return bytes;
+  return joined(parts);
 }
 
 /** The same; too many bytes are an error. */

@@ -2,12 +2,11 @@
 // handler has saved; with steps it is { "$ojs.state": …, "$ojs.steps": { name: result } }.
 import errors from '#core/errors';
 import json from '#core/json';
+import { isObject } from './delivery.mjs';
 
 const STATE = '$ojs.state';
 const STEPS = '$ojs.steps';
 const MAX_NAME = 255;
-
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 function documentOf(state, steps) {
   // A document of the handler that looks like one with steps is put into one, or it would be read as one.

@@ -5,13 +5,14 @@ import outcomes from '#core/outcome';
 import platform from '#core/platform';
 import errors from '#core/errors';
 import { bounded } from './body.mjs';
+import { fromBase64, fromHex } from './bytes.mjs';
 
 const AES = 'binary/encrypted';
 const MARKERS = ['ojs_encoded', '_encrypted', 'ojs.encryption.encrypted'];
 const KEY_IDS = ['ojs.codec.key_id', '_encryption_key_id', 'ojs_key_id', 'ojs.encryption.key_id'];
 const NONCES = ['ojs.codec.nonce', 'ojs_nonce', 'ojs.encryption.nonce'];
 const ENCODINGS = 'ojs.codec.encodings';
-/** What arguments may have when they are decompressed, in bytes. */
+/** The most bytes that decompressed arguments may have. */
 const MOST = 16 * 1024 * 1024;
 const NONCE = 12;
 const TAG = 16;
@@ -26,15 +27,9 @@ export class Unreadable extends Error {
 
 const malformed = (why) => new Unreadable('x_codec_malformed', `the arguments are marked as encrypted, but ${why}`);
 
-function bytesOf(text) {
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-}
-
 function keyBytes(key) {
   if (typeof key !== 'string') return key;
-  return /^[0-9a-f]{64}$/i.test(key)
-    ? Uint8Array.from(key.match(/../g), (byte) => Number.parseInt(byte, 16))
-    : bytesOf(key);
+  return /^[0-9a-f]{64}$/i.test(key) ? fromHex(key) : fromBase64(key);
 }
 
 /**
@@ -136,7 +131,7 @@ async function undo(keys, { encodings, keyId, nonce }, data) {
 
 function decoded(text, why) {
   try {
-    return bytesOf(text);
+    return fromBase64(text);
   } catch {
     throw malformed(why);
   }

@@ -1,8 +1,8 @@
 // The point in time at which a function has to have answered.
 
 /**
- * A platform's limit less a margin for the answer, both in milliseconds, on a clock that only grows. Of a short limit
- * half is kept as a margin at most: a function with three seconds works one and a half.
+ * A platform's limit less a margin for the answer, both in milliseconds, on a clock that only grows. The margin
+ * is at most half of the limit: a function with three seconds works for one and a half.
  */
 export class Deadline {
   #clock;
@@ -13,7 +13,10 @@ export class Deadline {
     this.#end = limit === undefined ? undefined : clock() + limit - Math.min(margin, limit / 2);
   }
 
-  /** That of an invocation of AWS Lambda; without one where the context does not say (a test of the application's). */
+  /**
+   * The deadline of an invocation of AWS Lambda. It has no limit when the context names none, as in tests of an
+   * application.
+   */
   static ofLambda(context, margin) {
     return new Deadline(context?.getRemainingTimeInMillis?.(), margin);
   }

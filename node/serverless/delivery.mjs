@@ -2,7 +2,8 @@
 import errors from '#core/errors';
 import json from '#core/json';
 
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+/** Whether a value is a JSON object. */
+export const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 const text = (value) => (typeof value === 'string' ? value : undefined);
 
 /** A delivery that cannot be read. */

@@ -1,6 +1,7 @@
 // Cloudflare Workers and Vercel's edge functions.
 import outcomes from '#core/outcome';
 import { deliveryOf, read } from './delivery.mjs';
+import { withDefaults } from './handler.mjs';
 import { PushHandler } from './push.mjs';
 
 /** What Cloudflare allows a consumer of a queue, and Vercel an edge function until it answers, in milliseconds. */
@@ -10,8 +11,7 @@ const VERCEL = 25_000;
 /** See index.d.mts. */
 export class CloudflareHandler extends PushHandler {
   constructor(worker, settings) {
-    if (typeof worker?.calls === 'function') super(worker, { timeout: QUEUE, ...settings });
-    else super({ timeout: QUEUE, ...worker });
+    super(...withDefaults({ timeout: QUEUE }, worker, settings));
     // A Worker exports an object whose members are called alone.
     this.fetch = (request, env) => super.fetch(request, env);
     this.queue = (batch, env) => this.#queue(batch, env);
@@ -46,9 +46,8 @@ export class CloudflareHandler extends PushHandler {
 /** See index.d.mts. */
 export class VercelHandler extends PushHandler {
   constructor(worker, settings) {
-    if (typeof worker?.calls === 'function') super(worker, { timeout: VERCEL, ...settings });
-    else super({ timeout: VERCEL, ...worker });
-    // `export const POST = handler.fetch`: the second argument is none of variables.
+    super(...withDefaults({ timeout: VERCEL }, worker, settings));
+    // For `export const POST = handler.fetch`: Vercel's second argument does not have variables.
     this.fetch = (request) => super.fetch(request);
   }
 }

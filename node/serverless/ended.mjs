@@ -8,10 +8,10 @@ import outcomes from '#core/outcome';
  */
 export class DeliveryFailedError extends errors.OJSError {}
 
-/** The answer to a direct call. */
-export function answered(delivery, outcome) {
+/** The answer to a delivery: `status`, the members of `about`, and `result` or `error`. */
+export function answered(outcome, about = {}) {
   const [path, members] = outcomes.reported(outcome);
-  return { status: path === '/workers/ack' ? 'completed' : 'failed', job_id: delivery.id, ...members };
+  return { status: path === '/workers/ack' ? 'completed' : 'failed', ...about, ...members };
 }
 
 /** Whether the job will run again: a failure that may be tried again, or a job that was given back or put off. */

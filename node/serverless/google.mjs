@@ -1,7 +1,8 @@
 // Google Cloud Functions: HTTP, and CloudEvents of Pub/Sub.
 import platform from '#core/platform';
+import { fromBase64 } from './bytes.mjs';
 import { deliveryOf, invalid, read } from './delivery.mjs';
-import { throwFailure } from './ended.mjs';
+import { withDefaults } from './handler.mjs';
 import { PushHandler } from './push.mjs';
 
 /** See index.d.mts. */
@@ -10,8 +11,7 @@ export class GoogleHandler extends PushHandler {
     // First-generation functions say their limit in the environment.
     const said = Number(platform.variables().FUNCTION_TIMEOUT_SEC);
     const limit = said > 0 ? { timeout: said * 1000 } : {};
-    if (typeof worker?.calls === 'function') super(worker, { ...limit, ...settings });
-    else super({ ...limit, ...worker });
+    super(...withDefaults(limit, worker, settings));
   }
 
   /**
@@ -19,20 +19,18 @@ export class GoogleHandler extends PushHandler {
    * outcome.
    */
   async handleCloudEvent(event) {
-    const delivery = deliveryOf(dataOf(event));
-    const outcome = await this.run(delivery, { deadline: this.within() });
-    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
+    await this.finish(deliveryOf(dataOf(event)), this.within());
   }
 }
 
 function dataOf({ data }) {
   const encoded = data?.message?.data;
   if (encoded === undefined) return data;
-  let text;
+  let body;
   try {
-    text = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
+    body = fromBase64(encoded);
   } catch {
     throw invalid("'data' of the Pub/Sub message is not base64");
   }
-  return read(text);
+  return read(body);
 }

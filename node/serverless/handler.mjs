@@ -1,4 +1,4 @@
-// The handlers of a worker, run by a function: one job at a time, without a worker that asks for jobs.
+// The handlers of a worker, run by a function: one job at a time, without a worker that fetches jobs.
 import contexts from '#core/context';
 import errors from '#core/errors';
 import handlers from '#core/handlers';
@@ -8,14 +8,15 @@ import outcomes from '#core/outcome';
 import platform from '#core/platform';
 import { Unreadable, decrypted, keysOf } from './codec.mjs';
 import { leaseOf } from './delivery.mjs';
+import { throwFailure } from './ended.mjs';
 import { FunctionLink } from './link.mjs';
 import { Server } from './server.mjs';
 
 /** The number of `timed_out` in the core's table of reasons. */
 const TIMED_OUT = 2;
 /**
- * What a handler that was asked to stop gets to end in order, in milliseconds. It is a part of the margin before the
- * platform's limit.
+ * How long a handler that was asked to stop may take to end, in milliseconds. This time is part of the margin before
+ * the platform's limit.
  */
 const WIND_UP = 1000;
 
@@ -35,18 +36,26 @@ const SETTINGS = [
   'clock',
 ];
 
+const isWorker = (given) => typeof given?.calls === 'function';
+
+/** The settings among the arguments of a constructor, which takes a worker before them, or settings alone. */
+export const settingsOf = (worker, settings) => (isWorker(worker) ? settings : (worker ?? settings));
+
+/** The arguments of a constructor, with defaults for what the settings leave out. */
+export const withDefaults = (defaults, worker, settings) =>
+  isWorker(worker) ? [worker, { ...defaults, ...settings }] : [{ ...defaults, ...worker }];
+
 /** See index.d.mts. */
 export class FunctionHandler {
   #registered = new Map();
   #worker;
   #calls;
   #settings;
-  // Of the environment that the latest call came with: connections and keys, nothing of a job.
+  // Server, keys and secrets for the environment of the latest call. Nothing of a job.
   #given;
 
   constructor(worker, settings = {}) {
-    // A worker has calls(); anything else are settings.
-    const [of, options] = typeof worker?.calls === 'function' ? [worker, settings] : [undefined, worker ?? settings];
+    const options = settingsOf(worker, settings);
     const unknown = Object.keys(options).find((name) => !SETTINGS.includes(name));
     if (unknown !== undefined)
       throw new errors.OJSValidationError(`unknown setting '${unknown}'; there are ${SETTINGS.join(', ')}`);
@@ -57,13 +66,13 @@ export class FunctionHandler {
       );
     if (!['fail', 'release'].includes(unknownTypes))
       throw new errors.OJSValidationError(`unknownTypes is 'fail' or 'release', got ${String(unknownTypes)}`);
-    this.#worker = of;
+    this.#worker = isWorker(worker) ? worker : undefined;
     this.#settings = options;
     this.margin = safetyMargin;
     this.logger = logger;
     this.releasesUnknown = unknownTypes === 'release';
     /** Runs around every handler. */
-    this.middleware = of?.middleware ?? new layers.MiddlewareChain();
+    this.middleware = this.#worker?.middleware ?? new layers.MiddlewareChain();
   }
 
   register(type, handler) {
@@ -88,12 +97,13 @@ export class FunctionHandler {
 
   /** One function per job type, out of the handler and the middleware. */
   calls() {
-    if (this.#calls === undefined) {
-      const frozen = this.#worker === undefined ? this.middleware.freeze() : [];
-      const wrapped = [...this.#registered].map(([type, handler]) => [type, handlers.wrap(frozen, handler)]);
-      this.#calls = this.#worker?.calls() ?? new Map(wrapped);
-    }
+    this.#calls ??= this.#worker?.calls() ?? this.#composed();
     return this.#calls;
+  }
+
+  #composed() {
+    const frozen = this.middleware.freeze();
+    return new Map([...this.#registered].map(([type, handler]) => [type, handlers.wrap(frozen, handler)]));
   }
 
   /** Server, keys and secrets: of the settings, else of the environment, which edge runtimes pass with each call. */
@@ -105,8 +115,8 @@ export class FunctionHandler {
       headers,
       fetch,
       encryptionKeys = env.OJS_ENCRYPTION_KEYS,
+      signingSecret = env.OJS_SIGNING_SECRET,
     } = this.#settings;
-    const { signingSecret = env.OJS_SIGNING_SECRET } = this.#settings;
     const secrets = typeof signingSecret === 'string' ? signingSecret.split(',') : [...(signingSecret ?? [])];
     this.#given = {
       env,
@@ -156,8 +166,8 @@ export class FunctionHandler {
   }
 
   /**
-   * Reports the outcome of a job that a queue has brought. Resolves to whether the server has it: one that answers that
-   * the job is settled, or another worker's by now, counts as having it.
+   * Reports the outcome of a job that a queue has brought. Resolves to whether the server has it. A server that
+   * answers that the job is settled, or that another worker has it by now, counts as having the outcome.
    */
   async report(delivery, outcome, env) {
     const { server } = this.given(env);
@@ -182,6 +192,16 @@ export class FunctionHandler {
       this.logger.error(`ojs: the outcome of job ${delivery.id} did not reach the server: ${error.message}`);
       return false;
     }
+  }
+
+  /**
+   * Runs a job that a platform has brought, and reports its outcome. Throws DeliveryFailedError when the job has failed
+   * and no server has stored that.
+   */
+  async finish(delivery, deadline) {
+    const outcome = await this.run(delivery, { deadline });
+    if (!(await this.report(delivery, outcome))) throwFailure(outcome);
+    return outcome;
   }
 
   /**

@@ -78,7 +78,7 @@ export interface PushSettings extends FunctionSettings {
   clock?: () => number;
 }
 
-/** An answer, whatever framework or platform sends it. */
+/** The answer to a request, for every framework and platform. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;

@@ -1,15 +1,15 @@
 // Push deliveries: signed requests of a server, each with one job. Any framework can pass them on.
 import errors from '#core/errors';
 import json from '#core/json';
-import outcomes from '#core/outcome';
 import { collected } from './body.mjs';
 import { Deadline } from './deadline.mjs';
 import { deliveryOf, read } from './delivery.mjs';
-import { FunctionHandler } from './handler.mjs';
+import { answered } from './ended.mjs';
+import { FunctionHandler, settingsOf } from './handler.mjs';
 import { Replays } from './replays.mjs';
 import { digest, verify } from './signature.mjs';
 
-/** What a request may have in bytes. A job has 1 MiB of arguments at most. */
+/** The most bytes of a request's body. A job has 1 MiB of arguments at most. */
 export const MAX_BODY = 6 * 1024 * 1024;
 
 const answerOf = (status, body, headers = {}) => ({
@@ -35,12 +35,6 @@ function finder(headers) {
   return (name) => lower.get(name.toLowerCase());
 }
 
-/** The answer to a push delivery with this outcome. */
-export function pushed(outcome) {
-  const [path, members] = outcomes.reported(outcome);
-  return answerOf(200, { status: path === '/workers/ack' ? 'completed' : 'failed', ...members });
-}
-
 /** See index.d.mts. */
 export class PushHandler extends FunctionHandler {
   #unsigned;
@@ -49,7 +43,7 @@ export class PushHandler extends FunctionHandler {
   #clock;
   #replays;
 
-  constructor(worker, settings) {
+  constructor(worker, settings = {}) {
     super(worker, settings);
     const {
       unsigned = false,
@@ -57,7 +51,7 @@ export class PushHandler extends FunctionHandler {
       timeout,
       clock = () => Date.now(),
       signingSecret,
-    } = (typeof worker?.calls === 'function' ? settings : (worker ?? settings)) ?? {};
+    } = settingsOf(worker, settings);
     if (unsigned && signingSecret !== undefined)
       throw new errors.OJSValidationError(
         'unsigned checks no signature, and there is a signingSecret: leave one of them out',
@@ -92,7 +86,7 @@ export class PushHandler extends FunctionHandler {
     // The header with the delivery's id is not signed, the body is.
     const key = delivery.deliveryId ?? (await digest(raw));
     return this.#replays.once(key, async () =>
-      pushed(await this.run(delivery, { deadline: deadline ?? this.within(), env })),
+      answerOf(200, answered(await this.run(delivery, { deadline: deadline ?? this.within(), env }))),
     );
   }
 

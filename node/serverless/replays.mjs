@@ -21,7 +21,8 @@ export class Replays {
   }
 
   /**
-   * The answer of a delivery: that of its first arrival, else what `run` resolves to. One that rejects is forgotten.
+   * The answer of a delivery: that of its first arrival, else what `run` resolves to. A delivery whose run rejects is
+   * forgotten.
    */
   once(delivery, run) {
     const old = this.#clock() - this.#age;
@@ -48,7 +49,7 @@ export class Replays {
     this.#size += size;
   }
 
-  /** Drops the oldest, as long as it is too old to carry a valid signature, or there is too much. */
+  /** Drops the oldest delivery as long as `isOver` is true for its entry. */
   #forget(isOver) {
     for (const [delivery, entry] of this.#known) {
       if (!isOver(entry)) return;

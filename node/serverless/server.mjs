@@ -2,7 +2,7 @@
 import errors from '#core/errors';
 import json from '#core/json';
 
-/** How often a call is sent while no clear answer comes. The server takes an outcome once. */
+/** How often a call is sent while no answer comes. The server takes an outcome once. */
 const SENDS = 2;
 /** The longest that one call may take, in milliseconds: all sends fit into the margin before the platform's limit. */
 const TIMEOUT = 2_000;

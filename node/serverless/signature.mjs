@@ -2,6 +2,7 @@
 // core/model/src/webhook.rs. Signatures are compared in constant time, by crypto.subtle.verify.
 import errors from '#core/errors';
 import platform from '#core/platform';
+import { fromBase64, fromHex, joined } from './bytes.mjs';
 
 /** Signatures that are compared at most: a header from a stranger must not cost more. */
 const MAX_SIGNATURES = 16;
@@ -12,27 +13,13 @@ const bytesOf = (text) => new TextEncoder().encode(text);
 const untrusted = (reason, message) =>
   new errors.OJSUntrustedWebhookError(`the request is not to be trusted: ${message}`, { details: { reason } });
 
-function joined(...parts) {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  parts.reduce((at, part) => {
-    whole.set(part, at);
-    return at + part.length;
-  }, 0);
-  return whole;
-}
-
-function fromBase64(text) {
+function decoded(text) {
   try {
-    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+    return fromBase64(text);
   } catch {
     return undefined;
   }
 }
-
-const fromHex = (text) =>
-  /^(?:[0-9a-f]{2})*$/i.test(text)
-    ? Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
-    : undefined;
 
 /**
  * By the rules of Standard Webhooks: what stands behind `whsec_`, decoded from base64; where that is not base64, its
@@ -41,7 +28,7 @@ const fromHex = (text) =>
 function standardKey(secret) {
   const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
   // atob() takes text without padding, and other decoders do not.
-  return (text.length % 4 === 0 ? fromBase64(text) : undefined) ?? bytesOf(text);
+  return (text.length % 4 === 0 ? decoded(text) : undefined) ?? bytesOf(text);
 }
 
 async function fits(keys, given, message) {
@@ -50,7 +37,7 @@ async function fits(keys, given, message) {
     const imported = await platform.webcrypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, [
       'verify',
     ]);
-    // All pairs, also behind one that fits: the time says nothing about which it was.
+    // All pairs are compared, also after one that fits, so that the time does not show which one it was.
     for (const signature of given)
       any = (await platform.webcrypto.subtle.verify('HMAC', imported, signature, message)) || any;
   }
@@ -85,7 +72,7 @@ export async function verify(body, header, secrets, tolerance, now) {
       .map((value) => value.trim())
       .filter((value) => value.startsWith('sha256='))
       .map((value) => fromHex(value.slice(7)));
-    await fits(secrets.map(bytesOf), limited(values), joined(bytesOf(`${time}.`), body));
+    await fits(secrets.map(bytesOf), limited(values), joined([bytesOf(`${time}.`), body]));
     return;
   }
   const standard =
@@ -95,8 +82,8 @@ export async function verify(body, header, secrets, tolerance, now) {
   const values = standard
     .split(/\s+/)
     .filter((value) => value.startsWith('v1,'))
-    .map((value) => fromBase64(value.slice(3)));
-  await fits(secrets.map(standardKey), limited(values), joined(bytesOf(`${id}.${time}.`), body));
+    .map((value) => decoded(value.slice(3)));
+  await fits(secrets.map(standardKey), limited(values), joined([bytesOf(`${id}.${time}.`), body]));
 }
 
 const limited = (values) => values.filter((value) => value !== undefined).slice(0, MAX_SIGNATURES);

@@ -39,7 +39,6 @@ let place;
 
 /** One file of a program, made as Cloudflare's and Vercel's own tools do. */
 function bundled(source, format) {
-  place ??= mkdtempSync(path.join(tmpdir(), 'ojs-edge-'));
   const [from, to] = [path.join(place, `${format}.mjs`), path.join(place, `${format}.out.js`)];
   writeFileSync(from, source);
   const { outputFiles, metafile } = edge('esbuild').buildSync({
@@ -61,7 +60,7 @@ function bundled(source, format) {
   return outputFiles[0].text;
 }
 
-before((t) => {
+before(() => {
   place = mkdtempSync(path.join(tmpdir(), 'ojs-edge-'));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(place, 'node_modules'));
 });

@@ -83,7 +83,7 @@ def reported(outcome: Outcome) -> tuple[str, dict[str, Any]]:
 
 
 def refused(error: OJSError, *, kind: str | None = None) -> Outcome:
-    """The job fails before a handler of it has run, with the code of the error."""
+    """The job fails before a handler of it has run, or because its time is up, with the code of the error."""
     about: Any = (_clean(error.code), kind or type(error).__name__, _clean(error.message), error.retryable, None, [])
     return (0, FAILED, about)
 

@@ -263,9 +263,11 @@ class AsyncClient(AsyncOperations):
     # --- tenants ---
 
     def of_tenant(self, tenant: str) -> AsyncClient:
-        """The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's.
+        """The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the
+        tenant's.
 
-        It shares connection and middleware; closing it leaves them open. Raises OJSValidationError for what is no id of a tenant.
+        It shares connection and middleware; closing it leaves them open. Raises OJSValidationError when the text is not
+        the id of a tenant.
         """
         view = copy.copy(self)
         view._transport = self._transport.of_tenant(tenant)

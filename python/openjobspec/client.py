@@ -91,7 +91,8 @@ class Client(Operations):
 
     * ``auth_token``: The bearer token.
     * ``headers``: Further headers of every request.
-    * ``tenant``: The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's.
+    * ``tenant``: The tenant of all requests: the client sees and changes what belongs to it, and its jobs are the
+      tenant's.
     * ``timeout``: For a whole call; a long poll's wait is added.
     * ``connect_timeout``: For connecting.
     * ``max_sends``: How often a request that did not arrive is sent, the first time included.
@@ -304,9 +305,11 @@ class Client(Operations):
     # --- tenants ---
 
     def of_tenant(self, tenant: str) -> Client:
-        """The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's.
+        """The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the
+        tenant's.
 
-        It shares connection and middleware; closing it leaves them open. Raises OJSValidationError for what is no id of a tenant.
+        It shares connection and middleware; closing it leaves them open. Raises OJSValidationError when the text is not
+        the id of a tenant.
 
         >>> with Client("memory:") as client:
         ...     job = client.of_tenant("acme").enqueue("email.send")

@@ -103,8 +103,7 @@ def default_url() -> str:
 
 #: Keyword arguments that set up a connection: of :class:`~openjobspec.Client` and :class:`~openjobspec.Worker`.
 CONNECTION_OPTIONS = ("auth_token", "headers", "tenant", "timeout", "connect_timeout", "max_sends", "ca_file",
-                      "client_cert",
-                      "encryption_keys", "max_response_bytes", "proxy")  # fmt: skip
+                      "client_cert", "encryption_keys", "max_response_bytes", "proxy")  # fmt: skip
 
 
 def unknown_option(name: str, names: Sequence[str]) -> UnknownOptionError:

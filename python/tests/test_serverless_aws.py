@@ -231,6 +231,8 @@ def test_eventbridge_raises_when_no_server_knows_of_the_failure(monkeypatch: pyt
 # --- the real runtime, and a real queue ---
 
 FUNCTION = """
+import asyncio
+
 import openjobspec as ojs
 from openjobspec import serverless
 
@@ -246,8 +248,7 @@ async def send_email(ctx: ojs.JobContext, to: str):
     if to == "fail":
         raise ValueError("boom")
     if to == "wait":
-        while True:
-            await __import__("asyncio").sleep(3600)
+        await asyncio.Event().wait()
     return {"sent": to, "layers": ctx.metadata["layers"]}
 
 lambda_handler = handler

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from pathlib import Path
@@ -105,7 +106,7 @@ def test_the_limit_of_a_first_generation_function_is_known(monkeypatch: pytest.M
 
     @handler.register("email.send")
     async def wait(ctx: ojs.JobContext) -> None:
-        await __import__("asyncio").Event().wait()
+        await asyncio.Event().wait()
 
     body = pushed(job())
     assert json.loads(handler.answer("POST", signed(body), body).body)["error"]["code"] == "timeout"

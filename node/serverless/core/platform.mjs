@@ -23,7 +23,7 @@ const types = {
 /** Text that UTF-8 has a form for. */
 const clean = (value) => new TextDecoder().decode(new TextEncoder().encode(value));
 const isBuffer = () => false;
-/** Random, and no more than that: edge runtimes may have no randomness before the first request. */
+/** Asks for randomness when it is called: edge runtimes may have none before the first request. */
 function randomUUID() {
   return globalThis.crypto.randomUUID();
 }

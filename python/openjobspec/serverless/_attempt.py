@@ -8,13 +8,14 @@ import threading
 from contextvars import Context
 
 from .._lanes import _start
-from .._outcome import COMPLETED, FAILED, Outcome, failure, stopped, success
+from .._outcome import COMPLETED, Outcome, failure, refused, stopped, success
 from .._plan import Plan
 from .._portal import Threads, run_on
 from ..context import CancelReason, JobContext
+from ..errors import OJSError
 from ._link import FunctionLink
 
-#: What a handler that was asked to stop gets to end in order, in seconds. It is a part of the margin before the
+#: How long a handler that was asked to stop may take to end, in seconds. This time is part of the margin before the
 #: platform's limit.
 WIND_UP = 1.0
 
@@ -94,10 +95,10 @@ async def _attempt_async(plan: Plan, ctx: JobContext) -> Outcome:
 
 
 def _late(outcome: Outcome) -> Outcome:
-    """A handler that ended after it was asked to stop: what it has completed counts, all else is its lack of time."""
+    """The outcome of a handler that ended after it was asked to stop: a completed job counts, all else times out."""
     return outcome if outcome[1] == COMPLETED else _timed_out()
 
 
 def _timed_out() -> Outcome:
     message = "The attempt took longer than its timeout_ms, or than the platform allows."
-    return (0, FAILED, ("timeout", "Timeout", message, True, None, []))
+    return refused(OJSError(message, code="timeout", retryable=True), kind="Timeout")

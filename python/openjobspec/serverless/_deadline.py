@@ -11,7 +11,7 @@ Clock = Callable[[], float]
 class Deadline:
     """A platform's limit less a margin for the answer, on a clock that only grows.
 
-    Of a short limit half is kept as a margin at most: a function with three seconds works one and a half.
+    The margin is at most half of the limit: a function with three seconds works for one and a half.
     """
 
     __slots__ = ("_clock", "_end")
@@ -22,8 +22,8 @@ class Deadline:
 
     @classmethod
     def of_lambda(cls, context: Any, margin: float) -> Deadline:
-        """That of an invocation of AWS Lambda; without one where the context does not say (a test of the
-        application's)."""
+        """The deadline of an invocation of AWS Lambda. It has no limit when the context names none, as in tests of an
+        application."""
         remaining = getattr(context, "get_remaining_time_in_millis", None)
         return cls(None if remaining is None else remaining() / 1000, margin)
 
@@ -37,4 +37,4 @@ class Deadline:
     @property
     def passed(self) -> bool:
         """Whether there is no time left."""
-        return self._end is not None and self._end <= self._clock()
+        return self.left() == 0

@@ -19,12 +19,12 @@ class Delivery:
     attempt: int
     #: The job as JSON text.
     envelope: bytes
-    #: What saved state of earlier attempts travels with the job.
+    #: The state that earlier attempts have saved. The job carries it.
     checkpoint: Any = None
-    #: The most that the attempt may take in seconds, None without a limit.
+    #: How long the attempt may take, in seconds; None without a limit.
     timeout: float | None = None
     worker_id: str | None = None
-    #: New for every attempt to push a job; None where another way than push brought it.
+    #: New for every attempt to push a job; None for a job that was not pushed.
     delivery_id: str | None = None
     lease_token: Any = None
 
@@ -46,7 +46,7 @@ class Delivery:
 
     @classmethod
     def of(cls, data: Any) -> Delivery:
-        """The same of JSON that has been read."""
+        """The same for JSON that has been decoded."""
         if not isinstance(data, Mapping):
             raise invalid("the body must be a JSON object with a job")
         job = data.get("job", data)

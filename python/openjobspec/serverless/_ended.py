@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .._outcome import Outcome, reported
-from ._delivery import Delivery
 from .errors import DeliveryFailedError
 
 
-def answered(delivery: Delivery, outcome: Outcome) -> dict[str, Any]:
-    """The answer to a direct call: ``status``, ``job_id``, and ``result`` or ``error``."""
+def answered(outcome: Outcome, **about: str) -> dict[str, Any]:
+    """The answer to a delivery: ``status``, the members of ``about``, and ``result`` or ``error``."""
     path, members = reported(outcome)
-    return {"status": "completed" if path == "/workers/ack" else "failed", "job_id": delivery.id, **members}
+    return {"status": "completed" if path == "/workers/ack" else "failed", **about, **members}
 
 
 def comes_again(outcome: Outcome) -> bool:

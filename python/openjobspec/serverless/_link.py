@@ -16,7 +16,7 @@ logger = logging.getLogger("openjobspec.serverless")
 
 #: ``request(method, path, body)``: one call to the server.
 Request = Callable[[str, str, Any], Any]
-#: What the last report of progress may take beyond the end of its run, in seconds.
+#: How long the last report of progress may take after the end of its run, in seconds.
 _LAST_REPORT = 1.0
 
 

@@ -57,8 +57,8 @@ class Replays:
 
     @contextlib.contextmanager
     def settling(self, delivery: str, answer: Future[Answer]) -> Iterator[Callable[[Answer], None]]:
-        """Around a run, which passes its answer to what this yields. One that raises is forgotten: the next arrival
-        runs again."""
+        """Around a run, which passes its answer to the function that this yields. When the run raises, the delivery is
+        forgotten and runs again at its next arrival."""
 
         def settle(made: Answer) -> None:
             with self._lock:
@@ -84,7 +84,7 @@ class Replays:
         return len(self._known)
 
     def _forget(self, is_over: Callable[[float], bool]) -> None:
-        """Drops the oldest, as long as it is too old to carry a valid signature, or there is too much."""
+        """Drops the oldest delivery as long as ``is_over`` is true for the time at which it arrived."""
         while self._known:
             first, kept = next(iter(self._known.items()))
             if not is_over(kept.since):

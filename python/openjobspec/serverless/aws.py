@@ -12,7 +12,7 @@ from .._outcome import COMPLETED
 from ..errors import OJSValidationError
 from ._deadline import Deadline
 from ._delivery import Delivery
-from ._ended import answered, comes_again, raise_failure
+from ._ended import answered, comes_again
 from .push import PushHandler
 
 logger = logging.getLogger("openjobspec.serverless")
@@ -31,8 +31,9 @@ class LambdaHandler(PushHandler):
 
         lambda_handler = handler.handle_sqs   # or `handler` itself, which looks at the event
 
-    Outcomes of jobs that SQS, EventBridge or a direct call has brought go to the server ``ojs_url``. Without one the
-    answer to the queue is all there is. A run ends ``safety_margin`` seconds before the function's own time-out.
+    Outcomes of jobs that SQS, EventBridge or a direct call has brought go to the server ``ojs_url``. Without a
+    server, only the answer to the queue tells what became of them. A run ends ``safety_margin`` seconds before the
+    function's own time-out.
     """
 
     def __call__(self, event: Any, context: Any = None) -> Any:
@@ -99,17 +100,15 @@ class LambdaHandler(PushHandler):
         and no server has it: then Lambda calls the function again.
         """
         delivery = Delivery.of(event.get("detail"))
-        outcome = self.run(delivery, Deadline.of_lambda(context, self._margin))
-        if not self.report(delivery, outcome):
-            raise_failure(outcome)
-        return answered(delivery, outcome)
+        outcome = self._finish(delivery, Deadline.of_lambda(context, self._margin))
+        return answered(outcome, job_id=delivery.id)
 
     def handle_direct(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
         """Runs the job that the event is, and returns ``{"status", "job_id"}`` with its ``result`` or ``error``."""
         delivery = Delivery.of(event)
         outcome = self.run(delivery, Deadline.of_lambda(context, self._margin))
         self.report(delivery, outcome)
-        return answered(delivery, outcome)
+        return answered(outcome, job_id=delivery.id)
 
     def _settled(self, record: Mapping[str, Any], deadline: Deadline) -> bool:
         """Runs the job of one message; false when SQS shall deliver it again."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ._delivery import Delivery
-from ._ended import raise_failure
 from .push import PushHandler
 
 
@@ -42,5 +41,4 @@ class AzureHandler(PushHandler):
         count = getattr(message, "delivery_count", None) or getattr(message, "dequeue_count", None) or 1
         if count > 1 and self.is_stale(delivery):
             return
-        if not self.report(delivery, outcome := self.run(delivery, self._within(None))):
-            raise_failure(outcome)
+        self._finish(delivery, self._within())

@@ -8,7 +8,7 @@ from ..errors import OJSError
 class DeliveryFailedError(OJSError):
     """The job has failed, and no OJS server has stored the failure: the platform shall deliver the event again.
 
-    Raised where an exception means failure to the platform (EventBridge, Pub/Sub, Service Bus). ``code`` and
+    Raised for platforms that take an exception as a failure (EventBridge, Pub/Sub, Service Bus). ``code`` and
     ``retryable`` are those of the failure.
     """
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 from typing import Any, Mapping
 
-from ._deadline import Deadline
 from ._delivery import Delivery, invalid
-from ._ended import raise_failure
 from .push import PushHandler
 
 
@@ -26,7 +23,8 @@ class GoogleHandler(PushHandler):
         def job(event):
             handler.handle_cloudevent(event)
 
-    ``timeout`` is the function's own (``--timeout``), in seconds; first-generation functions say it in the environment.
+    ``timeout`` is the function's own (``--timeout``), in seconds. First-generation functions have it in their
+    environment.
     """
 
     def __init__(self, worker: Any = None, *, timeout: float | None = None, **options: Any) -> None:
@@ -45,10 +43,7 @@ class GoogleHandler(PushHandler):
         Raises :class:`~openjobspec.serverless.DeliveryFailedError` when it has failed and no server has it: Pub/Sub
         delivers it again. Its acknowledgement deadline must be ten seconds longer than ``timeout``.
         """
-        delivery = Delivery.of(_data(event))
-        deadline: Deadline | None = self._within(None)
-        if not self.report(delivery, outcome := self.run(delivery, deadline)):
-            raise_failure(outcome)
+        self._finish(Delivery.of(_data(event)), self._within())
 
 
 def _data(event: Any) -> Any:
@@ -61,5 +56,5 @@ def _data(event: Any) -> Any:
         return found
     try:
         return Delivery.read(base64.b64decode(message.get("data") or "", validate=True))
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise invalid("'data' of the Pub/Sub message is not base64") from None

@@ -1,4 +1,4 @@
-"""The handlers of a worker, run by a function: one job at a time, without a worker that asks for jobs."""
+"""The handlers of a worker, run by a function: one job at a time, without a worker that fetches jobs."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from ..worker import Worker
 from . import _attempt
 from ._deadline import Deadline
 from ._delivery import Delivery
+from ._ended import raise_failure
 from ._link import FunctionLink
 
 logger = logging.getLogger("openjobspec.serverless")
@@ -47,9 +48,9 @@ class FunctionHandler:
     """Runs the handlers of a worker where a platform calls them. The base of the handlers of each platform.
 
     It has the registry, the middleware, the keys and the errors of a :class:`~openjobspec.Worker`, because it holds
-    one, which is never started. ``worker`` names one whose handlers shall run; without it the handler makes one of its
-    own for the server ``ojs_url`` (``OJS_URL`` in the environment), and takes every option of a worker: ``auth_token``,
-    ``encryption_keys`` and so on::
+    one, which is never started. ``worker`` is the worker whose handlers run; without it the handler makes a worker of
+    its own for the server ``ojs_url`` (``OJS_URL`` in the environment), and takes every option of a worker:
+    ``auth_token``, ``encryption_keys`` and so on::
 
         handler = serverless.LambdaHandler(ojs_url="https://ojs.example.com")
 
@@ -72,13 +73,13 @@ class FunctionHandler:
             )
         if not safety_margin >= 0:
             raise OJSValidationError(f"safety_margin must be zero or more seconds, got {safety_margin!r}")
-        #: Whose handlers run. It is never started.
+        #: The worker whose handlers run. It is never started.
         self.worker = Worker(ojs_url, **options) if worker is None else worker
         self._calls = _own_calls(ojs_url, options) if worker is None else None
         #: Registers the handler of a job type, as :meth:`openjobspec.Worker.register`.
         self.register = self.worker.register
         self._margin = safety_margin
-        # Without a server the answer to the platform is all that says what has become of a job.
+        # Without a server, only the answer to the platform tells what became of a job.
         self._has_server = (
             worker is not None or ojs_url is not None or "transport" in options or bool(os.environ.get("OJS_URL"))
         )
@@ -130,8 +131,8 @@ class FunctionHandler:
     def report(self, delivery: Delivery, outcome: Outcome) -> bool:
         """Reports the outcome of a job that a queue has brought. Returns whether the server has it.
 
-        A server that answers that the job is settled, or another worker's by now, counts as having it. A result that it
-        refuses (too large) is reported as a failure that is not tried again.
+        A server that answers that the job is settled, or that another worker has it by now, counts as having the
+        outcome. A result that the server refuses (too large) is reported as a failure that is not tried again.
         """
         if not self._has_server:
             return False
@@ -173,9 +174,18 @@ class FunctionHandler:
 
     # --- inside ---
 
+    def _finish(self, delivery: Delivery, deadline: Deadline | None) -> Outcome:
+        """Runs a job that a platform has brought, and reports its outcome. Raises DeliveryFailedError when the job has
+        failed and no server has stored that.
+        """
+        outcome = self.run(delivery, deadline)
+        if not self.report(delivery, outcome):
+            raise_failure(outcome)
+        return outcome
+
     @property
     def _server(self) -> Client:
-        """What outcomes are reported with."""
+        """The client that reports outcomes."""
         return self.client if self._calls is None else self._calls
 
     def _send(self, path: str, body: dict[str, Any]) -> None:
@@ -188,7 +198,7 @@ class FunctionHandler:
                     raise
 
     def _begin(self, delivery: Delivery, plans: Plans) -> tuple[Plan, JobContext, FunctionLink]:
-        """Everything up to the first layer of middleware. Raises what a worker would report."""
+        """Prepares a run up to the first layer of middleware. Raises the error that a worker would report."""
         envelope = self._server._transport.decrypted(delivery.envelope)
         try:
             plan = plans[delivery.type]
@@ -235,7 +245,7 @@ class _Runner:
 
 
 def _own_calls(url: str | None, options: Mapping[str, Any]) -> Client:
-    """A client whose calls end in time. It connects when it is first used."""
+    """A client whose calls end before the margin does. It connects when it is first used."""
     given = {name: options[name] for name in (*CONNECTION_OPTIONS, "transport") if name in options}
     return Client(url, **{"timeout": CALL_SECONDS, "max_sends": 1, **given})
 

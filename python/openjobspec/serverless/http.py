@@ -1,4 +1,4 @@
-"""HTTP as functions see it: an answer, whatever framework or platform sends it."""
+"""The answer to an HTTP request, for every framework and platform."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, Mapping
 
 from .._json import dumps
 
-#: What a request may have: above that it is refused before it is read. A job has 1 MiB of arguments at most.
+#: The most bytes of a request's body. A larger request is refused before its job is read. A job has 1 MiB of arguments
+#: at most.
 MAX_BODY = 6 * 1024 * 1024
 
 

@@ -9,17 +9,18 @@ import time
 from concurrent.futures import Future
 from typing import Any, Awaitable, Callable, Iterable, Mapping
 
-from .._outcome import Outcome, reported
 from ..errors import OJSValidationError, UntrustedWebhookError
 from ..webhooks import verify_webhook
 from ._deadline import Deadline
 from ._delivery import Delivery
+from ._ended import answered
 from ._replays import Replays
 from .handler import FunctionHandler
 from .http import MAX_BODY, Answer
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
-#: Where secrets are looked for that no argument gives; several, separated by commas, while one is being replaced.
+#: The environment variable of the secrets that no argument gives: several, separated by commas, while one is being
+#: replaced.
 VARIABLE = "OJS_SIGNING_SECRET"
 
 
@@ -71,7 +72,7 @@ class PushHandler(FunctionHandler):
 
     def answer(self, method: str, headers: Headers, body: bytes | str, deadline: Deadline | None = None) -> Answer:
         """The answer to one request: 200 with the outcome of its job, 401 without a valid signature, 400, 405 or 413
-        for what is no push delivery. ``body`` is that of the request byte for byte.
+        for a request that is not a push delivery. ``body`` is that of the request byte for byte.
         """
         found = self._received(method, headers, body)
         if isinstance(found, Answer):
@@ -79,7 +80,7 @@ class PushHandler(FunctionHandler):
         delivery, key, answer, is_first = found
         if is_first:
             with self._replays.settling(key, answer) as settle:
-                settle(pushed(self.run(delivery, self._within(deadline))))
+                settle(Answer.of(200, answered(self.run(delivery, self._within(deadline)))))
         return answer.result()
 
     async def answer_async(
@@ -92,7 +93,7 @@ class PushHandler(FunctionHandler):
         delivery, key, answer, is_first = found
         if is_first:
             with self._replays.settling(key, answer) as settle:
-                settle(pushed(await self.run_async(delivery, self._within(deadline))))
+                settle(Answer.of(200, answered(await self.run_async(delivery, self._within(deadline)))))
         # A request that is given up must not cancel the answer that others wait for.
         return await asyncio.shield(asyncio.wrap_future(answer))
 
@@ -158,7 +159,7 @@ class PushHandler(FunctionHandler):
                                      "unsigned=True trusts every request")  # fmt: skip
         verify_webhook(body, headers, self._secrets, self._tolerance, self.clock())
 
-    def _within(self, deadline: Deadline | None) -> Deadline | None:
+    def _within(self, deadline: Deadline | None = None) -> Deadline | None:
         return Deadline(self._timeout, self._margin) if deadline is None and self._timeout is not None else deadline
 
 
@@ -167,10 +168,3 @@ _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 405: "Method Not
 
 def _too_large() -> Answer:
     return Answer.error(413, "payload_too_large", f"a push delivery has at most {MAX_BODY} bytes")
-
-
-def pushed(outcome: Outcome) -> Answer:
-    """The answer to a push delivery with this outcome."""
-    path, members = reported(outcome)
-    status = "completed" if path == "/workers/ack" else "failed"
-    return Answer.of(200, {"status": status, **members})
