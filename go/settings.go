@@ -136,7 +136,7 @@ func WithHeader(name, value string) ConnectionOption {
 	return func(c *connection) { c.headers = append(c.headers, name, value) }
 }
 
-// WithClientTenant: the tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the
+// WithClientTenant: the tenant of all requests: the client sees and changes what belongs to it, and its jobs are the
 // tenant's.
 func WithClientTenant(tenant string) ConnectionOption {
 	return func(c *connection) { c.tenant = tenant }

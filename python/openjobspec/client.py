@@ -91,8 +91,7 @@ class Client(Operations):
 
     * ``auth_token``: The bearer token.
     * ``headers``: Further headers of every request.
-    * ``tenant``: The tenant of all requests: the client sees and changes what belongs to it, and its jobs are the
-      tenant's.
+    * ``tenant``: The tenant of all requests: the client sees and changes what belongs to it, and its jobs are the tenant's.
     * ``timeout``: For a whole call; a long poll's wait is added.
     * ``connect_timeout``: For connecting.
     * ``max_sends``: How often a request that did not arrive is sent, the first time included.

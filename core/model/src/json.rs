@@ -186,7 +186,7 @@ pub fn members(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, serde_json::Erro
     crate::envelope::members(text)
 }
 
-/// One member of an object as the text it came in. `None` when the object has none of this name, or `text` is no object.
+/// One member of an object as the text it came in. `None` when there is none of this name, or `text` is no object.
 ///
 /// ```
 /// assert_eq!(ojs_model::json::member(r#"{"type": "mail", "args": [1]}"#, "args"), Some("[1]"));

@@ -43,8 +43,3 @@ pub(crate) fn time(params: &Params, name: &str) -> Result<Option<i64>, OjsError>
     let at = Timestamp::parse(text).map_err(|error| invalid(name, format!("{name} is {error}.")))?;
     Ok(Some(at.as_millis()))
 }
-
-/// A time as JSON, `null` for never.
-pub(crate) fn stamp(millis: i64) -> Value {
-    if millis > 0 { json!(Timestamp::from_millis(millis).to_string()) } else { Value::Null }
-}

@@ -1,5 +1,5 @@
-//! Parts of answers that several routes share: pagination, counts, pressure.
-use ojs_model::JobState;
+//! Parts of answers that several routes share: pagination, counts, pressure, times.
+use ojs_model::{JobState, Timestamp};
 use serde_json::{Value, json};
 
 use crate::store::rows::Counts;
@@ -12,6 +12,11 @@ pub fn pagination(total: usize, limit: usize, offset: usize) -> Value {
         object.insert("next_cursor".into(), json!(next.to_string()));
     }
     object
+}
+
+/// A time as JSON, `null` for never.
+pub(crate) fn stamp(millis: i64) -> Value {
+    if millis > 0 { json!(Timestamp::from_millis(millis).to_string()) } else { Value::Null }
 }
 
 /// 0 is empty, 1 is full; two decimals.

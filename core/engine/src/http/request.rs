@@ -205,12 +205,6 @@ impl Params {
     }
 }
 
-/// Reads an id that has a prefix on the wire, such as `sub_`: one that has another form names nothing.
-pub(crate) fn prefixed_id(resource: &str, prefix: &str, text: &str) -> Result<JobId, OjsError> {
-    let id = text.strip_prefix(prefix).and_then(|id| id.parse().ok());
-    id.ok_or_else(|| OjsError::not_found(resource, text))
-}
-
 /// Reads an id out of a path: one that is no UUIDv7 names nothing.
 pub fn job_id(resource: &str, text: &str) -> Result<JobId, OjsError> {
     text.parse().map_err(|_| OjsError::not_found(resource, text))

@@ -1,5 +1,5 @@
 //! What a client asks for when it registers an address, checked before it is stored.
-use ojs_model::{ErrorCode, OjsError};
+use ojs_model::{ErrorCode, JobId, OjsError};
 use serde_json::{Map, Value, json};
 
 use super::Outgoing;
@@ -11,6 +11,12 @@ const MAX_URL: usize = 2_048;
 const MAX_ENTRIES: usize = 100;
 /// Longest entry of a list, bytes.
 const MAX_ENTRY: usize = 255;
+
+/// Reads an id that has a prefix on the wire, such as `sub_`: one that has another form names nothing.
+pub(crate) fn prefixed_id(resource: &str, prefix: &str, text: &str) -> Result<JobId, OjsError> {
+    let id = text.strip_prefix(prefix).and_then(|id| id.parse().ok());
+    id.ok_or_else(|| OjsError::not_found(resource, text))
+}
 
 /// Refuses what this build cannot send.
 ///

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::features::admin::commands::{GetMaintenance, Maintain};
 use crate::features::admin::records::Maintenance;
-use crate::http::operator::stamp;
+use crate::http::page::stamp;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{parse, read_body};
 use crate::http::terms::invalid;

@@ -2,7 +2,7 @@
 use ojs_model::JobState;
 use serde_json::{Value, json};
 
-use crate::http::operator::stamp;
+use crate::http::page::stamp;
 use crate::kernel::explanation::{Explanation, Reason};
 
 /// An explanation as JSON.

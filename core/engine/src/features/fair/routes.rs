@@ -9,7 +9,7 @@ use crate::features::fair::commands::{DeleteFairness, GetFairness, PutFairness, 
 use crate::features::fair::records::Share;
 use crate::features::fair::weights::{Weights, weight};
 use crate::http::call::Call;
-use crate::http::operator::stamp;
+use crate::http::page::stamp;
 use crate::http::reply::{Failure, Json};
 
 /// The only strategy: jobs of one priority are handed out to keys in proportion to their weights.

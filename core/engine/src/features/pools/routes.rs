@@ -14,7 +14,7 @@ use crate::features::pools::shares::WHOLE;
 use crate::features::statistics::records::{Pace, StatRow};
 use crate::features::statistics::routes::{percentiles, recent};
 use crate::http::call::Call;
-use crate::http::operator::stamp;
+use crate::http::page::stamp;
 use crate::http::reply::{Failure, Json};
 use crate::store::rows::Counts;
 

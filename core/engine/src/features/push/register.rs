@@ -4,11 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::records::EndpointRow;
 use super::routing::{MAX_WEIGHT, Routing};
-use crate::http::operator::stamp;
-use crate::http::request::prefixed_id;
+use crate::http::page::stamp;
 use crate::outgoing::Secret;
 use crate::outgoing::guard::Guard;
-use crate::outgoing::input::{list, truth, web_address};
+use crate::outgoing::input::{list, prefixed_id, truth, web_address};
 
 /// Longest name of a provider, bytes.
 const MAX_PROVIDER: usize = 64;

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::features::versions::records::RouteRow;
 use crate::features::versions::routing::{DeleteRoute, GetRoute, PutRoute, Rule, rules_of};
 use crate::http::call::Call;
-use crate::http::operator::stamp;
+use crate::http::page::stamp;
 use crate::http::reply::{Failure, Json};
 
 /// `GET /admin/routing/{type}`.

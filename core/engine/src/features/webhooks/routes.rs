@@ -21,9 +21,9 @@ use crate::engine::Engine;
 use crate::http::call::Call;
 use crate::http::page::pagination;
 use crate::http::reply::{Failure, Json};
-use crate::http::request::{Params, prefixed_id};
+use crate::http::request::Params;
 use crate::outgoing::Secret;
-use crate::outgoing::input::{check_build, not_null, required, secret_is_rotated};
+use crate::outgoing::input::{check_build, not_null, prefixed_id, required, secret_is_rotated};
 
 /// Largest page.
 const MAX_PAGE: usize = 200;

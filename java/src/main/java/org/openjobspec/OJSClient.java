@@ -397,7 +397,7 @@ public final class OJSClient extends Operations.OfClient implements AutoCloseabl
             return this;
         }
 
-        /** The tenant whose requests these are: it sees and changes what belongs to it, and its jobs are the tenant's. */
+        /** The tenant of all requests: the client sees and changes what belongs to it, and its jobs are the tenant's. */
         public Builder tenant(String tenant) {
             this.tenant = tenant;
             return this;
