@@ -6,7 +6,10 @@ import org.openjobspec.kotlin.core.InternalException
 import org.openjobspec.kotlin.core.environment
 import org.openjobspec.kotlin.core.refuse
 
-/** The native library: every call goes through [call] or [waiting], which turn its errors into exceptions of this package. */
+/**
+ * The native library: every call goes through [call] or [waiting], which turn its errors into exceptions of this
+ * package.
+ */
 internal object Core {
     inline fun <T> call(body: () -> T): T = try {
         body()
@@ -31,7 +34,8 @@ internal object Core {
 }
 
 /** Bytes that the core reads in place: outside of the heap, where nothing moves them. */
-internal fun direct(bytes: ByteArray): ByteBuffer = ByteBuffer.allocateDirect(bytes.size.coerceAtLeast(1)).put(bytes).flip()
+internal fun direct(bytes: ByteArray): ByteBuffer =
+    ByteBuffer.allocateDirect(bytes.size.coerceAtLeast(1)).put(bytes).flip()
 
 internal fun direct(text: String): ByteBuffer = direct(text.encodeToByteArray())
 
@@ -39,5 +43,6 @@ internal fun direct(text: String): ByteBuffer = direct(text.encodeToByteArray())
 internal object Environment {
     fun read(): Map<String, Any?> = of(System.getenv().filterKeys { it.startsWith("OJS_") })
 
-    fun of(variables: Map<String, String>): Map<String, Any?> = Core.call { membersOf(plain(parsed(environment(jsonText(variables))))) }
+    fun of(variables: Map<String, String>): Map<String, Any?> =
+        Core.call { membersOf(plain(parsed(environment(jsonText(variables))))) }
 }

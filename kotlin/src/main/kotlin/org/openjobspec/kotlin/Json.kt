@@ -36,8 +36,8 @@ internal fun given(vararg members: Pair<String, Any?>): Map<String, Any?> {
 }
 
 /**
- * A value as JSON: text, numbers, booleans, null, lists, arrays, maps with text as keys, enums by their names, times in RFC 3339, whatever
- * kotlinx.serialization has a serializer for, and its own `JsonElement`.
+ * A value as JSON: text, numbers, booleans, null, lists, arrays, maps with text as keys, enums by their names, times in
+ * RFC 3339, whatever kotlinx.serialization has a serializer for, and its own `JsonElement`.
  */
 @OptIn(InternalSerializationApi::class, ExperimentalSerializationApi::class)
 internal fun jsonOf(value: Any?): JsonElement = when (value) {
@@ -86,9 +86,16 @@ internal fun jsonText(value: Any?, what: String = "value"): String = try {
 } catch (e: OjsException.Validation) {
     throw OjsException.Validation("$what: ${e.message}", e.about, e)
 } catch (e: SerializationException) {
-    throw OjsException.Validation("$what cannot be written as JSON: ${e.message}", OjsException.About("serialization_error"), e)
+    throw OjsException.Validation(
+        "$what cannot be written as JSON: ${e.message}",
+        OjsException.About("serialization_error"),
+        e,
+    )
 } catch (e: StackOverflowError) {
-    throw OjsException.Validation("$what cannot be written as JSON: it holds itself, or is nested too deep", OjsException.About("serialization_error"))
+    throw OjsException.Validation(
+        "$what cannot be written as JSON: it holds itself, or is nested too deep",
+        OjsException.About("serialization_error"),
+    )
 }
 
 internal fun parsed(text: String): JsonElement = try {
@@ -97,7 +104,10 @@ internal fun parsed(text: String): JsonElement = try {
     throw unexpected("the answer is not JSON: ${e.message}", e)
 }
 
-/** A value in the forms of JSON as Kotlin has them: maps, lists, text, `Long`, `Double` (others where those would lose digits). */
+/**
+ * A value in the forms of JSON as Kotlin has them: maps, lists, text, `Long`, `Double` (others where those would lose
+ * digits).
+ */
 internal fun plain(element: JsonElement): Any? = when (element) {
     is JsonNull -> null
     is JsonObject -> element.mapValuesTo(LinkedHashMap()) { (_, member) -> plain(member) }
@@ -126,7 +136,9 @@ internal fun unexpected(message: String, cause: Throwable? = null): OjsException
 
 @Suppress("UNCHECKED_CAST") // plain() makes such maps
 internal fun membersOf(value: Any?): Map<String, Any?> =
-    value as? Map<String, Any?> ?: throw unexpected("expected an object in the answer, got ${value?.let { it::class.simpleName }}")
+    value as? Map<String, Any?> ?: throw unexpected(
+        "expected an object in the answer, got ${value?.let { it::class.simpleName }}",
+    )
 
 internal fun itemsOf(value: Any?): List<Any?> = value as? List<Any?> ?: emptyList()
 

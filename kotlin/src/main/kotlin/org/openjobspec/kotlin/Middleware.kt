@@ -1,6 +1,9 @@
 package org.openjobspec.kotlin
 
-/** Runs a job: `{ ctx -> … }`. What it returns, unless that is null or `Unit`, is the job's result; what it throws is its failure. */
+/**
+ * Runs a job: `{ ctx -> … }`. What it returns, unless that is null or `Unit`, is the job's result; what it throws is
+ * its failure.
+ */
 public fun interface JobHandler {
     /** Runs one attempt. */
     public suspend operator fun invoke(ctx: JobContext): Any?
@@ -24,7 +27,9 @@ public fun interface EnqueueMiddleware {
     public suspend fun handle(request: JobRequest, next: Enqueue): Job?
 }
 
-/** Named layers around an enqueue or a handler. The first one added is the outermost. It may change until the first job. */
+/**
+ * Named layers around an enqueue or a handler. The first one added is the outermost. It may change until the first job.
+ */
 public class MiddlewareChain<L : Any> internal constructor(private val order: List<String>) {
     private val layers = ArrayList<Pair<String, L>>()
     private var frozen: List<L>? = null
@@ -39,10 +44,12 @@ public class MiddlewareChain<L : Any> internal constructor(private val order: Li
     public fun prepend(name: String, layer: L): MiddlewareChain<L> = insert(name, layer) { 0 }
 
     /** Adds a layer just outside another. */
-    public fun insertBefore(existing: String, name: String, layer: L): MiddlewareChain<L> = insert(name, layer) { index(existing) }
+    public fun insertBefore(existing: String, name: String, layer: L): MiddlewareChain<L> =
+        insert(name, layer) { index(existing) }
 
     /** Adds a layer just inside another. */
-    public fun insertAfter(existing: String, name: String, layer: L): MiddlewareChain<L> = insert(name, layer) { index(existing) + 1 }
+    public fun insertAfter(existing: String, name: String, layer: L): MiddlewareChain<L> =
+        insert(name, layer) { index(existing) + 1 }
 
     /** Takes a layer out. */
     @Synchronized
@@ -82,7 +89,9 @@ public class MiddlewareChain<L : Any> internal constructor(private val order: Li
     private fun index(name: String): Int {
         val index = layers.indexOfFirst { it.first == name }
         if (index >= 0) return index
-        throw OjsException.Middleware("there is no middleware named '$name'; there is: ${names.joinToString().ifEmpty { "none" }}")
+        throw OjsException.Middleware(
+            "there is no middleware named '$name'; there is: ${names.joinToString().ifEmpty { "none" }}",
+        )
     }
 
     private fun checkOpen() {
@@ -102,7 +111,8 @@ private class Once {
 }
 
 /** One call out of layers, outermost first, and what is inside. */
-internal fun composed(layers: List<EnqueueMiddleware>, send: Enqueue): Enqueue = layers.foldRight(send) { layer, inner ->
+internal fun composed(layers: List<EnqueueMiddleware>, send: Enqueue): Enqueue =
+    layers.foldRight(send) { layer, inner ->
     Enqueue { request ->
         val once = Once()
         layer.handle(request) { next ->
@@ -116,7 +126,8 @@ internal fun composed(layers: List<EnqueueMiddleware>, send: Enqueue): Enqueue =
 internal fun composed(layers: List<ExecutionMiddleware>, handler: JobHandler): JobHandler {
     if (layers.isEmpty()) return handler
     // A layer that forgets to return what next gave does not lose the result.
-    val innermost = JobHandler { ctx -> handler(ctx).also { result -> if (result != null && result != Unit) ctx.result = result } }
+    val innermost =
+        JobHandler { ctx -> handler(ctx).also { result -> if (result != null && result != Unit) ctx.result = result } }
     return layers.foldRight(innermost) { layer, inner ->
         JobHandler { ctx ->
             val once = Once()

@@ -30,7 +30,10 @@ public object OjsTesting {
     /** Keeps the jobs of all clients in memory, until it is closed. */
     public fun fake(): Fake = begin(emptyList())
 
-    /** Runs jobs with the handlers of these workers as soon as they are enqueued; what they throw reaches the caller of enqueue. */
+    /**
+     * Runs jobs with the handlers of these workers as soon as they are enqueued; what they throw reaches the caller of
+     * enqueue.
+     */
     public fun inline(vararg workers: OjsWorker): Fake = begin(workers.asList())
 
     private fun begin(inline: List<OjsWorker>): Fake = Fake(inline) { all -= it }.also { all += it }
@@ -40,7 +43,10 @@ public object OjsTesting {
 }
 
 /** What was enqueued while it is active: [OjsTesting.fake]. */
-public class Fake internal constructor(private val inline: List<OjsWorker>, private val end: (Fake) -> Unit) : AutoCloseable {
+public class Fake internal constructor(
+    private val inline: List<OjsWorker>,
+    private val end: (Fake) -> Unit,
+) : AutoCloseable {
     private val recorded = CopyOnWriteArrayList<Job>()
 
     @Volatile
@@ -58,18 +64,23 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
         val answer = Core.call { engine.call(method, path, body, null) }
         val sent = itemsOf(plain(parsed(fakeRecorded(method, path, direct(body ?: ByteArray(0))))))
         sent.forEach { recorded += Job(membersOf(it)) }
-        if (sent.isNotEmpty() && inline.isNotEmpty() && coroutineContext[Draining] == null) drain(*inline.toTypedArray())
+        if (
+            sent.isNotEmpty() && inline.isNotEmpty() && coroutineContext[Draining] == null
+        ) drain(*inline.toTypedArray())
         return answer
     }
 
     /**
-     * The jobs of this type that match: `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are options in the
-     * forms that [job] takes or that the wire has.
+     * The jobs of this type that match: `args`, `id` and `schema` are equal, `meta` is a part of the job's, other
+     * members are options in the forms that [job] takes or that the wire has.
      */
-    public fun enqueued(type: String, vararg wanted: Pair<String, Any?>): List<Job> {
+    public fun enqueued(type: String, vararg wanted: Pair<String, Any?>): List<Job> =
+        matching(mapOf("type" to type) + wanted)
+
+    /** The core decides what matches, as in every language. */
+    internal fun matching(wanted: Map<String, Any?>): List<Job> {
         val jobs = requests
-        val question = jsonText(mapOf("type" to type) + wanted)
-        return Core.call { fakeMatching(jsonText(jobs), question) }.map { jobs[it.toInt()] }
+        return Core.call { fakeMatching(jsonText(jobs), jsonText(wanted)) }.map { jobs[it.toInt()] }
     }
 
     /** Fails unless such a job was enqueued; with [count] unless so many were. Returns them. */
@@ -95,8 +106,8 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
     }
 
     /**
-     * Runs the handlers of the workers on everything that is available, jobs enqueued on the way included; returns how many ran. What a handler
-     * throws is thrown here, after its job was marked as failed.
+     * Runs the handlers of the workers on everything that is available, jobs enqueued on the way included; returns how
+     * many ran. What a handler throws is thrown here, after its job was marked as failed.
      */
     public suspend fun drain(vararg workers: OjsWorker): Int = withContext(Draining()) {
         var ran = 0
@@ -110,7 +121,8 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
     }
 
     private suspend fun next(worker: OjsWorker): Job? {
-        val answer = call("POST", "/workers/fetch", mapOf("queues" to worker.queues, "count" to 1, "worker_id" to "drain"))
+        val answer =
+            call("POST", "/workers/fetch", mapOf("queues" to worker.queues, "count" to 1, "worker_id" to "drain"))
         return Reply.list(answer, "jobs").firstOrNull()?.let { Job(membersOf(it)) }
     }
 
@@ -118,7 +130,8 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
         val link = object : Link {
             override val client = worker.client
         }
-        val ctx = JobContext(link, Entry(0, job.id, job.type, job.queue, job.attempt, jsonText(job).encodeToByteArray()))
+        val ctx =
+            JobContext(link, Entry(0, job.id, job.type, job.queue, job.attempt, jsonText(job).encodeToByteArray()))
         var thrown: Throwable? = null
         val outcome = try {
             val calls = worker.calls()
@@ -128,13 +141,15 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
             thrown = e
             Outcome.failure(ctx, e)
         }
-        val about = given("job_id" to job.id, "lease_token" to job["lease_token"], "worker_id" to "drain") + outcome.members()
+        val about =
+            given("job_id" to job.id, "lease_token" to job["lease_token"], "worker_id" to "drain") + outcome.members()
         call("POST", outcome.path, about)
         if (thrown != null && outcome.kind == Kind.FAILED) throw thrown
     }
 
     private fun noHandler(type: String, known: Set<String>) = NonRetryableException(
-        "No handler is registered for job type '$type'. Registered are: ${known.sorted().joinToString()}; '*' stands for every other type.",
+        "No handler is registered for job type '$type'. Registered are: ${known.sorted().joinToString()}; " +
+            "'*' stands for every other type.",
         "no_handler",
     )
 

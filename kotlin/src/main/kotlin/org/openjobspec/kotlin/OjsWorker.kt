@@ -52,14 +52,17 @@ public class OjsWorker private constructor(
         (defaults["version"] as? String)?.let { versionsOf(type).version = it }
         val queue = defaults["queue"] as? String
         if (queue != null && queue !in queues) {
-            LOG.log(Level.WARNING, "jobs of type '$type' go to the queue '$queue' by default, and this worker asks for $queues only")
+            LOG.log(
+                Level.WARNING,
+                "jobs of type '$type' go to the queue '$queue' by default, and this worker asks for $queues only",
+            )
         }
         return this
     }
 
     /**
-     * Names the ranges of versions that the handler of a job type runs, such as `>=2.0 <4.0`, in place of those that follow from the
-     * `version` among its defaults.
+     * Names the ranges of versions that the handler of a job type runs, such as `>=2.0 <4.0`, in place of those that
+     * follow from the `version` among its defaults.
      */
     @Synchronized
     public fun versions(type: String, vararg ranges: String): OjsWorker {
@@ -69,8 +72,9 @@ public class OjsWorker private constructor(
     }
 
     /**
-     * Registers how arguments of version [from] become those of version [to]; changes are made one after the other, before the middleware and
-     * the handler see the job. One that throws ends the job with the code `version_transform`.
+     * Registers how arguments of version [from] become those of version [to]; changes are made one after the other,
+     * before the middleware and the handler see the job. One that throws ends the job with the code
+     * `version_transform`.
      */
     @Synchronized
     public fun transform(type: String, from: String, to: String, change: ArgsTransform): OjsWorker {
@@ -107,14 +111,18 @@ public class OjsWorker private constructor(
     @Synchronized
     internal fun calls(): Map<String, JobHandler> = composed ?: run {
         val layers = middleware.freeze()
-        handlers.mapValues { (type, handler) -> composed(layers, handler).let { versions[type]?.around(type, it) ?: it } }
+        handlers.mapValues { (type, handler) ->
+            composed(layers, handler).let { versions[type]?.around(type, it) ?: it }
+        }
     }.also { composed = it }
 
     // --- running ---
 
     /** Connects and begins to work. Returns when it does; the process stays alive until the worker is over. */
     public suspend fun start(): OjsWorker {
-        if (handlers.isEmpty()) throw OjsException.Validation("the worker has no handlers: register some before it starts")
+        if (handlers.isEmpty()) throw OjsException.Validation(
+            "the worker has no handlers: register some before it starts",
+        )
         val calls = calls()
         val types = given("types" to (calls.keys - "*").toList(), "fallback" to ("*" in calls))
         val said = if (versions.isEmpty()) emptyMap() else mapOf("versions" to versions.mapValues { it.value.said() })
@@ -142,8 +150,9 @@ public class OjsWorker private constructor(
     }
 
     /**
-     * Works until SIGTERM, SIGINT, [shutdown], or a directive of the server. When the coroutine is cancelled it stops the worker and returns
-     * when that is over: running handlers may finish for the grace period, then they are cancelled and their jobs go back.
+     * Works until SIGTERM, SIGINT, [shutdown], or a directive of the server. When the coroutine is cancelled it stops
+     * the worker and returns when that is over: running handlers may finish for the grace period, then they are
+     * cancelled and their jobs go back.
      */
     public suspend fun run() {
         start()
@@ -157,8 +166,8 @@ public class OjsWorker private constructor(
     }
 
     /**
-     * Stops gracefully: running handlers may finish for [grace] (without it as the settings say), then they are cancelled and their jobs go
-     * back to the queue. Returns when it is over.
+     * Stops gracefully: running handlers may finish for [grace] (without it as the settings say), then they are
+     * cancelled and their jobs go back to the queue. Returns when it is over.
      */
     public suspend fun stop(grace: Duration? = null) {
         if (loop == null) return
@@ -203,13 +212,18 @@ public class OjsWorker private constructor(
 
     internal companion object {
         fun made(client: OjsClient, dispatcher: CoroutineDispatcher?, settings: Map<String, Any?>): OjsWorker {
-            if (itemsOf(settings["queues"]).isEmpty()) throw OjsException.Validation("queues must not be empty: leave it out for the default")
+            if (itemsOf(settings["queues"]).isEmpty()) throw OjsException.Validation(
+                "queues must not be empty: leave it out for the default",
+            )
             return OjsWorker(client, dispatcher, settings)
         }
     }
 }
 
-/** What a worker says about the versions of one job type. Which changes are made is decided by the core; here the functions are called. */
+/**
+ * What a worker says about the versions of one job type. Which changes are made is decided by the core; here the
+ * functions are called.
+ */
 internal class Versions {
     class Change(val from: String, val to: String, val run: ArgsTransform)
 

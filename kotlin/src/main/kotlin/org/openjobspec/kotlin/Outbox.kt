@@ -23,9 +23,10 @@ public class Staged internal constructor(
 )
 
 /**
- * A job runs if, and only if, the transaction that enqueued it commits. The job is a row, written by the application's own JDBC connection in
- * the transaction that is open there; savepoints that are rolled back take their jobs along. A [Relay] sends what is committed. Where the
- * server keeps its jobs in the application's own PostgreSQL the row is the job itself, and no relay is needed: that is found out once.
+ * A job runs if, and only if, the transaction that enqueued it commits. The job is a row, written by the application's
+ * own JDBC connection in the transaction that is open there; savepoints that are rolled back take their jobs along. A
+ * [Relay] sends what is committed. Where the server keeps its jobs in the application's own PostgreSQL the row is the
+ * job itself, and no relay is needed: that is found out once.
  *
  * ```kotlin
  * val outbox = Outbox(client)
@@ -40,17 +41,26 @@ public class Staged internal constructor(
  * @param table the table of the rows
  * @param sameDatabase whether the server shares the database; null finds out
  */
-public class Outbox(private val client: OjsClient, public val table: String = TABLE, private val sameDatabase: Boolean? = null) {
+public class Outbox(
+    private val client: OjsClient,
+    public val table: String = TABLE,
+    private val sameDatabase: Boolean? = null,
+) {
     private var detection: Any? = null
     private var settled: Boolean? = null
 
     /** Makes the table on this connection, or adds what it lacks: for a migration. */
     public suspend fun migrate(connection: Connection): Unit = withContext(Dispatchers.IO) {
-        connection.createStatement().use { statement -> migration(databaseOf(connection), table).forEach(statement::execute) }
+        connection.createStatement().use { statement ->
+            migration(databaseOf(connection), table).forEach(statement::execute)
+        }
     }
 
-    /** Sends a job if, and only if, the outermost transaction of this connection commits. The job has its id already. */
-    public suspend fun enqueueAfterCommit(connection: Connection, request: JobRequest): Job = withContext(Dispatchers.IO) {
+    /**
+     * Sends a job if, and only if, the outermost transaction of this connection commits. The job has its id already.
+     */
+    public suspend fun enqueueAfterCommit(connection: Connection, request: JobRequest): Job =
+        withContext(Dispatchers.IO) {
         if (connection.isReadOnly) throw readOnly(null)
         val staged = stage(connection, request)
         try {
@@ -64,7 +74,10 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         staged.job
     }
 
-    /** Runs the client's enqueue middleware, now, and makes the row of what comes out. What is wrong with the job is thrown now. */
+    /**
+     * Runs the client's enqueue middleware, now, and makes the row of what comes out. What is wrong with the job is
+     * thrown now.
+     */
     public suspend fun stage(connection: Connection, request: JobRequest): Staged = withContext(Dispatchers.IO) {
         val database = databaseOf(connection)
         if (database == "sqlite") refuseSharedFile(connection)
@@ -76,13 +89,16 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
 
     private fun row(request: JobRequest, database: String, inEngine: Boolean): Staged {
         val text = jsonText(request.toJson())
-        val row = Core.call { outboxRow(direct(client.core.encrypted(direct(text))), database, table, "qmark", inEngine) }
+        val row =
+            Core.call { outboxRow(direct(client.core.encrypted(direct(text))), database, table, "qmark", inEngine) }
         val members = membersOf(plain(parsed(text)))
         val job = members - "options" + members.inner("options").orEmpty() + ("id" to row.id)
         return Staged(Job(job), row.sql, row.params)
     }
 
-    /** The jobs not sent yet that this connection sees, its own transaction's included: for tests, which then roll back. */
+    /**
+     * The jobs not sent yet that this connection sees, its own transaction's included: for tests, which then roll back.
+     */
     public suspend fun staged(connection: Connection): List<Job> = withContext(Dispatchers.IO) {
         val database = databaseOf(connection)
         val inEngine = database == "postgresql" && sharesDatabase(connection)
@@ -121,7 +137,12 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
                 }
             }
             (found.exceptionOrNull() as? java.util.concurrent.CancellationException)?.let { throw it }
-            event = given("state" to detection, "event" to name, "value" to found.getOrNull(), "error" to found.exceptionOrNull()?.message)
+            event = given(
+                "state" to detection,
+                "event" to name,
+                "value" to found.getOrNull(),
+                "error" to found.exceptionOrNull()?.message,
+            )
         }
     }
 
@@ -145,7 +166,9 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         val application = connection.metaData.url.orEmpty()
         if (!client.url.startsWith("sqlite:") || !application.startsWith("jdbc:sqlite:")) return
         if (file(client.url.removePrefix("sqlite:")) == file(application.removePrefix("jdbc:sqlite:"))) {
-            val message = "jobs and application share one SQLite file, which two copies of SQLite would destroy: give the jobs a file of their own"
+            val message =
+                "jobs and application share one SQLite file, " +
+                    "which two copies of SQLite would destroy: give the jobs a file of their own"
             throw OjsException.Validation(message)
         }
     }
@@ -155,7 +178,9 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         return runCatching { path.toRealPath() }.getOrDefault(path) // it may not be there yet
     }
 
-    /** What a driver says about a table that is not there, in words that say what to do; other errors stay as they are. */
+    /**
+     * What a driver says about a table that is not there, in words that say what to do; other errors stay as they are.
+     */
     private fun explained(e: SQLException): Exception {
         val missing = e.sqlState in UNDEFINED_TABLE || "no such table: $table" in e.message.orEmpty()
         if (!missing) return e
@@ -164,7 +189,8 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
     }
 
     private fun readOnly(cause: SQLException?): OjsException {
-        val message = "the transaction is read-only and cannot hold a job: make it read-write, or send the job at once (enqueue)"
+        val message =
+            "the transaction is read-only and cannot hold a job: make it read-write, or send the job at once (enqueue)"
         return OjsException.Outbox(message, cause)
     }
 
@@ -175,17 +201,23 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         private val UNDEFINED_TABLE = setOf("42P01", "42S02")
 
         /** The statements that make the table, or add what it lacks: to be run in this order, on one connection. */
-        public fun migration(database: String, table: String = TABLE): List<String> = Core.call { outboxMigration(database, table) }
+        public fun migration(database: String, table: String = TABLE): List<String> =
+            Core.call { outboxMigration(database, table) }
 
-        /** Notifies the nodes of a server on the same database, after a commit; without it they look ten times a second. */
+        /**
+         * Notifies the nodes of a server on the same database, after a commit; without it they look ten times a second.
+         */
         public val NOTIFY: String by lazy { outboxNotify() }
 
         /** `postgresql`, `mysql` (MariaDB too) or `sqlite`; refuses others. */
-        internal fun databaseOf(connection: Connection): String = when (val product = connection.metaData.databaseProductName) {
+        internal fun databaseOf(connection: Connection): String =
+            when (val product = connection.metaData.databaseProductName) {
             "PostgreSQL" -> "postgresql"
             "MySQL", "MariaDB" -> "mysql"
             "SQLite" -> "sqlite"
-            else -> throw OjsException.Validation("no outbox in $product: the database must be PostgreSQL, MySQL, MariaDB or SQLite")
+            else -> throw OjsException.Validation(
+                "no outbox in $product: the database must be PostgreSQL, MySQL, MariaDB or SQLite",
+            )
         }
     }
 }

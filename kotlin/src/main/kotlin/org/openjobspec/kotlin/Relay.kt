@@ -12,7 +12,8 @@ import org.openjobspec.kotlin.core.RelaySettings
 import org.openjobspec.kotlin.core.startRelay
 
 /**
- * Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends. [start] makes one.
+ * Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends.
+ * [start] makes one.
  *
  * ```kotlin
  * Relay.start(client, connections = dataSource::getConnection).use { relay ->
@@ -25,7 +26,10 @@ public class Relay private constructor(private val core: CoreRelay) : AutoClosea
     /** Says that a transaction has committed. Never waits. */
     public fun wake(): Unit = core.wake()
 
-    /** What it has done so far: `leading`, `sent`, `deduplicated`, `refused`, `parked`, `held_up`, `error`; null when it is stopped. */
+    /**
+     * What it has done so far: `leading`, `sent`, `deduplicated`, `refused`, `parked`, `held_up`, `error`; null when it
+     * is stopped.
+     */
     public val status: Map<String, Any?>? get() = plain(parsed(core.status()))?.let(::membersOf)
 
     /** Sends what is committed, for at most [grace], and ends. What is left stays in the table. */
@@ -40,7 +44,8 @@ public class Relay private constructor(private val core: CoreRelay) : AutoClosea
         /**
          * Starts a relay that sends over the client.
          *
-         * @param url of PostgreSQL, MySQL or MariaDB, `postgresql://user:password@host/database`, which the relay reads by itself
+         * @param url of PostgreSQL, MySQL or MariaDB, `postgresql://user:password@host/database`, which the relay reads
+         *   by itself
          * @param connections in place of a URL: opens a connection to a SQLite database, which the relay closes
          * @param migrate makes the table first when it is missing
          */
@@ -54,7 +59,9 @@ public class Relay private constructor(private val core: CoreRelay) : AutoClosea
             retention: Duration? = null,
             migrate: Boolean = false,
         ): Relay {
-            if (batchSize != null && batchSize !in 1..1000) throw OjsException.Validation("batchSize must be 1 to 1000, got $batchSize")
+            if (batchSize != null && batchSize !in 1..1000) throw OjsException.Validation(
+                "batchSize must be 1 to 1000, got $batchSize",
+            )
             val settings = RelaySettings(
                 table = table,
                 url = url,
@@ -64,14 +71,17 @@ public class Relay private constructor(private val core: CoreRelay) : AutoClosea
                 retentionMs = retention?.let { notNegative("retention", it).inWholeMilliseconds.toULong() },
                 migrate = migrate,
             )
-            return Relay(Core.call { startRelay(client.core, settings, connections?.let { Carried(HostDatabase(it)) }) })
+            return Relay(
+                Core.call { startRelay(client.core, settings, connections?.let { Carried(HostDatabase(it)) }) },
+            )
         }
     }
 }
 
 /** Runs the statements of a relay by the application's driver: all of a request in one transaction. */
 private class HostDatabase(private val open: () -> Connection) : Transport {
-    override suspend fun send(method: String, path: String, body: ByteArray?): Transport.Answer = withContext(Dispatchers.IO) {
+    override suspend fun send(method: String, path: String, body: ByteArray?): Transport.Answer =
+        withContext(Dispatchers.IO) {
         val statements = itemsOf(plain(body ?: ByteArray(0))).map(::membersOf)
         Transport.Answer.of(200, open().use { connection -> transaction(connection, statements) })
     }

@@ -20,7 +20,9 @@ import kotlinx.coroutines.job
 import kotlinx.coroutines.launch
 import org.openjobspec.kotlin.core.CoreWorker
 
-/** Outcomes on their way to the core: the first thread hands in its own, and those that other threads bring meanwhile. */
+/**
+ * Outcomes on their way to the core: the first thread hands in its own, and those that other threads bring meanwhile.
+ */
 private class Completions(private val core: CoreWorker) {
     private val done = ConcurrentLinkedQueue<Outcome>()
     private val waiting = AtomicInteger()
@@ -45,7 +47,12 @@ private class Completions(private val core: CoreWorker) {
         val batch = generateSequence { done.poll() }.toList()
         if (batch.isEmpty()) return
         try {
-            Core.call { core.complete(Frames.outcomes(batch, buffer).also { buffer = it }, (busy.sumThenReset() / 1000).toULong()) }
+            Core.call {
+                core.complete(
+                    Frames.outcomes(batch, buffer).also { buffer = it },
+                    (busy.sumThenReset() / 1000).toULong(),
+                )
+            }
         } catch (e: OjsException) {
             // One of them is wrong, and nothing was done: only that one fails.
             batch.forEach(::alone)
@@ -65,7 +72,10 @@ private class Completions(private val core: CoreWorker) {
     }
 }
 
-/** A worker that has been started. One thread pulls jobs, one listens for cancellations; handlers are coroutines of one scope. */
+/**
+ * A worker that has been started. One thread pulls jobs, one listens for cancellations; handlers are coroutines of one
+ * scope.
+ */
 internal class WorkerLoop(
     private val core: CoreWorker,
     private val client: OjsClient,
@@ -177,7 +187,8 @@ internal class WorkerLoop(
     private val link = object : Link {
         override val client get() = this@WorkerLoop.client
 
-        override suspend fun heartbeat(token: Long) = CancelReason.of(Core.call { core.heartbeat(token.toULong()) }.toInt())
+        override suspend fun heartbeat(token: Long) =
+            CancelReason.of(Core.call { core.heartbeat(token.toULong()) }.toInt())
 
         override fun progress(token: Long, report: String) = Core.call { core.progress(token.toULong(), report) }
 

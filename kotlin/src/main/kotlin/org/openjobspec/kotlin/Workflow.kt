@@ -1,6 +1,9 @@
 package org.openjobspec.kotlin
 
-/** A description of jobs that belong together, sent by [OjsClient.workflow]; may be a step of another one. [chain], [group], [batch] make it. */
+/**
+ * A description of jobs that belong together, sent by [OjsClient.workflow]; may be a step of another one. [chain],
+ * [group], [batch] make it.
+ */
 public data class Workflow internal constructor(
     /** `chain`, `group` or `batch`. */
     public val type: String,
@@ -12,7 +15,10 @@ public data class Workflow internal constructor(
     internal val options: Map<String, Any?> = emptyMap(),
 ) : Step {
     init {
-        if (steps.isEmpty()) throw OjsException.Validation("a workflow needs at least one job", OjsException.About("invalid_payload"))
+        if (steps.isEmpty()) throw OjsException.Validation(
+            "a workflow needs at least one job",
+            OjsException.About("invalid_payload"),
+        )
     }
 
     /** The same with a name. */
@@ -36,7 +42,9 @@ public fun chain(vararg steps: Step): Workflow = Workflow("chain", steps.asList(
 /** All at the same time, in no order. */
 public fun group(vararg jobs: Step): Workflow = Workflow("group", jobs.asList())
 
-/** All at the same time; what runs when all jobs of the batch are over, when all have succeeded, when any has failed. */
+/**
+ * All at the same time; what runs when all jobs of the batch are over, when all have succeeded, when any has failed.
+ */
 public fun batch(
     vararg jobs: Step,
     onComplete: JobRequest? = null,
