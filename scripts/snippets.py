@@ -93,7 +93,7 @@ def kotlin(code: str) -> list[str]:
     home = subprocess.run([ROOT / "scripts" / "jdk.sh"], check=True, capture_output=True, text=True).stdout.strip()
     script = """cat > Snippet.kt <<<"$1"
 "$2/bin/java" --sun-misc-unsafe-memory-access=allow -cp "$3" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler \\
-    -no-stdlib -no-reflect -nowarn -cp "$3" -d classes Snippet.kt
+    -jvm-target 17 -no-stdlib -no-reflect -nowarn -cp "$3" -d classes Snippet.kt
 exec "$2/bin/java" --enable-native-access=ALL-UNNAMED -cp "classes:$3" SnippetKt"""
     return ["bash", "-euc", script, "bash", code, home, kotlin_jars()]
 

@@ -21,7 +21,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do properties+=("$1"); shift; done
 classes=target/bench/kotlin
 if ! [ "$classes" -nt benches/kotlin/Noop.kt ]; then
   "$JAVA_HOME/bin/java" --sun-misc-unsafe-memory-access=allow -cp "$jars" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler \
-    -no-stdlib -no-reflect -nowarn -cp "$jars" -d "$classes" benches/kotlin/Noop.kt >&2
+    -jvm-target 17 -no-stdlib -no-reflect -nowarn -cp "$jars" -d "$classes" benches/kotlin/Noop.kt >&2
   touch "$classes"
 fi
 exec "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -cp "$classes:$jars" "${properties[@]}" NoopKt "$2" "$3"
