@@ -40,6 +40,7 @@ mod lease_tokens;
 mod leases;
 mod lifecycle;
 mod limits;
+mod lists;
 mod model;
 mod nodes;
 mod observability;
