@@ -313,9 +313,9 @@ async fn a_late_page_costs_what_the_first_one_does_on_postgres() {
     client.batch_execute("ANALYZE ojs_runs; SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off").await.unwrap();
     let sql = include_str!("../../src/store/postgres/sql/jobs.sql");
     let dialect = Dialect { sign: "$", integer: "::bigint" };
-    let first: i64 = client.query_one("SELECT min(seq) FROM ojs_runs", &[]).await.unwrap().get(0);
+    let late: i64 = client.query_one("SELECT seq FROM ojs_runs ORDER BY seq LIMIT 1 OFFSET 100", &[]).await.unwrap().get(0);
     for known in ["TRUE", "place = 2"] {
-        let deep = ListPlace { key: 0, seq: first + 100 };
+        let deep = ListPlace { key: 0, seq: late };
         for (text, place) in statements(sql, "ojs_runs", "ojs_runs", known, dialect, deep) {
             let (none, no_text) = (None::<i64>, None::<&str>);
             let (limit, step) = (i64::try_from(PER_PAGE).unwrap(), i64::try_from(STEP).unwrap());
