@@ -6,12 +6,14 @@ use crate::Result;
 use crate::ids::Ids;
 use crate::load::{self, QUEUE, enqueue};
 use crate::postgres::Postgres;
-use crate::report::{Better, Figure, Report};
+use crate::report::{Better, Figure, Report, median};
 use crate::scenario::Plan;
 use crate::server::{Server, Store};
 
 /// Jobs of each train.
 const CARS: usize = 100;
+/// How many times as long a claim may take beside trains as in an empty store.
+const MOST: f64 = 1.15;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,19 @@ pub fn run(plan: &Plan, trains: usize, report: &mut Report) -> Result<()> {
     bar.finish_and_clear();
     for (place, of_store) in measured.chunks(3).enumerate() {
         show(report, store(place * 3), of_store, trains);
+    }
+    measured.chunks(3).enumerate().try_for_each(|(place, of_store)| judge(store(place * 3), of_store))
+}
+
+/// Compares a claim beside trains with one in an empty store, the medians of one run's pairs.
+fn judge(store: &str, measured: &[Series]) -> Result<()> {
+    let [empty, beside, _] = measured else { return Ok(()) };
+    let ratio = median(&beside.p50) / median(&empty.p50);
+    if ratio > MOST {
+        return Err(format!(
+            "{store}: a claim beside trains takes {ratio:.2} times as long as in an empty store; {MOST} is the most"
+        )
+        .into());
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::http::reply::{Failure, Json, finish};
 use crate::http::request::Incoming;
 use crate::http::routes::{self, Route};
 use crate::http::tenancy::of_caller;
-use crate::http::{health, manifest, metrics};
+use crate::http::{dialects, health, manifest, metrics};
 use crate::kernel::command::Reset;
 
 impl Engine {
@@ -55,6 +55,8 @@ pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hos
     let metrics = of_caller(&engine, &Method::GET, "/metrics", get(metrics::metrics));
     let all = Router::new()
         .route("/ojs/manifest", open(get(manifest::manifest), "/ojs/manifest"))
+        // The SDK for Java asks for it so, and its HTTP client does not resolve the path.
+        .route("/ojs/v1/../manifest", open(get(manifest::manifest), "/ojs/manifest"))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
         .route("/metrics", guarded(metrics, access.as_ref(), Permission::Inspect))
@@ -76,10 +78,11 @@ fn guarded(route: MethodRouter<Engine>, access: Option<&Arc<Access>>, needs: Per
     }
 }
 
-/// What every exchange has in common: version check, request id, media type, error body.
+/// What every exchange has in common: version check, request id, media type, error body, and the form that a known client reads.
 async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let incoming = Incoming::of(&request);
+    let dialect = dialects::of(request.headers());
     let method = request.method().clone();
     // The pattern, not the path: a label must not contain ids.
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -87,9 +90,16 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
         Ok(()) => next.run(request).await,
         Err(error) => Failure::from(error).into_response(),
     };
-    let response = finish(response, &incoming.request_id);
-    let (status, took) = (response.status().as_u16(), started.elapsed());
     let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    let response = match dialect {
+        Some(dialect) => dialect.reword(&method, route, response).await,
+        None => response,
+    };
+    let mut response = finish(response, &incoming.request_id);
+    if let Some(dialect) = dialect {
+        dialect.label(&mut response);
+    }
+    let (status, took) = (response.status().as_u16(), started.elapsed());
     engine.metrics().answered(known(&method), route, status, took);
     tracing::debug!(method = %method, route, status, micros = took.as_micros(), request_id = ?incoming.request_id, "request");
     response

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use ojs_model::limits::{MAX_ERROR_HISTORY, MAX_FETCH_COUNT};
 use ojs_model::retry::{OnExhaustion, Verdict};
 use ojs_model::state::Trigger;
-use ojs_model::{ErrorCode, JobError, JobState, OjsError, RetryPolicy, Timestamp};
+use ojs_model::{ErrorCode, JobError, JobId, JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -252,6 +252,10 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Beat> {
+        if beat.worker.is_empty() {
+            let (extended, cancelled) = self.renew_held(beat, 0)?;
+            return Ok(Beat { extended, cancelled, directive: Directive::Run });
+        }
         let mut worker = self.tables.worker(&beat.worker)?;
         self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
@@ -280,12 +284,23 @@ impl Transaction<'_> {
         }
         worker.phase = beat.phase;
         self.tables.save_worker(&worker)?;
-        let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
         let mut directive = worker.directive;
+        let (extended, cancelled) = self.renew_held(beat, worker.num)?;
+        if beat.test_directives {
+            directive = self.test_directive(worker.num)?.unwrap_or(directive);
+        }
+        call!(self, on_heartbeat, &known, &beat.jobs);
+        self.emit_beat(&known, beat, extended.len());
+        Ok(Beat { extended, cancelled, directive })
+    }
+
+    /// Renews the leases that a heartbeat names and its worker holds. Returns those, and the jobs that were cancelled meanwhile.
+    fn renew_held(&mut self, beat: &Heartbeat, worker: i64) -> Applied<(Vec<JobId>, Vec<JobId>)> {
+        let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
         for (id, lease) in &beat.jobs {
             let Some(before) = self.tables.visible(*id)? else { continue };
             let proven = lease.map_or(!lease::is_fenced(before.lease), |lease| lease == before.lease);
-            let held = proven && (before.worker == worker.num || before.worker == 0);
+            let held = proven && (before.worker == worker || before.worker == 0);
             match before.state {
                 JobState::Active if held => {
                     self.extend(&before, beat)?;
@@ -295,12 +310,7 @@ impl Transaction<'_> {
                 _ => {}
             }
         }
-        if beat.test_directives {
-            directive = self.test_directive(worker.num)?.unwrap_or(directive);
-        }
-        call!(self, on_heartbeat, &known, &beat.jobs);
-        self.emit_beat(&known, beat, extended.len());
-        Ok(Beat { extended, cancelled, directive })
+        Ok((extended, cancelled))
     }
 
     /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither quiet it nor take
@@ -337,7 +347,9 @@ impl Transaction<'_> {
         self.renew(&mut row);
         self.tables.update(before, &row)?;
         let mut extra = format!("\"attempt\":{},\"visible_until\":\"{}\"", row.attempt, Timestamp::from_millis(row.lease_until));
-        ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);
+        if !beat.worker.is_empty() {
+            ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);
+        }
         self.emit("job.heartbeat", &row, &extra)
     }
 
