@@ -1,6 +1,7 @@
-//! The SDK against servers that offer less or write differently: features are missing there, jobs are not. The doubles speak the
-//! wire of `openjobspec/ojs-backend-redis` (`internal/api`, `internal/core`, `internal/redis` at 4b97dc23, 096360c1 and 35241fb8),
-//! whose handlers `ojs-backend-lite` and `ojs-backend-postgres` share; the cited lines are where the bytes come from.
+//! The SDK against servers that offer less or write differently: features are missing there, jobs are not. The doubles
+//! speak the wire of `openjobspec/ojs-backend-redis` (`internal/api`, `internal/core`, `internal/redis` at 4b97dc23,
+//! 096360c1 and 35241fb8), whose handlers `ojs-backend-lite` and `ojs-backend-postgres` share; the cited lines are
+//! where the bytes come from.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -33,11 +33,12 @@ impl Engine {
     }
 }
 
-/// All routes, with uniform headers and error bodies; with `access`, only for those who have a key; with `hosts`, not for pages of
-/// browsers that come from elsewhere.
+/// All routes, with uniform headers and error bodies; with `access`, only for those who have a key; with `hosts`, not
+/// for pages of browsers that come from elsewhere.
 pub fn router(engine: Engine, access: Option<Arc<Access>>, hosts: Option<Arc<Hosts>>) -> Router {
     let fence = hosts.map(|hosts| Fence { hosts, access: access.clone() });
-    // Where keys are asked for, who has none gets nothing but open routes; and the health of a server may be asked under any name.
+    // Where keys are asked for, who has none gets nothing but open routes; and the health of a server may be asked
+    // under any name.
     let open = |route: MethodRouter<Engine>, path: &str| match fence.clone().filter(|_| access.is_some() && path != "/health") {
         Some(fence) => route.layer(from_fn_with_state(fence, guard::fence)),
         None => route,
@@ -78,7 +79,8 @@ fn guarded(route: MethodRouter<Engine>, access: Option<&Arc<Access>>, needs: Per
     }
 }
 
-/// What every exchange has in common: version check, request id, media type, error body, and the form that a known client reads.
+/// What every exchange has in common: version check, request id, media type, error body, and the form that a known
+/// client reads.
 async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let incoming = Incoming::of(&request);
@@ -105,8 +107,8 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
     response
 }
 
-/// A request that comes over an open connection when the engine is about to end (protocol section 5.8): it is refused before it does
-/// anything, so that sending it elsewhere is safe. Probes have an answer of their own.
+/// A request that comes over an open connection when the engine is about to end (protocol section 5.8): it is refused
+/// before it does anything, so that sending it elsewhere is safe. Probes have an answer of their own.
 fn refuse_when_stopping(engine: &Engine, path: &str) -> Result<(), OjsError> {
     if !engine.is_stopping() || !path.starts_with("/ojs/v1/") || path == "/ojs/v1/health" {
         return Ok(());

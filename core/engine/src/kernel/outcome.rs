@@ -142,14 +142,16 @@ impl Transaction<'_> {
             }
             Verdict::Discard { dead_letter } => {
                 let reason = why_final(&row, error);
-                // A misspelt type or a worker that was deployed too early is no reason to lose a job: it can be run again.
+                // A misspelt type or a worker that was deployed too early is no reason to lose a job: it can be run
+                // again.
                 let dead_letter = dead_letter || reason == NO_HANDLER;
                 self.discard(before, row, error, Ending { dead_letter, reason })
             }
         }
     }
 
-    /// Ends a job for good. The order of the events is fixed: retry_exhausted before dead_lettered (interactions, section 10).
+    /// Ends a job for good. The order of the events is fixed: retry_exhausted before dead_lettered (interactions,
+    /// section 10).
     pub(crate) fn discard(
         &mut self,
         before: &JobRow,
@@ -294,7 +296,8 @@ impl Transaction<'_> {
         Ok(Beat { extended, cancelled, directive })
     }
 
-    /// Renews the leases that a heartbeat names and its worker holds. Returns those, and the jobs that were cancelled meanwhile.
+    /// Renews the leases that a heartbeat names and its worker holds. Returns those, and the jobs that were cancelled
+    /// meanwhile.
     fn renew_held(&mut self, beat: &Heartbeat, worker: i64) -> Applied<(Vec<JobId>, Vec<JobId>)> {
         let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
         for (id, lease) in &beat.jobs {
@@ -313,8 +316,8 @@ impl Transaction<'_> {
         Ok((extended, cancelled))
     }
 
-    /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither quiet it nor take
-    /// jobs in its name.
+    /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither
+    /// quiet it nor take jobs in its name.
     fn check_key(&self, worker: &WorkerRow, key: Option<&str>) -> Applied<()> {
         let Some(key) = key.filter(|_| worker.beat_at > 0) else { return Ok(()) };
         let alive = !worker.phase.is_leaving() && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
@@ -353,7 +356,8 @@ impl Transaction<'_> {
         self.emit("job.heartbeat", &row, &extra)
     }
 
-    /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section 5.2).
+    /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section
+    /// 5.2).
     fn test_directive(&mut self, worker: i64) -> Result<Option<Directive>, StoreError> {
         for row in self.tables.held_by(worker, MAX_FETCH_COUNT)? {
             let body = self.tables.body(row.seq)?;

@@ -1,21 +1,20 @@
-//! Word of jobs that this process has enqueued, for workers in it that poll: a server without long poll tells them nothing.
+//! Word of jobs that this process has enqueued, for workers in it that poll: a server without long poll tells them
+//! nothing.
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::watch;
 
-use super::Request;
+use super::{Request, Response, TransportError};
 
 /// Tells the workers of one server that a job was enqueued there.
 ///
-/// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let enqueued = ojs::transport::Enqueued::default();
 /// let mut listener = enqueued.listen();
 /// enqueued.tell();
 /// assert!(listener.changed().await.is_ok());
 /// # }
-/// ```
 #[derive(Debug, Clone)]
 pub struct Enqueued(Arc<watch::Sender<()>>);
 
@@ -55,9 +54,17 @@ impl Enqueued {
         self.0.subscribe()
     }
 
-    /// Tells of a request that was answered with success, when it may have made a job available.
-    pub(crate) fn heed(&self, enqueues: bool, succeeded: bool) {
-        if enqueues && succeeded {
+    /// Tells of an answer of success to a request that [enqueues](Request::enqueues): what a transport of your own
+    /// calls with each answer.
+    ///
+    /// use ojs::transport::{Enqueued, Request, Response};
+    /// let enqueued = Enqueued::default();
+    /// let listener = enqueued.listen();
+    /// let request = Request::post("/jobs", r#"{"type":"a","args":[]}"#);
+    /// enqueued.heed(request.enqueues(), &Ok(Response::new(201, "{}")));
+    /// assert!(listener.has_changed().unwrap());
+    pub fn heed(&self, enqueues: bool, answer: &Result<Response, TransportError>) {
+        if enqueues && answer.as_ref().is_ok_and(Response::is_success) {
             self.tell();
         }
     }
@@ -65,7 +72,8 @@ impl Enqueued {
 
 impl Request {
     /// Whether it may make a job available at once.
-    pub(crate) fn enqueues(&self) -> bool {
+    #[must_use]
+    pub fn enqueues(&self) -> bool {
         if self.method != super::Method::POST {
             return false;
         }

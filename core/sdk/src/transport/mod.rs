@@ -3,7 +3,6 @@
 //!
 //! One method carries every call, so a fake for a test is one closure:
 //!
-//! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), ojs::Error> {
 //! use ojs::{Client, transport::{self, Response}};
 //!
@@ -14,7 +13,6 @@
 //! let job = Client::new(fake).enqueue("email.send", ["test"]).await?;
 //! assert_eq!(job.id, "test-id");
 //! # Ok(()) }
-//! ```
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
@@ -83,14 +81,14 @@ pub trait Transport: Send + Sync + 'static {
         false
     }
 
-    /// What encrypts arguments on their way out, if anything does: workers on this transport decrypt with it, and rows for an outbox are
-    /// encrypted with it before they are written.
+    /// What encrypts arguments on their way out, if anything does: workers on this transport decrypt with it, and rows
+    /// for an outbox are encrypted with it before they are written.
     fn codec(&self) -> Option<&Codec> {
         None
     }
 
-    /// Where requests that enqueue jobs are told, for workers that poll the same server. `None` when nothing is told: their pauses
-    /// are not cut short then.
+    /// Where requests that enqueue jobs are told, for workers that poll the same server. `None` when nothing is told:
+    /// their pauses are not cut short then.
     fn enqueued(&self) -> Option<&Enqueued> {
         None
     }
@@ -237,7 +235,7 @@ where
         let answer = (self.answer)(request);
         Box::pin(async move {
             let answer = answer.await;
-            self.enqueued.heed(enqueues, answer.as_ref().is_ok_and(Response::is_success));
+            self.enqueued.heed(enqueues, &answer);
             answer
         })
     }

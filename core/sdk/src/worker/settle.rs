@@ -153,7 +153,8 @@ impl Turns {
         self.claim_failed(&error, retry_after);
     }
 
-    /// Without long poll: at once after work, later and later while there is none, and not all workers at the same time.
+    /// Without long poll: at once after work, later and later while there is none, and not all workers at the same
+    /// time.
     fn pace(&mut self, empty: bool) {
         let options = &self.shared.options;
         let told = std::mem::take(&mut self.claiming.told);
@@ -171,8 +172,8 @@ impl Turns {
         }
     }
 
-    /// A job was enqueued by this process: an idle worker looks at once. Jobs for other queues must not make it ask all the time, so
-    /// the shortest pause stays. A pause after a fault stays as it is.
+    /// A job was enqueued by this process: an idle worker looks at once. Jobs for other queues must not make it ask all
+    /// the time, so the shortest pause stays. A pause after a fault stays as it is.
     pub(super) fn hurry(&mut self) {
         let shortest = self.shared.options.poll_interval_min;
         if self.claiming.requests > 0 {
@@ -278,15 +279,16 @@ impl Turns {
         self.shared.emit(WorkerEvent::OutcomeLost { job_id: report.job_id.to_string(), error: Arc::new(error) });
     }
 
-    /// Takes over claimed jobs: to the host, or straight back when the worker has stopped fetching meanwhile, or has no handler for their
-    /// type. Returns how many the host got.
+    /// Takes over claimed jobs: to the host, or straight back when the worker has stopped fetching meanwhile, or has no
+    /// handler for their type. Returns how many the host got.
     fn accept(&mut self, jobs: Vec<Envelope>, sent: Instant) -> usize {
         if jobs.is_empty() {
             return 0;
         }
         let now = Instant::now();
         let running = self.shared.phase() == Phase::Running;
-        // No running job has attempt 0 where the first one is 1 (dialects 0.1): this server counts from 0, in all that it says from now on.
+        // No running job has attempt 0 where the first one is 1 (dialects 0.1): this server counts from 0, in all that
+        // it says from now on.
         self.from_zero |= jobs.iter().any(|job| job.head.attempt == Some(0));
         let first = u32::from(self.from_zero);
         let mut batch = Vec::with_capacity(jobs.len());

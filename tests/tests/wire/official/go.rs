@@ -1,5 +1,6 @@
-//! `openjobspec/ojs-go-sdk`: client.go at 0f5a21bd, transport.go at 4910bc62, worker.go at 0bcc3284, queue.go and workflow.go at
-//! 2401b577, job.go at 35297139. Its answers have types, as the structs below have: what does not fit is an error of its decoder.
+//! `openjobspec/ojs-go-sdk`: client.go at 0f5a21bd, transport.go at 4910bc62, worker.go at 0bcc3284, queue.go and
+//! workflow.go at 2401b577, job.go at 35297139. Its answers have types, as the structs below have: what does not fit is
+//! an error of its decoder.
 use std::collections::HashMap;
 
 use ojs_tests::Answer;

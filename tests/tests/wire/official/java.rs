@@ -1,6 +1,6 @@
-//! `openjobspec/ojs-java-sdk`: `ojs-sdk` 0.3.0 (OJSClient.java at 2de67f0c, HttpTransport.java at abf51560, OJSWorker.java at 5fe68122,
-//! JobRequest.java at 0279bb5a, Workflow.java at 3b1325fa). Calls and expectations are those of its own
-//! `integration/RedisBackendIT.java`, and more.
+//! `openjobspec/ojs-java-sdk`: `ojs-sdk` 0.3.0 (OJSClient.java at 2de67f0c, HttpTransport.java at abf51560,
+//! OJSWorker.java at 5fe68122, JobRequest.java at 0279bb5a, Workflow.java at 3b1325fa). Calls and expectations are
+//! those of its own `integration/RedisBackendIT.java`, and more.
 use serde_json::{Value, json};
 
 use super::{OJS, Sdk, assert_is_id, text};

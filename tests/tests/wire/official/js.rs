@@ -1,5 +1,6 @@
-//! `openjobspec/ojs-js-sdk`: `@openjobspec/sdk` 0.1.0 (package.json at 01285b5b, src/ at 1d32fd9d and fadd5f15) and the newest
-//! `src/client.ts` (826007e3). Calls and expectations are those of its own `tests/integration/with-redis-backend.test.ts`, and more.
+//! `openjobspec/ojs-js-sdk`: `@openjobspec/sdk` 0.1.0 (package.json at 01285b5b, src/ at 1d32fd9d and fadd5f15) and the
+//! newest `src/client.ts` (826007e3). Calls and expectations are those of its own
+//! `tests/integration/with-redis-backend.test.ts`, and more.
 use serde_json::{Value, json};
 
 use super::{OJS, Sdk, assert_is_id, text};
@@ -80,7 +81,8 @@ async fn a_workflow_is_read_under_its_name_and_at_the_top() {
     ];
     for body in workflows {
         let answer = sdk.send("POST", "/workflows", Some(body.clone())).await.expect(201).json();
-        // 0.1.0 takes the body itself for the status (client.ts `return response.body`), the newest what is under `workflow`.
+        // 0.1.0 takes the body itself for the status (client.ts `return response.body`), the newest what is under
+        // `workflow`.
         for status in [&answer, &answer["workflow"]] {
             assert_is_id(text(status, "id"));
             assert_eq!(status["type"], body["type"]);

@@ -1,5 +1,6 @@
-//! Drivers of the six published SDKs: each sends what its SDK sends, headers and bodies, and reads what it reads, against the real
-//! server. The lines that are cited are those of the public repositories; each file names the versions that it follows.
+//! Drivers of the six published SDKs: each sends what its SDK sends, headers and bodies, and reads what it reads,
+//! against the real server. The lines that are cited are those of the public repositories; each file names the versions
+//! that it follows.
 mod go;
 mod java;
 mod js;

@@ -1,6 +1,7 @@
 //! `openjobspec/ojs-python-sdk`: `openjobspec` 0.1.0 (src/ojs/transport/http.py at 0c0e9a25) and the newest
-//! (src/ojs/transport/http/transport.py at a0e56dd9, which decodes JSON only from a media type that contains `application/json`).
-//! Calls and expectations are those of its own `tests/integration/test_with_redis_backend.py`, and more.
+//! (src/ojs/transport/http/transport.py at a0e56dd9, which decodes JSON only from a media type that contains
+//! `application/json`). Calls and expectations are those of its own `tests/integration/test_with_redis_backend.py`, and
+//! more.
 use ojs_tests::Answer;
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
-//! `openjobspec/ojs-ruby-sdk`: `ojs` 0.1.0 (lib/ojs/client.rb at 801c3c52, lib/ojs/transport/http.rb at a92a0193, lib/ojs/worker.rb
-//! at 0d8859d1). Calls and expectations are those of its own `spec/integration/with_redis_backend_spec.rb`, and more.
+//! `openjobspec/ojs-ruby-sdk`: `ojs` 0.1.0 (lib/ojs/client.rb at 801c3c52, lib/ojs/transport/http.rb at a92a0193,
+//! lib/ojs/worker.rb at 0d8859d1) and 1.0.0 (worker.rb at a5d32e46). Calls and expectations are those of its own
+//! `spec/integration/with_redis_backend_spec.rb`, and more.
 use serde_json::{Value, json};
 
 use super::{OJS, Sdk, assert_is_id, text};
@@ -24,7 +25,8 @@ fn id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// lib/ojs/job.rb `from_hash(body)`: the members of the body itself. One that is missing gets a value of the SDK's own making.
+/// lib/ojs/job.rb `from_hash(body)`: the members of the body itself. One that is missing gets a value of the SDK's own
+/// making.
 #[track_caller]
 fn job(body: &Value) -> (String, String, String) {
     // lib/ojs/retry_policy.rb `validate!`
@@ -87,6 +89,10 @@ async fn a_worker_without_a_name_fetches_beats_acks_and_fails() {
     let ids: Vec<String> = fetched["jobs"].as_array().unwrap().iter().map(|found| job(found).0).collect();
     let answer = sdk.send("POST", "/workers/heartbeat", Some(json!({"job_ids": ids}))).await.expect(200).json();
     assert_eq!(answer["jobs_extended"], json!(ids));
+    // 1.0.0 (a5d32e46): a name in the heartbeat, none in the fetch.
+    let beat = json!({"worker_id": "worker_01234567-89a", "active_jobs": ids});
+    let answer = sdk.send("POST", "/workers/heartbeat", Some(beat)).await.expect(200).json();
+    assert_eq!((&answer["jobs_extended"], text(&answer, "state")), (&json!(ids), "running"));
     sdk.send("POST", "/workers/ack", Some(json!({"job_id": ids[0], "result": {"processed": true}}))).await.expect(200);
     let error = json!({"type": "RuntimeError", "message": "no", "backtrace": ["app.rb:1"]});
     sdk.send("POST", "/workers/nack", Some(json!({"job_id": ids[1], "error": error}))).await.expect(200);

@@ -1,7 +1,7 @@
-//! `openjobspec/ojs-rust-sdk`: `ojs` 0.2.0 (src/client.rs at 16a58314, src/job.rs at 241f27cf, src/workflow.rs at 226c39d6, src/queue.rs at
-//! 2e537f1f, src/transport/http.rs at 0a976707). Its answers have types, as the structs below have. It reads a job, a workflow and a
-//! cron entry at the top of the answer (client.rs `get_job`, `create_workflow`, `register_cron_job`); newer ones read them under their
-//! names (src/workflow/response.rs 46-49).
+//! `openjobspec/ojs-rust-sdk`: `ojs` 0.2.0 (src/client.rs at 16a58314, src/job.rs at 241f27cf, src/workflow.rs at
+//! 226c39d6, src/queue.rs at 2e537f1f, src/transport/http.rs at 0a976707). Its answers have types, as the structs below
+//! have. It reads a job, a workflow and a cron entry at the top of the answer (client.rs `get_job`, `create_workflow`,
+//! `register_cron_job`); newer ones read them under their names (src/workflow/response.rs 46-49).
 use std::collections::HashMap;
 
 use ojs_tests::Answer;

@@ -1,8 +1,9 @@
-//! Clients in use that read an answer in a form which the specification does not have ([decision 60], [the page about them]).
+//! Clients in use that read an answer in a form which the specification does not have ([decision 60], [the page about
+//! them]).
 //!
-//! A client is recognised by what its requests show: `Accept`, `OJS-Version` and `User-Agent`. What it needs is one row of
-//! `table.json`; a client without a row gets the specification's form. Handlers know nothing of this: an answer is changed on its
-//! way out.
+//! A client is recognised by what its requests show: `Accept`, `OJS-Version` and `User-Agent`. What it needs is one row
+//! of `table.json`; a client without a row gets the specification's form. Handlers know nothing of this: an answer is
+//! changed on its way out.
 //!
 //! [decision 60]: ../../../../../docs/adr/0060-dialects.md
 //! [the page about them]: ../../../../../docs/reference/other-implementations.md
