@@ -89,7 +89,7 @@ pub trait Transport: Send + Sync + 'static {
 
     /// Where requests that enqueue jobs are told, for workers that poll the same server. `None` when nothing is told:
     /// their pauses are not cut short then.
-    fn enqueued(&self) -> Option<&Enqueued> {
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
         None
     }
 
@@ -112,8 +112,8 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
         (**self).codec()
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
-        (**self).enqueued()
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        (**self).enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -240,7 +240,7 @@ where
         })
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
         Some(&self.enqueued)
     }
 }
