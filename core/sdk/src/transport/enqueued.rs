@@ -1,5 +1,4 @@
-//! Word of jobs that this process has enqueued, for workers in it that poll: a server without long poll tells them
-//! nothing.
+//! Jobs that this process has enqueued, as a signal for workers in it that poll a server without long poll.
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -9,12 +8,14 @@ use super::{Request, Response, TransportError};
 
 /// Tells the workers of one server that a job was enqueued there.
 ///
+/// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let enqueued = ojs::transport::Enqueued::default();
 /// let mut listener = enqueued.listen();
 /// enqueued.tell();
 /// assert!(listener.changed().await.is_ok());
 /// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Enqueued(Arc<watch::Sender<()>>);
 
@@ -57,12 +58,14 @@ impl Enqueued {
     /// Tells of an answer of success to a request that [enqueues](Request::enqueues): what a transport of your own
     /// calls with each answer.
     ///
+    /// ```
     /// use ojs::transport::{Enqueued, Request, Response};
     /// let enqueued = Enqueued::default();
     /// let listener = enqueued.listen();
     /// let request = Request::post("/jobs", r#"{"type":"a","args":[]}"#);
     /// enqueued.heed(request.enqueues(), &Ok(Response::new(201, "{}")));
     /// assert!(listener.has_changed().unwrap());
+    /// ```
     pub fn heed(&self, enqueues: bool, answer: &Result<Response, TransportError>) {
         if enqueues && answer.as_ref().is_ok_and(Response::is_success) {
             self.tell();

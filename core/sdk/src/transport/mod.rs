@@ -3,6 +3,7 @@
 //!
 //! One method carries every call, so a fake for a test is one closure:
 //!
+//! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), ojs::Error> {
 //! use ojs::{Client, transport::{self, Response}};
 //!
@@ -13,6 +14,7 @@
 //! let job = Client::new(fake).enqueue("email.send", ["test"]).await?;
 //! assert_eq!(job.id, "test-id");
 //! # Ok(()) }
+//! ```
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
