@@ -35,6 +35,9 @@ const SHOWN: &str = "X-OJS-Tenant";
 pub const OF_TENANTS: &[(&str, &str)] = &[
     ("GET", "/health"),
     ("GET", "/openapi.json"),
+    ("GET", "/session"),
+    ("POST", "/session"),
+    ("DELETE", "/session"),
     ("POST", "/jobs"),
     ("POST", "/jobs/batch"),
     ("POST", "/jobs/bulk"),

@@ -57,6 +57,7 @@ mod retries;
 mod routing;
 mod scenarios;
 mod schemas;
+mod sessions;
 mod strangers;
 mod streams;
 mod support;
