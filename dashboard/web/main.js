@@ -82,7 +82,7 @@ function Screen() {
   }, [address]);
   const [list, one] = PAGES[parts[0] ?? ''] ?? [];
   const Page = parts.length > 1 ? one : list;
-  return html`<main ref=${main} id="main" tabindex="-1"><${Answers} />${Page
+  return html`<main ref=${main} id="main" tabindex="-1" data-screen=${address}><${Answers} />${Page
     ? html`<${Page} key=${address} id=${parts[1]} />` : html`<${Missing} />`}</main>`;
 }
 

@@ -42,6 +42,6 @@ export function Graph({ flow }) {
 
 function Node({ step, x, y }) {
   const box = html`<rect class=${tone(step.state)} x=${x} y=${y} width=${BOX.width} height=${BOX.height} rx="6" />
-    <text x=${x + 10} y=${y + 19}>${short(step.name ?? step.type, 22)}</text><text class="dim" x=${x + 10} y=${y + 37}>${step.state}</text>`;
-  return step.job_id ? html`<a href=${link(['jobs', step.job_id])} aria-label=${`${step.name ?? step.type}: ${step.state}`}>${box}</a>` : html`<g>${box}</g>`;
+    <text x=${x + 10} y=${y + 19}>${short(step.name ?? step.type, 22)}</text> <text class="dim" x=${x + 10} y=${y + 37}>${step.state}</text>`;
+  return step.job_id ? html`<a href=${link(['jobs', step.job_id])}>${box}</a>` : html`<g>${box}</g>`;
 }

@@ -5,7 +5,7 @@ export const HOSTILE = '<img src=x onerror="window.hacked=1"></script><script>wi
 
 /** Fills a server; what the tests look for. */
 export async function seed(server) {
-  const once = { retry: { max_attempts: 1 } };
+  const once = { retry: { max_attempts: 1, on_exhaustion: 'dead_letter' } };
   const made = {};
   made.mail = await server.enqueue('email.send', ['ada@example.com', { subject: 'Hello' }], { queue: 'mail' });
   for (let n = 0; n < 4; n += 1) await server.enqueue('email.send', [`user-${n}@example.com`], { queue: 'mail' });

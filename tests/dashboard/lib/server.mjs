@@ -32,8 +32,8 @@ export class Server {
   /** Starts a server on a store in memory, with further options, and waits for its first lines. */
   static async start(...options) {
     const server = new Server();
-    const args = ['server', '--listen', '127.0.0.1:0', '--store', 'memory:', '--log-level', 'error',
-      '--webhook-allow-insecure', ...options];
+    const listen = options.includes('--listen') ? [] : ['--listen', '127.0.0.1:0'];
+    const args = ['server', ...listen, '--store', 'memory:', '--log-level', 'error', '--webhook-allow-insecure', ...options];
     server.#child = spawn(binary(), args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const lines = createInterface({ input: server.#child.stdout })[Symbol.asyncIterator]();
     server.url = (await lines.next()).value.replace('listening on ', '');
