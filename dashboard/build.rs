@@ -67,7 +67,8 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, Vec<u8>)>) -> i
             let mut bytes = fs::read(&path)?;
             if name.ends_with(".mjs") {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
-                let text = BARE.iter().fold(text, |text, (bare, file)| text.replace(&format!("from{bare}"), &format!("from{file}")));
+                let text =
+                    BARE.iter().fold(text, |text, (bare, file)| text.replace(&format!("from{bare}"), &format!("from{file}")));
                 // The map is not there to be found.
                 let text = text.split("//# sourceMappingURL=").next().unwrap_or_default().to_owned();
                 bytes = text.into_bytes();

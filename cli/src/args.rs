@@ -107,7 +107,8 @@ pub enum Command {
 }
 
 const SERVER_HELP: &str = "\
-The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for. Logs go to stderr.
+The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for, the second
+one says where the page for browsers is. Logs go to stderr.
 SIGHUP: reads the keys again.
 SIGTERM or SIGINT: no new connections, answers what it has read, closes the store, exits with 0. A second signal exits at once.
 

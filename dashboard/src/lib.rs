@@ -103,7 +103,7 @@ async fn to_shell() -> Response {
     redirect("ui/")
 }
 
-/// Anything else below `/ui/`: screens are named by the fragment, so such an address was typed, or is of an older version.
+/// Anything else below `/ui/`: screens are named by the fragment, so such an address was typed, or is an old one.
 async fn to_shell_from_below(Path(rest): Path<String>) -> Response {
     redirect(&"../".repeat(rest.matches('/').count()))
 }

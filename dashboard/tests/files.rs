@@ -83,7 +83,9 @@ fn published_files_are_unchanged_and_all_are_listed() {
 fn our_own_files_make_no_markup_of_text_and_run_nothing_inline() {
     for (path, text) in own(&root().join("web")) {
         let name = path.display();
-        for forbidden in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "javascript:"] {
+        for forbidden in
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "javascript:"]
+        {
             assert!(!text.contains(forbidden), "{name} has {forbidden}");
         }
         if path.extension().is_some_and(|end| end == "html") {

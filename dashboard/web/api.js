@@ -26,7 +26,8 @@ async function send(method, path, body, signal_) {
   const headers = { accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
   return fetch(new URL(path.replace(/^\//, ''), base), {
-    method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: signal_, credentials: 'same-origin', cache: 'no-store',
+    method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: signal_,
+      credentials: 'same-origin', cache: 'no-store',
   });
 }
 
@@ -40,7 +41,9 @@ export async function call(method, path, body, signal_) {
 
 async function refusalOf(answer) {
   let error = {};
-  try { error = JSON.parse(await answer.text()).error ?? {}; } catch { /* A proxy has answered: the status says all there is. */ }
+  try {
+    error = JSON.parse(await answer.text()).error ?? {};
+  } catch { /* A proxy has answered: the status says all there is. */ }
   if (answer.status === 401) batch(() => { signedOut.value = true; session.value = null; });
   return new Refusal(answer.status, error);
 }
@@ -56,7 +59,8 @@ export function open(path, signal_) { return send('GET', path, undefined, signal
 
 /** Begins a session with a key: the browser then has a cookie, and the page forgets the key. */
 export async function signIn(secret) {
-  const answer = await fetch(new URL('session', base), { method: 'POST', headers: { authorization: `Bearer ${secret}` }, credentials: 'same-origin' });
+  const answer = await fetch(new URL('session', base), { method: 'POST',
+    headers: { authorization: `Bearer ${secret}` }, credentials: 'same-origin' });
   if (!answer.ok) throw await refusalOf(answer);
   await whoAmI();
   signedOut.value = false;
@@ -73,7 +77,10 @@ export async function whoAmI() {
   session.value = await get('/session');
 }
 
-/** Whether the server would do what needs a permission: `operate` or `administer`. It is the server that refuses; buttons only follow it. */
+/**
+ * Whether the server would do what needs a permission: `operate` or `administer`. It is the server that refuses;
+ * buttons only follow it.
+ */
 export function may(permission) {
   return session.value?.permissions?.includes(permission) ?? false;
 }

@@ -1,6 +1,10 @@
 // How times, spans, counts and JSON are written.
-import { html } from './html.js';
+import { html, signal } from './html.js';
 import { zone } from './settings.js';
+
+/** The time, every ten seconds: what says `5 s ago` is written again. */
+const now = signal(Date.now());
+setInterval(() => { if (!document.hidden) now.value = Date.now(); }, 10_000);
 
 const counts = new Intl.NumberFormat('en');
 const formats = new Map();
@@ -26,12 +30,14 @@ export function Time({ at, relative = true }) {
   const ms = Date.parse(at ?? '');
   if (Number.isNaN(ms)) return '–';
   const utc = new Date(ms).toISOString();
-  return html`<time datetime=${utc} title=${utc}>${clock(ms)}${relative ? html` <span class="dim">${ago(ms)}</span>` : null}</time>`;
+  return html`<time datetime=${utc} title=${utc}><span class="when">${clock(ms)}</span>${relative ? html` <span
+    class="dim">${ago(ms)}</span>` : null}</time>`;
 }
 
 /** How long before or after now. */
-export function ago(ms, now = Date.now()) {
-  const distance = now - ms;
+function ago(ms) {
+  // Read, so that the text is written again; the clock itself is exact.
+  const distance = Math.max(now.value, Date.now()) - ms;
   if (Math.abs(distance) < 1000) return 'now';
   return distance > 0 ? `${span(distance)} ago` : `in ${span(-distance)}`;
 }
@@ -65,7 +71,8 @@ class Exact {
 export function exact(text) {
   return JSON.parse(text, (_, value, context) => {
     const source = context?.source;
-    const changed = typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source) && !Number.isSafeInteger(value);
+    const changed = typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source)
+      && !Number.isSafeInteger(value);
     return changed ? new Exact(source) : value;
   });
 }

@@ -6,8 +6,10 @@ import { refresh } from './live.js';
 /** Screens by their letter after `g`. */
 export const SCREENS = [
   ['o', [], 'Overview'], ['q', ['queues'], 'Queues'], ['j', ['jobs'], 'Jobs'], ['d', ['dead'], 'Dead letters'],
-  ['w', ['workflows'], 'Workflows'], ['c', ['cron'], 'Cron'], ['h', ['workers'], 'Workers'], ['t', ['trains'], 'Trains'],
-  ['l', ['limits'], 'Limits'], ['n', ['tenants'], 'Tenants'], ['e', ['endpoints'], 'Endpoints'], ['a', ['audit'], 'Audit'],
+  ['w', ['workflows'], 'Workflows'], ['c', ['cron'], 'Cron'], ['h', ['workers'], 'Workers'], ['t', ['trains'],
+    'Trains'],
+  ['l', ['limits'], 'Limits'], ['n', ['tenants'], 'Tenants'], ['e', ['endpoints'], 'Endpoints'], ['a', ['audit'],
+    'Audit'],
 ];
 export const HELP = [
   ...SCREENS.map(([letter, , name]) => [`g ${letter}`, `go to ${name}`]),

@@ -1,4 +1,5 @@
-// One stream of events for the whole page. It only says that something has changed: lists are read again, at most once a second,
+// One stream of events for the whole page. It only says that something has changed: lists are read again, at most
+// once a second,
 // so what a busy server does costs the page nothing.
 import { effect, signal } from './html.js';
 import { open, signedOut } from './api.js';

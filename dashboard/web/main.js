@@ -23,8 +23,10 @@ import { Workflow, Workflows } from './pages/workflows.js';
 
 /** The screen of a name, and of one thing on it. */
 const PAGES = {
-  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], dead: [Dead, Job], workflows: [Workflows, Workflow], cron: [Cron],
-  workers: [Workers], trains: [Trains, Train], limits: [Limits], tenants: [Tenants], endpoints: [Endpoints], audit: [Audit],
+  '': [Overview], queues: [Queues, Queue], jobs: [Jobs, Job], dead: [Dead, Job], workflows: [Workflows, Workflow],
+    cron: [Cron],
+  workers: [Workers], trains: [Trains, Train], limits: [Limits], tenants: [Tenants], endpoints: [Endpoints],
+    audit: [Audit],
 };
 
 function Top() {
@@ -34,11 +36,14 @@ function Top() {
     <div class="tools">
       ${who?.name ? html`<span class="dim">${who.name} (${who.role})</span>
         <button type="button" onClick=${signOut}>Sign out</button>` : null}
-      <button type="button" aria-pressed=${wanted.value ? 'true' : 'false'} onClick=${() => { wanted.value = !wanted.value; }}>Live</button>
+      <button type="button" aria-pressed=${wanted.value ? 'true' : 'false'}
+        onClick=${() => { wanted.value = !wanted.value; }}>Live</button>
       <select aria-label="Time zone" onChange=${choose(zone)}>
-        <option value="local" selected=${zone.value === 'local'}>Local time</option><option value="utc" selected=${zone.value === 'utc'}>UTC</option></select>
+        <option value="local" selected=${zone.value === 'local'}>Local time</option><option value="utc"
+          selected=${zone.value === 'utc'}>UTC</option></select>
       <select aria-label="Colours" onChange=${choose(theme)}>
-        ${['system', 'light', 'dark'].map((value) => html`<option key=${value} value=${value} selected=${theme.value === value}>${value}</option>`)}</select>
+        ${['system', 'light', 'dark'].map((value) => html`<option key=${value} value=${value}
+          selected=${theme.value === value}>${value}</option>`)}</select>
       <button type="button" aria-label="Shortcuts" onClick=${() => { helpShown.value = true; }}>?</button>
     </div></header>`;
 }
@@ -59,9 +64,12 @@ function Help() {
   useEffect(() => { if (shown && !box.current.open) box.current.showModal(); }, [shown]);
   if (!shown) return null;
   const close = () => { box.current.close(); helpShown.value = false; };
-  return html`<dialog ref=${box} aria-labelledby="help" onCancel=${(event) => { event.preventDefault(); close(); }}><h2 id="help">Shortcuts</h2>
-    <div class="wrap" role="region" aria-label="Shortcuts" tabindex="0"><table><thead><tr><th scope="col">Keys</th><th scope="col">What they do</th></tr></thead>
-    <tbody>${HELP.map(([keys, text]) => html`<tr key=${keys}><td><kbd>${keys}</kbd></td><td>${text}</td></tr>`)}</tbody></table></div>
+  return html`<dialog ref=${box} aria-labelledby="help" onCancel=${(event) => { event.preventDefault(); close(); }}>
+    <h2 id="help">Shortcuts</h2>
+    <div class="wrap" role="region" aria-label="Shortcuts" tabindex="0"><table><thead><tr><th scope="col">Keys</th><th
+      scope="col">What they do</th></tr></thead>
+    <tbody>${HELP.map(([keys, text]) => html`<tr key=${keys}><td><kbd>${keys}</kbd></td><td>${text}</td></tr>`)}
+      </tbody></table></div>
     <p><button type="button" class="main" onClick=${close}>Close</button></p></dialog>`;
 }
 
@@ -88,8 +96,10 @@ function Screen() {
 
 function App() {
   if (signedOut.value) return html`<${SignIn} />`;
-  return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById('main').focus(); }}>Skip to the screen</a>
-    <${Top} />${state.value === 'lost' ? html`<div class="banner" role="status">The connection is lost; trying again. What you see may be old.</div>` : null}
+  return html`<a class="skip" href="#main"
+    onClick=${(event) => { event.preventDefault(); document.getElementById('main').focus(); }}>Skip to the screen</a>
+    <${Top} />${state.value === 'lost' ? html`<div class="banner"
+      role="status">The connection is lost; trying again. What you see may be old.</div>` : null}
     <div class="frame"><${Nav} /><${Screen} /></div><${Questions} /><${Help} />`;
 }
 

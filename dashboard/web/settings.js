@@ -3,7 +3,9 @@ import { effect, signal } from './html.js';
 
 function kept(name, fallback, allowed) {
   let value = fallback;
-  try { value = localStorage.getItem(`ojs.${name}`) ?? fallback; } catch { /* Storage is switched off: choices last as long as the page. */ }
+  try {
+    value = localStorage.getItem(`ojs.${name}`) ?? fallback;
+  } catch { /* Storage is switched off: choices last as long as the page. */ }
   const choice = signal(allowed.includes(value) ? value : fallback);
   effect(() => {
     const now = choice.value;

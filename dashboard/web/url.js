@@ -1,4 +1,5 @@
-// The address holds the whole view: `#/jobs?state=discarded&queue=mail`. The fragment never reaches a server or a proxy's log.
+// The address holds the whole view: `#/jobs?state=discarded&queue=mail`. The fragment never reaches a server or a
+// proxy's log.
 import { signal } from './html.js';
 
 /** `{parts: ['jobs', ID], query: {state: …}}` of a fragment. */

@@ -1,8 +1,11 @@
 // What people do: find, read, change, watch it change.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { launch, open, settled, visit } from './lib/browser.mjs';
-import { Server } from './lib/server.mjs';
+import { binary, Server } from './lib/server.mjs';
 
 const ONCE = { retry: { max_attempts: 1, on_exhaustion: 'dead_letter' } };
 let browser; let server;
@@ -110,7 +113,8 @@ test('a search that is misspelt finds nothing and says which part is wrong; an i
   const id = await server.enqueue('report.build', [3], { queue: 'search' });
   const page = await open(browser);
   await visit(page, server, '#/jobs?queue=search');
-  for (const [text, said] of [['quue:x', "'quue:' is no word"], ['state:dead', "'dead' is no state"], ['queue:', "'queue:' wants a value"]]) {
+  for (const [text, said] of [['quue:x', "'quue:' is no word"], ['state:dead', "'dead' is no state"], ['queue:',
+    "'queue:' wants a value"]]) {
     await page.getByLabel('Search').fill(text);
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: said }).waitFor();
@@ -139,7 +143,8 @@ test('the reason of a job that waits stands on its page, and goes when the reaso
   await page.context().close();
 });
 
-test('many dead letters: one is retried, the selected ones, then all that the filter finds; deletion asks first', async () => {
+test('many dead letters: one is retried, the selected ones, then all that the filter finds; deletion asks first',
+  async () => {
   const ids = [];
   for (let n = 0; n < 5; n += 1) ids.push(await dead('many', [n]));
   const kept = await dead('others');
@@ -164,13 +169,15 @@ test('many dead letters: one is retried, the selected ones, then all that the fi
 });
 
 test('attempts are bars with the times of the API, and numbers beyond 2^53 stay as they came', async () => {
-  const id = await server.post('/jobs', { type: 'card.charge', args: [], options: { queue: 'bars', retry: { max_attempts: 3, initial_interval: 'PT1H' } } })
+  const id = await server.post('/jobs', { type: 'card.charge', args: [], options: { queue: 'bars',
+    retry: { max_attempts: 3, initial_interval: 'PT1H' } } })
     .then(({ job }) => job.id);
   const [job] = await server.fetch('bars');
   await server.nack(job, { message: 'first' });
   const { attempts: [attempt] } = await server.get(`/jobs/${id}/history`);
   const body = '{"type":"big.number","args":[9007199254740993],"options":{"queue":"big"}}';
-  const made = await fetch(`${server.url}/ojs/v1/jobs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const made = await fetch(`${server.url}/ojs/v1/jobs`, { method: 'POST',
+    headers: { 'content-type': 'application/json' }, body });
   const page = await open(browser);
   await visit(page, server, `#/jobs/${id}`);
   const bar = page.getByRole('img', { name: `waited ${attempt.wait_ms} ms, ran ${attempt.duration_ms} ms` });
@@ -179,5 +186,29 @@ test('attempts are bars with the times of the API, and numbers beyond 2^53 stay 
   await page.getByText('The job is available.').waitFor();
   await visit(page, server, `#/jobs/${(await made.json()).job.id}`);
   await page.getByText('[9007199254740993]').waitFor();
+  await page.context().close();
+});
+
+test('what is copied runs as it is: the command makes the same job again, curl reads it', async () => {
+  const args = ["it's", { deep: [1, 'two "three"'] }];
+  const id = await server.enqueue('copy.me', args, { queue: 'copies' });
+  const page = await open(browser);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
+  await visit(page, server, `#/jobs/${id}`);
+  const copied = async (name) => {
+    await page.getByRole('button', { name }).click();
+    await page.getByRole('button', { name }).locator('xpath=..').getByText('copied').waitFor();
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  const shell = async (command) => {
+    const env = { ...process.env, OJS_URL: server.url, PATH: `${dirname(binary())}:${process.env.PATH}` };
+    return (await promisify(execFile)('sh', ['-c', command], { env })).stdout;
+  };
+  assert.equal(JSON.parse(await shell(await copied('Copy as curl'))).job.id, id);
+  await shell(await copied('Copy as CLI'));
+  const { items } = await server.get('/admin/jobs?queue=copies');
+  assert.equal(items.length, 2);
+  assert.deepEqual(items.map((job) => job.args), [args, args]);
+  assert.deepEqual(page.faults, []);
   await page.context().close();
 });

@@ -48,8 +48,10 @@ async function signIn(page, key) {
 
 test('text of jobs is text on every screen', async () => {
   const options = { queue: 'hostile', retry: { max_attempts: 1, on_exhaustion: 'dead_letter' } };
-  const id = await server.enqueue('hostile.job', [HOSTILE, { [HOSTILE]: HOSTILE }], options, { meta: { note: HOSTILE } });
-  await server.post('/workers/heartbeat', { worker_id: HOSTILE, queues: ['hostile'], active_jobs: [], hostname: HOSTILE, concurrency: 1 });
+  const id = await server.enqueue('hostile.job', [HOSTILE, { [HOSTILE]: HOSTILE }], options,
+    { meta: { note: HOSTILE } });
+  await server.post('/workers/heartbeat', { worker_id: HOSTILE, queues: ['hostile'], active_jobs: [],
+    hostname: HOSTILE, concurrency: 1 });
   const [job] = await server.fetch('hostile');
   await server.nack(job, { type: HOSTILE, message: HOSTILE, backtrace: [HOSTILE] });
   await server.post('/workflows', { type: 'chain', name: HOSTILE, steps: [{ type: 'hostile.step', args: [HOSTILE] }] });
@@ -70,7 +72,8 @@ test('text of jobs is text on every screen', async () => {
 test('every answer below /ui carries the policy; a file that the browser has is not sent twice', async () => {
   const shell = await raw(server.url, '/ui/', { host: new URL(server.url).host, 'accept-encoding': 'gzip' });
   const policy = shell.headers['content-security-policy'];
-  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"]) {
+  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'",
+    "base-uri 'none'", "form-action 'none'"]) {
     assert.ok(policy.includes(part), part);
   }
   assert.ok(!policy.includes('unsafe'));
@@ -106,7 +109,8 @@ test('a page of another origin changes nothing, and reads nothing', async () => 
   try {
     const page = await open(browser);
     await page.goto(`http://127.0.0.1:${evil.address().port}/`);
-    const [answer] = await Promise.all([page.waitForResponse((got) => got.url() === target), page.getByRole('button').click()]);
+    const [answer] = await Promise.all([page.waitForResponse((got) => got.url() === target),
+      page.getByRole('button').click()]);
     assert.equal(answer.status(), 403);
     await page.goto(`http://127.0.0.1:${evil.address().port}/`);
     const tried = await page.evaluate(async (base) => {
@@ -135,7 +139,7 @@ test('a page of another origin changes nothing, and reads nothing', async () => 
   }
 });
 
-test('with keys: a wrong one is refused in words, a right one opens the view that was asked for, and the page keeps no key', async () => {
+test('a wrong key is refused in words, a right one opens the view that was asked for, and the page keeps none', async () => {
   const page = await open(browser);
   await page.goto(`${guarded.page}#/jobs?state=discarded`);
   await page.getByLabel('Key').fill('wrong');
@@ -161,19 +165,23 @@ test('with keys: a wrong one is refused in words, a right one opens the view tha
 
 test('a viewer sees everything and no button that the server would refuse; what is replayed is refused', async () => {
   const call = { key: keys.admin };
-  const { job } = await guarded.post('/jobs', { type: 'report.build', args: [], options: { queue: 'looked-at' } }, call);
+  const { job } = await guarded.post('/jobs', { type: 'report.build', args: [], options: { queue: 'looked-at' } },
+    call);
   const page = await open(browser);
   await signIn(page, keys.viewer);
-  for (const fragment of ['queues', 'jobs', `jobs/${job.id}`, 'dead', 'cron', 'workers', 'trains', 'tenants', 'endpoints', 'queues/looked-at']) {
+  for (const fragment of ['queues', 'jobs', `jobs/${job.id}`, 'dead', 'cron', 'workers', 'trains', 'tenants',
+    'endpoints', 'queues/looked-at']) {
     await visit(page, guarded, `#/${fragment}`);
     for (const name of [/^Pause/, /^Resume/, /^Retry/, /^Cancel/, /^Delete/, /^Suspend/, /^Hold/, /^Quiet/, /^Stop/]) {
       assert.equal(await page.locator('main').getByRole('button', { name }).count(), 0, `${fragment}: ${name}`);
     }
   }
   const statuses = await page.evaluate(async (id) => {
-    const send = (method, path, body) => fetch(`../ojs/v1${path}`, { method, headers: { 'content-type': 'application/json' }, body: body && JSON.stringify(body) });
+    const send = (method, path, body) => fetch(`../ojs/v1${path}`, { method,
+      headers: { 'content-type': 'application/json' }, body: body && JSON.stringify(body) });
     const answers = [await send('POST', '/admin/queues/looked-at/pause', {}), await send('DELETE', `/jobs/${id}`),
-      await send('POST', '/jobs/bulk/delete', { job_ids: [id] }), await send('POST', '/dead-letter/retry', { confirm: true })];
+      await send('POST', '/jobs/bulk/delete', { job_ids: [id] }), await send('POST', '/dead-letter/retry',
+        { confirm: true })];
     return answers.map((answer) => answer.status);
   }, job.id);
   assert.deepEqual(statuses, [403, 403, 403, 403]);

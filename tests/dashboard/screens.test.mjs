@@ -1,4 +1,5 @@
-// Every screen, with data and without: it shows, in light and dark, wide and narrow, and breaks no rule of accessibility or of the policy.
+// Every screen, with data and without: it shows, in light and dark, wide and narrow, and breaks no rule of
+// accessibility or of the policy.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -7,12 +8,14 @@ import { findings, launch, open, settled, visit } from './lib/browser.mjs';
 import { seed } from './lib/seed.mjs';
 import { Server } from './lib/server.mjs';
 
-const SCREENS = ['', 'queues', 'jobs', 'dead', 'workflows', 'cron', 'workers', 'trains', 'limits', 'tenants', 'endpoints', 'audit'];
+const SCREENS = ['', 'queues', 'jobs', 'dead', 'workflows', 'cron', 'workers', 'trains', 'limits', 'tenants',
+  'endpoints', 'audit'];
 const LOOKS = [
   { width: 1280, dark: false }, { width: 1280, dark: true }, { width: 320, dark: false }, { width: 320, dark: true },
 ];
 /** Set, the pictures of the guide are written anew. */
-const PICTURES = process.env.OJS_PICTURES ? fileURLToPath(new URL('../../docs/guide/dashboard/', import.meta.url)) : null;
+const PICTURES = process.env.OJS_PICTURES ? fileURLToPath(new URL('../../docs/guide/dashboard/', import.meta.url))
+  : null;
 let browser; let full; let empty; let made;
 
 before(async () => {
@@ -28,8 +31,10 @@ after(async () => {
 
 /** The screens of single things, by what the seed made. */
 const single = () => ({
-  'job-discarded': `jobs/${made.dead}`, 'job-scheduled': `jobs/${made.scheduled}`, 'job-retryable': `jobs/${made.retrying}`, 'job-active': `jobs/${made.active}`,
-  'job-completed': `jobs/${made.completed}`, queue: 'queues/mail', workflow: `workflows/${made.chain}`, train: 'trains/dest_7',
+  'job-discarded': `jobs/${made.dead}`, 'job-scheduled': `jobs/${made.scheduled}`,
+    'job-retryable': `jobs/${made.retrying}`, 'job-active': `jobs/${made.active}`,
+  'job-completed': `jobs/${made.completed}`, queue: 'queues/mail', workflow: `workflows/${made.chain}`,
+    train: 'trains/dest_7',
 });
 
 /** Looks at the screen that is shown: nothing is refused, wider than the window, or against a rule. */

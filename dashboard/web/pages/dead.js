@@ -20,33 +20,43 @@ export function Dead() {
   const total = load.data?.pagination.total ?? 0;
   const all = Object.keys(filter).length ? 'that the filter finds' : 'of all queues';
   return html`<${View} title="Dead letters" tools=${total ? html`
-      <${Action} label=${`Retry all ${count(total)}`} confirm=${`${count(total)} dead letters ${all} start afresh. Those that a unique job or a full queue refuses stay.`}
+      <${Action} label=${`Retry all ${count(total)}`}
+        confirm=${`${count(total)} dead letters ${all} start afresh. Those that the server refuses stay here.`}
         run=${() => post('/dead-letter/retry', { filter, confirm: true })} done=${replayed} />
-      <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad" confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
-        run=${() => call('DELETE', path('/dead-letter', { ...filter, confirm: 'true' }))} done=${(answer) => `${count(answer.deleted)} deleted.`} />` : null}>
+      <${Action} label=${`Delete all ${count(total)}`} right="administer" kind="bad"
+        confirm=${`${count(total)} dead letters ${all} are deleted for good.`}
+        run=${() => call('DELETE', path('/dead-letter', { ...filter, confirm: 'true' }))} done=${(answer) =>
+          `${count(answer.deleted)} deleted.`} />` : null}>
     <${Filters} filter=${filter} />
-    <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups} title="By queue" name="queue" groups=${stats.data?.by_queue} /></div><p></p>
+    <div class="panels"><${Groups} title="By error" name="error_type" groups=${stats.data?.by_error_type} /><${Groups}
+      title="By queue" name="queue" groups=${stats.data?.by_queue} /></div>
     <${Panel} title="Found"><${Selected} /><${Loaded} load=${load}>${({ items, pagination }) => html`
-      <${Table} label="Dead letters" rows=${items} keyOf=${(job) => job.id} selection=${chosen} empty="There are no dead letters." columns=${[
+      <${Table} label="Dead letters" rows=${items} keyOf=${(job) => job.id} selection=${chosen}
+        empty="There are no dead letters." columns=${[
         { name: 'Job', cell: (job) => html`${short(job.type, 120)}<br /><${JobLink} id=${job.id} />` },
         { name: 'Queue', cell: (job) => html`<${QueueLink} name=${job.queue} />` },
-        { name: 'Error', cell: (job) => html`<b>${job.error?.type ?? job.error?.code ?? ''}</b> ${short(job.error?.message ?? '–', 160)}` },
+        { name: 'Error', cell: (job) => html`<b>${job.error?.type ?? job.error?.code ?? ''}
+          </b> ${short(job.error?.message ?? '–', 160)}` },
         { name: 'Attempts', number: true, cell: (job) => job.attempt },
         { name: 'Given up', cell: (job) => html`<${Time} at=${job.discarded_at ?? job.completed_at} />` },
-        { name: 'Change', cell: (job) => html`<${Action} label="Retry" name=${`Retry ${job.id}`} run=${() => post(`/dead-letter/${job.id}/retry`)} done="The job starts afresh." />` },
+        { name: 'Change', cell: (job) => html`<${Action} label="Retry" name=${`Retry ${job.id}`} run=${() =>
+          post(`/dead-letter/${job.id}/retry`)} done="The job starts afresh." />` },
       ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
 }
 
 function replayed(answer) {
   const done = answer.retried ?? answer.succeeded ?? 0;
   const [first] = answer.errors ?? [];
-  return `${count(done)} retried${answer.failed ? `, ${count(answer.failed)} refused: ${first?.message ?? first?.error?.message ?? ''}` : ''}.`;
+  return `${count(done)} retried${answer.failed
+    ? `, ${count(answer.failed)} refused: ${first?.message ?? first?.error?.message ?? ''}` : ''}.`;
 }
 
 function Filters({ filter }) {
   const set = (name) => (event) => refine({ [name]: event.target.value.trim(), page: '' });
-  const text = (name, label, search) => html`<label>${label}<input data-search=${search} value=${filter[name] ?? ''} onChange=${set(name)} spellcheck="false" autocomplete="off" /></label>`;
-  return html`<div class="filters" role="group" aria-label="Filters">${text('error_type', 'Error', true)}${text('queue', 'Queue')}${text('type', 'Type')}</div>`;
+  const text = (name, label, search) => html`<label>${label}<input data-search=${search} value=${filter[name] ?? ''}
+    onChange=${set(name)} spellcheck="false" autocomplete="off" /></label>`;
+  return html`<div class="filters" role="group" aria-label="Filters">${text('error_type', 'Error',
+    true)}${text('queue', 'Queue')}${text('type', 'Type')}</div>`;
 }
 
 /** How many there are of each, as filters. */
@@ -54,7 +64,8 @@ function Groups({ title, name, groups }) {
   const rows = Object.entries(groups ?? {}).toSorted((a, b) => b[1] - a[1]).slice(0, 10);
   if (!rows.length) return null;
   return html`<${Panel} title=${title}><${Table} label=${title} rows=${rows} keyOf=${([key]) => key} columns=${[
-    { name: 'Name', cell: ([key]) => html`<button type="button" class="plain" onClick=${() => refine({ [name]: key, page: '' })}>${short(key, 120)}</button>` },
+    { name: 'Name', cell: ([key]) => html`<button type="button" class="plain" onClick=${() => refine({ [name]: key,
+      page: '' })}>${short(key, 120)}</button>` },
     { name: 'Jobs', number: true, cell: ([, jobs]) => count(jobs) },
   ]} /><//>`;
 }
@@ -67,8 +78,11 @@ function Selected() {
     chosen.value = new Set();
     return answer;
   };
-  const done = (name) => (answer) => `${count(answer[name])} ${name}${answer.skipped ? `, ${count(answer.skipped)} skipped` : ''}.`;
-  return html`<p class="buttons" role="group" aria-label="Selected dead letters"><span>${count(ids.length)} selected</span>
+  const done = (name) => (answer) => `${count(answer[name])} ${name}${answer.skipped
+    ? `, ${count(answer.skipped)} skipped` : ''}.`;
+  return html`<p class="buttons" role="group" aria-label="Selected dead letters"><span>
+    ${count(ids.length)} selected</span>
     <${Action} label="Retry selected" run=${bulk('retry')} done=${done('retried')} />
-    <${Action} label="Delete selected" right="administer" kind="bad" confirm=${`${ids.length} jobs are deleted for good.`} run=${bulk('delete')} done=${done('deleted')} /></p>`;
+    <${Action} label="Delete selected" right="administer" kind="bad"
+      confirm=${`${ids.length} jobs are deleted for good.`} run=${bulk('delete')} done=${done('deleted')} /></p>`;
 }

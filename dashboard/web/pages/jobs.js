@@ -25,7 +25,8 @@ export function Jobs() {
   useEffect(() => { chosen.value = new Set(); }, [JSON.stringify(query)]);
   return html`<${View} title="Jobs"><${Search} /><${Filters} query=${query} />
     <${Panel} title="Found"><${Many} /><${Loaded} load=${load}>${({ items, pagination }) => html`
-      <${Table} label="Jobs" rows=${items} keyOf=${(job) => job.id} selection=${chosen} empty="No job is like this." columns=${[
+      <${Table} label="Jobs" rows=${items} keyOf=${(job) => job.id} selection=${chosen} empty="No job is like this."
+        columns=${[
         { name: 'Job', cell: (job) => html`<${JobLink} id=${job.id} />` },
         { name: 'Type', cell: (job) => short(job.type, 120) },
         { name: 'State', cell: (job) => html`<${Badge} state=${job.state} />` },
@@ -33,10 +34,14 @@ export function Jobs() {
         { name: 'Attempt', number: true, cell: (job) => `${job.attempt} of ${job.max_attempts}` },
         { name: 'Arguments', cell: (job) => html`<code>${short(compact(job.args), 80)}</code>` },
         { name: 'Enqueued', cell: (job) => html`<${Time} at=${job.enqueued_at ?? job.created_at} />` },
-      ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} atLeast=${pagination.total >= 10_000} />`}<//><//><//>`;
+      ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} atLeast=${pagination.total >= 10_000} />`}
+        <//><//><//>`;
 }
 
-/** One field for everything: an id opens the job; `state:… queue:… type:… tenant:…` are filters, another text is a type. */
+/**
+ * One field for everything: an id opens the job; `state:… queue:… type:… tenant:…` are filters, another text is a
+ * type.
+ */
 function Search() {
   const [fault, setFault] = useState(null);
   const find = (event) => {
@@ -48,8 +53,10 @@ function Search() {
     if (!found.fault) { refine({ state: '', queue: '', type: '', tenant: '', page: '', q: text, ...found.filter }); }
   };
   return html`<form class="filters" role="search" onSubmit=${find}><label>Search
-      <input name="q" data-search type="search" value=${route.value.query.q ?? ''} aria-describedby="search-help" autocomplete="off" spellcheck="false" /></label>
-    <button class="main">Find</button><span id="search-help" class="dim">an id, a type, or state: queue: type: tenant:</span>
+      <input name="q" data-search type="search" value=${route.value.query.q ?? ''} aria-describedby="search-help"
+        autocomplete="off" spellcheck="false" /></label>
+    <button class="main">Find</button><span id="search-help"
+      class="dim">an id, a type, or state: queue: type: tenant:</span>
     ${fault ? html`<div class="fault" role="alert"><p>${fault}</p></div>` : null}</form>`;
 }
 
@@ -63,7 +70,9 @@ export function read(text) {
     if (!WORDS.includes(name)) return { fault: `'${name}:' is no word of the search. Use ${WORDS.join(', ')}.` };
     if (value === '') return { fault: `'${name}:' wants a value.` };
     if (filter[name] !== undefined) return { fault: `'${name}:' is there twice.` };
-    if (name === 'state' && !STATES.includes(value)) return { fault: `'${value}' is no state. Use ${STATES.join(', ')}.` };
+    if (name === 'state' && !STATES.includes(value)) {
+      return { fault: `'${value}' is no state. Use ${STATES.join(', ')}.` };
+    }
     filter[name] = value;
   }
   return { filter };
@@ -71,10 +80,12 @@ export function read(text) {
 
 function Filters({ query }) {
   const set = (name) => (event) => refine({ [name]: event.target.value.trim(), page: '', q: '' });
-  const text = (name, label) => html`<label>${label}<input value=${query[name] ?? ''} onChange=${set(name)} spellcheck="false" autocomplete="off" /></label>`;
+  const text = (name, label) => html`<label>${label}<input value=${query[name] ?? ''} onChange=${set(name)}
+    spellcheck="false" autocomplete="off" /></label>`;
   return html`<div class="filters" role="group" aria-label="Filters">
     <label>State<select onChange=${set('state')}><option value="">any</option>
-      ${STATES.map((state) => html`<option key=${state} value=${state} selected=${query.state === state}>${state}</option>`)}</select></label>
+      ${STATES.map((state) => html`<option key=${state} value=${state} selected=${query.state === state}>${state}
+        </option>`)}</select></label>
     ${text('type', 'Type')}${text('queue', 'Queue')}${text('tenant', 'Tenant')}
     <label>Order<select onChange=${set('order')}><option value="">newest first</option>
       <option value="asc" selected=${query.order === 'asc'}>oldest first</option></select></label></div>`;
@@ -97,8 +108,10 @@ function Many() {
   if (!ids.length) return null;
   return html`<p class="buttons" role="group" aria-label="Selected jobs"><span>${count(ids.length)} selected</span>
     <${Action} label="Retry" run=${bulk('retry')} done=${done('retried')} />
-    <${Action} label="Cancel" run=${bulk('cancel')} done=${done('cancelled')} kind="bad" confirm=${`${ids.length} jobs will not run. This cannot be undone.`} />
-    <${Action} label="Delete" right="administer" run=${bulk('delete')} done=${done('deleted')} kind="bad" confirm=${`${ids.length} jobs are deleted for good.`} />
+    <${Action} label="Cancel" run=${bulk('cancel')} done=${done('cancelled')} kind="bad"
+      confirm=${`${ids.length} jobs will not run. This cannot be undone.`} />
+    <${Action} label="Delete" right="administer" run=${bulk('delete')} done=${done('deleted')} kind="bad"
+      confirm=${`${ids.length} jobs are deleted for good.`} />
     <button type="button" onClick=${() => { chosen.value = new Set(); }}>Select none</button></p>`;
 }
 

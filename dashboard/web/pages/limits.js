@@ -12,16 +12,20 @@ const PER_PAGE = 50;
 
 export function Limits() {
   const load = useLoad(path('/rate-limits', { limit: PER_PAGE, offset: (pageOf() - 1) * PER_PAGE }));
-  return html`<${View} title="Limits"><${Panel} title="Keys"><${Loaded} load=${load}>${({ items, pagination = {} }) => html`
+  return html`<${View} title="Limits"><${Panel} title="Keys"><${Loaded} load=${load}>${({ items, pagination = {} }) =>
+    html`
     <${Table} label="Limits" rows=${items} keyOf=${(limit) => limit.key} empty="No job has a limited key." columns=${[
       { name: 'Key', cell: (limit) => html`${limit.key}<br /><span class="dim">${limit.scope}</span>` },
       { name: 'State', cell: (limit) => html`<${Badge} ...${full(limit)} />` },
-      { name: 'Running', number: true, cell: (limit) => (limit.concurrency ? `${count(limit.concurrency.active)} of ${count(limit.concurrency.limit)}` : count(limit.active)) },
+      { name: 'Running', number: true, cell: (limit) => (limit.concurrency
+        ? `${count(limit.concurrency.active)} of ${count(limit.concurrency.limit)}` : count(limit.active)) },
       { name: 'Rate', cell: (limit) => rate(limit.rate ?? limit.throttle) },
       { name: 'Waiting', number: true, cell: (limit) => count(limit.waiting_count) },
       { name: 'Next start', cell: (limit) => html`<${Time} at=${limit.next_allowed_at} />` },
-      { name: 'Change', cell: (limit) => (limit.override ? html`<${Action} label="End override" name=${`End the override of ${limit.key}`}
-        run=${() => put(`/rate-limits/${encodeURIComponent(limit.key)}`, {})} done=${`${limit.key} has its own limits again.`} />` : '') },
+      { name: 'Change', cell: (limit) => (limit.override ? html`<${Action} label="End override"
+        name=${`End the override of ${limit.key}`}
+        run=${() => put(`/rate-limits/${encodeURIComponent(limit.key)}`, {})}
+          done=${`${limit.key} has its own limits again.`} />` : '') },
     ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
 }
 
@@ -34,5 +38,6 @@ function full({ concurrency, waiting_count: waiting, override }) {
 function rate(limit) {
   if (!limit) return '–';
   const used = limit.used ?? limit.current;
-  return `${used === undefined ? '' : `${count(used)} of `}${count(limit.limit)}${limit.period ? ` in ${limit.period}` : ''}`;
+  return `${used === undefined ? '' : `${count(used)} of `}${count(limit.limit)}${limit.period ? ` in ${limit.period}`
+    : ''}`;
 }

@@ -4,6 +4,7 @@ import { link, path } from '../url.js';
 import { count, short, span, Time } from '../format.js';
 import { Loaded, useLoad } from '../parts/load.js';
 import { Badge, Empty, Facts, JobLink, Panel, QueueLink, Table, View } from '../parts/view.js';
+import { pressure } from '../parts/pressure.js';
 import { Rates } from '../parts/rates.js';
 
 /** Queues whose oldest job is asked for: one request each. */
@@ -16,10 +17,12 @@ export function Overview() {
   const workers = useLoad('/admin/workers?per_page=100');
   const maintenance = useLoad('/admin/system/maintenance');
   return html`<${View} title="Overview">
-    ${maintenance.data?.maintenance ? html`<div class="fault" role="alert"><p>Maintenance: no job is handed out. ${maintenance.data.reason}</p></div>` : null}
+    ${maintenance.data?.maintenance ? html`<div class="fault" role="alert">
+      <p>Maintenance: no job is handed out. ${maintenance.data.reason}</p></div>` : null}
     <${Loaded} load=${stats}>${(data) => html`<${Totals} stats=${data} />`}<//>
     <div class="panels">
-      <${Panel} title="Busiest queues"><${Loaded} load=${queues}>${(data) => html`<${Busiest} queues=${data.items} workers=${workers.data?.items} />`}<//><//>
+      <${Panel} title="Busiest queues"><${Loaded} load=${queues}>${(data) => html`<${Busiest} queues=${data.items}
+        workers=${workers.data?.items} />`}<//><//>
       <${Panel} title="Pace"><${Loaded} load=${stats}>${(data) => html`<${Pace} stats=${data} />`}<//><${Rates} /><//>
       <${Panel} title="Recent failures"><${Failures} /><//>
       <${Panel} title="Workers"><${Loaded} load=${workers}>${(data) => html`<${Summary} data=${data} />`}<//><//>
@@ -43,18 +46,6 @@ function Pace({ stats }) {
   ]} />`;
 }
 
-/** How a queue does: what stands in its way, else how long it takes to become empty. */
-export function pressure(queue, workers) {
-  const waiting = queue.counts.available;
-  if (queue.paused) return { state: 'paused', tone: 'warn' };
-  if (!waiting) return { state: 'empty', tone: 'good' };
-  const serves = (worker) => worker.queues?.some((name) => name === queue.name || name === '*') ?? true;
-  if (workers && !workers.some(serves)) return { state: 'no worker', tone: 'bad' };
-  const { processed_per_minute: out, enqueued_per_minute: into } = queue.throughput;
-  if (out > into) return { state: `empty in ${span((waiting / (out - into)) * 60_000)}`, tone: 'good' };
-  return into > out ? { state: 'growing', tone: 'warn' } : { state: 'steady', tone: '' };
-}
-
 function Busiest({ queues, workers }) {
   const load = (queue) => queue.counts.available * 1000 + queue.counts.active;
   const rows = queues.toSorted((a, b) => load(b) - load(a)).slice(0, LOOKED_AT);
@@ -76,7 +67,8 @@ function Oldest({ queue }) {
 
 function Failures() {
   const load = useLoad(path('/admin/jobs', { state: 'discarded', per_page: 6 }));
-  return html`<${Loaded} load=${load}>${({ items }) => html`<${Table} label="Recent failures" rows=${items} keyOf=${(job) => job.id}
+  return html`<${Loaded} load=${load}>${({ items }) => html`<${Table} label="Recent failures" rows=${items}
+    keyOf=${(job) => job.id}
     empty="No job has been given up." columns=${[
       { name: 'Job', cell: (job) => html`${job.type}<br /><${JobLink} id=${job.id} />` },
       { name: 'Error', cell: (job) => html`<b>${job.error?.type ?? ''}</b> ${short(job.error?.message ?? '–', 90)}` },

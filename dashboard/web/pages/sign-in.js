@@ -20,7 +20,8 @@ export function SignIn() {
       field.current.select();
     }
   };
-  return html`<main class="sign-in"><h1>Sign in</h1><p>This server asks for a key. <code>ojs keys add</code> makes one.</p>
+  return html`<main class="sign-in"><h1>Sign in</h1>
+    <p>This server asks for a key. <code>ojs keys add</code> makes one.</p>
     ${fault ? html`<${Fault} fault=${fault} />` : null}
     <form onSubmit=${send}><label for="key">Key</label>
       <input id="key" ref=${field} type="password" autocomplete="current-password" required spellcheck="false" />

@@ -14,8 +14,10 @@ const STATES = ['running', 'held', 'waiting'];
 export function Trains() {
   const { state } = route.value.query;
   const load = useLoad(path('/admin/trains', { state, page: pageOf(), per_page: 50 }));
-  return html`<${View} title="Trains"><div class="filters"><label>State<select onChange=${(event) => refine({ state: event.target.value, page: '' })}>
-      <option value="">any</option>${STATES.map((value) => html`<option key=${value} value=${value} selected=${value === state}>${value}</option>`)}</select></label></div>
+  return html`<${View} title="Trains"><div class="filters"><label>State<select onChange=${(event) =>
+    refine({ state: event.target.value, page: '' })}>
+      <option value="">any</option>${STATES.map((value) => html`<option key=${value} value=${value}
+        selected=${value === state}>${value}</option>`)}</select></label></div>
     <${Panel} title="Trains with jobs"><${Loaded} load=${load}>${({ items, pagination }) => html`
     <${Table} label="Trains" rows=${items} keyOf=${(train) => train.id} empty="No train has jobs." columns=${[
       { name: 'Train', cell: (train) => html`<a href=${link(['trains', train.id])}>${train.id}</a>` },
@@ -29,8 +31,10 @@ export function Trains() {
 function Switch({ train: { id, state } }) {
   const at = `/trains/${encodeURIComponent(id)}`;
   return state === 'held'
-    ? html`<${Action} label="Advance" name=${`Advance ${id}`} run=${() => post(`${at}/advance`)} done=${`Train ${id} goes on.`} />`
-    : html`<${Action} label="Hold" name=${`Hold ${id}`} run=${() => post(`${at}/hold`)} done=${`Train ${id} is held.`} />`;
+    ? html`<${Action} label="Advance" name=${`Advance ${id}`} run=${() => post(`${at}/advance`)}
+      done=${`Train ${id} goes on.`} />`
+    : html`<${Action} label="Hold" name=${`Hold ${id}`} run=${() => post(`${at}/hold`)}
+      done=${`Train ${id} is held.`} />`;
 }
 
 export function Train({ id }) {
@@ -42,7 +46,8 @@ export function Train({ id }) {
       ['State', html`<${Badge} state=${train.state} />`], ['Jobs', count(train.length)],
       ['Leads', train.locomotive ? html`<${JobLink} id=${train.locomotive} />` : null],
     ]} /><//>
-    <${Panel} title="Jobs in their order"><${Table} label="Jobs of the train" rows=${train.cars} keyOf=${(car) => car.job_id} columns=${[
+    <${Panel} title="Jobs in their order"><${Table} label="Jobs of the train" rows=${train.cars} keyOf=${(car) =>
+      car.job_id} columns=${[
       { name: 'Position', number: true, cell: (car) => car.position },
       { name: 'Job', cell: (car) => html`<${JobLink} id=${car.job_id} />` },
       { name: 'State', cell: (car) => html`<${Badge} state=${car.state} />` },

@@ -41,7 +41,8 @@ export function Action({ label, name, right = 'operate', run, done, confirm, kin
     await change(run, done);
     setBusy(false);
   };
-  return html`<button type="button" class=${kind} disabled=${busy || disabled} aria-label=${name} onClick=${press}>${label}</button>`;
+  return html`<button type="button" class=${kind} disabled=${busy || disabled} aria-label=${name} onClick=${press}>
+    ${label}</button>`;
 }
 
 /** Where answers stand. */
@@ -63,7 +64,8 @@ export function Questions() {
     question.value = null;
     now.resolve(yes);
   };
-  return html`<dialog ref=${box} aria-labelledby="question" onCancel=${(event) => { event.preventDefault(); end(false); }}>
+  return html`<dialog ref=${box} aria-labelledby="question"
+    onCancel=${(event) => { event.preventDefault(); end(false); }}>
     <h2 id="question">${now.title}?</h2><p>${now.text}</p>
     <div class="buttons"><button type="button" onClick=${() => end(false)}>Keep</button>
     <button type="button" class="main" onClick=${() => end(true)}>${now.yes}</button></div></dialog>`;

@@ -3,7 +3,10 @@ import { html, useEffect, useRef, useState } from '../html.js';
 import { get } from '../api.js';
 import { version } from '../live.js';
 
-/** What a path answers: `{data, fault, again()}`. `null` as the path reads nothing. With `live: false` it is read once. */
+/**
+ * What a path answers: `{data, fault, again()}`. `null` as the path reads nothing. With `live: false` it is read
+ * once.
+ */
 export function useLoad(path, { live = true } = {}) {
   const [state, setState] = useState({ path, data: null, fault: null });
   const turn = useRef({ busy: null, missed: false });
@@ -49,5 +52,6 @@ export function Loaded({ load, children, absent }) {
 
 /** A refusal in the server's words. */
 export function Fault({ fault }) {
-  return html`<div class="fault" role="alert"><p>${fault.message}</p>${fault.hint ? html`<p>${fault.hint}</p>` : null}</div>`;
+  return html`<div class="fault" role="alert"><p>${fault.message}</p>${fault.hint ? html`<p>${fault.hint}</p>` : null}
+    </div>`;
 }

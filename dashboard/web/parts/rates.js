@@ -31,7 +31,8 @@ export function Rates({ queue }) {
   const [shown, setShown] = useState(false);
   return html`<details open=${shown} onToggle=${(event) => setShown(event.target.open)}><summary>Chart</summary>
     ${shown ? html`<p><select aria-label="Span" onChange=${(event) => setPeriod(event.target.value)}>
-      ${Object.entries(PERIODS).map(([value, name]) => html`<option key=${value} value=${value} selected=${value === period}>${name}</option>`)}</select></p>
+      ${Object.entries(PERIODS).map(([value, name]) => html`<option key=${value} value=${value}
+        selected=${value === period}>${name}</option>`)}</select></p>
       <${Chart} queue=${queue} period=${period} />` : null}</details>`;
 }
 
@@ -44,14 +45,17 @@ function Chart({ queue, period }) {
     if (!items.length) return undefined;
     let plot = null;
     let gone = false;
-    uplot().then((Plot) => { if (!gone) plot = draw(Plot, place.current, items); }, () => { /* The table says the same. */ });
+    uplot().then((Plot) => { if (!gone) plot = draw(Plot, place.current, items); },
+      () => { /* The table says the same. */ });
     return () => { gone = true; plot?.destroy(); };
   }, [data, look]);
   if (fault) return html`<p class="empty">${fault.message}</p>`;
   if (!items.length) return html`<p class="empty">Nothing has happened in this time.</p>`;
   const highest = Math.max(...items.map((item) => item.processed));
-  return html`<div class="chart" ref=${place} role="img" aria-label=${`Jobs by period, at most ${highest} completed, last ${items.at(-1).processed}`}></div>
-    <details><summary>As a table</summary><${Table} label="Jobs by period" rows=${items} keyOf=${(item) => item.timestamp} columns=${[
+  return html`<div class="chart" ref=${place} role="img"
+    aria-label=${`Jobs by period, at most ${highest} completed, last ${items.at(-1).processed}`}></div>
+    <details><summary>As a table</summary><${Table} label="Jobs by period" rows=${items} keyOf=${(item) =>
+      item.timestamp} columns=${[
       { name: 'From', cell: (item) => clock(Date.parse(item.timestamp)) },
       ...SERIES.map(([name, member]) => ({ name, number: true, cell: (item) => count(item[member]) })),
     ]} /></details>`;
@@ -68,12 +72,15 @@ function draw(Plot, place, items) {
     probe.remove();
     return value;
   };
-  const axis = { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, font: `12px ${style.fontFamily}` };
+  const axis = { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 },
+    font: `12px ${style.fontFamily}` };
   const times = items.map((item) => Date.parse(item.timestamp) / 1000);
   return new Plot({
     width: Math.max(240, place.clientWidth), height: 220,
-    tzDate: (seconds) => (zone.value === 'utc' ? Plot.tzDate(new Date(seconds * 1000), 'UTC') : new Date(seconds * 1000)),
+    tzDate: (seconds) => (zone.value === 'utc' ? Plot.tzDate(new Date(seconds * 1000), 'UTC')
+      : new Date(seconds * 1000)),
     axes: [axis, { ...axis, size: 45 }],
-    series: [{}, ...SERIES.map(([label, , name]) => ({ label, stroke: colour(name), width: 2, points: { show: items.length < 40 } }))],
+    series: [{}, ...SERIES.map(([label, , name]) => ({ label, stroke: colour(name), width: 2,
+      points: { show: items.length < 40 } }))],
   }, [times, ...SERIES.map(([, member]) => items.map((item) => item[member]))], place);
 }

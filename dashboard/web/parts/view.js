@@ -5,7 +5,8 @@ import { link } from '../url.js';
 /** A screen with its heading. */
 export function View({ title, tools, children }) {
   useEffect(() => { document.title = `${title} · Open Job Spec`; }, [title]);
-  return html`<div class="head"><h1>${title}</h1>${tools ? html`<div class="tools">${tools}</div>` : null}</div>${children}`;
+  return html`<div class="head"><h1>${title}</h1>${tools ? html`<div class="tools">${tools}</div>` : null}</div>
+    ${children}`;
 }
 
 export function Panel({ title, children }) {
@@ -15,8 +16,10 @@ export function Panel({ title, children }) {
 export const Empty = ({ children }) => html`<p class="empty">${children}</p>`;
 
 const TONES = {
-  completed: 'good', succeeded: 'good', running: 'run', active: 'run', discarded: 'bad', failed: 'bad', open: 'bad', dead: 'bad',
-  retryable: 'warn', paused: 'warn', held: 'warn', blocked: 'warn', stale: 'warn', quiet: 'warn', suspended: 'warn', draining: 'warn',
+  completed: 'good', succeeded: 'good', running: 'run', active: 'run', discarded: 'bad', failed: 'bad', open: 'bad',
+    dead: 'bad',
+  retryable: 'warn', paused: 'warn', held: 'warn', blocked: 'warn', stale: 'warn', quiet: 'warn', suspended: 'warn',
+    draining: 'warn',
   expired: 'bad',
 };
 
@@ -31,19 +34,26 @@ export const QueueLink = ({ name }) => html`<a href=${link(['queues', name])}>${
 /** Names and values. Values that are missing are left out. */
 export function Facts({ rows }) {
   const shown = rows.filter(([, value]) => value !== undefined && value !== null && value !== '');
-  return html`<dl class="facts">${shown.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`;
+  return html`<dl class="facts">${shown.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}
+    </dl>`;
 }
 
-/** A table in a frame that scrolls by itself. `columns` are `{name, cell, number}`; with `selection`, rows can be chosen. */
+/**
+ * A table in a frame that scrolls by itself. `columns` are `{name, cell, number}`; with `selection`, rows can be
+ * chosen.
+ */
 export function Table({ label, columns, rows, keyOf, selection, empty }) {
   if (rows.length === 0) return html`<${Empty}>${empty ?? 'There is nothing here.'}<//>`;
   return html`<div class="wrap" role="region" aria-label=${label} tabindex="0"><table>
     <caption class="hidden">${label}</caption>
-    <thead><tr>${selection ? html`<th scope="col"><${All} rows=${rows} keyOf=${keyOf} selection=${selection} /></th>` : null}
-      ${columns.map((column) => html`<th key=${column.name} scope="col" class=${column.number ? 'number' : ''}>${column.name}</th>`)}</tr></thead>
+    <thead><tr>${selection ? html`<th scope="col"><${All} rows=${rows} keyOf=${keyOf} selection=${selection} /></th>`
+      : null}
+      ${columns.map((column) => html`<th key=${column.name} scope="col" class=${column.number ? 'number' : ''}>
+        ${column.name}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${keyOf(row)} data-row=${keyOf(row)}>
       ${selection ? html`<td><${One} id=${keyOf(row)} selection=${selection} /></td>` : null}
-      ${columns.map((column) => html`<td key=${column.name} class=${column.number ? 'number' : ''}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+      ${columns.map((column) => html`<td key=${column.name} class=${column.number ? 'number' : ''}>${column.cell(row)}
+        </td>`)}</tr>`)}</tbody>
   </table></div>`;
 }
 
@@ -53,7 +63,8 @@ function One({ id, selection }) {
     if (!next.delete(id)) next.add(id);
     selection.value = next;
   };
-  return html`<input type="checkbox" aria-label=${`Select ${id}`} checked=${selection.value.has(id)} onChange=${change} />`;
+  return html`<input type="checkbox" aria-label=${`Select ${id}`} checked=${selection.value.has(id)}
+    onChange=${change} />`;
 }
 
 function All({ rows, keyOf, selection }) {

@@ -29,11 +29,13 @@ export async function open(browser, { width = 1280, height = 800, dark = false, 
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) faults.push(`console: ${message.text()}`); });
+  page.on('console', (message) => { if (['error',
+    'warning'].includes(message.type())) faults.push(`console: ${message.text()}`); });
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => { faults.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   await page.addInitScript(() => {
-    addEventListener('securitypolicyviolation', (event) => console.error(`CSP ${event.violatedDirective} ${event.blockedURI}`));
+    addEventListener('securitypolicyviolation', (event) =>
+      console.error(`CSP ${event.violatedDirective} ${event.blockedURI}`));
   });
   page.on('request', (request) => {
     const asked = new URL(request.url());
@@ -54,7 +56,8 @@ export async function settled(page, fragment) {
   const screen = fragment?.replace(/^#?\/?/, '').split('?')[0].split('/').map(decodeURIComponent).join('/');
   await page.waitForFunction((wanted) => {
     const main = document.querySelector('main[data-screen]');
-    return main?.querySelector('h1') && (wanted === undefined || main.dataset.screen === wanted) && !document.querySelector('[aria-busy=true]');
+    return main?.querySelector('h1') && (wanted === undefined || main.dataset.screen === wanted)
+      && !document.querySelector('[aria-busy=true]');
   }, screen);
 }
 
@@ -64,5 +67,6 @@ export async function findings(page, { only } = {}) {
   const options = { resultTypes: ['violations'], ...(only ? { runOnly: { type: 'rule', values: only } } : {}) };
   const { violations } = await page.evaluate((wanted) => globalThis.axe.run(document, wanted), options);
   const bad = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-  return bad.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, any }) => `${html.slice(0, 160)} (${any[0]?.message ?? ''})`).join(' | ')}`);
+  return bad.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, any }) => `${html.slice(0,
+    160)} (${any[0]?.message ?? ''})`).join(' | ')}`);
 }

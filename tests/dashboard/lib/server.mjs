@@ -33,7 +33,8 @@ export class Server {
   static async start(...options) {
     const server = new Server();
     const listen = options.includes('--listen') ? [] : ['--listen', '127.0.0.1:0'];
-    const args = ['server', ...listen, '--store', 'memory:', '--log-level', 'error', '--webhook-allow-insecure', ...options];
+    const args = ['server', ...listen, '--store', 'memory:', '--log-level', 'error', '--webhook-allow-insecure',
+      ...options];
     server.#child = spawn(binary(), args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const lines = createInterface({ input: server.#child.stdout })[Symbol.asyncIterator]();
     server.url = (await lines.next()).value.replace('listening on ', '');
@@ -74,7 +75,8 @@ export class Server {
 
   /** Takes jobs of a queue as a worker; their envelopes. */
   async fetch(queue, { worker = 'worker-1', count = 1 } = {}) {
-    const answer = await this.post('/workers/fetch', { queues: [queue], count, worker_id: worker, visibility_timeout_ms: 600_000 });
+    const answer = await this.post('/workers/fetch', { queues: [queue], count, worker_id: worker,
+      visibility_timeout_ms: 600_000 });
     return answer.jobs ?? (answer.job ? [answer.job] : []);
   }
 
