@@ -9,7 +9,11 @@ import { Server } from './lib/server.mjs';
 let browser; let server; let receiver; const received = [];
 
 before(async () => {
-  receiver = createServer((request, answer) => { received.push(request.url); request.resume(); answer.end('{"status":"completed"}'); });
+  receiver = createServer((request, answer) => {
+    received.push(request.url);
+    request.resume();
+    answer.end('{"status":"completed"}');
+  });
   receiver.listen(0, '127.0.0.1');
   [browser, server] = await Promise.all([launch(), Server.start(), once(receiver, 'listening')]);
 });
@@ -88,7 +92,8 @@ test('a cron entry is disabled, enabled and deleted', async () => {
 });
 
 test('a worker is made quiet, resumed and stopped', async () => {
-  const beat = () => server.post('/workers/heartbeat', { worker_id: 'box-1', queues: ['q'], active_jobs: [], concurrency: 2 });
+  const worker = { worker_id: 'box-1', queues: ['q'], active_jobs: [], concurrency: 2 };
+  const beat = () => server.post('/workers/heartbeat', worker);
   await beat();
   await on('#/workers', async (page) => {
     await press(page, 'Quiet box-1', 'box-1 fetches no more jobs');
@@ -104,7 +109,7 @@ test('a train is held and goes on', async () => {
   await on('#/trains/north', async (page) => {
     await press(page, 'Hold north', 'Train north is held.');
     assert.equal((await server.get('/trains/north')).state, 'held');
-    await press(page, 'Advance north', 'Train north goes on.');
+    await press(page, 'Advance north', 'Train north goes on.', { asks: true });
     assert.notEqual((await server.get('/trains/north')).state, 'held');
   });
 });
@@ -120,7 +125,8 @@ test('a tenant is suspended and resumed', async () => {
 });
 
 test('a workflow is cancelled', async () => {
-  const { workflow } = await server.post('/workflows', { type: 'chain', name: 'doomed', steps: [{ type: 'a.step', args: [] }] });
+  const steps = [{ type: 'a.step', args: [] }];
+  const { workflow } = await server.post('/workflows', { type: 'chain', name: 'doomed', steps });
   await on(`#/workflows/${workflow.id}`, async (page) => {
     await press(page, 'Cancel', 'The workflow is cancelled.', { asks: true });
     assert.equal((await server.get(`/workflows/${workflow.id}`)).workflow.state, 'cancelled');
@@ -130,7 +136,8 @@ test('a workflow is cancelled', async () => {
 test('endpoints are tried and paused: the request arrives', async () => {
   const base = `http://127.0.0.1:${receiver.address().port}`;
   await server.post('/push/endpoints', { endpoint: `${base}/jobs`, job_types: ['never.pushed'] });
-  await server.post('/webhooks/subscriptions', { url: `${base}/hooks`, events: ['queue.paused'], secret: 'whsec_test_secret' });
+  const hook = { url: `${base}/hooks`, events: ['queue.paused'], secret: 'whsec_test_secret' };
+  await server.post('/webhooks/subscriptions', hook);
   await on('#/endpoints', async (page) => {
     await press(page, `Test ${base}/jobs`, 'The endpoint has taken it');
     await press(page, `Test ${base}/hooks`, 'The endpoint has taken it');

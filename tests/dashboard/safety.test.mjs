@@ -139,7 +139,7 @@ test('a page of another origin changes nothing, and reads nothing', async () => 
   }
 });
 
-test('a wrong key is refused in words, a right one opens the view that was asked for, and the page keeps none', async () => {
+test('a wrong key is refused, a right one opens the view that was asked for, and the page keeps none', async () => {
   const page = await open(browser);
   await page.goto(`${guarded.page}#/jobs?state=discarded`);
   await page.getByLabel('Key').fill('wrong');

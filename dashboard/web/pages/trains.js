@@ -9,7 +9,7 @@ import { Loaded, useLoad } from '../parts/load.js';
 import { pageOf, Paging } from '../parts/paging.js';
 import { Badge, Facts, JobLink, Panel, Table, View } from '../parts/view.js';
 
-const STATES = ['running', 'held', 'waiting'];
+const STATES = ['running', 'draining', 'held'];
 
 export function Trains() {
   const { state } = route.value.query;
@@ -28,13 +28,15 @@ export function Trains() {
     ]} /><${Paging} more=${pagination.has_more} total=${pagination.total} />`}<//><//><//>`;
 }
 
-function Switch({ train: { id, state } }) {
+function Switch({ train: { id, state, locomotive } }) {
   const at = `/trains/${encodeURIComponent(id)}`;
+  // The job that is shown, and no other, may leave the train.
+  const advance = () => post(`${at}/advance`, { confirm: true, job_id: locomotive });
   return state === 'held'
-    ? html`<${Action} label="Advance" name=${`Advance ${id}`} run=${() => post(`${at}/advance`)}
-      done=${`Train ${id} goes on.`} />`
+    ? html`<${Action} label="Advance" name=${`Advance ${id}`} run=${advance} done=${`Train ${id} goes on.`}
+        confirm="A job that has ended and holds the train leaves it, and the next one may run." />`
     : html`<${Action} label="Hold" name=${`Hold ${id}`} run=${() => post(`${at}/hold`)}
-      done=${`Train ${id} is held.`} />`;
+        done=${`Train ${id} is held.`} />`;
 }
 
 export function Train({ id }) {

@@ -9,7 +9,7 @@ import { pageOf, Paging } from '../parts/paging.js';
 import { Badge, Panel, QueueLink, Table, View } from '../parts/view.js';
 
 const at = (id, rest = '') => `/admin/workers/${encodeURIComponent(id)}${rest}`;
-const STATES = ['running', 'quiet', 'terminating', 'stale'];
+const STATES = ['running', 'quiet', 'drain', 'terminate', 'stale', 'left'];
 
 export function Workers() {
   const { state } = route.value.query;

@@ -28,7 +28,8 @@ export function useLoad(path, { live = true } = {}) {
         if (now.busy?.control === control) setState({ path, data, fault: null });
       } catch (fault) {
         if (control.signal.aborted) return;
-        setState((old) => ({ path, data: old.path === path ? old.data : null, fault }));
+        // What is gone is not shown any more; after any other refusal the last answer stays, beside the refusal.
+        setState((old) => ({ path, data: old.path === path && fault.status !== 404 ? old.data : null, fault }));
       }
       if (now.busy?.control !== control) return;
       now.busy = null;

@@ -19,7 +19,7 @@ const TONES = {
   completed: 'good', succeeded: 'good', running: 'run', active: 'run', discarded: 'bad', failed: 'bad', open: 'bad',
     dead: 'bad',
   retryable: 'warn', paused: 'warn', held: 'warn', blocked: 'warn', stale: 'warn', quiet: 'warn', suspended: 'warn',
-    draining: 'warn',
+    draining: 'warn', drain: 'warn', terminate: 'warn',
   expired: 'bad',
 };
 

@@ -82,7 +82,8 @@ impl Hosts {
         }
     }
 
-    /// Refuses what changes something, or opens a WebSocket, when the browser does not say that a page of this server sent it. For
+    /// Refuses what changes something, or opens a WebSocket, when the browser does not say that a page of this
+    /// server sent it. For
     /// requests whose right comes from a cookie, which a browser sends by itself.
     ///
     /// # Errors

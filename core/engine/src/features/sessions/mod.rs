@@ -1,4 +1,5 @@
-//! Sessions: a page in a browser shows its key once and gets a cookie, because an `EventSource`, a WebSocket and a link cannot send a key.
+//! Sessions: a page in a browser shows its key once and gets a cookie, because an `EventSource`, a WebSocket and a
+//! link cannot send a key.
 pub mod commands;
 pub mod cookie;
 pub mod records;

@@ -18,7 +18,8 @@ record! {
         pub id: String,
         /// The name of the key that began it.
         pub key_name: String,
-        /// SHA-256 of the sum that the file of keys had for that key, hexadecimal: another key of the same name does not continue it.
+        /// SHA-256 of the sum that the file of keys had for that key, hexadecimal: another key of the same name does
+        /// not continue it.
         pub key_mark: String,
         /// When it ends, milliseconds.
         pub expires_at: i64,

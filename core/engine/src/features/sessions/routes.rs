@@ -33,7 +33,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// `POST /session`: 204 and a cookie that stands for the key of this request. Where no keys are asked for, there is no cookie either.
+/// `POST /session`: 204 and a cookie that stands for the key of this request. Where no keys are asked for, there is
+/// no cookie either.
 pub async fn begin(State(engine): State<Engine>, visitor: Visitor, headers: HeaderMap) -> Result<Json, Failure> {
     let Some(holder) = visitor.holder else { return Ok(nothing()) };
     if visitor.expires_at.is_some() {
