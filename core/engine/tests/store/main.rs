@@ -36,6 +36,7 @@ mod http;
 mod interactions;
 mod isolation;
 mod job_types;
+mod late_commits;
 mod lease_tokens;
 mod leases;
 mod lifecycle;
