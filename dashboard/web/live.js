@@ -29,6 +29,8 @@ async function follow(control) {
   while (!control.signal.aborted) {
     try {
       const answer = await open('/events/stream', control.signal);
+      // Who may not follow reads each screen once, and again when asked.
+      if ([401, 403].includes(answer.status)) { state.value = 'paused'; return; }
       if (!answer.ok) throw new Error(`the stream was answered with ${answer.status}`);
       // What happened while there was no connection.
       if (state.value === 'lost') refresh();

@@ -205,3 +205,33 @@ test('without the page there is none', async () => {
     await bare.stop();
   }
 });
+
+test('the page works under a prefix that a proxy cuts off', async () => {
+  await server.enqueue('report.build', [1], { queue: 'proxied' });
+  const { hostname, port } = new URL(server.url);
+  const proxy = createServer((asked, answer) => {
+    const path = asked.url.replace(/^\/tools\/jobs/, '');
+    const forward = request({ hostname, port, path, method: asked.method, headers: asked.headers, setHost: false });
+    forward.on('response', (got) => {
+      answer.writeHead(got.statusCode, got.headers);
+      got.pipe(answer);
+    });
+    asked.pipe(forward);
+    forward.on('error', () => answer.destroy());
+    answer.on('close', () => forward.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  try {
+    const page = await open(browser);
+    await page.goto(`http://127.0.0.1:${proxy.address().port}/tools/jobs/ui#/queues`);
+    await page.getByRole('button', { name: 'Pause proxied' }).click();
+    await page.getByRole('button', { name: 'Resume proxied' }).waitFor();
+    assert.equal((await server.get('/admin/queues/proxied')).paused, true);
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+});

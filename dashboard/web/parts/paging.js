@@ -11,8 +11,8 @@ export function Paging({ more, total, atLeast = false }) {
   const page = pageOf();
   if (page === 1 && !more) return total === undefined ? null : html`<p class="dim">${count(total)} in all</p>`;
   return html`<p class="buttons"><button type="button" disabled=${page === 1} onClick=${() => refine({ page: page > 2
-    ? page - 1 : '' })}>Newer</button>
+    ? page - 1 : '' })}>Previous</button>
     <span class="dim">Page ${page}${total === undefined ? null : `, ${atLeast ? 'at least '
       : ''}${count(total)} in all`}</span>
-    <button type="button" disabled=${!more} onClick=${() => refine({ page: page + 1 })}>Older</button></p>`;
+    <button type="button" disabled=${!more} onClick=${() => refine({ page: page + 1 })}>Next</button></p>`;
 }
