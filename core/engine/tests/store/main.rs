@@ -49,6 +49,8 @@ mod progress;
 mod push;
 mod push_faults;
 mod push_routing;
+#[cfg(feature = "sqs")]
+mod push_sqs;
 mod queues;
 mod refusals;
 mod results;
