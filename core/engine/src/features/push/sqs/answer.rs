@@ -10,6 +10,9 @@ use crate::outgoing::{Answer, Fault};
 /// Milliseconds after which a job is available again that SQS has not taken, for a reason that is not the job's.
 const PAUSE_MS: u64 = 1_000;
 
+/// Characters of an answer in another form that a reason repeats.
+const SHOWN: usize = 400;
+
 /// What becomes of the job of a message.
 #[derive(Debug, Clone)]
 pub(crate) enum Fate {
@@ -88,9 +91,13 @@ impl Judgement {
             (200..=299, None) => all(Fate::Unknown, Sign::Failed, status, "the answer of SQS cannot be read".to_owned()),
             (400..=499, _) => {
                 let wrong: Wrong = serde_json::from_str(&answer.body).unwrap_or_default();
-                let code = wrong.code.rsplit('#').next().unwrap_or_default();
-                let reason = format!("SQS answered {status} {code}: {}", wrong.message);
-                all(later(), sign_of(status, code, answer), status, reason)
+                let told = match wrong.code.rsplit('#').next().filter(|code| !code.is_empty()) {
+                    Some(code) => format!("{code}: {}", wrong.message),
+                    // Proxies and older servers answer in another form.
+                    None => answer.body.chars().take(SHOWN).collect(),
+                };
+                let reason = format!("SQS answered {status} {told}");
+                all(later(), sign_of(status, &told, answer), status, reason)
             }
             (300..=399, _) => {
                 let reason = format!("SQS answered {status}: redirects are not followed");
@@ -133,17 +140,17 @@ impl Judgement {
 
 /// What an error of the whole request says about the endpoint. No job is the reason: those that SQS cannot take are
 /// named one by one.
-fn sign_of(status: u16, code: &str, answer: &Answer) -> Sign {
-    if status == 429 || is_throttled(code) {
+fn sign_of(status: u16, told: &str, answer: &Answer) -> Sign {
+    if status == 429 || is_throttled(told) {
         return Sign::Busy(answer.retry_after);
     }
     // Credentials that have ended are replaced by themselves, and clocks are set right: the breaker is enough.
-    let passes = ["Expired", "RequestTimeTooSkewed", "RequestTimeout"].iter().any(|name| code.contains(name));
+    let passes = ["Expired", "RequestTimeTooSkewed", "RequestTimeout"].iter().any(|name| told.contains(name));
     if passes { Sign::Failed } else { Sign::Refused }
 }
 
-fn is_throttled(code: &str) -> bool {
-    ["Throttl", "OverLimit", "TooManyRequests", "SlowDown"].iter().any(|name| code.contains(name))
+fn is_throttled(told: &str) -> bool {
+    ["Throttl", "OverLimit", "TooManyRequests", "SlowDown"].iter().any(|name| told.contains(name))
 }
 
 fn nack(code: &str, reason: &str, retryable: bool) -> Outcome {
@@ -205,6 +212,8 @@ mod tests {
         }
         assert_eq!(of(403, "ExpiredTokenException"), (later(), Sign::Failed));
         assert_eq!(of(400, "RequestThrottled"), (later(), Sign::Busy(None)));
+        let xml = judged(403, "<Error><Code>SignatureDoesNotMatch</Code></Error>");
+        assert!(xml.note.sign == Sign::Refused && xml.note.reason.contains("SignatureDoesNotMatch"), "{xml:?}");
         assert_eq!(of(503, ""), ("push_unavailable true".to_owned(), Sign::Failed));
         let unsigned = Judgement::of(&Err(Fault::Unsigned("no credentials".to_owned())), 1);
         assert_eq!((shown(&unsigned.fates[0]), unsigned.note.sign), (later(), Sign::Failed));
