@@ -51,6 +51,8 @@ mod progress;
 mod push;
 mod push_faults;
 mod push_routing;
+#[cfg(feature = "sqs")]
+mod push_sqs;
 mod queues;
 mod refusals;
 mod results;
