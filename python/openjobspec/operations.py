@@ -1717,9 +1717,9 @@ class Operations(ABC):
         A job is active under a lease before it is sent, and the answer settles it. The address must begin with
         https:// and be public, unless the server allows others.
 
-        * ``endpoint``: Its members: ``endpoint`` (the URL) and ``job_types`` (``*`` stands for any characters); if
-          wanted ``queues``, ``config`` (``max_concurrency``, ``timeout_ms``, ``signing_secret``, ``weight``,
-          ``retry_429``), ``routing``, ``provider`` and ``active``.
+        * ``endpoint``: Its members: ``endpoint`` (the URL, or ``sqs:`` and the URL of a queue of Amazon SQS) and
+          ``job_types`` (``*`` stands for any characters); if wanted ``queues``, ``config`` (``max_concurrency``,
+          ``timeout_ms``, ``signing_secret``, ``weight``, ``retry_429``), ``routing``, ``provider`` and ``active``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.
@@ -3564,9 +3564,9 @@ class AsyncOperations(ABC):
         A job is active under a lease before it is sent, and the answer settles it. The address must begin with
         https:// and be public, unless the server allows others.
 
-        * ``endpoint``: Its members: ``endpoint`` (the URL) and ``job_types`` (``*`` stands for any characters); if
-          wanted ``queues``, ``config`` (``max_concurrency``, ``timeout_ms``, ``signing_secret``, ``weight``,
-          ``retry_429``), ``routing``, ``provider`` and ``active``.
+        * ``endpoint``: Its members: ``endpoint`` (the URL, or ``sqs:`` and the URL of a queue of Amazon SQS) and
+          ``job_types`` (``*`` stands for any characters); if wanted ``queues``, ``config`` (``max_concurrency``,
+          ``timeout_ms``, ``signing_secret``, ``weight``, ``retry_429``), ``routing``, ``provider`` and ``active``.
         * ``settings``: The same settings by name: ``concurrency=20``.
 
         Raises ConflictError, InvalidRequestError.

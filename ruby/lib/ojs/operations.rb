@@ -823,10 +823,10 @@ module OJS
     # secret. A job is active under a lease before it is sent, and the answer settles it. The address must begin with
     # https:// and be public, unless the server allows others.
     #
-    # * +endpoint+: Its members: <tt>endpoint</tt> (the URL) and <tt>job_types</tt> (<tt>*</tt> stands for any
-    #   characters); if wanted <tt>queues</tt>, <tt>config</tt> (<tt>max_concurrency</tt>, <tt>timeout_ms</tt>,
-    #   <tt>signing_secret</tt>, <tt>weight</tt>, <tt>retry_429</tt>), <tt>routing</tt>, <tt>provider</tt> and
-    #   <tt>active</tt>.
+    # * +endpoint+: Its members: <tt>endpoint</tt> (the URL, or <tt>sqs:</tt> and the URL of a queue of Amazon SQS)
+    #   and <tt>job_types</tt> (<tt>*</tt> stands for any characters); if wanted <tt>queues</tt>, <tt>config</tt>
+    #   (<tt>max_concurrency</tt>, <tt>timeout_ms</tt>, <tt>signing_secret</tt>, <tt>weight</tt>, <tt>retry_429</tt>),
+    #   <tt>routing</tt>, <tt>provider</tt> and <tt>active</tt>.
     #
     # Raises ConflictError, InvalidRequestError.
     def create_push_endpoint(**endpoint)

@@ -5,6 +5,7 @@ pub(crate) mod aliases;
 pub(crate) mod call;
 pub(crate) mod caller;
 pub(crate) mod client_limit;
+pub(crate) mod dialects;
 pub(crate) mod events;
 pub(crate) mod follower;
 pub(crate) mod frames;

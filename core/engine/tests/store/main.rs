@@ -36,6 +36,7 @@ mod http;
 mod interactions;
 mod isolation;
 mod job_types;
+mod late_commits;
 mod lease_tokens;
 mod leases;
 mod lifecycle;
@@ -50,6 +51,8 @@ mod progress;
 mod push;
 mod push_faults;
 mod push_routing;
+#[cfg(feature = "sqs")]
+mod push_sqs;
 mod queues;
 mod refusals;
 mod results;

@@ -54,6 +54,9 @@ struct CronBody<'a> {
     meta: Option<&'a RawValue>,
     #[serde(borrow)]
     options: Option<&'a RawValue>,
+    /// Of the flat form: the SDK for Ruby sends it beside the options.
+    #[serde(borrow)]
+    queue: Option<&'a RawValue>,
 }
 
 impl CronBody<'_> {
@@ -94,6 +97,10 @@ impl CronBody<'_> {
         members.retain(|name, raw| matches!(*name, "type" | "args" | "meta" | "options" | "version") && raw.get() != "null");
         let empty = RawValue::from_string("[]".to_owned()).map_err(|error| OjsError::invalid_field("args", error.to_string()))?;
         members.entry("args").or_insert(&empty);
+        let queue = self.with_queue(members.get("options").copied())?;
+        if let Some(options) = &queue {
+            members.insert("options", options);
+        }
         let unique = self.usually_unique(members.get("options").copied())?;
         if let Some(options) = &unique {
             members.insert("options", options);
@@ -104,6 +111,15 @@ impl CronBody<'_> {
             error
         })?;
         Ok(text)
+    }
+
+    /// The options with the queue of the flat form, when they name none.
+    fn with_queue(&self, options: Option<&RawValue>) -> Result<Option<Box<RawValue>>, OjsError> {
+        let Some(queue) = self.queue.filter(|raw| raw.get() != "null" && self.job_template.is_none()) else { return Ok(None) };
+        let Ok(mut options) = serde_json::from_str::<Members<'_>>(options.map_or("{}", RawValue::get)) else { return Ok(None) };
+        options.entry("queue").or_insert(queue);
+        let wrong = |error: serde_json::Error| OjsError::invalid_field("queue", error.to_string());
+        serde_json::value::to_raw_value(&options).map(Some).map_err(wrong)
     }
 
     /// Who asks for neither policy gets both: a tick is skipped while a job of its kind waits or runs (EI-R004, section 13 of the

@@ -9,6 +9,9 @@ use crate::metrics::Metrics;
 use crate::store::tables::Tables;
 use crate::store::wanted::Wanted;
 
+/// How often a query is answered again.
+const MAX_TRIES: usize = 3;
+
 /// What a thread that only reads does.
 pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &Inbox) {
     loop {
@@ -44,8 +47,22 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
     }
 }
 
-/// Answers a query from one snapshot for all its reads.
+/// Answers a query, again when the store asks for a fresh snapshot.
 fn read(tables: &mut dyn Tables, query: &dyn Asked) -> Applied<()> {
+    for _ in 0..MAX_TRIES {
+        match read_once(tables, query) {
+            Err(Refusal::Store(StoreError::Conflict(what))) => {
+                tracing::debug!(%what, ?query, "a query is answered again");
+                tables.rollback();
+            }
+            answered => return answered,
+        }
+    }
+    read_once(tables, query)
+}
+
+/// Answers a query from one snapshot for all its reads.
+fn read_once(tables: &mut dyn Tables, query: &dyn Asked) -> Applied<()> {
     tables.begin(false)?;
     tables.prepare(&Wanted::default())?;
     let answered = query.answer(tables);

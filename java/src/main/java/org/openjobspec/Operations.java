@@ -496,10 +496,10 @@ final class Operations {
          * the secret. A job is active under a lease before it is sent, and the answer settles it. The address must
          * begin with https:// and be public, unless the server allows others.
          *
-         * @param endpoint its members: {@code endpoint} (the URL) and {@code job_types} ({@code *} stands for any
-         *     characters); if wanted {@code queues}, {@code config} ({@code max_concurrency}, {@code timeout_ms},
-         *     {@code signing_secret}, {@code weight}, {@code retry_429}), {@code routing}, {@code provider} and {@code
-         *     active}
+         * @param endpoint its members: {@code endpoint} (the URL, or {@code sqs:} and the URL of a queue of Amazon
+         *     SQS) and {@code job_types} ({@code *} stands for any characters); if wanted {@code queues}, {@code
+         *     config} ({@code max_concurrency}, {@code timeout_ms}, {@code signing_secret}, {@code weight}, {@code
+         *     retry_429}), {@code routing}, {@code provider} and {@code active}
          */
         public Map<String, Object> createPushEndpoint(Map<String, ?> endpoint) {
             return run(Operation.member("POST", "/push/endpoints", endpoint, "push_endpoint"));
