@@ -171,6 +171,8 @@ def suites() -> list[Suite]:
         Suite("dashboard-install", "build", ["scripts/dashboard.sh"]),
         Suite("dashboard", "dashboard", ["env", f"OJS_BIN={ojs}", "node", "--test", "--test-reporter=tap", *page_tests],
               needs=("build", "dashboard-install")),
+        Suite("sqs", "python", ["env", f"OJS_BIN={ojs}", str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/sqs"],
+              needs=("build", "python-build", "node-build")),
         Suite("panics", "c", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/parity"],
               needs=("python-build", "node-build", "ruby-build")),
         # Reads what the suites of the languages leave behind.

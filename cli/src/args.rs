@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ojs_engine::Limits;
-use ojs_engine::outgoing::{Allowed, OutgoingOptions};
+use ojs_engine::outgoing::{Allowed, AwsOptions, OutgoingOptions};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
@@ -198,6 +198,9 @@ pub struct OutgoingArgs {
     /// Deliveries that may wait for one subscription of webhooks. Events beyond it are dropped for this subscription.
     #[arg(long, value_name = "COUNT", env = "OJS_WEBHOOK_MAX_WAITING", default_value_t = 100_000, value_parser = at_least_one())]
     webhook_max_waiting: u32,
+    /// The region of queues of Amazon SQS whose address does not name one. Without it, AWS_DEFAULT_REGION.
+    #[arg(long, value_name = "REGION", env = "AWS_REGION")]
+    aws_region: Option<String>,
 }
 
 impl From<&OutgoingArgs> for OutgoingOptions {
@@ -207,9 +210,15 @@ impl From<&OutgoingArgs> for OutgoingOptions {
             allow_insecure: args.webhook_allow_insecure,
             timeout: Duration::from_secs(args.webhook_timeout),
             max_waiting: args.webhook_max_waiting,
+            aws: AwsOptions { region: args.aws_region.clone().or_else(default_region), access_key: None },
             ..Self::default()
         }
     }
+}
+
+/// The region in the older variable of Amazon.
+fn default_region() -> Option<String> {
+    std::env::var("AWS_DEFAULT_REGION").ok().filter(|region| !region.is_empty())
 }
 
 /// What clients may take of a server.

@@ -156,7 +156,7 @@ impl Transport for HostTransport {
         })
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
         Some(&self.enqueued)
     }
 

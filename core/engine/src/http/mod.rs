@@ -23,6 +23,7 @@ pub(crate) mod openapi;
 pub(crate) mod operations;
 pub(crate) mod operator;
 pub(crate) mod page;
+mod permission;
 pub(crate) mod queues;
 pub(crate) mod reply;
 pub(crate) mod request;

@@ -86,6 +86,7 @@ pub const OPERATIONS: &[Operation] = &[
     at("POST", "/cron", Operate),
     at("GET", "/cron/{name}", Inspect),
     at("PATCH", "/cron/{name}", Operate),
+    at("POST", "/cron/{name}/run", Operate),
     at("DELETE", "/cron/{name}", Operate),
     at("GET", "/admin/workers", Inspect),
     at("GET", "/admin/workers/{id}", Inspect),

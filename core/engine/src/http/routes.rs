@@ -108,6 +108,7 @@ pub fn table() -> Vec<Route> {
         at(GET, "/cron/{name}", get(crons::get)),
         at(PATCH, "/cron/{name}", patch(crons::switch)),
         at(DELETE, "/cron/{name}", delete(crons::delete)),
+        at(POST, "/cron/{name}/run", post(crons::run)),
         at(GET, "/schemas", get(schemas::list)),
         at(POST, "/schemas", post(schemas::register)),
         at(GET, "/schemas/{type}", get(schemas::get)),

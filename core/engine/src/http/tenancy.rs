@@ -90,6 +90,7 @@ pub const OF_TENANTS: &[(&str, &str)] = &[
     ("GET", "/cron/{name}"),
     ("PATCH", "/cron/{name}"),
     ("DELETE", "/cron/{name}"),
+    ("POST", "/cron/{name}/run"),
     ("GET", "/queues"),
     ("GET", "/queues/{name}"),
     ("GET", "/queues/{name}/stats"),

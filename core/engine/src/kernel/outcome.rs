@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use crate::error::{Applied, StoreError};
 use crate::features::admin::records as admin;
 use crate::features::admin::records::STALE_AFTER_MS;
+use crate::features::push::records::is_worker_of_endpoint;
 use crate::features::versions::handlers;
 use crate::kernel::command::{Beat, Claim, Exchanged, Finished, Heartbeat, Outcome, OutcomeReport};
 use crate::kernel::hooks::call;
@@ -261,6 +262,8 @@ impl Transaction<'_> {
         let mut worker = self.tables.worker(&beat.worker)?;
         self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
+        // The jobs of a push endpoint run in many functions. That one of them falls silent says nothing about the others.
+        let is_endpoint = is_worker_of_endpoint(&beat.worker);
         if worker.beat_at == 0 {
             worker.first_at = self.now.as_millis();
         }
@@ -270,7 +273,9 @@ impl Transaction<'_> {
         if let Some(key) = &beat.key {
             worker.info = admin::with_key(&worker.info, key);
         }
-        worker.beat_at = self.now.as_millis();
+        if !is_endpoint {
+            worker.beat_at = self.now.as_millis();
+        }
         if worker.phase.is_leaving() && beat.phase == WorkerPhase::Running {
             // A worker that was told to terminate does not run again: this is a new process under the same id, and the
             // directive was for the old one.
@@ -292,7 +297,9 @@ impl Transaction<'_> {
             directive = self.test_directive(worker.num)?.unwrap_or(directive);
         }
         call!(self, on_heartbeat, &known, &beat.jobs);
-        self.emit_beat(&known, beat, extended.len());
+        if !is_endpoint {
+            self.emit_beat(&known, beat, extended.len());
+        }
         Ok(Beat { extended, cancelled, directive })
     }
 

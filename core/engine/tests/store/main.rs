@@ -41,6 +41,7 @@ mod lease_tokens;
 mod leases;
 mod lifecycle;
 mod limits;
+mod lists;
 mod model;
 mod nodes;
 mod observability;
@@ -50,6 +51,8 @@ mod progress;
 mod push;
 mod push_faults;
 mod push_routing;
+#[cfg(feature = "sqs")]
+mod push_sqs;
 mod queues;
 mod refusals;
 mod results;

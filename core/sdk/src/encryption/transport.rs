@@ -46,8 +46,8 @@ impl<T: Transport> Transport for Encrypted<T> {
         Some(&self.codec)
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
-        self.inner.enqueued()
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        self.inner.enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -261,8 +261,8 @@ impl Transport for Traced {
         self.inner.codec()
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
-        self.inner.enqueued()
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        self.inner.enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -138,7 +138,7 @@ impl Transport for Http {
         self.options.resend.max_sends > 1
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
         Some(&self.enqueued)
     }
 }

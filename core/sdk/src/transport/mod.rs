@@ -91,7 +91,7 @@ pub trait Transport: Send + Sync + 'static {
 
     /// Where requests that enqueue jobs are told, for workers that poll the same server. `None` when nothing is told:
     /// their pauses are not cut short then.
-    fn enqueued(&self) -> Option<&Enqueued> {
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
         None
     }
 
@@ -114,8 +114,8 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
         (**self).codec()
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
-        (**self).enqueued()
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        (**self).enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -242,7 +242,7 @@ where
         })
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
         Some(&self.enqueued)
     }
 }

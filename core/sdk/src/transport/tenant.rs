@@ -36,8 +36,8 @@ impl Transport for OfTenant {
         self.inner.codec()
     }
 
-    fn enqueued(&self) -> Option<&Enqueued> {
-        self.inner.enqueued()
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        self.inner.enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -149,7 +149,7 @@ impl Turns {
         Self {
             foreign: Foreign::new(shared.job_types(), &shared.options),
             from_zero: false,
-            enqueued: shared.transport.enqueued().map(Enqueued::listen),
+            enqueued: shared.transport.enqueue_signal().map(Enqueued::listen),
             control: shared.control(),
             shared,
             sender,

@@ -13,9 +13,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::engine::Engine;
-use crate::features::crons::commands::{DeleteCron, GetCron, ListCrons, PutCron, SwitchCron};
+use crate::features::crons::commands::{DeleteCron, GetCron, ListCrons, PutCron, RunCron, SwitchCron};
 use crate::features::crons::records::{CronRow, Overlap};
 use crate::http::caller::Asker;
+use crate::http::jobs::wrapped as job_text;
 use crate::http::page::pagination;
 use crate::http::reply::{Failure, Json};
 use crate::http::request::{Params, parse, read_body};
@@ -198,6 +199,12 @@ pub async fn switch(
         .ok_or_else(|| OjsError::invalid_field("enabled", "enabled is required: true or false."))?;
     let name = stored_name(&engine, name)?;
     Ok(Json::ok(wrapped(&engine.execute(SwitchCron { name, enabled }).await?, &engine)))
+}
+
+/// `POST /cron/{name}/run`: a job now, beside those of the schedule.
+pub async fn run(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
+    let job = engine.execute(RunCron(stored_name(&engine, name)?)).await?;
+    Ok(Json::created(job_text(&job, |_| {}), Some(format!("/ojs/v1/jobs/{}", job.row.id))))
 }
 
 pub async fn delete(State(engine): State<Engine>, Path(name): Path<String>) -> Result<Json, Failure> {
