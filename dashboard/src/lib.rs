@@ -47,7 +47,6 @@ struct File {
 }
 
 /// The routes below `/ui`, for requests under a name that the server answers to (see [`Hosts`]).
-#[must_use]
 pub fn router(hosts: Hosts) -> Router {
     Router::new()
         .route("/ui", get(to_shell))
