@@ -18,7 +18,9 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
         let taken = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(message) = taken else { return };
         match message {
-            Message::Query(query, reply) => {
+            // Its client has gone away: nothing waits for the answer.
+            Message::Query(_, reply, _) if reply.is_closed() => {}
+            Message::Query(query, reply, place) => {
                 let answered = caught(|| read(tables.as_mut(), query.as_ref())).unwrap_or_else(|panic| {
                     tracing::error!(%panic, ?query, "a bug: a query met a panic; its reader goes on");
                     metrics.panicked();
@@ -29,6 +31,8 @@ pub(super) fn read_loop(mut tables: Box<dyn Tables>, metrics: &Metrics, inbox: &
                     // A query that panicked did not take its scope back.
                     tables.names().scope = Scope::All;
                 }
+                // Before the answer: the next search of the same client finds the place free.
+                drop(place);
                 let _ = reply.send(answered);
             }
             Message::Execute(_, reply) | Message::Sweep(reply) | Message::Probe(reply) => {
