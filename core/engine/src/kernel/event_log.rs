@@ -187,7 +187,8 @@ pub fn back(
     Ok((high > low).then(|| Place::before(high)))
 }
 
-/// The newest events that a filter wants, the oldest of them first; the cursor is at the end of the log, so nothing follows.
+/// The newest events that a filter wants, the oldest of them first; the cursor is at the end of the log, so nothing
+/// follows.
 ///
 /// # Errors
 /// A store that cannot be read.
