@@ -167,7 +167,8 @@ def suites() -> list[Suite]:
                           "python/adapters/ojs-adapter-django/tests", "--ignore=python/adapters/ojs-adapter-django/tests/test_same_database.py"],
                 needs=("python-build",))
           for name, server in (("sqlite", []), ("mysql", mariadb))),
-        Suite("sqs", "python", ["env", f"OJS_BIN={ojs}", str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/sqs"],
+        Suite("sqs", "python",
+              ["env", f"OJS_BIN={ojs}", str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/sqs"],
               needs=("build", "python-build", "node-build")),
         Suite("panics", "c", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/parity"],
               needs=("python-build", "node-build", "ruby-build")),
