@@ -107,7 +107,8 @@ pub enum Command {
 }
 
 const SERVER_HELP: &str = "\
-The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for. Logs go to stderr.
+The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for, the second
+one says where the page for browsers is. Logs go to stderr.
 SIGHUP: reads the keys again.
 SIGTERM or SIGINT: no new connections, answers what it has read, closes the store, exits with 0. A second signal exits at once.
 
@@ -157,6 +158,10 @@ pub struct ServerArgs {
     /// `_default`, `reject` refuses it with 422.
     #[arg(long, value_name = "WHAT", env = "OJS_MISSING_TENANT", default_value = "default")]
     pub missing_tenant: MissingTenantArg,
+    /// Serve no page at `/ui/`.
+    #[cfg(feature = "dashboard")]
+    #[arg(long, env = "OJS_NO_UI", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
+    pub no_ui: bool,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use ojs_model::limits::{MAX_ERROR_HISTORY, MAX_FETCH_COUNT};
 use ojs_model::retry::{OnExhaustion, Verdict};
 use ojs_model::state::Trigger;
-use ojs_model::{ErrorCode, JobError, JobState, OjsError, RetryPolicy, Timestamp};
+use ojs_model::{ErrorCode, JobError, JobId, JobState, OjsError, RetryPolicy, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -143,14 +143,16 @@ impl Transaction<'_> {
             }
             Verdict::Discard { dead_letter } => {
                 let reason = why_final(&row, error);
-                // A misspelt type or a worker that was deployed too early is no reason to lose a job: it can be run again.
+                // A misspelt type or a worker that was deployed too early is no reason to lose a job: it can be run
+                // again.
                 let dead_letter = dead_letter || reason == NO_HANDLER;
                 self.discard(before, row, error, Ending { dead_letter, reason })
             }
         }
     }
 
-    /// Ends a job for good. The order of the events is fixed: retry_exhausted before dead_lettered (interactions, section 10).
+    /// Ends a job for good. The order of the events is fixed: retry_exhausted before dead_lettered (interactions,
+    /// section 10).
     pub(crate) fn discard(
         &mut self,
         before: &JobRow,
@@ -253,6 +255,10 @@ impl Transaction<'_> {
     }
 
     pub(crate) fn heartbeat(&mut self, beat: &Heartbeat) -> Applied<Beat> {
+        if beat.worker.is_empty() {
+            let (extended, cancelled) = self.renew_held(beat, 0)?;
+            return Ok(Beat { extended, cancelled, directive: Directive::Run });
+        }
         let mut worker = self.tables.worker(&beat.worker)?;
         self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
@@ -286,21 +292,8 @@ impl Transaction<'_> {
         }
         worker.phase = beat.phase;
         self.tables.save_worker(&worker)?;
-        let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
         let mut directive = worker.directive;
-        for (id, lease) in &beat.jobs {
-            let Some(before) = self.tables.visible(*id)? else { continue };
-            let proven = lease.map_or(!lease::is_fenced(before.lease), |lease| lease == before.lease);
-            let held = proven && (before.worker == worker.num || before.worker == 0);
-            match before.state {
-                JobState::Active if held => {
-                    self.extend(&before, beat)?;
-                    extended.push(*id);
-                }
-                JobState::Cancelled if lease.is_none_or(|lease| lease == before.lease) => cancelled.push(*id),
-                _ => {}
-            }
-        }
+        let (extended, cancelled) = self.renew_held(beat, worker.num)?;
         if beat.test_directives {
             directive = self.test_directive(worker.num)?.unwrap_or(directive);
         }
@@ -311,8 +304,28 @@ impl Transaction<'_> {
         Ok(Beat { extended, cancelled, directive })
     }
 
-    /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither quiet it nor take
-    /// jobs in its name.
+    /// Renews the leases that a heartbeat names and its worker holds. Returns those, and the jobs that were cancelled
+    /// meanwhile.
+    fn renew_held(&mut self, beat: &Heartbeat, worker: i64) -> Applied<(Vec<JobId>, Vec<JobId>)> {
+        let (mut extended, mut cancelled) = (Vec::new(), Vec::new());
+        for (id, lease) in &beat.jobs {
+            let Some(before) = self.tables.visible(*id)? else { continue };
+            let proven = lease.map_or(!lease::is_fenced(before.lease), |lease| lease == before.lease);
+            let held = proven && (before.worker == worker || before.worker == 0);
+            match before.state {
+                JobState::Active if held => {
+                    self.extend(&before, beat)?;
+                    extended.push(*id);
+                }
+                JobState::Cancelled if lease.is_none_or(|lease| lease == before.lease) => cancelled.push(*id),
+                _ => {}
+            }
+        }
+        Ok((extended, cancelled))
+    }
+
+    /// With keys, the id of a worker belongs to the key that it beats with, while it is alive: another one must neither
+    /// quiet it nor take jobs in its name.
     fn check_key(&self, worker: &WorkerRow, key: Option<&str>) -> Applied<()> {
         let Some(key) = key.filter(|_| worker.beat_at > 0) else { return Ok(()) };
         let alive = !worker.phase.is_leaving() && self.now.as_millis().saturating_sub(worker.beat_at) < STALE_AFTER_MS;
@@ -345,11 +358,14 @@ impl Transaction<'_> {
         self.renew(&mut row);
         self.tables.update(before, &row)?;
         let mut extra = format!("\"attempt\":{},\"visible_until\":\"{}\"", row.attempt, Timestamp::from_millis(row.lease_until));
-        ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);
+        if !beat.worker.is_empty() {
+            ojs_model::json::push_text(&mut extra, "worker_id", &beat.worker);
+        }
         self.emit("job.heartbeat", &row, &extra)
     }
 
-    /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section 5.2).
+    /// What a job that the worker holds asks for, whether the heartbeat names it or only counts it (protocol section
+    /// 5.2).
     fn test_directive(&mut self, worker: i64) -> Result<Option<Directive>, StoreError> {
         for row in self.tables.held_by(worker, MAX_FETCH_COUNT)? {
             let body = self.tables.body(row.seq)?;

@@ -325,7 +325,9 @@ async fn a_late_answer_counts_under_the_current_delivery_id_only(b: Bench) {
     assert_eq!(b.http("POST", "/workers/ack", &none).await.0, 409, "without an id it settles nothing");
     let wrong = json!({"job_id": job, "delivery_id": "del_1"}).to_string();
     assert_eq!(b.http("POST", "/workers/ack", &wrong).await.0, 400);
-    assert_eq!((b.state(job).await, b.get(job).await.row.attempt), (JobState::Active, 2), "nothing has changed");
+    let told = b.events(ojs_engine::EventFilter::default()).await.0;
+    let row = b.get(job).await.row;
+    assert_eq!((row.state, row.attempt), (JobState::Active, 2), "nothing has changed: {told:#?} {row:#?}");
     assert_eq!(b.http("POST", "/workers/ack", &with(&second)).await.0, 200);
     assert_eq!(b.state(job).await, JobState::Completed);
 }
