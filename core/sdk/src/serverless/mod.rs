@@ -1,8 +1,8 @@
 //! Handlers in functions: the handlers of a worker, called by a platform with one job at a time
 //! (`docs/guide/serverless-rust.md`).
 //!
-//! A handler does not know how it was called. Here it runs for a signed push delivery ([`PushHandler`]), for
-//! messages of SQS, function URLs, API Gateway, EventBridge and direct calls of AWS Lambda ([`LambdaHandler`]). No runtime of a
+//! A handler does not know how it was called. Here it runs for a signed push delivery ([`PushHandler`]), for messages
+//! of SQS, function URLs, API Gateway, EventBridge and direct calls of AWS Lambda ([`LambdaHandler`]). No runtime of a
 //! platform is a dependency: events are JSON, requests are those of the crate `http`.
 //!
 //! ```
