@@ -2,6 +2,7 @@ package serverless
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"reflect"
 	"testing"
@@ -38,7 +39,8 @@ func TestReferencesAreThoseOfTheVectors(t *testing.T) {
 			t.Fatal(vector.Name, err)
 		}
 		var runs, want any
-		if json.Unmarshal(whole.envelope, &runs) != nil || json.Unmarshal(vector.Runs, &want) != nil || !reflect.DeepEqual(runs, want) {
+		wrong := errors.Join(json.Unmarshal(whole.envelope, &runs), json.Unmarshal(vector.Runs, &want))
+		if wrong != nil || !reflect.DeepEqual(runs, want) {
 			t.Fatal(vector.Name, string(whole.envelope))
 		}
 		if whole.about.Attempt != d.about.Attempt || string(whole.about.Lease) != string(d.about.Lease) {

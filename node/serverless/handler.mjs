@@ -214,7 +214,8 @@ export class FunctionHandler {
     if (!delivery.isReference || server === undefined) return delivery;
     const path = `/jobs/${encodeURIComponent(delivery.id)}`;
     const { job } = await server.request('GET', path);
-    const checkpoint = delivery.job.checkpoint_ref === true ? await server.request('GET', `${path}/checkpoint`) : undefined;
+    const isSaved = delivery.job.checkpoint_ref === true;
+    const checkpoint = isSaved ? await server.request('GET', `${path}/checkpoint`) : undefined;
     return completed(delivery, job, checkpoint);
   }
 

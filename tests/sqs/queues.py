@@ -88,7 +88,10 @@ class OjsServer:
         credentials = {name.upper(): value for name, value in key.items()}
         clean = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
         self._process = subprocess.Popen(
-            [binary(), "server", "--listen", "127.0.0.1:0", "--store", f"sqlite:{store}", "--webhook-allow", "127.0.0.1"],
+            [
+                *(binary(), "server", "--listen", "127.0.0.1:0", "--store", f"sqlite:{store}"),
+                *("--webhook-allow", "127.0.0.1"),
+            ],
             env={**clean, **credentials, "AWS_REGION": REGION},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -1,5 +1,5 @@
-"""Queues of SQS as endpoints of push delivery: `ojs server`, a server of SQS that checks signatures, the loop of an event
-source, and the handlers of the Python and the Node.js package behind it."""
+"""Queues of SQS as endpoints of push delivery: `ojs server`, a server of SQS that checks signatures, the loop of an
+event source, and the handlers of the Python and the Node.js package behind it."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def test_a_job_that_is_tried_again_at_once_is_another_message_of_a_fifo_queue(
     register(client, url)
     retry = {"max_attempts": 2, "initial_interval": "PT0.001S", "jitter": False}
     job = client.enqueue("email.send", ["fail"], retry=retry)
-    # SQS drops messages with one id of deduplication for five minutes: with the job's id alone, the second attempt would
-    # be lost.
+    # SQS drops messages with one id of deduplication for five minutes: with the job's id alone, the second attempt
+    # would be lost.
     drain(source, lambda: client.get_job(job.id).state == "discarded")
     assert client.get_job(job.id).attempt == 2
 

@@ -2,7 +2,7 @@
 function behind it, and the right to send for the server.
 
     pip install -r requirements.txt
-    CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -tags lambda.norpc -o build/bootstrap .   # the program of section 3.2
+    CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -tags lambda.norpc -o build/bootstrap .  # the program of section 3.2
     npx cdk deploy --app "python app.py" --parameters OJSServerURL=https://ojs.example.com
 """
 

@@ -262,7 +262,8 @@ impl Transaction<'_> {
         let mut worker = self.tables.worker(&beat.worker)?;
         self.check_key(&worker, beat.key.as_deref())?;
         let known = worker.clone();
-        // The jobs of a push endpoint run in many functions. That one of them falls silent says nothing about the others.
+        // The jobs of a push endpoint run in many functions. That one of them falls silent says nothing about the
+        // others.
         let is_endpoint = is_worker_of_endpoint(&beat.worker);
         if worker.beat_at == 0 {
             worker.first_at = self.now.as_millis();

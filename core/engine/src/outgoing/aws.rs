@@ -17,10 +17,13 @@ use sha2::{Digest, Sha256};
 use super::answer::{AwsScope, Fault, Post};
 use super::options::AwsOptions;
 
-/// Signers by service and region; each keeps its credentials until they end.
+/// A service and a region.
+type Scope = (&'static str, String);
+
+/// Signers; each keeps its credentials until they end.
 #[derive(Default)]
 pub(super) struct Aws {
-    signers: Mutex<HashMap<(&'static str, String), Arc<Signer<Credential>>>>,
+    signers: Mutex<HashMap<Scope, Arc<Signer<Credential>>>>,
 }
 
 impl fmt::Debug for Aws {

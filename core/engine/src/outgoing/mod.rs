@@ -1,8 +1,8 @@
 //! Requests that the engine sends to addresses which its clients have chosen: webhooks and push delivery.
 //!
 //! Such an address is input from a stranger. [`guard`] decides which addresses are connected to, `client` sends within
-//! limits of time and size, `signed` and `aws` sign, `secret` and `input` check what a client asks for. What is sent and what an
-//! answer means, the feature decides that sends.
+//! limits of time and size, `signed` and `aws` sign, `secret` and `input` check what a client asks for. What is sent
+//! and what an answer means, the feature decides that sends.
 #[cfg(not(feature = "outgoing"))]
 mod absent;
 mod answer;
