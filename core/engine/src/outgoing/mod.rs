@@ -26,3 +26,5 @@ pub use client::Outgoing;
 pub use guard::{Allowed, Guard, Refused};
 pub use options::{Names, OutgoingOptions, Resolving};
 pub use secret::Secret;
+#[cfg(feature = "outgoing")]
+pub use tls::config as tls_config;
