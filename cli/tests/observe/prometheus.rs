@@ -54,7 +54,7 @@ async fn prometheus_reads_the_rules_and_they_fire() {
          \x20     - {series: 'ojs_workers_active', values: '0x40'}\n\
          \x20     - {series: 'ojs_queue_depth{queue=\"mail\",state=\"available\"}', values: '3x40'}\n    alert_rule_test:\n\
          \x20     - {eval_time: 1m, alertname: OjsServerAway, exp_alerts: []}\n\
-         \x20     - {eval_time: 3m, alertname: OjsServerAway, exp_alerts: [{exp_labels: {severity: critical, job: shop}, \
+         \x20     - {eval_time: 3m, alertname: OjsServerAway, exp_alerts: [{exp_labels: {severity: critical}, \
          exp_annotations: {summary: 'No job server answers Prometheus.', description: 'Look with `ojs doctor --only server`.'}}]}\n\
          \x20     - {eval_time: 5m, alertname: OjsWorkersStale, exp_alerts: []}\n\
          \x20     - {eval_time: 15m, alertname: OjsWorkersStale, exp_alerts: [{exp_labels: {severity: warning}, \
