@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ojs_engine::Limits;
-use ojs_engine::outgoing::{Allowed, OutgoingOptions};
+use ojs_engine::outgoing::{Allowed, AwsOptions, OutgoingOptions};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
@@ -115,7 +115,8 @@ pub enum Command {
 }
 
 const SERVER_HELP: &str = "\
-The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for. Logs go to stderr.
+The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for, the second
+one says where the page for browsers is. Logs go to stderr.
 OTEL_EXPORTER_OTLP_ENDPOINT sends traces, metrics and logs by OTLP (http/protobuf); the other variables of OpenTelemetry hold, too.
 SIGHUP: reads the keys again.
 SIGTERM or SIGINT: no new connections, answers what it has read, closes the store, exits with 0. A second signal exits at once.
@@ -166,6 +167,10 @@ pub struct ServerArgs {
     /// `_default`, `reject` refuses it with 422.
     #[arg(long, value_name = "WHAT", env = "OJS_MISSING_TENANT", default_value = "default")]
     pub missing_tenant: MissingTenantArg,
+    /// Serve no page at `/ui/`.
+    #[cfg(feature = "dashboard")]
+    #[arg(long, env = "OJS_NO_UI", value_parser = clap::builder::BoolishValueParser::new(), default_value_t = false, action = clap::ArgAction::SetTrue)]
+    pub no_ui: bool,
     /// Add `POST /ojs/v1/admin/reset` and the hooks of the conformance suite. Anyone who can connect can delete all jobs.
     #[arg(long)]
     pub test_mode: bool,
@@ -202,6 +207,9 @@ pub struct OutgoingArgs {
     /// Deliveries that may wait for one subscription of webhooks. Events beyond it are dropped for this subscription.
     #[arg(long, value_name = "COUNT", env = "OJS_WEBHOOK_MAX_WAITING", default_value_t = 100_000, value_parser = at_least_one())]
     webhook_max_waiting: u32,
+    /// The region of queues of Amazon SQS whose address does not name one. Without it, AWS_DEFAULT_REGION.
+    #[arg(long, value_name = "REGION", env = "AWS_REGION")]
+    aws_region: Option<String>,
 }
 
 impl From<&OutgoingArgs> for OutgoingOptions {
@@ -211,9 +219,15 @@ impl From<&OutgoingArgs> for OutgoingOptions {
             allow_insecure: args.webhook_allow_insecure,
             timeout: Duration::from_secs(args.webhook_timeout),
             max_waiting: args.webhook_max_waiting,
+            aws: AwsOptions { region: args.aws_region.clone().or_else(default_region), access_key: None },
             ..Self::default()
         }
     }
+}
+
+/// The region in the older variable of Amazon.
+fn default_region() -> Option<String> {
+    std::env::var("AWS_DEFAULT_REGION").ok().filter(|region| !region.is_empty())
 }
 
 /// What clients may take of a server.

@@ -1,6 +1,6 @@
 //! `ojs server`: opens the engine, listens, and leaves politely.
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::exit;
 use std::sync::Arc;
 
@@ -55,7 +55,8 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
             "make keys with `ojs keys add` and give the file to --keys, or say --insecure if a proxy guards it",
         ));
     }
-    announce(address);
+    let (server, page) = add_page(server, &args);
+    announce(address, page);
     warn_of_exposure(address, &args);
     tracing::info!(%address, store = %args.store, version = env!("CARGO_PKG_VERSION"), "serving");
     let until_told = async {
@@ -68,10 +69,34 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The line that scripts and tests wait for. A closed stdout is no reason not to serve.
-fn announce(address: SocketAddr) {
+/// The line that scripts and tests wait for, and where the page is. A closed stdout is no reason not to serve.
+fn announce(address: SocketAddr, page: bool) {
+    let mut text = format!("listening on http://{address}\n");
+    if page {
+        let mut reachable = address;
+        if address.ip().is_unspecified() {
+            // No browser opens the address that means all addresses.
+            reachable.set_ip(if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
+        }
+        text.push_str(&format!("dashboard at http://{reachable}/ui/\n"));
+    }
     let mut stdout = std::io::stdout().lock();
-    let _ = writeln!(stdout, "listening on http://{address}").and_then(|()| stdout.flush());
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Adds the page at `/ui/`, unless the options switch it off; whether it is there.
+#[cfg(feature = "dashboard")]
+fn add_page(server: Server, args: &ServerArgs) -> (Server, bool) {
+    if args.no_ui {
+        return (server, false);
+    }
+    (server.with_pages(ojs_dashboard::router(Hosts::new(&args.hosts))), true)
+}
+
+/// This build has no page.
+#[cfg(not(feature = "dashboard"))]
+fn add_page(server: Server, _: &ServerArgs) -> (Server, bool) {
+    (server, false)
 }
 
 /// Reads the keys again on SIGHUP, and when the file has changed.

@@ -42,6 +42,8 @@ pub mod command {
     pub use crate::features::progress::commands::*;
     pub use crate::features::queue_config::commands::*;
     pub use crate::features::results::commands::*;
+    pub use crate::features::sessions::commands::*;
+    pub use crate::features::sessions::cookie::id_of as session_id;
     pub use crate::features::statistics::commands::*;
     pub use crate::features::tenants::commands::*;
     pub use crate::features::trains::commands::*;

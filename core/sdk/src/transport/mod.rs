@@ -29,6 +29,7 @@ use crate::encryption::Codec;
 mod connect;
 #[cfg(feature = "embedded")]
 mod embedded;
+mod enqueued;
 mod error;
 mod extension;
 #[cfg(feature = "http")]
@@ -44,6 +45,7 @@ pub(crate) use connect::layered;
 pub use connect::{ConnectOptions, check_url, connect};
 #[cfg(feature = "embedded")]
 pub use embedded::Embedded;
+pub use enqueued::Enqueued;
 pub use error::{TransportError, TransportErrorKind};
 pub use extension::JOB_TRAINS;
 #[cfg(feature = "http")]
@@ -85,9 +87,14 @@ pub trait Transport: Send + Sync + 'static {
     }
 
     /// What encrypts arguments on their way out, if anything does: workers on this transport decrypt with it, and rows
-    /// for an outbox are
-    /// encrypted with it before they are written.
+    /// for an outbox are encrypted with it before they are written.
     fn codec(&self) -> Option<&Codec> {
+        None
+    }
+
+    /// Where requests that enqueue jobs are told, for workers that poll the same server. `None` when nothing is told:
+    /// their pauses are not cut short then.
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
         None
     }
 
@@ -108,6 +115,10 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 
     fn codec(&self) -> Option<&Codec> {
         (**self).codec()
+    }
+
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        (**self).enqueue_signal()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -213,10 +224,13 @@ where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Response, TransportError>> + Send + 'static,
 {
-    Arc::new(FromFn(answer))
+    Arc::new(FromFn { answer, enqueued: Enqueued::default() })
 }
 
-struct FromFn<F>(F);
+struct FromFn<F> {
+    answer: F,
+    enqueued: Enqueued,
+}
 
 impl<F, Fut> Transport for FromFn<F>
 where
@@ -224,6 +238,16 @@ where
     Fut: Future<Output = Result<Response, TransportError>> + Send + 'static,
 {
     fn request(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
-        Box::pin((self.0)(request))
+        let enqueues = request.enqueues();
+        let answer = (self.answer)(request);
+        Box::pin(async move {
+            let answer = answer.await;
+            self.enqueued.heed(enqueues, &answer);
+            answer
+        })
+    }
+
+    fn enqueue_signal(&self) -> Option<&Enqueued> {
+        Some(&self.enqueued)
     }
 }

@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
     include_str!("migrations/0007.sql"),
+    include_str!("migrations/0008.sql"),
 ];
 /// Held while migrating: two nodes that start at once must not both do it. The number is arbitrary.
 const LOCK: i64 = 0x6f6a_735f_6d69;
