@@ -8,8 +8,8 @@ use ojs_engine::outgoing::{Allowed, AwsOptions, OutgoingOptions};
 use ojs_model::redact::SecretUrl;
 
 use crate::command::{
-    codec_server, crons, dead_letter, doctor, events, jobs, keys, maintenance, migrate, pools, push, queues, rate_limits, relay,
-    schemas, stats, tenants, trains, webhooks, workers, workflows,
+    alerts, codec_server, crons, dead_letter, doctor, events, grafana, jobs, keys, maintenance, man, migrate, pools, push,
+    queues, rate_limits, relay, schemas, stats, tenants, top, trains, webhooks, workers, workflows,
 };
 use crate::remote::RemoteArgs;
 
@@ -79,6 +79,8 @@ pub enum Command {
     Workflows(workflows::Action),
     /// The whole in figures, now or over time.
     Stats(stats::Stats),
+    /// Queues and workers, live.
+    Top(top::Top),
     /// What happens, as it happens.
     Events(events::Events),
     /// A pause for everything, for work on the system.
@@ -86,6 +88,10 @@ pub enum Command {
     Maintenance(maintenance::Action),
     /// Look for what is wrong, and say what to do.
     Doctor(doctor::Doctor),
+    /// Print a dashboard for Grafana.
+    Grafana(grafana::Grafana),
+    /// Print alerting rules for Prometheus.
+    Alerts(alerts::Alerts),
     /// Make, list and revoke the keys of a server.
     Keys(keys::Keys),
     /// Send what applications have put into their outbox.
@@ -100,6 +106,8 @@ pub enum Command {
         /// bash, elvish, fish, powershell or zsh.
         shell: clap_complete::Shell,
     },
+    /// Print the manual, or write a page for each command.
+    Man(man::Man),
     /// Ask the server how it is.
     Health,
     /// Show what the server implements.
@@ -109,6 +117,7 @@ pub enum Command {
 const SERVER_HELP: &str = "\
 The first line on stdout is `listening on http://ADDRESS`, with the real port when port 0 was asked for, the second
 one says where the page for browsers is. Logs go to stderr.
+OTEL_EXPORTER_OTLP_ENDPOINT sends traces, metrics and logs by OTLP (http/protobuf); the other variables of OpenTelemetry hold, too.
 SIGHUP: reads the keys again.
 SIGTERM or SIGINT: no new connections, answers what it has read, closes the store, exits with 0. A second signal exits at once.
 

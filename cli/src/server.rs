@@ -12,13 +12,15 @@ use tokio::sync::Notify;
 use crate::args::{MissingTenantArg, ServerArgs};
 use crate::failure::Failure;
 use crate::log;
+use crate::telemetry::Telemetry;
 
 /// Serves until SIGTERM or SIGINT.
 ///
 /// # Errors
 /// A store that cannot be opened, an address that cannot be listened on, a bad log level.
 pub async fn run(args: ServerArgs) -> Result<(), Failure> {
-    log::start(&args.log_level, args.log_format, args.log_jobs)?;
+    let telemetry = Telemetry::from_environment()?;
+    log::start_with(&args.log_level, args.log_format, args.log_jobs, &telemetry)?;
     let store = args.store.expose().parse::<StoreUrl>();
     let store = store.map_err(|error| Failure::usage(format!("--store: {error}"), "for example --store sqlite:jobs.db"))?;
     let keys = args.keys.as_ref().map(|path| Access::open(path).map(Arc::new)).transpose()?;
@@ -39,6 +41,8 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     let signals = Signals::install()?;
     // The error says what to do.
     let engine = Engine::open(options).await.map_err(|error| Failure::setting(error.to_string()))?;
+    telemetry.measure(&engine);
+    let measured = engine.clone();
     let mut server = Server::bind(engine, &args.listen).await.map_err(|error| cannot_listen(&args.listen, &error))?;
     server = server.with_hosts(Hosts::new(&args.hosts)).with_limits((&args.limits).into());
     let address = server.local_addr();
@@ -55,8 +59,13 @@ pub async fn run(args: ServerArgs) -> Result<(), Failure> {
     announce(address, page);
     warn_of_exposure(address, &args);
     tracing::info!(%address, store = %args.store, version = env!("CARGO_PKG_VERSION"), "serving");
-    server.run(signals.first()).await;
+    let until_told = async {
+        signals.first().await;
+        telemetry.last_figures(&measured).await;
+    };
+    server.run(until_told).await;
     tracing::info!("stopped");
+    telemetry.end().await;
     Ok(())
 }
 

@@ -62,6 +62,7 @@ mod kernel;
 mod metrics;
 mod options;
 pub mod outgoing;
+pub mod spans;
 pub mod store;
 mod stream;
 
@@ -95,5 +96,6 @@ pub use kernel::event::{Change, Event, EventFilter, Origin, Place};
 pub use kernel::finding as audit;
 pub use kernel::retention::Retention;
 pub use kernel::{clock, holds, job, log, placed, typed};
+pub use metrics::table as metric;
 pub use options::{Durability, EngineOptions, InvalidStoreUrl, MissingTenant, StoreUrl};
 pub use store::{rows, schema};

@@ -9,6 +9,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use ojs_model::{ErrorCode, OjsError};
+use tracing::{Instrument, Span};
 
 use crate::engine::Engine;
 use crate::http::access::{Access, Permission};
@@ -20,6 +21,7 @@ use crate::http::routes::{self, Route};
 use crate::http::tenancy::of_caller;
 use crate::http::{dialects, health, manifest, metrics};
 use crate::kernel::command::Reset;
+use crate::spans;
 
 impl Engine {
     /// The HTTP binding: `/ojs/manifest` and everything under `/ojs/v1`.
@@ -89,8 +91,9 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
     let method = request.method().clone();
     // The pattern, not the path: a label must not contain ids.
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let span = span_of(&request, &method, route.as_ref());
     let response = match incoming.check().and_then(|()| refuse_when_stopping(&engine, request.uri().path())) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => next.run(request).instrument(span.clone()).await,
         Err(error) => Failure::from(error).into_response(),
     };
     let route = route.as_ref().map_or("other", MatchedPath::as_str);
@@ -103,9 +106,25 @@ async fn frame(State(engine): State<Engine>, request: Request, next: Next) -> Re
         dialect.label(&mut response);
     }
     let (status, took) = (response.status().as_u16(), started.elapsed());
+    span.record("http.response.status_code", status);
+    if status >= 500 {
+        span.record("otel.status_code", "error");
+    }
     engine.metrics().answered(known(&method), route, status, took);
     tracing::debug!(method = %method, route, status, micros = took.as_micros(), request_id = ?incoming.request_id, "request");
     response
+}
+
+/// The span of a request, by method and route. It continues the trace that the client names in its headers.
+fn span_of(request: &Request, method: &Method, route: Option<&MatchedPath>) -> Span {
+    let route = route.map_or("other", MatchedPath::as_str);
+    let span = tracing::info_span!(
+        target: "trace::ojs", "request",
+        otel.name = format!("{} {route}", known(method)), otel.kind = "server", otel.status_code = tracing::field::Empty,
+        http.request.method = known(method), http.route = route, http.response.status_code = tracing::field::Empty,
+    );
+    spans::continued(&span, request.headers().get("traceparent").and_then(|value| value.to_str().ok()));
+    span
 }
 
 /// A request that comes over an open connection when the engine is about to end (protocol section 5.8): it is refused

@@ -21,6 +21,7 @@ use crate::kernel::lease;
 use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::wake::Signal;
+use crate::spans::step;
 use crate::store::rows::{Directive, WorkerPhase, WorkerRow};
 
 static DEFAULT_POLICY: LazyLock<RetryPolicy> = LazyLock::new(RetryPolicy::default);
@@ -118,6 +119,7 @@ impl Transaction<'_> {
 
     /// A failed attempt: history, then retry or discard as the policy says.
     pub(crate) fn fail(&mut self, before: &JobRow, error: &JobError) -> Result<JobRow, StoreError> {
+        let _span = step!("ojs.retry.evaluate", ojs.job.id = %before.id, ojs.job.attempt = before.attempt);
         let mut row = before.clone();
         let policy = self.policy(before)?;
         self.remember(&mut row, error)?;

@@ -28,3 +28,5 @@ pub use client::Outgoing;
 pub use guard::{Allowed, Guard, Refused};
 pub use options::{AwsAccessKey, AwsOptions, Names, OutgoingOptions, Resolving};
 pub use secret::Secret;
+#[cfg(feature = "outgoing")]
+pub use tls::config as tls_config;

@@ -61,8 +61,11 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[cfg(any(feature = "http", feature = "embedded"))]
 const TENANT: http::HeaderName = http::HeaderName::from_static("x-ojs-tenant");
 
-/// The path of the manifest. The only one outside `/ojs/v1`, hence written in full (see [`Request::path`]).
+/// The path of the manifest. Outside `/ojs/v1`, hence written in full (see [`Request::path`]).
 pub const MANIFEST_PATH: &str = "/ojs/manifest";
+
+/// The path of the figures for Prometheus, which are text. Outside `/ojs/v1`, too.
+pub const METRICS_PATH: &str = "/metrics";
 
 /// What every other path is relative to.
 pub const BASE_PATH: &str = "/ojs/v1";
@@ -129,7 +132,8 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 pub struct Request {
     /// The HTTP method.
     pub method: Method,
-    /// Relative to `/ojs/v1` (`/jobs`), but for [`MANIFEST_PATH`]: a path that starts with `/ojs/` is complete.
+    /// Relative to `/ojs/v1` (`/jobs`), but for [`METRICS_PATH`] and [`MANIFEST_PATH`]: a path that starts with
+    /// `/ojs/` is complete.
     pub path: Cow<'static, str>,
     /// JSON text.
     pub body: Option<Bytes>,
@@ -179,7 +183,8 @@ impl Request {
     /// The path from the root of the server: `/ojs/v1/jobs`, `/ojs/manifest`.
     #[must_use]
     pub fn absolute_path(&self) -> Cow<'_, str> {
-        if self.path.starts_with("/ojs/") { Cow::Borrowed(&self.path) } else { Cow::Owned(format!("{BASE_PATH}{}", self.path)) }
+        let complete = self.path.starts_with("/ojs/") || self.path == METRICS_PATH;
+        if complete { Cow::Borrowed(&self.path) } else { Cow::Owned(format!("{BASE_PATH}{}", self.path)) }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::kernel::job::{JobRow, JobView};
 use crate::kernel::part::Part;
 use crate::kernel::transaction::Transaction;
 use crate::kernel::view::visible_view;
+use crate::spans::step;
 
 /// Most jobs that wait for an earlier one to end: a job that never ends must not pile up work for years.
 pub(super) const MAX_WAITING: i64 = 100;
@@ -66,6 +67,7 @@ impl Transaction<'_> {
             if !self.takes_cron(&row.name) {
                 continue;
             }
+            let _span = step!("ojs.cron.trigger", ojs.cron.name = row.name);
             let previous = self.going_on(&row)?;
             if row.next_at > 0 && row.next_at <= self.now.as_millis() {
                 let due = Timestamp::from_millis(row.next_at);

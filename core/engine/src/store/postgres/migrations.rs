@@ -37,6 +37,22 @@ pub fn current(db: &mut Db) -> Result<i64> {
     found.first().and_then(|answer| answer.rows.first()).map(|row| get(row, 0)).transpose().map(Option::unwrap_or_default)
 }
 
+/// Every statement of the migrations, in order, without comments. A body between `$$` is part of its statement.
+pub fn statements() -> Vec<String> {
+    let lines = MIGRATIONS.iter().flat_map(|text| text.lines()).map(|line| line.split_once("--").map_or(line, |(code, _)| code));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let mut statements = vec![String::new()];
+    for (number, part) in text.split("$$").enumerate() {
+        let mut pieces = if number % 2 == 1 { vec![part] } else { part.split(';').collect() }.into_iter();
+        if let (Some(first), Some(last)) = (pieces.next(), statements.last_mut()) {
+            last.push_str(if number == 0 { "" } else { "$$" });
+            last.push_str(first);
+        }
+        statements.extend(pieces.map(str::to_owned));
+    }
+    statements.iter().map(|statement| statement.trim().to_owned()).filter(|statement| !statement.is_empty()).collect()
+}
+
 /// Brings a database to the newest version; returns the one it had. A database from a newer program is used as it is, as long as its
 /// migrations only added: that is their rule.
 ///

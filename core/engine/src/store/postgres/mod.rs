@@ -33,6 +33,7 @@ pub mod checkup;
 mod connection;
 mod dead_letters;
 mod declared;
+mod drift;
 mod fair;
 mod held;
 mod job_types;
