@@ -34,8 +34,8 @@ PYTHON = ROOT / ".venv" / "bin" / "python"
 # Logs are read later, by people and by count().
 ENVIRONMENT = os.environ | {"CARGO_TERM_COLOR": "never", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "OJS_TEST_LOGS": str(LOGS)}
 
-# Two suites at a time: the reference machine has two cores. The conformance cases measure time and mostly wait (one for two
-# minutes): they run beside each other, when nothing else does.
+# Two suites at a time: the reference machine has two cores. The conformance cases measure time and mostly wait (one for
+# two minutes): they run beside each other, when nothing else does.
 PLACES = 2
 
 COUNTERS = [
@@ -171,7 +171,7 @@ def suites() -> list[Suite]:
         Suite("panics", "c", [str(PYTHON), "-m", "pytest", "-q", "-c", "python/pyproject.toml", "tests/parity"],
               needs=("python-build", "node-build", "ruby-build")),
         # Reads what the suites of the languages leave behind.
-        Suite("parity", "docs", ["python3", "scripts/parity.py", "check"], needs=("rust", "wire", "pytest", "node", "ruby", "go", "java")),
+        Suite("parity", "docs", ["python3", "scripts/parity.py", "check"], needs=("rust", "wire", "pytest", "node", "ruby", "go", "java", "kotlin")),
         Suite("docs", "docs", [str(PYTHON), "scripts/snippets.py", "--ojs", str(ojs)], needs=("build", "python-build", "node-build", "ruby-build", "java", "kotlin")),
     ]
     if cases := conformance_cases():

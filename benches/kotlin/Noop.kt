@@ -9,9 +9,9 @@ import org.openjobspec.kotlin.OjsWorker
 import org.openjobspec.kotlin.job
 
 /**
- * Handlers that do nothing, in one process: `noop URL`, compared with Java's in languages.py; `calls URL`, what one call of a client costs. Prints one
- * line of JSON. The jobs are enqueued before the clock starts; it runs from the start of the worker to the last handler, and every run ends with an
- * exact check: each number once.
+ * Handlers that do nothing, in one process: `noop URL`, compared with Java's in languages.py; `calls URL`, what one
+ * call of a client costs. Prints one line of JSON. The jobs are enqueued before the clock starts; it runs from the
+ * start of the worker to the last handler, and every run ends with an exact check: each number once.
  */
 private val jobs = Integer.getInteger("jobs", 20_000)
 private val text = "x".repeat(Integer.getInteger("payload", 150))

@@ -1,5 +1,5 @@
-//! The code that uniffi makes of the library `ojs-uniffi`: Kotlin and Swift. It is made where the packages are built, and in no commit:
-//! it names functions by checksums of their declarations, and belongs to one library.
+//! The code that uniffi makes of the library `ojs-uniffi`: Kotlin and Swift. It is made where the packages are built,
+//! and in no commit: it names functions by checksums of their declarations, and belongs to one library.
 use std::path::Path;
 
 use camino::Utf8PathBuf;

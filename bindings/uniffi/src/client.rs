@@ -18,8 +18,8 @@ pub struct CoreClient {
 
 #[uniffi::export]
 impl CoreClient {
-    /// For `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. `settings` is a JSON object by the names of
-    /// `xtask/schema.toml`, lengths of time in seconds.
+    /// For `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. `settings` is a JSON object
+    /// by the names of `xtask/schema.toml`, lengths of time in seconds.
     ///
     /// # Errors
     /// A URL that leads nowhere, a setting that does not exist or cannot be.
@@ -42,8 +42,9 @@ impl CoreClient {
         enter("client_of_tenant", || Ok(Arc::new(Self { link: self.link.of_tenant(tenant)? })))
     }
 
-    /// Any call of the protocol: `path` is relative to `/ojs/v1` (or is `/ojs/manifest`), `body` is JSON. The answer is the body of a
-    /// 2xx. `wait_ms` is how long the server may hold the answer back: there is that much more time, and the call is sent once.
+    /// Any call of the protocol: `path` is relative to `/ojs/v1` (or is `/ojs/manifest`), `body` is JSON. The answer is
+    /// the body of a 2xx. `wait_ms` is how long the server may hold the answer back: there is that much more time, and
+    /// the call is sent once.
     ///
     /// # Errors
     /// A refusal, or no answer.
@@ -85,7 +86,8 @@ impl CoreClient {
         enter("client_decrypted", || Ok(self.link.decrypted(job)?.into_owned()))
     }
 
-    /// An enqueue request as the row of an outbox shall hold it: with the arguments encrypted, where this client does so.
+    /// An enqueue request as the row of an outbox shall hold it: with the arguments encrypted, where this client does
+    /// so.
     ///
     /// # Errors
     /// There is no current key.

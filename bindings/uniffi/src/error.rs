@@ -8,8 +8,8 @@ use tokio_util::task::AbortOnDropHandle;
 /// A call failed.
 #[derive(Debug, thiserror::Error, uniffi::Error)]
 pub enum CoreError {
-    /// `number` is the class of exception by the table of `xtask/schema.toml`; `about` is a JSON object with `message`, `code`,
-    /// `retryable`, `status`, `details`, `hint`, `request_id` and `numeric`.
+    /// `number` is the class of exception by the table of `xtask/schema.toml`; `about` is a JSON object with `message`,
+    /// `code`, `retryable`, `status`, `details`, `hint`, `request_id` and `numeric`.
     #[error("{about}")]
     Failed {
         /// The class of exception.
@@ -30,7 +30,8 @@ pub(crate) fn enter<T>(export: &'static str, body: impl FnOnce() -> Result<T, Ab
     Ok(guard(export, body)?)
 }
 
-/// Runs a call on the runtime of this process. When the host drops its future, because its task was cancelled, the call is dropped.
+/// Runs a call on the runtime of this process. When the host drops its future, because its task was cancelled, the call
+/// is dropped.
 pub(crate) async fn call<T: Send + 'static>(
     export: &'static str,
     future: impl Future<Output = Result<T, AbiError>> + Send + 'static,
@@ -40,8 +41,8 @@ pub(crate) async fn call<T: Send + 'static>(
     Ok(ended.unwrap_or_else(|error| Err(AbiError::Panicked { export, message: error.to_string() }))?)
 }
 
-/// Fails with the error that an answer means which is not 2xx, for transports of a program's own. With a status of 0 `body` is the error
-/// of one item of an answer about many, `{"code", "message", …}`.
+/// Fails with the error that an answer means which is not 2xx, for transports of a program's own. With a status of 0
+/// `body` is the error of one item of an answer about many, `{"code", "message", …}`.
 ///
 /// # Errors
 /// Always.

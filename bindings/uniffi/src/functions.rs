@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::error::{CoreError, enter};
 
-/// What the variables of the environment whose names begin with `OJS_` say: a JSON object of their texts becomes one of settings.
+/// What the variables of the environment whose names begin with `OJS_` say: a JSON object of their texts becomes one of
+/// settings.
 ///
 /// # Errors
 /// A variable whose text cannot be; the message names it.
@@ -15,7 +16,8 @@ pub fn environment(variables: &str) -> Result<String, CoreError> {
     enter("environment", || settings::environment(variables))
 }
 
-/// Sets what jobs of this type have unless their enqueue says otherwise: a JSON object of options by their names on the wire.
+/// Sets what jobs of this type have unless their enqueue says otherwise: a JSON object of options by their names on the
+/// wire.
 ///
 /// # Errors
 /// An empty type, or a wrong option, which the message names.
@@ -33,7 +35,8 @@ pub fn completed_job(job: &str) -> Result<String, CoreError> {
     enter("job_completed", || defaults::completed(job))
 }
 
-/// The changes that bring the arguments of a job to the version of its handler, by their numbers: a JSON array such as `[0,1]`.
+/// The changes that bring the arguments of a job to the version of its handler, by their numbers: a JSON array such as
+/// `[0,1]`.
 ///
 /// # Errors
 /// No change leads to a version that the handler is written for.
@@ -42,7 +45,8 @@ pub fn version_changes(job_type: &str, said: &str, job: &[u8]) -> Result<String,
     enter("version_changes", || versions::changes(job_type, said, job))
 }
 
-/// Checks a request of a webhook: `request` is a JSON object with `headers`, `secrets`, and if wanted `tolerance` and `now`, in seconds.
+/// Checks a request of a webhook: `request` is a JSON object with `headers`, `secrets`, and if wanted `tolerance` and
+/// `now`, in seconds.
 ///
 /// # Errors
 /// Why it is not to be trusted.

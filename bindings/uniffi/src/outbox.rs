@@ -57,8 +57,9 @@ async fn carry(mailbox: Arc<Mailbox>, host: Over) {
     }
 }
 
-/// Starts a relay that sends over the client. `host` runs statements where `settings` has no URL: it is sent `POST /outbox` with
-/// `[{"sql", "params"}, …]`, runs all of it in one transaction, and answers `[[row, …], …]`, a list for each statement.
+/// Starts a relay that sends over the client. `host` runs statements where `settings` has no URL: it is sent `POST
+/// /outbox` with `[{"sql", "params"}, …]`, runs all of it in one transaction, and answers `[[row, …], …]`, a list for
+/// each statement.
 ///
 /// # Errors
 /// No connection, a URL or name that is none, or tables that cannot be made.
@@ -128,8 +129,8 @@ pub struct StagedRow {
     pub params: Vec<Option<String>>,
 }
 
-/// The row of an outbox for an enqueue request; `paramstyle` is `qmark`, `numeric_dollar`, `format` or `pyformat`. With `in_engine` it
-/// is the engine's own row, where the engine shares the application's PostgreSQL.
+/// The row of an outbox for an enqueue request; `paramstyle` is `qmark`, `numeric_dollar`, `format` or `pyformat`. With
+/// `in_engine` it is the engine's own row, where the engine shares the application's PostgreSQL.
 ///
 /// # Errors
 /// A request that no server would take, an unknown database, style or table.

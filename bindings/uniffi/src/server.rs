@@ -13,8 +13,8 @@ pub struct CoreServer {
     running: Mutex<Option<Server>>,
 }
 
-/// Opens `store` and listens on `listen` (`ADDRESS:PORT`, port 0 takes a free one). `keys` is a file of keys; without it only addresses
-/// of this machine are listened on, unless `insecure` says otherwise.
+/// Opens `store` and listens on `listen` (`ADDRESS:PORT`, port 0 takes a free one). `keys` is a file of keys; without
+/// it only addresses of this machine are listened on, unless `insecure` says otherwise.
 ///
 /// # Errors
 /// The store cannot be opened, the address not be bound, the keys not be read.

@@ -3,13 +3,13 @@ use std::sync::Arc;
 
 use ojs::transport::{BoxFuture, Request, Response, Transport, TransportError, TransportErrorKind};
 
-/// Carries requests to an OJS server and answers back. The host implements it; it is called from a thread of this library, and for
-/// requests of clients and of relays only: jobs do not go this way one by one.
+/// Carries requests to an OJS server and answers back. The host implements it; it is called from a thread of this
+/// library, and for requests of clients and of relays only: jobs do not go this way one by one.
 #[uniffi::export(with_foreign)]
 #[async_trait::async_trait]
 pub trait HostTransport: Send + Sync {
-    /// Sends one request: `path` is relative to `/ojs/v1` or begins with `/ojs/`. An answer of any status is an answer; an error means
-    /// that there was none.
+    /// Sends one request: `path` is relative to `/ojs/v1` or begins with `/ojs/`. An answer of any status is an answer;
+    /// an error means that there was none.
     async fn send(&self, method: String, path: String, body: Option<Vec<u8>>) -> Result<HostAnswer, HostError>;
 }
 

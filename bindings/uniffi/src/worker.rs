@@ -61,8 +61,9 @@ const fn number(why: Option<CancelReason>) -> u8 {
 
 #[uniffi::export]
 impl CoreWorker {
-    /// A worker on a client's connection. `settings` is a JSON object by the names of `xtask/schema.toml`, lengths of time in seconds;
-    /// beside them `types` (the job types that have a handler), `fallback` (there is one for all others) and `versions`.
+    /// A worker on a client's connection. `settings` is a JSON object by the names of `xtask/schema.toml`, lengths of
+    /// time in seconds; beside them `types` (the job types that have a handler), `fallback` (there is one for all
+    /// others) and `versions`.
     ///
     /// # Errors
     /// A setting that does not exist or cannot be.
@@ -103,7 +104,8 @@ impl CoreWorker {
         })
     }
 
-    /// Takes up to `max` jobs, as a frame; waits until there is one. Empty when the worker is over. For one thread of the host.
+    /// Takes up to `max` jobs, as a frame; waits until there is one. Empty when the worker is over. For one thread of
+    /// the host.
     ///
     /// # Errors
     /// Not started.
@@ -120,8 +122,8 @@ impl CoreWorker {
         })
     }
 
-    /// Running jobs that should stop, at most `max`, each once; waits until there is one. Empty when the worker is over. For one thread
-    /// of the host beside the one that pulls.
+    /// Running jobs that should stop, at most `max`, each once; waits until there is one. Empty when the worker is
+    /// over. For one thread of the host beside the one that pulls.
     ///
     /// # Errors
     /// Not started.
@@ -142,8 +144,8 @@ impl CoreWorker {
         })
     }
 
-    /// Hands in a frame of outcomes, and how long their handlers took together, in microseconds. Never waits. The answer is how many
-    /// came too late or twice: they changed nothing.
+    /// Hands in a frame of outcomes, and how long their handlers took together, in microseconds. Never waits. The
+    /// answer is how many came too late or twice: they changed nothing.
     ///
     /// # Errors
     /// A frame of another form; then nothing was done.
@@ -215,8 +217,8 @@ impl CoreWorker {
         enter("worker_resume", || Ok(self.running()?.resume()))
     }
 
-    /// Begins to stop: running handlers may finish for `grace_ms` (nothing: as the settings say), then their jobs go back to the queue.
-    /// A second call ends the grace period.
+    /// Begins to stop: running handlers may finish for `grace_ms` (nothing: as the settings say), then their jobs go
+    /// back to the queue. A second call ends the grace period.
     ///
     /// # Errors
     /// Not started.

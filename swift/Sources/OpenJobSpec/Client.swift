@@ -1,7 +1,8 @@
 import Foundation
 import OpenJobSpecCore
 
-/// What a call failed with. `code` is for programs; `number` is the class of error that all languages share (xtask/schema.toml).
+/// What a call failed with. `code` is for programs; `number` is the class of error that all languages share
+/// (xtask/schema.toml).
 public struct OJSError: Error, CustomStringConvertible {
     public let number: Int32
     public let code: String
@@ -70,8 +71,8 @@ public struct Job: @unchecked Sendable {
 public final class Client: Sendable {
     let core: CoreClient
 
-    /// For `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. Settings have the names of docs/languages.md;
-    /// lengths of time are seconds.
+    /// For `http://host:8080`, `https://…`, `sqlite:jobs.db`, `memory:` or `memory:name`. Settings have the names of
+    /// docs/languages.md; lengths of time are seconds.
     public init(_ url: String, settings: [String: Any] = [:]) throws {
         core = try calling { try CoreClient(url: url, settings: JSON.text(settings)) }
     }

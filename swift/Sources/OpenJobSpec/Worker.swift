@@ -54,7 +54,8 @@ public final class Worker: @unchecked Sendable {
         return self
     }
 
-    /// Works until the task is cancelled; then running handlers may finish for the grace period, and their jobs go back.
+    /// Works until the task is cancelled; then running handlers may finish for the grace period, and their jobs go
+    /// back.
     public func run() async throws {
         settings["types"] = handlers.keys.filter { $0 != "*" }
         settings["fallback"] = handlers["*"] != nil

@@ -5,7 +5,9 @@ import java.util.concurrent.CopyOnWriteArrayList
 import sun.misc.Signal
 import sun.misc.SignalHandler
 
-/** SIGTERM and SIGINT for workers that `run()`: the first one stops them gracefully, the second ends their grace period. */
+/**
+ * SIGTERM and SIGINT for workers that `run()`: the first one stops them gracefully, the second ends their grace period.
+ */
 internal object Interrupts {
     private val workers = CopyOnWriteArrayList<OjsWorker>()
     private val before = HashMap<String, SignalHandler>()

@@ -87,7 +87,9 @@ public class JobContext internal constructor(private val link: Link, private val
     @Volatile
     public var result: Any? = null
 
-    /** One argument as a number, text, list, map, or an object of a class that is `@Serializable`: `ctx.arg<Email>(0)`. */
+    /**
+     * One argument as a number, text, list, map, or an object of a class that is `@Serializable`: `ctx.arg<Email>(0)`.
+     */
     public inline fun <reified T> arg(index: Int): T = decoded(argument(index)) { json.decodeFromJsonElement(serializer<T>(), it) }
 
     /** One argument as it was sent. */
@@ -142,16 +144,17 @@ public class JobContext internal constructor(private val link: Link, private val
     // --- what lasts ---
 
     /**
-     * Says how far the run has come: a [fraction] from 0 to 1, a sentence for people, and data of the application, at most 4,096 bytes as
-     * JSON. Returns at once; of many reports the latest is sent, a few a second at most. One that is lost does not harm the job.
+     * Says how far the run has come: a [fraction] from 0 to 1, a sentence for people, and data of the application, at
+     * most 4,096 bytes as JSON. Returns at once; of many reports the latest is sent, a few a second at most. One that
+     * is lost does not harm the job.
      */
     public fun progress(fraction: Double, message: String? = null, data: Any? = null) {
         if (fraction.isFinite()) link.progress(token, jsonText(given("progress" to fraction, "message" to message, "data" to data)))
     }
 
     /**
-     * Saves the checkpoint of the job in place of the one before, and returns its sequence: it is on the server's disk then, and every
-     * later attempt begins with it. At most 1 MiB as JSON.
+     * Saves the checkpoint of the job in place of the one before, and returns its sequence: it is on the server's disk
+     * then, and every later attempt begins with it. At most 1 MiB as JSON.
      *
      * @throws JobCancelledException the lease is lost
      */
@@ -165,8 +168,9 @@ public class JobContext internal constructor(private val link: Link, private val
         savedElement(null)?.let { element -> decoded(element) { json.decodeFromJsonElement(serializer<T>(), it) } }
 
     /**
-     * Runs a step once across all attempts of the job, and returns its result. The result is saved with the checkpoint: later attempts get
-     * it and do not run the step. A crash between the end of the step and the server's answer runs it again.
+     * Runs a step once across all attempts of the job, and returns its result. The result is saved with the checkpoint:
+     * later attempts get it and do not run the step. A crash between the end of the step and the server's answer runs
+     * it again.
      *
      * ```kotlin
      * val paid: String = ctx.step("charge") { charge(ctx.arg(0)) }

@@ -36,8 +36,8 @@ internal fun given(vararg members: Pair<String, Any?>): Map<String, Any?> {
 }
 
 /**
- * A value as JSON: text, numbers, booleans, null, lists, arrays, maps with text as keys, enums by their names, times in RFC 3339, whatever
- * kotlinx.serialization has a serializer for, and its own `JsonElement`.
+ * A value as JSON: text, numbers, booleans, null, lists, arrays, maps with text as keys, enums by their names, times in
+ * RFC 3339, whatever kotlinx.serialization has a serializer for, and its own `JsonElement`.
  */
 @OptIn(InternalSerializationApi::class, ExperimentalSerializationApi::class)
 internal fun jsonOf(value: Any?): JsonElement = when (value) {
@@ -97,7 +97,10 @@ internal fun parsed(text: String): JsonElement = try {
     throw unexpected("the answer is not JSON: ${e.message}", e)
 }
 
-/** A value in the forms of JSON as Kotlin has them: maps, lists, text, `Long`, `Double` (others where those would lose digits). */
+/**
+ * A value in the forms of JSON as Kotlin has them: maps, lists, text, `Long`, `Double` (others where those would lose
+ * digits).
+ */
 internal fun plain(element: JsonElement): Any? = when (element) {
     is JsonNull -> null
     is JsonObject -> element.mapValuesTo(LinkedHashMap()) { (_, member) -> plain(member) }

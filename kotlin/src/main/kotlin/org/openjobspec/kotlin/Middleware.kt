@@ -1,6 +1,9 @@
 package org.openjobspec.kotlin
 
-/** Runs a job: `{ ctx -> … }`. What it returns, unless that is null or `Unit`, is the job's result; what it throws is its failure. */
+/**
+ * Runs a job: `{ ctx -> … }`. What it returns, unless that is null or `Unit`, is the job's result; what it throws is
+ * its failure.
+ */
 public fun interface JobHandler {
     /** Runs one attempt. */
     public suspend operator fun invoke(ctx: JobContext): Any?
@@ -24,7 +27,9 @@ public fun interface EnqueueMiddleware {
     public suspend fun handle(request: JobRequest, next: Enqueue): Job?
 }
 
-/** Named layers around an enqueue or a handler. The first one added is the outermost. It may change until the first job. */
+/**
+ * Named layers around an enqueue or a handler. The first one added is the outermost. It may change until the first job.
+ */
 public class MiddlewareChain<L : Any> internal constructor(private val order: List<String>) {
     private val layers = ArrayList<Pair<String, L>>()
     private var frozen: List<L>? = null

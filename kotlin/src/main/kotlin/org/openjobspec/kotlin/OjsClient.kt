@@ -54,8 +54,8 @@ public class OjsClient private constructor(
     }
 
     /**
-     * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the tenant's. It shares
-     * connection and middleware; closing it leaves them open.
+     * The same client with the requests of one tenant: they see and change what belongs to it, and the jobs are the
+     * tenant's. It shares connection and middleware; closing it leaves them open.
      */
     public fun ofTenant(tenant: String): OjsClient = OjsClient(Core.call { core.ofTenant(tenant) }, url, tenant, false, middleware)
 
@@ -131,9 +131,9 @@ public class OjsClient private constructor(
     }
 
     /**
-     * Events as they happen, without an end: from now on, or after the event with the id [after] (the empty text is the oldest that is kept).
-     * When the connection is lost it asks again from where it was, so none is missed and none comes twice. A refusal, and a fault of the
-     * first request, is thrown.
+     * Events as they happen, without an end: from now on, or after the event with the id [after] (the empty text is the
+     * oldest that is kept). When the connection is lost it asks again from where it was, so none is missed and none
+     * comes twice. A refusal, and a fault of the first request, is thrown.
      *
      * ```kotlin
      * client.events(types = listOf("job.*"), after = "").collect { println("${it.type} ${it.subject}") }
@@ -147,8 +147,8 @@ public class OjsClient private constructor(
     ): Flow<Event> = eventsOf(this, types, queues, jobTypes, after)
 
     /**
-     * Any call of the protocol: [path] is relative to `/ojs/v1` (or is `/ojs/manifest`), [body] a value with a JSON form, or null. What comes
-     * back is the body of a 2xx answer, or null when it has none.
+     * Any call of the protocol: [path] is relative to `/ojs/v1` (or is `/ojs/manifest`), [body] a value with a JSON
+     * form, or null. What comes back is the body of a 2xx answer, or null when it has none.
      */
     public suspend fun request(method: String, path: String, body: Any? = null): Any? = run(method, path, body, Reply.any)
 

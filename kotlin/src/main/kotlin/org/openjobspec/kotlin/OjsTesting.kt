@@ -30,7 +30,10 @@ public object OjsTesting {
     /** Keeps the jobs of all clients in memory, until it is closed. */
     public fun fake(): Fake = begin(emptyList())
 
-    /** Runs jobs with the handlers of these workers as soon as they are enqueued; what they throw reaches the caller of enqueue. */
+    /**
+     * Runs jobs with the handlers of these workers as soon as they are enqueued; what they throw reaches the caller of
+     * enqueue.
+     */
     public fun inline(vararg workers: OjsWorker): Fake = begin(workers.asList())
 
     private fun begin(inline: List<OjsWorker>): Fake = Fake(inline) { all -= it }.also { all += it }
@@ -63,13 +66,15 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
     }
 
     /**
-     * The jobs of this type that match: `args`, `id` and `schema` are equal, `meta` is a part of the job's, other members are options in the
-     * forms that [job] takes or that the wire has.
+     * The jobs of this type that match: `args`, `id` and `schema` are equal, `meta` is a part of the job's, other
+     * members are options in the forms that [job] takes or that the wire has.
      */
-    public fun enqueued(type: String, vararg wanted: Pair<String, Any?>): List<Job> {
+    public fun enqueued(type: String, vararg wanted: Pair<String, Any?>): List<Job> = matching(mapOf("type" to type) + wanted)
+
+    /** The core decides what matches, as in every language. */
+    internal fun matching(wanted: Map<String, Any?>): List<Job> {
         val jobs = requests
-        val question = jsonText(mapOf("type" to type) + wanted)
-        return Core.call { fakeMatching(jsonText(jobs), question) }.map { jobs[it.toInt()] }
+        return Core.call { fakeMatching(jsonText(jobs), jsonText(wanted)) }.map { jobs[it.toInt()] }
     }
 
     /** Fails unless such a job was enqueued; with [count] unless so many were. Returns them. */
@@ -95,8 +100,8 @@ public class Fake internal constructor(private val inline: List<OjsWorker>, priv
     }
 
     /**
-     * Runs the handlers of the workers on everything that is available, jobs enqueued on the way included; returns how many ran. What a handler
-     * throws is thrown here, after its job was marked as failed.
+     * Runs the handlers of the workers on everything that is available, jobs enqueued on the way included; returns how
+     * many ran. What a handler throws is thrown here, after its job was marked as failed.
      */
     public suspend fun drain(vararg workers: OjsWorker): Int = withContext(Draining()) {
         var ran = 0

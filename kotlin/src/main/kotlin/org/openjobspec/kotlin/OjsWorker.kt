@@ -58,8 +58,8 @@ public class OjsWorker private constructor(
     }
 
     /**
-     * Names the ranges of versions that the handler of a job type runs, such as `>=2.0 <4.0`, in place of those that follow from the
-     * `version` among its defaults.
+     * Names the ranges of versions that the handler of a job type runs, such as `>=2.0 <4.0`, in place of those that
+     * follow from the `version` among its defaults.
      */
     @Synchronized
     public fun versions(type: String, vararg ranges: String): OjsWorker {
@@ -69,8 +69,9 @@ public class OjsWorker private constructor(
     }
 
     /**
-     * Registers how arguments of version [from] become those of version [to]; changes are made one after the other, before the middleware and
-     * the handler see the job. One that throws ends the job with the code `version_transform`.
+     * Registers how arguments of version [from] become those of version [to]; changes are made one after the other,
+     * before the middleware and the handler see the job. One that throws ends the job with the code
+     * `version_transform`.
      */
     @Synchronized
     public fun transform(type: String, from: String, to: String, change: ArgsTransform): OjsWorker {
@@ -142,8 +143,9 @@ public class OjsWorker private constructor(
     }
 
     /**
-     * Works until SIGTERM, SIGINT, [shutdown], or a directive of the server. When the coroutine is cancelled it stops the worker and returns
-     * when that is over: running handlers may finish for the grace period, then they are cancelled and their jobs go back.
+     * Works until SIGTERM, SIGINT, [shutdown], or a directive of the server. When the coroutine is cancelled it stops
+     * the worker and returns when that is over: running handlers may finish for the grace period, then they are
+     * cancelled and their jobs go back.
      */
     public suspend fun run() {
         start()
@@ -157,8 +159,8 @@ public class OjsWorker private constructor(
     }
 
     /**
-     * Stops gracefully: running handlers may finish for [grace] (without it as the settings say), then they are cancelled and their jobs go
-     * back to the queue. Returns when it is over.
+     * Stops gracefully: running handlers may finish for [grace] (without it as the settings say), then they are
+     * cancelled and their jobs go back to the queue. Returns when it is over.
      */
     public suspend fun stop(grace: Duration? = null) {
         if (loop == null) return
@@ -209,7 +211,10 @@ public class OjsWorker private constructor(
     }
 }
 
-/** What a worker says about the versions of one job type. Which changes are made is decided by the core; here the functions are called. */
+/**
+ * What a worker says about the versions of one job type. Which changes are made is decided by the core; here the
+ * functions are called.
+ */
 internal class Versions {
     class Change(val from: String, val to: String, val run: ArgsTransform)
 

@@ -23,9 +23,10 @@ public class Staged internal constructor(
 )
 
 /**
- * A job runs if, and only if, the transaction that enqueued it commits. The job is a row, written by the application's own JDBC connection in
- * the transaction that is open there; savepoints that are rolled back take their jobs along. A [Relay] sends what is committed. Where the
- * server keeps its jobs in the application's own PostgreSQL the row is the job itself, and no relay is needed: that is found out once.
+ * A job runs if, and only if, the transaction that enqueued it commits. The job is a row, written by the application's
+ * own JDBC connection in the transaction that is open there; savepoints that are rolled back take their jobs along. A
+ * [Relay] sends what is committed. Where the server keeps its jobs in the application's own PostgreSQL the row is the
+ * job itself, and no relay is needed: that is found out once.
  *
  * ```kotlin
  * val outbox = Outbox(client)
@@ -49,7 +50,9 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         connection.createStatement().use { statement -> migration(databaseOf(connection), table).forEach(statement::execute) }
     }
 
-    /** Sends a job if, and only if, the outermost transaction of this connection commits. The job has its id already. */
+    /**
+     * Sends a job if, and only if, the outermost transaction of this connection commits. The job has its id already.
+     */
     public suspend fun enqueueAfterCommit(connection: Connection, request: JobRequest): Job = withContext(Dispatchers.IO) {
         if (connection.isReadOnly) throw readOnly(null)
         val staged = stage(connection, request)
@@ -64,7 +67,10 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         staged.job
     }
 
-    /** Runs the client's enqueue middleware, now, and makes the row of what comes out. What is wrong with the job is thrown now. */
+    /**
+     * Runs the client's enqueue middleware, now, and makes the row of what comes out. What is wrong with the job is
+     * thrown now.
+     */
     public suspend fun stage(connection: Connection, request: JobRequest): Staged = withContext(Dispatchers.IO) {
         val database = databaseOf(connection)
         if (database == "sqlite") refuseSharedFile(connection)
@@ -82,7 +88,9 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         return Staged(Job(job), row.sql, row.params)
     }
 
-    /** The jobs not sent yet that this connection sees, its own transaction's included: for tests, which then roll back. */
+    /**
+     * The jobs not sent yet that this connection sees, its own transaction's included: for tests, which then roll back.
+     */
     public suspend fun staged(connection: Connection): List<Job> = withContext(Dispatchers.IO) {
         val database = databaseOf(connection)
         val inEngine = database == "postgresql" && sharesDatabase(connection)
@@ -155,7 +163,9 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         return runCatching { path.toRealPath() }.getOrDefault(path) // it may not be there yet
     }
 
-    /** What a driver says about a table that is not there, in words that say what to do; other errors stay as they are. */
+    /**
+     * What a driver says about a table that is not there, in words that say what to do; other errors stay as they are.
+     */
     private fun explained(e: SQLException): Exception {
         val missing = e.sqlState in UNDEFINED_TABLE || "no such table: $table" in e.message.orEmpty()
         if (!missing) return e
@@ -177,7 +187,9 @@ public class Outbox(private val client: OjsClient, public val table: String = TA
         /** The statements that make the table, or add what it lacks: to be run in this order, on one connection. */
         public fun migration(database: String, table: String = TABLE): List<String> = Core.call { outboxMigration(database, table) }
 
-        /** Notifies the nodes of a server on the same database, after a commit; without it they look ten times a second. */
+        /**
+         * Notifies the nodes of a server on the same database, after a commit; without it they look ten times a second.
+         */
         public val NOTIFY: String by lazy { outboxNotify() }
 
         /** `postgresql`, `mysql` (MariaDB too) or `sqlite`; refuses others. */

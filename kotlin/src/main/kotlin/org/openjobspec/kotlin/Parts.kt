@@ -16,7 +16,10 @@ public class Cron internal constructor(client: OjsClient) : CronOperations(clien
 
 /** Many jobs in one request, each with an outcome of its own: `client.bulk`. */
 public class Bulk internal constructor(client: OjsClient) : BulkOperations(client) {
-    /** Sends jobs, each of which is stored or refused by itself; with [atomic] all are stored or none. Middleware runs for each. */
+    /**
+     * Sends jobs, each of which is stored or refused by itself; with [atomic] all are stored or none. Middleware runs
+     * for each.
+     */
     public suspend fun enqueue(requests: List<JobRequest>, atomic: Boolean = false): List<BulkItem> {
         val kept = client.kept(requests)
         if (kept.isEmpty()) return emptyList()

@@ -12,7 +12,8 @@ import org.openjobspec.kotlin.core.RelaySettings
 import org.openjobspec.kotlin.core.startRelay
 
 /**
- * Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends. [start] makes one.
+ * Sends what is in an outbox, in the order of its rows. Any number may run, in any number of processes: one sends.
+ * [start] makes one.
  *
  * ```kotlin
  * Relay.start(client, connections = dataSource::getConnection).use { relay ->
@@ -25,7 +26,10 @@ public class Relay private constructor(private val core: CoreRelay) : AutoClosea
     /** Says that a transaction has committed. Never waits. */
     public fun wake(): Unit = core.wake()
 
-    /** What it has done so far: `leading`, `sent`, `deduplicated`, `refused`, `parked`, `held_up`, `error`; null when it is stopped. */
+    /**
+     * What it has done so far: `leading`, `sent`, `deduplicated`, `refused`, `parked`, `held_up`, `error`; null when it
+     * is stopped.
+     */
     public val status: Map<String, Any?>? get() = plain(parsed(core.status()))?.let(::membersOf)
 
     /** Sends what is committed, for at most [grace], and ends. What is left stays in the table. */
@@ -40,7 +44,8 @@ public class Relay private constructor(private val core: CoreRelay) : AutoClosea
         /**
          * Starts a relay that sends over the client.
          *
-         * @param url of PostgreSQL, MySQL or MariaDB, `postgresql://user:password@host/database`, which the relay reads by itself
+         * @param url of PostgreSQL, MySQL or MariaDB, `postgresql://user:password@host/database`, which the relay reads
+         *   by itself
          * @param connections in place of a URL: opens a connection to a SQLite database, which the relay closes
          * @param migrate makes the table first when it is missing
          */

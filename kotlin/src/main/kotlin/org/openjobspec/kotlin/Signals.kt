@@ -26,7 +26,10 @@ public class SnoozeException(
 /** Gives the job back to its queue; no attempt is counted. */
 public class ReleaseException : RuntimeException("given back by the handler")
 
-/** Cancels the coroutine of a handler that should stop; thrown by its next suspension, and by [JobContext.throwIfCancelled]. */
+/**
+ * Cancels the coroutine of a handler that should stop; thrown by its next suspension, and by
+ * [JobContext.throwIfCancelled].
+ */
 public class JobCancelledException internal constructor(
     /** Why. */
     public val reason: CancelReason,

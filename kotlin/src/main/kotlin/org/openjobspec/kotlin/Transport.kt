@@ -8,8 +8,8 @@ import org.openjobspec.kotlin.core.HostTransport
 /** Carries requests to an OJS server and answers back, in place of the one that a URL names. */
 public fun interface Transport {
     /**
-     * Sends one request: [path] is relative to `/ojs/v1`, or begins with `/ojs/`; [body] is JSON. An answer of any status is an answer; an
-     * exception means that there was none.
+     * Sends one request: [path] is relative to `/ojs/v1`, or begins with `/ojs/`; [body] is JSON. An answer of any
+     * status is an answer; an exception means that there was none.
      */
     public suspend fun send(method: String, path: String, body: ByteArray?): Answer
 

@@ -20,7 +20,9 @@ import kotlinx.coroutines.job
 import kotlinx.coroutines.launch
 import org.openjobspec.kotlin.core.CoreWorker
 
-/** Outcomes on their way to the core: the first thread hands in its own, and those that other threads bring meanwhile. */
+/**
+ * Outcomes on their way to the core: the first thread hands in its own, and those that other threads bring meanwhile.
+ */
 private class Completions(private val core: CoreWorker) {
     private val done = ConcurrentLinkedQueue<Outcome>()
     private val waiting = AtomicInteger()
@@ -65,7 +67,10 @@ private class Completions(private val core: CoreWorker) {
     }
 }
 
-/** A worker that has been started. One thread pulls jobs, one listens for cancellations; handlers are coroutines of one scope. */
+/**
+ * A worker that has been started. One thread pulls jobs, one listens for cancellations; handlers are coroutines of one
+ * scope.
+ */
 internal class WorkerLoop(
     private val core: CoreWorker,
     private val client: OjsClient,

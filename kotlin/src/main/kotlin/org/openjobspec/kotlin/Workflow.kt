@@ -1,6 +1,9 @@
 package org.openjobspec.kotlin
 
-/** A description of jobs that belong together, sent by [OjsClient.workflow]; may be a step of another one. [chain], [group], [batch] make it. */
+/**
+ * A description of jobs that belong together, sent by [OjsClient.workflow]; may be a step of another one. [chain],
+ * [group], [batch] make it.
+ */
 public data class Workflow internal constructor(
     /** `chain`, `group` or `batch`. */
     public val type: String,
@@ -36,7 +39,9 @@ public fun chain(vararg steps: Step): Workflow = Workflow("chain", steps.asList(
 /** All at the same time, in no order. */
 public fun group(vararg jobs: Step): Workflow = Workflow("group", jobs.asList())
 
-/** All at the same time; what runs when all jobs of the batch are over, when all have succeeded, when any has failed. */
+/**
+ * All at the same time; what runs when all jobs of the batch are over, when all have succeeded, when any has failed.
+ */
 public fun batch(
     vararg jobs: Step,
     onComplete: JobRequest? = null,
